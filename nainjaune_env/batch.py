@@ -1,0 +1,221 @@
+"""``Batch``: many tables of one game, stepped at once by compiled code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nainjaune_env.errors import DealError, IllegalActionError, RulesError, choose_one
+from nainjaune_env.jit import instantiate
+from nainjaune_env.prng import streams
+from nainjaune_env.spec import GameSpec, Setup
+
+Episode = Literal["round", "match"]
+
+
+def loops_of(game: GameSpec) -> ModuleType:
+    """The compiled loops of ``nainjaune_env.loops`` for one game."""
+    return instantiate("nainjaune_env.loops", game.name, game=game.kernel)
+
+
+class Batch:
+    """``B`` tables of one game under one set of rules.
+
+    Every array is allocated once and written in place by :meth:`reset` and :meth:`step`; copy what you keep.
+
+    =============  =================  ===================================================================
+    attribute      shape, dtype       meaning
+    =============  =================  ===================================================================
+    observation    (B, size) uint8    what the seat to act observes; see ``layout`` for its slots
+    mask           (B, A) bool        its legal actions
+    legal          (B,) int64         the same as one word a table, bit a = action a; 0 at rest
+    seat           (B,) int64         the seat to act (a fresh array at every read)
+    reward         (B, n) int32       net chips of every seat since the last call of ``step`` or ``reset``
+    done           (B,) bool          whether an episode ended in the last call
+    tables         (B,) record        the state itself: clone by copying rows
+    =============  =================  ===================================================================
+
+    The rewards of an episode sum to each seat's payoff. What a seat pays to enter a round is part of the first reward
+    after it. With ``autoreset`` (the default) a table whose episode ended shows the next one at once, with ``reward`` and
+    ``done`` still those of the end; without it the table rests until :meth:`reset`.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        num_tables: int,
+        *,
+        seed: int = 0,
+        episode: Episode = "round",
+        start: Literal["fresh", "carried"] | Mapping[str, ArrayLike] = "fresh",
+        skip_forced: bool = True,
+        autoreset: bool = True,
+        observe: bool = True,
+    ) -> None:
+        """Make the tables and deal.
+
+        ``start`` says what a round episode begins with: ``"fresh"`` (a new match's first round), ``"carried"`` (the match goes
+        on: pots, stacks, dealer), or values for every new match, as in ``{"pots": [4, 0, 0, 0, 9]}``
+        (one row for all tables or ``(B, k)``). ``skip_forced`` makes plies without a choice by itself. ``observe=False``
+        leaves ``observation`` and ``mask`` unwritten.
+
+        Raises :class:`RulesError` where a match would have no end, :class:`DealError` for start values that do not fit.
+        """
+        if num_tables < 1:
+            raise DealError(f"A batch has at least 1 table, not {num_tables!r}.")
+        if episode not in ("round", "match"):
+            raise RulesError(choose_one("episode", episode, ("round", "match")))
+        if episode == "match":
+            setup.game.check_match(setup.rules)
+        self.setup = setup
+        self.game = setup.game
+        self.layout = setup.layout
+        self.num_tables = num_tables
+        self.num_players = setup.players
+        self.num_actions = len(self.game.actions)
+        self.seed = seed
+        self._rules = setup.kernel_rules
+        self._loops = loops_of(self.game)
+        self._values, carry = self._start_values(start)
+        self._mode = self._loops.Mode(
+            whole_match=int(episode == "match"),
+            carry=int(carry),
+            skip_forced=int(skip_forced),
+            autoreset=int(autoreset),
+            observe=int(observe),
+        )
+        self.tables: NDArray[Any] = np.zeros(num_tables, self.game.table)
+        self.legal: NDArray[np.int64] = np.zeros(num_tables, np.int64)
+        self.observation: NDArray[np.uint8] = np.zeros((num_tables, self.layout.size), np.uint8)
+        self.mask: NDArray[np.bool_] = np.zeros((num_tables, self.num_actions), np.bool_)
+        self.reward: NDArray[np.int32] = np.zeros((num_tables, self.num_players), np.int32)
+        self.done: NDArray[np.bool_] = np.zeros(num_tables, np.bool_)
+        self._credited = np.zeros((num_tables, self.num_players), np.int32)
+        self._scratch = np.zeros(2 * self.num_players, np.int32)
+        self.reset(seed=seed)
+
+    def _start_values(self, start: object) -> tuple[NDArray[np.int32], bool]:
+        if isinstance(start, str):
+            if start not in ("fresh", "carried"):
+                raise DealError(choose_one("start", start, ("fresh", "carried")))
+            return np.zeros((self.num_tables, 0), np.int32), start == "carried"
+        if not isinstance(start, Mapping):
+            raise DealError(f"start is 'fresh', 'carried' or values by name, not {start!r}.")
+        for name in start:
+            if name not in self.game.start_values:
+                raise DealError(choose_one("start value", name, self.game.start_values))
+        columns = []
+        for name, size in self.game.start_values.items():
+            given = np.asarray(start.get(name, 0), np.int64)
+            try:
+                columns.append(np.broadcast_to(given, (self.num_tables, size)))
+            except ValueError:
+                raise DealError(
+                    f"start[{name!r}] has shape ({size},) or ({self.num_tables}, {size}), not {given.shape}."
+                ) from None
+        values = np.concatenate(columns, axis=1)
+        if (values < 0).any() or (values > MAX_START_VALUE).any():
+            raise DealError(f"Start values are from 0 to {MAX_START_VALUE}; got {values.min()} to {values.max()}.")
+        return values.astype(np.int32), False
+
+    @property
+    def _views(self) -> tuple[Any, ...]:
+        return (self.legal, self.observation, self.mask, self.reward, self._credited, self.done, self._scratch)
+
+    @property
+    def seat(self) -> NDArray[np.int64]:
+        """The seat to act at every table, shape ``(B,)``."""
+        return self.tables["seat"].astype(np.int64)
+
+    def reset(
+        self,
+        which: ArrayLike | None = None,
+        *,
+        seed: int | None = None,
+        seeds: NDArray[np.uint64] | None = None,
+    ) -> None:
+        """Begin new matches at the tables ``which`` (indices; None: all).
+
+        ``seeds`` gives each of these tables the state of its generator, shape ``(K,) uint64``: equal states give equal
+        deals. ``seed`` draws them (``prng.streams``). With neither, every generator goes on from where it is.
+        """
+        index = np.arange(self.num_tables) if which is None else np.atleast_1d(np.asarray(which, np.int64))
+        if seeds is None:
+            seeds = self.tables["rng"][index] if seed is None else streams(seed, self.num_tables)[index]
+        if seeds.shape != index.shape:
+            raise DealError(f"{index.size} tables are reset, so seeds has shape ({index.size},), not {seeds.shape}.")
+        self._loops.reset_tables(
+            self.tables, self._rules, self._mode, index, seeds.astype(np.uint64), self._values, *self._views
+        )
+
+    def step(self, actions: ArrayLike) -> None:
+        """Take one action at every table, shape ``(B,)`` of integers; at tables at rest the action is ignored.
+
+        Raises :class:`IllegalActionError`, naming the legal actions, before anything has changed.
+        """
+        chosen = np.ascontiguousarray(actions, np.int64)
+        if chosen.shape != (self.num_tables,):
+            raise IllegalActionError(f"Expected one action a table, shape ({self.num_tables},), not {chosen.shape}.")
+        wrong = self._loops.first_illegal(self.legal, self.done, self._mode, chosen)
+        if wrong >= 0:
+            raise IllegalActionError(self._why_illegal(int(wrong), int(chosen[wrong])))
+        self._loops.step_tables(self.tables, self._rules, self._mode, chosen, self._values, *self._views)
+
+    def _why_illegal(self, i: int, action: int) -> str:
+        names = self.game.actions
+        allowed = ", ".join(f"{a} ({names[a]})" for a in legal_actions(int(self.legal[i])))
+        what = f"{action} ({names[action]})" if 0 <= action < len(names) else f"{action}"
+        where = f"table {i}, seat {int(self.tables['seat'][i])}"
+        return f"Action {what} is not legal at {where}; legal: {allowed}."
+
+    def sample(self, random_streams: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Uniformly random legal actions, shape ``(B,)``.
+
+        ``random_streams`` ``(B,) uint64`` (see ``prng.streams``) moves on in place.
+        """
+        actions = np.zeros(self.num_tables, np.int64)
+        self._loops.choose_uniform(self.legal, random_streams, actions)
+        return actions
+
+    def observe(self, seats: ArrayLike) -> NDArray[np.uint8]:
+        """What ``seats`` (one for all tables, or ``(B,)``) observe now, shape ``(B, size)``; they need not be at turn."""
+        who = np.ascontiguousarray(np.broadcast_to(np.asarray(seats, np.int64), (self.num_tables,)))
+        if (who < 0).any() or (who >= self.num_players).any():
+            raise DealError(f"Seats are 0 to {self.num_players - 1}; got {who.min()} to {who.max()}.")
+        out = np.zeros_like(self.observation)
+        self._loops.observe_tables(self.tables, self._rules, who, out)
+        return out
+
+    def redacted(self, which: ArrayLike | None = None) -> NDArray[Any]:
+        """Copies of tables holding only what the seat to act may know; shape ``(K,)`` for the indices ``which``."""
+        rows = self.tables.copy() if which is None else self.tables[which]
+        self._loops.redact_tables(rows, self._rules, rows["seat"].astype(np.int64))
+        return rows
+
+    def save(self) -> dict[str, NDArray[Any]]:
+        """A copy of all that :meth:`restore` needs; plain arrays."""
+        return {name: getattr(self, name).copy() for name in _SAVED}
+
+    def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
+        """Go back to what :meth:`save` gave."""
+        for name in _SAVED:
+            getattr(self, name)[...] = saved[name]
+
+    def set_tables(self, which: ArrayLike, rows: NDArray[Any]) -> None:
+        """Put ``rows`` (records, see the game's ``setup_table``) at the tables ``which`` and play on from there."""
+        index = np.atleast_1d(np.asarray(which, np.int64))
+        self.tables[index] = rows
+        self._loops.enter_tables(self.tables, self._rules, self._mode, index, *self._views)
+
+
+MAX_START_VALUE = 1 << 28
+_SAVED = ("tables", "legal", "observation", "mask", "reward", "_credited", "done")
+
+
+def legal_actions(word: int) -> list[int]:
+    """The action numbers in a legal word, ascending."""
+    return [action for action in range(63) if word >> action & 1]

@@ -1,0 +1,25 @@
+"""Nain Jaune, the game of ascending runs and stake pots."""
+
+from __future__ import annotations
+
+from nainjaune_env.games.nain_jaune import kernel
+from nainjaune_env.games.nain_jaune.encode import layout
+from nainjaune_env.games.nain_jaune.notation import ACTIONS
+from nainjaune_env.games.nain_jaune.rules import PRESETS, check_match, compile_rules
+from nainjaune_env.games.nain_jaune.state import POTS, TABLE
+from nainjaune_env.spec import GameSpec
+
+SPEC = GameSpec(
+    name="nain_jaune",
+    title="Nain Jaune",
+    presets=PRESETS,
+    default_preset="djeco",
+    default_players=4,
+    kernel=kernel,
+    table=TABLE,
+    actions=ACTIONS,
+    start_values={"pots": POTS},
+    compile_rules=compile_rules,
+    layout=layout,
+    check_match=check_match,
+)

@@ -1,0 +1,130 @@
+"""What a seat observes: the slots, declared once, and the encoder that writes them in that order.
+
+Everything an observation holds follows from what the seat may know (N6). Seats are relative to the
+observer: 0 is me, 1 the next in the direction of play.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nainjaune_env.games.nain_jaune.state import POTS
+from nainjaune_env.jit import jit
+from nainjaune_env.layout import Layout, Slot
+
+ONE = np.int64(1)
+RANKS = 13
+CHIPS = "chips, exact below 64, then in steps of 1/32 octave (see `chip_code`)"
+SIGNED = "128 + chips: exact within ±32, then in steps of 1/16 octave (see `signed_chip_code`)"
+
+
+def layout(players: int) -> Layout:
+    """The slots with ``players`` seats."""
+    return Layout(
+        (
+            Slot("hand", (RANKS,), "plain cards I hold, by rank", high=4, scale=2.0),
+            Slot("hand_pots", (POTS,), "pot cards I hold"),
+            Slot("played", (RANKS,), "plain cards played by anyone this round, by rank", high=4, scale=2.0),
+            Slot("played_pots", (POTS,), "pot cards played by anyone this round"),
+            Slot("required", (RANKS + 1,), "one-hot: 0 I or another have the lead, else the required rank"),
+            Slot("last", (players,), "one-hot: who played last (before the first card: who leads), relative"),
+            Slot("at_turn", (players,), "one-hot: who is to act, relative"),
+            Slot("cards", (players,), "cards in hand, relative", high=22, scale=8.0),
+            Slot("voids", (players - 1, RANKS), "ranks proven absent (N6), of every other seat, relative"),
+            Slot("turn_taken", (players,), "whether the seat has ended a turn this round (N2.9), relative"),
+            Slot("fresh", (1,), "whether the seat to act held all its dealt cards when its turn began"),
+            Slot("pots", (POTS,), CHIPS, high=255, scale=32.0),
+            Slot("stacks", (players,), f"stacks, relative seats; {SIGNED}", high=255, scale=32.0, zero=128),
+            Slot("dealer", (players,), "one-hot: who dealt, relative"),
+            Slot("rounds", (1,), "rounds dealt in this match", high=255, scale=8.0),
+            Slot("rounds_left", (1,), "rounds that `max_rounds` still allows after this one; 0 without a limit", high=255, scale=8.0),
+        )
+    )
+
+
+@jit
+def chip_code(chips: Any, steps: Any) -> Any:
+    """A log-linear code for ``chips >= 0``: exact below ``2*steps``, then ``steps`` codes an octave.
+
+    ``steps`` is a power of two. The bucketing of HdrHistogram: monotone, relative error below 1/steps.
+    """
+    octave = 0
+    while chips >= 2 * steps:
+        chips >>= 1
+        octave += 1
+    return octave * steps + chips
+
+
+@jit
+def signed_chip_code(chips: Any) -> Any:
+    """:func:`chip_code` with 16 codes an octave on either side of 128, cut off at 1 and 255."""
+    if chips < 0:
+        return 128 - min(chip_code(-chips, 16), 127)
+    return 128 + min(chip_code(chips, 16), 127)
+
+
+@jit
+def write_flags(out: Any, at: Any, count: Any, bits: Any) -> Any:
+    """The lowest ``count`` bits, a byte each, from ``out[at]``; gives the end."""
+    for i in range(count):
+        out[at + i] = bits >> i & 1
+    return at + count
+
+
+@jit
+def write_counts(out: Any, at: Any, cards: Any) -> Any:
+    """How many of the set ``cards`` there are of each rank, from ``out[at]``; gives the end."""
+    for i in range(RANKS):
+        out[at + i] = (cards >> i & 1) + (cards >> (i + 13) & 1) + (cards >> (i + 26) & 1) + (cards >> (i + 39) & 1)
+    return at + RANKS
+
+
+@jit
+def pot_cards_in(rules: Any, cards: Any) -> Any:
+    """The pots whose card is in the set ``cards``, as bits."""
+    pots = np.int64(0)
+    for pot in range(POTS):
+        pots |= (cards >> rules.pot_cards[pot] & 1) << pot
+    return pots
+
+
+@jit
+def encode(table: Any, rules: Any, seat: Any, out: Any) -> Any:
+    """Write what ``seat`` observes into ``out`` (``uint8``, at least ``layout(players).size`` long).
+
+    Gives the number of bytes written. Any seat may be observed at any time.
+    """
+    n = rules.players
+    out_of_play = np.int64(0)
+    for other in range(n):
+        out_of_play |= table.played[other]
+    hand = table.hand[seat]
+    at = write_counts(out, 0, hand & ~rules.pot_set)
+    at = write_flags(out, at, POTS, pot_cards_in(rules, hand))
+    at = write_counts(out, at, out_of_play & ~rules.pot_set)
+    at = write_flags(out, at, POTS, pot_cards_in(rules, out_of_play))
+    at = write_flags(out, at, RANKS + 1, ONE << table.need)
+    at = write_flags(out, at, n, ONE << (table.last - seat + n) % n)
+    at = write_flags(out, at, n, ONE << (table.seat - seat + n) % n)
+    for k in range(n):
+        out[at + k] = table.size[(seat + k) % n]
+    at += n
+    for k in range(1, n):
+        at = write_flags(out, at, RANKS, np.int64(table.void[(seat + k) % n]))
+    for k in range(n):
+        out[at + k] = table.turns >> (seat + k) % n & 1
+    at += n
+    out[at] = table.fresh
+    at += 1
+    for pot in range(POTS):
+        out[at + pot] = min(chip_code(np.int64(table.pot[pot]), 32), 255)
+    at += POTS
+    for k in range(n):
+        out[at + k] = signed_chip_code(table.stack[(seat + k) % n])
+    at += n
+    at = write_flags(out, at, n, ONE << (table.dealer - seat + n) % n)
+    out[at] = min(table.rounds, 255)
+    out[at + 1] = min(max(rules.max_rounds - table.rounds, 0), 255)
+    return at + 2

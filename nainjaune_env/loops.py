@@ -1,0 +1,230 @@
+"""The compiled loops over a batch of tables, written once; ``jit.instantiate`` binds ``game`` to a game's kernel.
+
+Nothing in here knows a game. A :class:`Mode` says how plies make episodes. Arrays are indexed by table:
+``legal (B,) int64`` masks as words, ``mask (B, A) bool`` the same as rows, ``observation (B, size) uint8``
+of the seat to act, ``reward (B, n) int32`` net result since the last call, ``credited (B, n) int32`` what of
+the running round's payoffs has been handed out as reward, ``done (B,) bool`` whether an episode ended.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nainjaune_env.jit import jit
+from nainjaune_env.prng import mix
+
+game: Any
+"""The kernel module of a game; bound by ``jit.instantiate``."""
+
+PLAYING, MATCH_OVER = 0, 2
+ONE = np.int64(1)
+OK = -1
+"""What ``first_illegal`` gives when every action is legal."""
+
+
+class Mode(NamedTuple):
+    """How plies make episodes; all integers, for the compiler."""
+
+    whole_match: int
+    """1 = an episode is a match, 0 = a round."""
+    carry: int
+    """1 = the next round episode goes on with the match (pots, stacks, dealer), 0 = every round is a fresh match's first."""
+    skip_forced: int
+    """1 = plies with a single legal action are made without asking."""
+    autoreset: int
+    """1 = a finished table begins its next episode at once, 0 = it rests until it is reset."""
+    observe: int
+    """1 = write ``observation`` and ``mask``."""
+
+
+@jit
+def begin(table: Any, rules: Any, mode: Any, values: Any, afresh: Any) -> None:
+    """Deal the first round of an episode: of a new match if ``afresh``, or if the match is over or not carried."""
+    if afresh or not mode.carry or table.stage == MATCH_OVER:
+        game.start(table, rules)
+        if values.size > 0:
+            game.give(table, rules, values)
+    game.deal(table, rules)
+
+
+@jit
+def collect(table: Any, rules: Any, reward: Any, credited: Any, scratch: Any) -> None:
+    """Move what the seats have gained since the last time into ``reward``."""
+    game.payoffs(table, rules, scratch)
+    for seat in range(rules.players):
+        reward[seat] += scratch[seat] - credited[seat]
+        credited[seat] = scratch[seat]
+
+
+@jit
+def run_on(table: Any, rules: Any, mode: Any, reward: Any, credited: Any, scratch: Any) -> Any:
+    """Go on to where somebody must choose, or to the end of the episode; gives the legal word (0 at the end)."""
+    while True:
+        if table.stage != PLAYING:
+            if not mode.whole_match or table.stage == MATCH_OVER:
+                return np.int64(0)
+            collect(table, rules, reward, credited, scratch)
+            game.deal(table, rules)
+            for seat in range(rules.players):
+                credited[seat] = 0
+        moves = game.legal(table, rules)
+        if not mode.skip_forced or moves & (moves - 1) != 0:
+            return moves
+        game.step(table, rules, lowest(moves))
+
+
+@jit
+def lowest(moves: Any) -> Any:
+    """The number of the lowest action in a legal word that is not 0."""
+    action = 0
+    while not moves & 1:
+        moves >>= 1
+        action += 1
+    return action
+
+
+@jit
+def write_mask(moves: Any, mask: Any) -> None:
+    """A legal word as a row of booleans."""
+    for action in range(mask.size):
+        mask[action] = moves >> action & 1
+
+
+@jit
+def refresh(tables: Any, rules: Any, mode: Any, i: Any, moves: Any, legal: Any, observation: Any, mask: Any) -> None:
+    """Write what there is to see at table ``i``, where ``moves`` are legal."""
+    legal[i] = moves
+    if mode.observe:
+        game.encode(tables[i], rules, tables[i].seat, observation[i])
+        write_mask(moves, mask[i])
+
+
+@jit
+def reset_tables(
+    tables: Any, rules: Any, mode: Any, which: Any, seeds: Any, values: Any,
+    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, done: Any, scratch: Any,
+) -> None:  # fmt: skip
+    """New matches at the tables ``which (K,) int64``, their generators set to ``seeds (K,) uint64``."""
+    for k in range(which.size):
+        i = which[k]
+        tables[i].rng = seeds[k]
+        begin(tables[i], rules, mode, values[i], True)
+        enter(tables, rules, mode, i, legal, observation, mask, reward, credited, done, scratch)
+
+
+@jit
+def enter_tables(
+    tables: Any, rules: Any, mode: Any, which: Any,
+    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, done: Any, scratch: Any,
+) -> None:  # fmt: skip
+    """Take up the tables ``which`` as they stand: they were set up from outside."""
+    for k in range(which.size):
+        enter(tables, rules, mode, which[k], legal, observation, mask, reward, credited, done, scratch)
+
+
+@jit
+def enter(
+    tables: Any, rules: Any, mode: Any, i: Any,
+    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, done: Any, scratch: Any,
+) -> None:  # fmt: skip
+    """Begin to play at table ``i``: nothing has been handed out yet."""
+    for seat in range(rules.players):
+        reward[i, seat] = 0
+        credited[i, seat] = 0
+    moves = run_on(tables[i], rules, mode, reward[i], credited[i], scratch)
+    done[i] = moves == 0
+    refresh(tables, rules, mode, i, moves, legal, observation, mask)
+
+
+@jit
+def first_illegal(legal: Any, done: Any, mode: Any, actions: Any) -> Any:
+    """The first table whose action is not legal, or ``OK``. Tables at rest are not looked at."""
+    for i in range(actions.size):
+        if done[i] and not mode.autoreset:
+            continue
+        action = actions[i]
+        if action < 0 or action > 62 or not legal[i] >> action & 1:
+            return i
+    return OK
+
+
+@jit
+def step_tables(
+    tables: Any, rules: Any, mode: Any, actions: Any, values: Any,
+    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, done: Any, scratch: Any,
+) -> None:  # fmt: skip
+    """One action at every table that is not at rest; all actions must be legal."""
+    for i in range(tables.size):
+        if done[i] and not mode.autoreset:
+            for seat in range(rules.players):
+                reward[i, seat] = 0
+            continue
+        table = tables[i]
+        for seat in range(rules.players):
+            reward[i, seat] = 0
+        game.step(table, rules, np.int64(actions[i]))
+        moves = run_on(table, rules, mode, reward[i], credited[i], scratch)
+        collect(table, rules, reward[i], credited[i], scratch)
+        done[i] = moves == 0
+        if moves == 0 and mode.autoreset:
+            while moves == 0:  # an episode without a single choice has nothing to show
+                begin(table, rules, mode, values[i], False)
+                for seat in range(rules.players):
+                    credited[i, seat] = 0
+                moves = run_on(table, rules, mode, scratch[rules.players :], credited[i], scratch)
+        refresh(tables, rules, mode, i, moves, legal, observation, mask)
+
+
+@jit
+def choose_uniform(legal: Any, streams: Any, actions: Any) -> None:
+    """A uniformly random legal action at every table, from ``streams (B,) uint64``; 0 where nothing is legal."""
+    for i in range(legal.size):
+        moves = legal[i]
+        count = 0
+        rest = moves
+        while rest:
+            rest &= rest - 1
+            count += 1
+        action = np.int64(0)
+        if count > 1:
+            streams[i] += np.uint64(0x9E3779B97F4A7C15)
+            skip = np.int64((mix(streams[i]) >> np.uint64(32)) * np.uint64(count) >> np.uint64(32))
+            for _ in range(skip):
+                moves &= moves - 1
+        if count > 0:
+            action = lowest(moves)
+        actions[i] = action
+
+
+@jit
+def redact_tables(tables: Any, rules: Any, seats: Any) -> None:
+    """Wipe from each table all that ``seats[i]`` may not know."""
+    for i in range(tables.size):
+        game.redact(tables[i], rules, seats[i])
+
+
+@jit
+def observe_tables(tables: Any, rules: Any, seats: Any, observation: Any) -> None:
+    """What ``seats[i]`` observes at each table, into ``observation (B, size) uint8``."""
+    for i in range(tables.size):
+        game.encode(tables[i], rules, seats[i], observation[i])
+
+
+@jit
+def legal_word(tables: Any, rules: Any, i: Any) -> Any:
+    """The legal actions at table ``i``, as a word."""
+    return game.legal(tables[i], rules)
+
+
+@jit
+def step_one(tables: Any, rules: Any, i: Any, action: Any) -> None:
+    """One ply at table ``i``; the action must be legal."""
+    game.step(tables[i], rules, action)
+
+
+@jit
+def deal_one(tables: Any, rules: Any, i: Any) -> None:
+    """The next round of the match at table ``i``."""
+    game.deal(tables[i], rules)

@@ -1,0 +1,35 @@
+"""The games there are: every folder in ``nainjaune_env.games`` whose package defines ``SPEC``."""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import pkgutil
+
+from nainjaune_env import games
+from nainjaune_env.errors import RulesError, choose_one
+from nainjaune_env.games import DEFAULT_GAME
+from nainjaune_env.spec import GameSpec, Setup
+
+
+@functools.cache
+def game_names() -> tuple[str, ...]:
+    """Names of all games, sorted."""
+    return tuple(sorted(found.name for found in pkgutil.iter_modules(games.__path__) if found.ispkg))
+
+
+@functools.cache
+def get_game(name: str = DEFAULT_GAME) -> GameSpec:
+    """The game called ``name``; raises :class:`RulesError` where there is none."""
+    if name not in game_names():
+        raise RulesError(choose_one("game", name, game_names()))
+    spec = importlib.import_module(f"{games.__name__}.{name}").SPEC
+    assert isinstance(spec, GameSpec)
+    return spec
+
+
+def make_setup(
+    game: str = DEFAULT_GAME, preset: str | None = None, players: int | None = None, **knobs: object
+) -> Setup:
+    """A game with its rules settled: see :meth:`GameSpec.setup`."""
+    return get_game(game).setup(preset, players, **knobs)

@@ -1,0 +1,208 @@
+"""What the machinery may know of a game: :class:`GameSpec`, and the knobs its rules are made of.
+
+A game is a folder in ``nainjaune_env.games``. Its ``kernel`` module holds scalar functions over one table
+(a structured record), in the part of Python that numba compiles:
+
+======================================  ======================================================================
+``start(table, rules)``                 a new match: stacks, pots, who deals first; no cards yet
+``give(table, rules, values)``          set the start values (``GameSpec.start_values``) before the first deal
+``deal(table, rules)``                  the next round of the match; ends at the first ply (``stage`` PLAYING)
+``legal(table, rules) -> int64``        the legal actions of ``table.seat``, bit a = action a; never 0 in play
+``step(table, rules, action)``          one ply; ``action`` must be legal
+``payoffs(table, rules, out)``          net result of the round so far, per seat, into ``out`` (``int32``)
+``encode(table, rules, seat, out)``     what ``seat`` observes, into ``out`` (``uint8``); gives the bytes written
+``redact(table, rules, seat)``          wipe from the table all that ``seat`` may not know
+======================================  ======================================================================
+
+and every table has the fields ``rng`` (uint64), ``seat`` (the seat to act) and ``stage`` (a :class:`Stage`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from enum import IntEnum
+from types import ModuleType
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
+
+import numpy as np
+
+from nainjaune_env.errors import RulesError, choose_one
+from nainjaune_env.layout import Layout
+
+
+class Stage(IntEnum):
+    """Where a table stands."""
+
+    PLAYING = 0
+    """A seat is to act."""
+    ROUND_OVER = 1
+    """The round is settled; the match goes on with ``deal``."""
+    MATCH_OVER = 2
+    """The round is settled, and it was the match's last."""
+
+
+def knob(
+    default: Any,
+    meaning: str,
+    source: str,
+    *,
+    choices: tuple[str, ...] | None = None,
+    low: int | None = None,
+    optional: bool = False,
+) -> Any:
+    """A dataclass field that is a house rule.
+
+    ``choices`` for a knob that is a word, ``low`` (the least value) for one that is a number, neither for
+    yes or no; ``optional`` numbers may be None. ``source`` is the rule article.
+    """
+    kind = "word" if choices else "number" if low is not None else "flag"
+    about = {"meaning": meaning, "source": source, "choices": choices, "low": low, "optional": optional, "kind": kind}
+    return field(default=default, metadata=about)
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Base of a game's rules: a frozen dataclass whose fields are all made by :func:`knob`."""
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            _check_knob(f, getattr(self, f.name))
+
+    def replace(self, **knobs: Any) -> Self:
+        """These rules with some knobs set otherwise; raises :class:`RulesError` for an unknown one."""
+        names = [f.name for f in fields(self)]
+        for name in knobs:
+            if name not in names:
+                raise RulesError(choose_one("knob", name, names))
+        return dataclasses.replace(self, **knobs)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every knob and its value, in order of declaration."""
+        return dataclasses.asdict(self)
+
+
+def _check_knob(f: dataclasses.Field[Any], value: Any) -> None:
+    about = f.metadata
+    if value is None and about["optional"]:
+        return
+    if about["kind"] == "word":
+        if value not in about["choices"]:
+            raise RulesError(choose_one(f"value for the knob {f.name!r}:", value, about["choices"]))
+    elif about["kind"] == "flag":
+        if not isinstance(value, bool):
+            raise RulesError(f"The knob {f.name!r} is yes or no (True or False), not {value!r}.")
+    elif isinstance(value, bool) or not isinstance(value, int | np.integer) or not about["low"] <= value <= MAX_NUMBER:
+        none = " or None" if about["optional"] else ""
+        raise RulesError(
+            f"The knob {f.name!r} is a whole number from {about['low']} to {MAX_NUMBER}{none}, not {value!r}."
+        )
+
+
+MAX_NUMBER = 1_000_000
+"""Largest value of a knob that is a number: leaves room in the 32-bit chips of a table."""
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named instance of the rules: one rule sheet."""
+
+    rules: Rules
+    players: range
+    """Numbers of seats that the sheet allows."""
+    source: str
+    """The sheet, in a few words."""
+
+
+class Transcriber(Protocol):
+    """How matches of one game become records and text, and how records are checked (``nainjaune_env.record``)."""
+
+    def transcribe(self, setup: Setup, table: Any, actions: list[int], rng: np.random.Generator) -> dict[str, Any]:
+        """The record's game-specific keys, in order, of the match that starts with ``table``."""
+
+    def verify(self, setup: Setup, body: Mapping[str, Any]) -> None:
+        """Replay; raises :class:`~nainjaune_env.errors.RecordError` at the first thing that does not fit."""
+
+    def show(self, setup: Setup, record: Mapping[str, Any], language: str) -> str:
+        """The record for people, in ``language`` (``"en"`` or ``"fr"``)."""
+
+
+@dataclass(frozen=True)
+class GameSpec:
+    """A game, as the machinery sees it."""
+
+    name: str
+    title: str
+    presets: Mapping[str, Preset]
+    default_preset: str
+    default_players: int
+    kernel: ModuleType
+    """The functions above."""
+    table: np.dtype[Any]
+    """The structured dtype of one table (elements are ``np.record``)."""
+    actions: tuple[str, ...]
+    """Names of the actions by number; at most 63."""
+    start_values: Mapping[str, int]
+    """Names and lengths of the values a match may be given to start with, in the order ``give`` reads them."""
+    compile_rules: Callable[[Any, int], NamedTuple]
+    """``(rules, players)`` as a named tuple of integers (and tuples of them), for the kernel."""
+    layout: Callable[[int], Layout]
+    """The observation slots with that many seats."""
+    check_match: Callable[[Any], None]
+    """Raises :class:`RulesError` where these rules give a match no end."""
+    transcriber: Transcriber | None = None
+    draw: Callable[..., str] | None = None
+    """``draw(setup, table, seat, language=...)``: the table as text as ``seat`` sees it (None: a spectator)."""
+
+    def __post_init__(self) -> None:
+        if len(self.actions) > self.MAX_ACTIONS:
+            raise ValueError(f"{self.name}: a mask is one 64-bit word, so at most 63 actions, not {len(self.actions)}")
+
+    MAX_ACTIONS: ClassVar[int] = 63
+
+    def setup(self, preset: str | None = None, players: int | None = None, **knobs: Any) -> Setup:
+        """The rules of one table: a preset, a number of seats, and knobs set over the preset.
+
+        Raises :class:`RulesError` for an unknown preset or knob, a knob's value that is not allowed, or a
+        number of seats that the preset does not allow.
+        """
+        preset = self.default_preset if preset is None else preset
+        if preset not in self.presets:
+            raise RulesError(choose_one("preset", preset, self.presets))
+        sheet = self.presets[preset]
+        if players is None:
+            players = self.default_players if self.default_players in sheet.players else sheet.players[0]
+        if isinstance(players, bool) or not isinstance(players, int | np.integer) or players not in sheet.players:
+            allowed = f"{sheet.players[0]} to {sheet.players[-1]}"
+            raise RulesError(f"The preset {preset!r} is for {allowed} players, not {players!r}.")
+        return Setup(self, preset, sheet.rules.replace(**knobs), int(players))
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A game with its rules settled: what a batch, an environment or a record is made for."""
+
+    game: GameSpec
+    preset: str
+    rules: Rules
+    players: int
+
+    @property
+    def kernel_rules(self) -> NamedTuple:
+        """The rules as the kernel takes them."""
+        return self.game.compile_rules(self.rules, self.players)
+
+    @property
+    def layout(self) -> Layout:
+        """The observation slots."""
+        return self.game.layout(self.players)
+
+    def to_dict(self) -> dict[str, Any]:
+        """``game``, ``preset``, ``rules`` and ``players``, as in a record's head."""
+        return {
+            "game": self.game.name,
+            "preset": self.preset,
+            "rules": self.rules.to_dict(),
+            "players": self.players,
+        }

@@ -1,0 +1,1 @@
+"""The slow, obvious twin of Nain Jaune, written from RULES.md alone, and its hand-worked tests."""
