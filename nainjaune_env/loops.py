@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nainjaune_env.jit import jit
-from nainjaune_env.prng import mix
+from nainjaune_env.prng import advance, mix
 
 game: Any
 """The kernel module of a game; bound by ``jit.instantiate``."""
@@ -189,7 +189,7 @@ def choose_uniform(legal: Any, streams: Any, actions: Any) -> None:
             count += 1
         action = np.int64(0)
         if count > 1:
-            streams[i] += np.uint64(0x9E3779B97F4A7C15)
+            streams[i] = advance(streams[i])
             skip = np.int64((mix(streams[i]) >> np.uint64(32)) * np.uint64(count) >> np.uint64(32))
             for _ in range(skip):
                 moves &= moves - 1

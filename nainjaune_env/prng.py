@@ -31,9 +31,15 @@ def mix(word: Any) -> Any:
 
 
 @wrapping
+def advance(word: Any) -> Any:
+    """The state after ``word``."""
+    return word + _GAMMA
+
+
+@jit
 def next_word(table: Any) -> Any:
     """The next 64 random bits (``uint64``) of ``table.rng``, which moves on."""
-    table.rng = table.rng + _GAMMA
+    table.rng = advance(table.rng)
     return mix(table.rng)
 
 

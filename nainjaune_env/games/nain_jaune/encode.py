@@ -109,7 +109,7 @@ def encode(table: Any, rules: Any, seat: Any, out: Any) -> Any:
     at = write_flags(out, at, n, ONE << (table.last - seat + n) % n)
     at = write_flags(out, at, n, ONE << (table.seat - seat + n) % n)
     for k in range(n):
-        out[at + k] = table.size[(seat + k) % n]
+        out[at + k] = table.cards[(seat + k) % n]
     at += n
     for k in range(1, n):
         at = write_flags(out, at, RANKS, np.int64(table.void[(seat + k) % n]))

@@ -89,7 +89,7 @@ def open_round(table: Any, rules: Any) -> None:
         table.before[seat] = table.stack[seat]
         table.played[seat] = 0
         table.void[seat] = 0
-        table.size[seat] = rules.hand_size if seat < rules.players else 0
+        table.cards[seat] = rules.hand_size if seat < rules.players else 0
     table.defaults = 0
     for seat in range(rules.players):
         for pot in range(POTS):
@@ -161,10 +161,10 @@ def play(table: Any, rules: Any, action: Any) -> None:
             add_to_pot(table, rules, seat, pot, rules.unannounced * np.int64(table.pot[pot]))
     table.hand[seat] ^= card
     table.played[seat] |= card
-    table.size[seat] -= 1
+    table.cards[seat] -= 1
     table.last = seat
     table.need = rank + 1 if rank < rules.top_rank else 0
-    if table.size[seat] == 0:
+    if table.cards[seat] == 0:
         settle(table, rules)
 
 
@@ -182,7 +182,7 @@ def pass_turn(table: Any, rules: Any) -> None:
         else:
             table.need = 0
     table.seat = seat
-    table.fresh = 1 if table.size[seat] == rules.hand_size else 0  # N2.9
+    table.fresh = 1 if table.cards[seat] == rules.hand_size else 0  # N2.9
 
 
 @jit
@@ -237,7 +237,7 @@ def is_grand_opera(table: Any, rules: Any) -> Any:
     """Whether the winner, who is the seat to act, made a grand opéra (N3.1)."""
     if rules.grand_opera == NO_RIVAL_CARD:
         for seat in range(rules.players):
-            if seat != table.winner and table.size[seat] < rules.hand_size:
+            if seat != table.winner and table.cards[seat] < rules.hand_size:
                 return False
         return True
     if rules.grand_opera == FIRST_TURN and table.turns >> table.winner & 1:
@@ -249,7 +249,7 @@ def is_grand_opera(table: Any, rules: Any) -> Any:
 def due(table: Any, rules: Any, loser: Any) -> Any:
     """What a loser owes for the cards he holds (N3.2)."""
     if rules.payment != POINTS:
-        return np.int64(table.size[loser])
+        return np.int64(table.cards[loser])
     hand = table.hand[loser]
     points = np.int64(0)
     for card in range(52):

@@ -26,7 +26,7 @@ TABLE_FIELDS: list[tuple[object, ...]] = [
     ("before", np.int64, (MAX_SEATS,)),  # per seat: its stack before this round's antes
     ("pot", np.int32, (POTS,)),  # per pot: chips in it
     ("void", np.int16, (MAX_SEATS,)),  # per seat: bit r-1 set = proven to hold no card of rank r (N6)
-    ("size", np.int16, (MAX_SEATS,)),  # per seat: cards in hand
+    ("cards", np.int16, (MAX_SEATS,)),  # per seat: how many cards it holds (`size` would be hidden by np.record.size)
     ("captor", np.int16, (POTS,)),  # per pot: the seat that captured it this round by its card, NOBODY
     ("seat", np.int16),  # seat to act
     ("stage", np.int16),  # see nainjaune_env.spec.Stage
