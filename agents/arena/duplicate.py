@@ -1,0 +1,115 @@
+"""Duplicate play: who is stronger, with the luck of the deal taken out as far as it can be.
+
+For a hero and a field, one *block* is one deal. The deal is played with the hero in each seat in turn and
+the field in all others, and once with the field in every seat. The block's figure is the mean, over seats, of the hero's
+payoff minus what the field got in that same seat on that same deal. Blocks are independent; intervals are over blocks.
+
+After Mortal's one-against-three matches (one hero, three copies of the field, the same wall for every rotation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from nainjaune_env.batch import Batch
+from nainjaune_env.prng import streams
+from nainjaune_env.spec import Setup
+from numpy.typing import ArrayLike, NDArray
+
+from ..agent import Agent
+from .play import play_out
+from .statistics import Moments
+
+CHUNK_TABLES = 8192
+"""Tables played at once; the memory of a tournament depends on it and not on the number of deals."""
+
+
+@dataclass
+class Edge:
+    """Chips a round that ``hero`` makes over ``field_name`` in a field of it."""
+
+    hero: str
+    field_name: str
+    moments: Moments = field(default_factory=Moments)
+    by_seat: list[Moments] = field(default_factory=list)
+    """The same by the hero's distance from the seat that acts first."""
+
+    @property
+    def mean(self) -> float:
+        """Chips a round."""
+        return self.moments.mean
+
+    @property
+    def ci95(self) -> float:
+        """Half-width of the 95 % interval."""
+        return self.moments.half_width
+
+
+class Duplicate:
+    """A duplicate tournament of some agents under one setup."""
+
+    def __init__(
+        self,
+        setup: Setup,
+        agents: Sequence[Agent],
+        *,
+        seed: int,
+        pots: ArrayLike | None = None,
+    ) -> None:
+        """``pots``: chips in the pots before the antes, on every deal (None: fresh, all empty)."""
+        self.setup = setup
+        self.agents = list(agents)
+        self.seed = seed
+        self.start = "fresh" if pots is None else {"pots": pots}
+
+    def edge(
+        self,
+        hero: int,
+        rival: int,
+        deals: int,
+        *,
+        first_deal: int = 0,
+        progress: Callable[[int], None] | None = None,
+    ) -> Edge:
+        """The edge of agent ``hero`` over a field of agent ``rival``, over the deals from ``first_deal`` on.
+
+        Deal d is the same for every pair of agents, and so is what chance decides in play for d and a pair.
+        ``progress`` is told the number of deals done since the last call.
+        """
+        n = self.setup.players
+        result = Edge(self.agents[hero].name, self.agents[rival].name, by_seat=[Moments() for _ in range(n)])
+        for at, count in chunks(first_deal, deals, CHUNK_TABLES // (n + 1)):
+            payoff, leader = self._play_chunk(hero, rival, at, count)
+            own = np.stack([payoff[:, seat, seat] for seat in range(n)], axis=1)  # hero in that seat
+            gain = own - payoff[:, n, :]  # minus the field's own, same seat, same deal: (deals, seats)
+            result.moments.add(gain.mean(axis=1))
+            for distance in range(n):
+                seats = (leader + distance) % n
+                result.by_seat[distance].add(gain[np.arange(len(gain)), seats])
+            if progress is not None:
+                progress(count)
+        return result
+
+    def _play_chunk(self, hero: int, rival: int, at: int, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Payoffs ``(D, n+1, n)`` of ``count`` deals (the last row: the field alone), and who acts first ``(D,)``."""
+        n = self.setup.players
+        batch = Batch(self.setup, count * (n + 1), start=self.start, autoreset=False)
+        batch.reset(seeds=np.repeat(self.deal_seeds(at, count), n + 1))
+        first = batch.seat[:: n + 1]
+        seating = np.ones((count, n + 1, n), np.int64)
+        for seat in range(n):
+            seating[:, seat, seat] = 0
+        rngs = [np.random.default_rng([self.seed, hero, rival, who, at]) for who in range(2)]
+        payoff = play_out(batch, [self.agents[hero], self.agents[rival]], seating.reshape(-1, n), rngs)
+        return payoff.reshape(count, n + 1, n), first
+
+    def deal_seeds(self, first: int, count: int) -> NDArray[np.uint64]:
+        """The generator states of deals ``first .. first+count-1``."""
+        return streams(self.seed, first + count)[first:]
+
+
+def chunks(first: int, count: int, size: int) -> list[tuple[int, int]]:
+    """``(start, length)`` of stretches of at most ``size`` that cover ``count`` numbers from ``first`` on."""
+    return [(at, min(size, first + count - at)) for at in range(first, first + count, size)]

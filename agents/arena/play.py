@@ -1,0 +1,57 @@
+"""Playing tables to the end with an agent in each seat."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from nainjaune_env.batch import Batch
+from nainjaune_env.errors import AgentError
+from numpy.typing import NDArray
+
+from ..agent import Agent, Turn
+
+Watcher = Callable[[NDArray[np.int64]], None]
+"""Called with the actions (B,) just before they are taken."""
+
+
+def play_out(
+    batch: Batch,
+    agents: Sequence[Agent],
+    seating: NDArray[np.int64],
+    rngs: Sequence[np.random.Generator],
+    *,
+    before_step: Watcher | None = None,
+    after_step: Callable[[], None] | None = None,
+) -> NDArray[np.int64]:
+    """Play every table of ``batch`` (made with ``autoreset=False``) to the end of its episode.
+
+    ``seating (B, n)`` says which agent sits where, as an index into ``agents``; each agent has its own generator in ``rngs``.
+    Gives the payoffs, net chips of every seat, shape ``(B, n)``.
+
+    Raises :class:`AgentError` where an agent answers with something other than one action a decision.
+    """
+    if batch._mode.autoreset:
+        raise AgentError("play_out needs a batch that rests at an episode's end: Batch(..., autoreset=False).")
+    payoff = batch.reward.astype(np.int64)
+    rows = np.arange(batch.num_tables)
+    while not batch.done.all():
+        to_act = np.where(batch.done, -1, seating[rows, batch.seat])
+        actions = np.zeros(batch.num_tables, np.int64)
+        for number, agent in enumerate(agents):
+            index = np.flatnonzero(to_act == number)
+            if index.size:
+                chosen = np.asarray(agent.act(Turn(batch, index), rngs[number]))
+                if chosen.shape != index.shape:
+                    raise AgentError(
+                        f"The agent {agent.name!r} was asked for {index.size} actions, shape {index.shape}, "
+                        f"and gave shape {chosen.shape}."
+                    )
+                actions[index] = chosen
+        if before_step is not None:
+            before_step(actions)
+        batch.step(actions)
+        payoff += batch.reward
+        if after_step is not None:
+            after_step()
+    return payoff

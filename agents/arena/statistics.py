@@ -1,0 +1,70 @@
+"""Means with honest intervals, over independent blocks, in constant memory."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+Z_95 = 1.959963984540054
+"""Half-width of a 95 % interval of the normal distribution, in standard errors.
+
+Blocks number in the hundreds and more, where Student's t differs in the third digit; :func:`Moments.half_width` widens
+it below 100 blocks by Cornish and Fisher's expansion of t.
+"""
+
+
+@dataclass
+class Moments:
+    """Count, mean and sum of squared deviations of a stream of numbers (Chan, Golub and LeVeque 1983)."""
+
+    count: int = 0
+    mean: float = 0.0
+    squares: float = 0.0
+
+    def add(self, values: ArrayLike) -> None:
+        """Take in ``values``, any shape."""
+        x = np.asarray(values, np.float64).ravel()
+        if x.size == 0:
+            return
+        self.merge(Moments(int(x.size), float(x.mean()), float(((x - x.mean()) ** 2).sum())))
+
+    def merge(self, other: Moments) -> None:
+        """Take in all that ``other`` has seen."""
+        total = self.count + other.count
+        if total == 0:
+            return
+        apart = other.mean - self.mean
+        self.mean += apart * other.count / total
+        self.squares += other.squares + apart * apart * self.count * other.count / total
+        self.count = total
+
+    @property
+    def variance(self) -> float:
+        """Unbiased sample variance; nan below two numbers."""
+        return self.squares / (self.count - 1) if self.count > 1 else math.nan
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of the 95 % confidence interval of the mean; nan below two numbers."""
+        if self.count < 2:
+            return math.nan
+        return t_95(self.count - 1) * math.sqrt(self.variance / self.count)
+
+
+def t_95(freedom: int) -> float:
+    """The two-sided 95 % point of Student's t with ``freedom`` degrees of freedom.
+
+    Cornish and Fisher's expansion (Abramowitz and Stegun 26.7.5), within 0.1 % from 4 degrees on; exact values below.
+    """
+    if freedom < 5:
+        return {1: 12.7062, 2: 4.30265, 3: 3.18245, 4: 2.77645}[freedom]
+    z, v = Z_95, float(freedom)
+    return (
+        z
+        + (z**3 + z) / (4 * v)
+        + (5 * z**5 + 16 * z**3 + 3 * z) / (96 * v**2)
+        + (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / (384 * v**3)
+    )

@@ -1,0 +1,96 @@
+"""Checkpoints: one safetensors file with the tensors, and what they are for as JSON in its header.
+
+A file is written whole or not at all, and nothing in it can run code.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from nainjaune_env.errors import CheckpointError
+from nainjaune_env.spec import Setup
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import Tensor
+
+from .files import replacing
+
+FORMAT = "nainjaune-checkpoint"
+VERSION = 1
+FILE_NAME = "checkpoint.safetensors"
+"""Its name in a run's folder."""
+
+
+@dataclass
+class Checkpoint:
+    """A network and what is needed to go on training it."""
+
+    algorithm: str
+    game: str
+    preset: str
+    rules: dict[str, Any]
+    players: int
+    layout: str
+    """Fingerprint of the observation layout."""
+    actions: int
+    hidden: list[int]
+    iteration: int
+    """Iterations done."""
+    config: dict[str, Any]
+    """The trainer's configuration, resolved."""
+    progress: dict[str, float] = field(default_factory=dict)
+    """Running totals of the trainer: decisions, rounds, seconds."""
+    tensors: dict[str, Tensor] = field(default_factory=dict)
+    """``model.*`` and ``optimizer.*``."""
+
+
+def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
+    """Write ``checkpoint`` to ``path``, whole or not at all."""
+    about = {key: value for key, value in asdict(checkpoint).items() if key != "tensors"}
+    head = {"format": FORMAT, "version": str(VERSION), "about": json.dumps(about)}
+    tensors = {name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}
+    with replacing(path) as temporary:
+        save_file(tensors, temporary, metadata=head)
+
+
+def load_checkpoint(path: Path) -> Checkpoint:
+    """Read a checkpoint; raises :class:`CheckpointError` where there is none, or it is cut short or something else."""
+    if path.is_dir():
+        path = path / FILE_NAME
+    if not path.is_file():
+        raise CheckpointError(f"There is no checkpoint at {str(path)!r}.")
+    try:
+        with safe_open(path, framework="pt") as opened:  # type: ignore[no-untyped-call]
+            head = opened.metadata() or {}
+            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 - not a dict
+    except (SafetensorError, OSError) as error:
+        raise CheckpointError(f"{str(path)!r} is no whole safetensors file (cut short?): {error}.") from None
+    if head.get("format") != FORMAT or head.get("version") != str(VERSION):
+        raise CheckpointError(
+            f"{str(path)!r} is not a {FORMAT} of version {VERSION}: "
+            f"its head says {head.get('format')!r}, version {head.get('version')!r}."
+        )
+    try:
+        return Checkpoint(**json.loads(head["about"]), tensors=tensors)
+    except (KeyError, TypeError, ValueError) as error:
+        raise CheckpointError(f"The head of {str(path)!r} does not describe a checkpoint: {error}.") from None
+
+
+def check_fits(checkpoint: Checkpoint, setup: Setup, where: str) -> None:
+    """Raises :class:`CheckpointError` where the network cannot play at a table with this ``setup``."""
+    if checkpoint.game != setup.game.name:
+        raise CheckpointError(f"{where} plays {checkpoint.game!r}, and this table is for {setup.game.name!r}.")
+    if checkpoint.players != setup.players:
+        raise CheckpointError(f"{where} was trained with {checkpoint.players} players, and here there are {setup.players}.")
+    if checkpoint.layout != setup.layout.fingerprint:
+        raise CheckpointError(
+            f"{where} was trained on another observation layout "
+            f"({checkpoint.layout}, and here it is {setup.layout.fingerprint}): train it again."
+        )
+    if checkpoint.actions != len(setup.game.actions):
+        raise CheckpointError(
+            f"{where} chooses among {checkpoint.actions} actions, and here there are {len(setup.game.actions)}."
+        )
