@@ -302,9 +302,7 @@ class TwinRound:
         return [(winner + step) % self.players for step in range(1, self.players)]
 
 
-def _check_table(
-    hands: Sequence[Sequence[str]], dealer: int, stacks: Sequence[int], pots: Sequence[int]
-) -> None:
+def _check_table(hands: Sequence[Sequence[str]], dealer: int, stacks: Sequence[int], pots: Sequence[int]) -> None:
     players = len(hands)
     if players < 2:
         raise ValueError(f"A round needs at least 2 hands, not {players}.")

@@ -42,9 +42,7 @@ PRESETS = {"djeco": DJECO, "classic": CLASSIC, "skip": SKIP, "tableau": TABLEAU}
 POT_START = [1, 2, 3, 4, 5]  # one seat's antes at stake 1
 
 
-def begin(
-    *hands: str, stacks: list[int] | None = None, pots: list[int] | None = None, **over: Any
-) -> TwinRound:
+def begin(*hands: str, stacks: list[int] | None = None, pots: list[int] | None = None, **over: Any) -> TwinRound:
     """A round in which seat 0 has the lead; hands are written 'As 2h'."""
     given = [hand.split() for hand in hands]
     start = 100 if over.get("starting_stack") else 0
@@ -352,9 +350,7 @@ def test_n3_2_payment_is_not_multiplied_by_the_stake() -> None:
     assert r.stacks == [-45 + 2, -45 - 2]
 
 
-@pytest.mark.parametrize(
-    ("stranded", "added"), [("none", 0), ("match_pot", 20), ("twice_pot", 40), ("twice_ante", 20)]
-)
+@pytest.mark.parametrize(("stranded", "added"), [("none", 0), ("match_pot", 20), ("twice_pot", 40), ("twice_ante", 20)])
 def test_n3_3_stranded(stranded: str, added: int) -> None:
     r = run(begin("3c 8c", "7d As", stranded=stranded, stake=2), "3c - - 8c")
     assert r.pots == [4, 8, 12, 16, 20 + added]
@@ -455,9 +451,7 @@ def test_n4_3_ends_when_a_seat_cannot_ante() -> None:
 
 def test_n4_3_ends_on_a_default_only_with_the_knob() -> None:
     for ends in (False, True):
-        knobs = dataclasses.replace(
-            PLAIN, starting_stack=40, end_on_default=ends, announce="explicit", unannounced=4
-        )
+        knobs = dataclasses.replace(PLAIN, starting_stack=40, end_on_default=ends, announce="explicit", unannounced=4)
         m = TwinMatch(knobs, 2, 1)
         # Seat 0 owes 40 for its silence and pays all of its 25; the opéra then takes 20 + 35 from the pots.
         r = run(m.new_round([["7d"], ["As"]]), "7d~")
@@ -549,7 +543,8 @@ def play_out(r: TwinRound, rng: random.Random) -> None:
     chips = sum(r.stacks) + sum(r.pots)
     while not r.over:
         moves = r.legal()
-        assert moves and len(set(moves)) == len(moves)
+        assert moves
+        assert len(set(moves)) == len(moves)
         assert r.knobs.starting_stack is None or min(r.stacks) >= 0  # N4.2
         for seat, void in enumerate(r.voids):
             assert not void & {rank_of(card) for card in r.hands[seat]}
@@ -560,9 +555,11 @@ def play_out(r: TwinRound, rng: random.Random) -> None:
             assert r.seat == (r.last_player + r.passes) % r.players
         r.play(rng.choice(moves))
         assert sum(r.stacks) + sum(r.pots) == chips  # N4.5
-    assert r.winner is not None and r.hands[r.winner] == []
+    assert r.winner is not None
+    assert r.hands[r.winner] == []
     assert sum(not hand for hand in r.hands) == 1
-    assert r.defaults == sorted(set(r.defaults)) and (r.knobs.starting_stack is not None or not r.defaults)
+    assert r.defaults == sorted(set(r.defaults))
+    assert r.knobs.starting_stack is not None or not r.defaults
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -580,7 +577,8 @@ def test_n4_5_chips_are_conserved_over_random_matches(seed: int) -> None:
         m.finish_round(r)
         assert m.dealer == leader
         assert sum(m.stacks) + sum(m.pots) == chips
-    assert m.winners and {m.stacks[seat] for seat in m.winners} == {max(m.stacks)}
+    assert m.winners
+    assert {m.stacks[seat] for seat in m.winners} == {max(m.stacks)}
 
 
 def test_presets_play_to_the_end() -> None:

@@ -1,0 +1,136 @@
+"""The kernel equals the slow twin, ply by ply: every preset at every number of seats, and random knobs.
+
+20,000 rounds here; `python -m tests.prove --rounds 1000000` for more.
+"""
+
+from __future__ import annotations
+
+import random
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nainjaune_env.games.nain_jaune import SPEC
+from tests import prove
+from tests.twin.cells import Cell, all_cells, compare
+from tests.twin.compare import ACTION, Comparer, Mismatch
+from tests.twin.nain_jaune import DECK, PASS, POT_CARDS
+
+PRESET_ROUNDS = 500
+RANDOM_ROUNDS = 1300
+
+
+def test_there_are_20_000_rounds_over_every_cell() -> None:
+    cells = all_cells()
+    assert len(cells) == 3 + 6 + 7 + 6 + 7
+    assert sum(PRESET_ROUNDS if cell.preset else RANDOM_ROUNDS for cell in cells) >= 20_000
+
+
+@pytest.mark.parametrize("cell", all_cells(), ids=str)
+def test_kernel_equals_twin(cell: Cell) -> None:
+    rounds = PRESET_ROUNDS if cell.preset else RANDOM_ROUNDS
+    seen = compare(cell, "suite", rounds)
+    assert seen["rounds"] >= rounds
+    # the comparison is worth only what it meets
+    expected = {"grand opéra", "blocked", "matches to the end", "last card is a pot card", "last card is a King"}
+    if cell.preset is None:
+        expected |= {"silent", "default"}
+    elif SPEC.presets[cell.preset].rules.to_dict()["starting_stack"] is not None:
+        expected |= {"default"}
+    assert {event for event in expected if not seen[event]} == set()
+
+
+def test_every_card_and_move_is_one_action() -> None:
+    assert sorted(ACTION[card] for card in DECK) == sorted(
+        [rank for rank in range(13) for _ in range(3 if rank in (6, 9, 10, 11, 12) else 4)] + list(range(13, 18))
+    )
+    assert [ACTION[card] for card in POT_CARDS] == [13, 14, 15, 16, 17]
+    assert [ACTION[f"{card}~"] for card in POT_CARDS] == [19, 20, 21, 22, 23]
+    assert ACTION[PASS] == 18
+
+
+OTHERWISE: dict[str, Any] = {
+    "decline": "always",
+    "blocked": "restart",
+    "payment": "cards",
+    "stranded": "twice_ante",
+    "grand_opera": "no_rival_card",
+    "announce": "explicit",
+    "stake": 2,
+    "end_on_default": False,
+    "max_rounds": 1,
+    "starting_stack": None,
+}
+
+
+@pytest.mark.parametrize("knob", [*OTHERWISE, "unannounced"])
+def test_a_kernel_under_other_rules_is_found_out(knob: str) -> None:
+    """Each knob is turned on the kernel's side alone."""
+    # without silent plays a default leaves nothing to ante with: the match ends whatever `end_on_default` says
+    loud = {"announce": "explicit", "unannounced": 2} if knob in ("unannounced", "end_on_default") else {}
+    setup = SPEC.setup("skip", 4, **loud)
+    comparer = Comparer(setup)
+    other = setup.rules.replace(**{knob: OTHERWISE.get(knob, 3)})
+    comparer.rules = SPEC.compile_rules(other, 4)
+    comparer.batch._rules = comparer.rules
+    rng = random.Random(knob)
+
+    def play() -> None:
+        for _ in range(300):
+            comparer.match(rng, "me")
+            comparer.rigged(rng, "me")
+
+    with pytest.raises(Mismatch, match=r"twin (.|\n)*kernel (.|\n)*preset='skip' players=4 from me(.|\n)*moves="):
+        play()
+
+
+FIELDS = ("seat", "need", "last", "stage", "winner", "opera", "defaults", "pot", "stack", "void", "hand")
+
+
+@pytest.mark.parametrize("field", FIELDS)
+def test_a_wrong_field_is_found_out(field: str) -> None:
+    """One field of the kernel's table is changed by one after the second ply."""
+    comparer = Comparer(SPEC.setup("djeco", 4))
+    hands = [list(DECK[seat::4][:12]) for seat in range(4)]
+    comparer.play_from(hands, 3, lambda r, moves: moves[0])
+    true = comparer.loops
+    plies = 0
+
+    def step_one(tables: Any, *others: Any) -> None:
+        nonlocal plies
+        true.step_one(tables, *others)
+        plies += 1
+        if plies == 2:
+            part = tables[field][0]
+            tables[field][0] = part ^ 1 if part.ndim == 0 else np.append(part[0] ^ 1, part[1:])
+
+    comparer.loops = SimpleNamespace(legal_word=true.legal_word, step_one=step_one)  # type: ignore[assignment]
+    with pytest.raises(Mismatch, match="after 2 plies"):
+        comparer.play_from(hands, 3, lambda r, moves: moves[0])
+
+
+def test_prove_reports_what_it_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    assert prove.main(["--rounds", "60", "--seed", "7"]) == 0
+    told = capsys.readouterr().out
+    assert "djeco x2" in told
+    assert "random knobs x8" in told
+    assert "no difference in" in told
+
+
+def test_prove_tells_a_mismatch_so_that_it_can_be_replayed(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ACTION, "2s", ACTION["3s"])
+    assert prove.main(["--rounds", "60"]) == 1
+    told = capsys.readouterr().out
+    for part in ("preset='djeco'", "knobs={", "seed 0.0, job", "hands=[", "stacks=", "moves="):
+        assert part in told
+
+
+def test_prove_splits_the_rounds_evenly() -> None:
+    plan = prove.tasks(1_000_000, 0)
+    assert len(set(plan)) == len(plan)
+    shares = {cell: sum(task[3] for task in plan if task[0] == cell) for cell in all_cells()}
+    assert {cell.preset is None: share for cell, share in shares.items()} == {False: 22_728, True: 71_429}
