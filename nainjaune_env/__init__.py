@@ -1,1 +1,57 @@
-""""""
+"""Nain Jaune, and its like, as environments for learning agents.
+
+Everything public is named here and loaded when it is first used, so that importing the package costs
+next to nothing. ``env`` and ``raw_env`` are PettingZoo environments; ``Batch`` is what they are made of.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nainjaune_env.batch import Batch
+    from nainjaune_env.envs.pettingzoo_aec import env, raw_env
+    from nainjaune_env.errors import NainJauneError
+    from nainjaune_env.registry import game_names, get_game, make_setup
+
+    __version__: str
+
+__all__ = [
+    "Batch",
+    "NainJauneError",
+    "__version__",
+    "env",
+    "game_names",
+    "get_game",
+    "make_setup",
+    "raw_env",
+]
+
+_HOMES = {
+    "Batch": "batch",
+    "NainJauneError": "errors",
+    "env": "envs.pettingzoo_aec",
+    "game_names": "registry",
+    "get_game": "registry",
+    "make_setup": "registry",
+    "raw_env": "envs.pettingzoo_aec",
+}
+"""Public name -> the module of this package that defines it."""
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        value: Any = version("nainjaune-env")
+    elif name in _HOMES:
+        value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

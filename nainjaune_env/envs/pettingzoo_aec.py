@@ -1,0 +1,284 @@
+"""PettingZoo's AEC interface over one table of any game.
+
+Importing this module also enters every game in PettingZoo's registry, where that version has one::
+
+    import pettingzoo
+    import nainjaune_env.envs.pettingzoo_aec
+    env = pettingzoo.make("aec", "nainjaune/nain_jaune-v0", preset="classic", num_players=5)
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pettingzoo
+from gymnasium import spaces
+from gymnasium.utils import EzPickle
+from numpy.typing import NDArray
+from pettingzoo.utils import wrappers
+
+from nainjaune_env.batch import Batch, Episode, legal_actions
+from nainjaune_env.envs.opening import Opener, Start
+from nainjaune_env.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError, choose_one
+from nainjaune_env.games import DEFAULT_GAME
+from nainjaune_env.record import Record, make_record
+from nainjaune_env.registry import game_names, make_setup
+
+RENDER_MODES = ("ansi", "human")
+API_TEST_OPTIONS = {"options": 1}
+"""PettingZoo's ``api_test`` resets every environment with just these and expects no error; they mean nothing here."""
+
+
+def env(**kwargs: Any) -> Any:
+    """The environment as PettingZoo's users expect it: :class:`raw_env`, held to the order of calls.
+
+    Takes what :class:`raw_env` takes. No wrapper of PettingZoo's judges actions: :class:`raw_env` refuses those that are not
+    legal, or not in the action space, and names those that are; nothing ends and nobody pays for it.
+    """
+    return wrappers.OrderEnforcingWrapper(raw_env(**kwargs))
+
+
+class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
+    """One table of a game as a PettingZoo AEC environment. Agents are ``seat_0``, ``seat_1`` …
+
+    **Observations** are ``{"observation": (size,) uint8, "action_mask": (A,) int8}``, for any seat at any time; ``env.layout``
+    names the slots. The mask, which ``infos[agent]["action_mask"]`` holds as well, is all zero for every seat but the one
+    at turn, as in PettingZoo's classic games: off turn nothing is legal, and what would be is the seat's secret.
+
+    **Rewards** are net chips, as ints. What ``last()`` hands an agent over an episode sums to exactly its payoff, the
+    antes of the round included. All agents terminate at once, and each gets its last reward in its own dead step.
+
+    **Illegal actions** raise :class:`IllegalActionError`, which names the legal ones, and change nothing.
+
+    **Forced plies** are made by the environment with ``skip_forced``: an agent is asked only where it has a choice, and what
+    ``last()`` hands it says nothing of others' choices. Yet that the environment *stops* at a seat says that this
+    seat has a choice. Who observes or draws for seats off turn while it stands there wants ``skip_forced=False``.
+
+    **Rendering** (``render_mode="ansi"`` gives text, ``"human"`` prints it at every reset and step) shows what ``viewpoint``
+    sees: a seat, or None for a spectator, who sees every hand. ``picture(seat)`` draws for anyone, in any render mode.
+
+    **Resetting** with a seed plays what ``Batch(setup, 1, seed=...)`` plays. Without one the generator goes on; the first
+    time, the operating system seeds it. The options are:
+
+    - ``{"start": {"pots": [4, 0, 0, 0, 9]}}``: this match starts with these values, not with the constructor's ``start``;
+    - ``{"table": record}``: play on from this table (see the game's ``setup_table``), generator included; no seed with it.
+    """
+
+    metadata: dict[str, Any] = {  # noqa: RUF012  (PettingZoo declares it so, and each instance has its own)
+        "name": "nainjaune_v0",
+        "render_modes": list(RENDER_MODES),
+        "render_fps": 2,
+        "is_parallelizable": False,
+    }
+
+    def __init__(
+        self,
+        preset: str | None = None,
+        num_players: int | None = None,
+        *,
+        game: str = DEFAULT_GAME,
+        episode: Episode = "round",
+        start: Start = "fresh",
+        skip_forced: bool = True,
+        render_mode: str | None = None,
+        viewpoint: int | None = None,
+        language: str = "en",
+        color: bool = False,
+        **knobs: Any,
+    ) -> None:
+        """Settle the rules: a preset and a number of seats (None: the game's usual ones), and knobs set over the preset.
+
+        ``episode``, ``start`` and ``skip_forced`` are those of :class:`~nainjaune_env.batch.Batch`. With ``start="carried"``
+        a reset without seed or options after a finished round goes on with the match. ``language`` and ``color`` are for
+        pictures. Raises :class:`RulesError` for rules and :class:`DealError` for start values that cannot be.
+        """
+        EzPickle.__init__(
+            self, preset, num_players, game=game, episode=episode, start=start, skip_forced=skip_forced,
+            render_mode=render_mode, viewpoint=viewpoint, language=language, color=color, **knobs,
+        )  # fmt: skip
+        super().__init__()
+        if render_mode is not None and render_mode not in RENDER_MODES:
+            raise RulesError(choose_one("render mode", render_mode, RENDER_MODES))
+        self.setup = make_setup(game, preset, num_players, **knobs)
+        self.layout = self.setup.layout
+        self.render_mode = render_mode
+        n = self.setup.players
+        if viewpoint is not None and viewpoint not in range(n):
+            raise RulesError(f"The viewpoint is a seat from 0 to {n - 1}, or None for a spectator, not {viewpoint!r}.")
+        self.viewpoint = viewpoint
+        self.metadata = {**type(self).metadata, "name": f"{game}_v0"}
+        self._text = {"language": language, "color": color}
+        self._episode = episode
+        self._batch = Batch(self.setup, 1, episode=episode, skip_forced=skip_forced, autoreset=False)
+        self._opener = Opener(self.setup, episode, start)
+        self._seed: int | None = None
+        self._begun = False
+        self._actions: list[int] = []
+
+        self.possible_agents = [f"seat_{seat}" for seat in range(n)]
+        self.agents: list[str] = []
+        self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        actions = self._batch.num_actions
+        self.observation_spaces = {
+            agent: spaces.Dict(
+                {
+                    "observation": spaces.Box(np.zeros(self.layout.size, np.uint8), self.layout.high, dtype=np.uint8),
+                    "action_mask": spaces.Box(0, 1, (actions,), np.int8),
+                }
+            )
+            for agent in self.possible_agents
+        }
+        self.action_spaces = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
+        high = np.tile(self.layout.high, (n, 1))
+        self.state_space = spaces.Box(np.zeros_like(high), high, dtype=np.uint8)
+
+    def _seat(self, agent: str) -> int:
+        if agent not in self._seat_of:
+            raise AgentError(choose_one("agent", agent, self.possible_agents))
+        return self._seat_of[agent]
+
+    def observation_space(self, agent: str) -> spaces.Dict:
+        """``Dict(observation=Box(0, layout.high, uint8), action_mask=Box(0, 1, (A,), int8))``, the same object every time."""
+        self._seat(agent)
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Discrete:
+        """``Discrete(A)``, the same object every time; names of the actions: ``env.setup.game.actions``."""
+        self._seat(agent)
+        return self.action_spaces[agent]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Begin an episode; the class says what ``options`` may hold. The rules stay.
+
+        Raises :class:`DealError`, before anything has changed, for options that are not there or do not fit.
+        """
+        known = {} if options is None or options == API_TEST_OPTIONS else options
+        self._opening = self._opener.deal(self._batch.tables, seed, known)
+        self._batch.set_tables(0, self._opening)
+        self._actions.clear()
+        self._seed = seed
+        self._begun = True
+        self.agents = self.possible_agents[:]
+        self._cumulative_rewards = dict.fromkeys(self.agents, 0)
+        self._skip_agent_selection = None
+        self._look()
+
+    def step(self, action: Any) -> None:
+        """The action (an integer) of ``agent_selection``; None for an agent that has terminated.
+
+        Raises :class:`IllegalActionError`, naming the legal actions, before anything has changed.
+        """
+        if not self.agents:
+            raise IllegalActionError("No episode is running: call reset() first.")
+        agent = self.agent_selection
+        if self.terminations[agent]:
+            self._was_dead_step(action)
+            return
+        number = self._number(action)
+        self._batch.step([number])
+        self._actions.append(number)
+        self._cumulative_rewards[agent] = 0
+        self._look()
+
+    def _number(self, action: Any) -> int:
+        if not isinstance(action, bool | np.bool_):  # True would be action 1
+            try:
+                return operator.index(action)
+            except TypeError:
+                pass
+        names = self.setup.game.actions
+        allowed = ", ".join(f"{a} ({names[a]})" for a in legal_actions(int(self._batch.legal[0])))
+        raise IllegalActionError(f"An action is a whole number, not {action!r}; legal for {self.agent_selection}: {allowed}.")
+
+    def _look(self) -> None:
+        """Take from the batch what PettingZoo keeps in dictionaries."""
+        over = bool(self._batch.done[0])
+        self.rewards = {agent: int(self._batch.reward[0, self._seat_of[agent]]) for agent in self.agents}
+        self.terminations = dict.fromkeys(self.agents, over)
+        self.truncations = dict.fromkeys(self.agents, False)
+        self.agent_selection = self.possible_agents[int(self._batch.tables["seat"][0])]
+        self.infos = {agent: {"action_mask": self._mask(agent)} for agent in self.agents}
+        self._accumulate_rewards()
+        self._deads_step_first()
+        if self.render_mode == "human":
+            self.render()
+
+    def _mask(self, agent: str) -> NDArray[np.int8]:
+        mask = np.zeros(self._batch.num_actions, np.int8)
+        # a table at rest has no legal action, so its mask is zero for all
+        if self._seat(agent) == self._batch.tables["seat"][0]:
+            mask[:] = self._batch.mask[0]
+        return mask
+
+    def observe(self, agent: str) -> dict[str, NDArray[Any]]:
+        """What ``agent`` observes, at turn or not: ``observation (size,) uint8``, ``action_mask (A,) int8``; fresh arrays."""
+        return {"observation": self._batch.observe(self._seat(agent))[0], "action_mask": self._mask(agent)}
+
+    def state(self) -> NDArray[np.uint8]:
+        """What all seats observe, ``(n, size) uint8``, seat by seat: for centralised critics only, for it shows every hand."""
+        return np.concatenate([self._batch.observe(seat) for seat in range(self.setup.players)])
+
+    def render(self) -> str | None:
+        """The table from the constructor's ``viewpoint``: text in the mode ``"ansi"``, printed in ``"human"``."""
+        if self.render_mode is None:
+            raise RulesError(f"Nothing is rendered without a render_mode; choose from {', '.join(RENDER_MODES)}.")
+        text = self.picture(self.viewpoint)
+        if self.render_mode == "human":
+            print(text)
+            return None
+        return text
+
+    def picture(self, seat: int | None = None) -> str:
+        """The table as text as ``seat`` sees it, or a spectator, who sees every hand."""
+        game = self.setup.game
+        if game.draw is None:
+            raise RulesError(f"The game {game.name!r} has no picture.")
+        if not self._begun:
+            raise DealError("There is no table yet: call reset() first.")
+        return game.draw(self.setup, self._batch.tables[0], seat, **self._text, **self._history)
+
+    def record(self, agents: Sequence[str] | None = None) -> Record:
+        """The finished episode as a record (see ``nainjaune_env.record``); ``agents`` are names in seat order.
+
+        Raises :class:`RecordError` while the episode goes on, and where it is no match from its first deal on: a carried round,
+        a table given in the middle of a round.
+        """
+        if not self._begun or not self._batch.done[0]:
+            raise RecordError("A record is of a finished episode, and this one is not.")
+        game = self.setup.game
+        setup = self.setup
+        if self._episode == "round":  # a round by itself is a match whose rules say one round
+            setup = replace(setup, rules=game.single_round(setup.rules))
+        history = self._history
+        body = game.transcriber.transcribe(setup, history.pop("opening"), history.pop("actions"), **history)
+        return make_record(setup, body, agents=agents or self.possible_agents, seed=self._seed)
+
+    @property
+    def _history(self) -> dict[str, Any]:
+        """How the table came to be, as pictures and records take it; like cards are drawn alike in both."""
+        return {
+            "opening": self._opening[0],
+            "actions": list(self._actions),
+            "every_ply": not self._batch.mode.skip_forced,
+            "rng": np.random.default_rng(int(self._opening["rng"][0])),
+        }
+
+    def close(self) -> None:
+        """Nothing is held that needs closing."""
+
+
+def register() -> None:
+    """Enter every game in PettingZoo's registry, as ``nainjaune/<game>-v0``; older versions have none."""
+    if not hasattr(pettingzoo, "register"):
+        return
+    for name in game_names():
+        known = f"nainjaune/{name}-v0"
+        if known not in pettingzoo.aec_registry:
+            pettingzoo.register("aec", known, f"{__name__}:env", kwargs={"game": name})
+
+
+register()
