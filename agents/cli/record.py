@@ -1,0 +1,107 @@
+"""``nainjaune record``: check records, and read them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from tqdm import tqdm
+
+from nainjaune_env.errors import NainJauneError, RecordError
+from nainjaune_env.record import LANGUAGES, read_lines, read_records, show_record
+
+NAME = "record"
+HELP = "check records of matches, and read them"
+
+_VERIFY_HELP = "replay every match of these files and say whether each move and figure holds"
+_SHOW_HELP = "tell one match of a file, run by run, in French or in English"
+_EXAMPLES = """\
+examples:
+  nainjaune record verify runs/final.jsonl
+  nainjaune record show runs/final.jsonl --match 3
+  nainjaune record show runs/final.jsonl --match 3 --round 1 --lang fr
+
+A record file is JSON Lines, one finished match a line. It needs nothing else to be replayed.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Set ``parser`` up with the subcommands ``verify`` and ``show``."""
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = _EXAMPLES
+    commands = parser.add_subparsers(dest="record_command", metavar="COMMAND", required=True)
+    verify = commands.add_parser(
+        "verify",
+        help=_VERIFY_HELP,
+        description=f"{_VERIFY_HELP.capitalize()}. A line a file; the first fault of a file goes to stderr with its line, "
+        "round and move, and the exit code is 1.",
+    )
+    verify.add_argument("files", nargs="+", metavar="FILE", help="a file of records (.jsonl)")
+    show = commands.add_parser(
+        "show", help=_SHOW_HELP, description=f"{_SHOW_HELP.capitalize()}. Every match up to the one shown is verified first."
+    )
+    show.add_argument("file", metavar="FILE", help="a file of records (.jsonl)")
+    show.add_argument("--match", type=_number, default=1, metavar="N", help="which match, counted from 1 (default: %(default)s)")
+    show.add_argument("--round", type=_number, metavar="N", help="this round alone, counted from 1 (default: all)")
+    show.add_argument("--lang", choices=LANGUAGES, default="en", help="the language (default: %(default)s)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Do what ``args`` (from :func:`add_arguments`) say; gives the exit code, 0 or 1. Errors are a sentence on stderr."""
+    if args.record_command == "verify":
+        return max([_verify(path) for path in args.files])
+    try:
+        print(_show(args.file, args.match, args.round, args.lang), end="")
+    except (NainJauneError, OSError) as error:
+        return _fail(error)
+    return 0
+
+
+def _number(text: str) -> int:
+    if not text.isascii() or not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1, not {text!r}")
+    return int(text)
+
+
+def _verify(path: str) -> int:
+    matches = rounds = 0
+    try:
+        with open(path, "rb") as file, _progress(path) as bar:
+            for line in read_lines(_watched(file, bar), path):
+                matches += 1
+                rounds += line.rounds
+    except (NainJauneError, OSError) as error:
+        return _fail(error)
+    print(f"{path}: {_count(matches, 'match', 'matches')}, {_count(rounds, 'round', 'rounds')}, all as replayed")
+    return 0
+
+
+def _progress(path: str) -> tqdm[Any]:
+    """A bar over the bytes of a file, on stderr, where that is a terminal."""
+    return tqdm(total=os.path.getsize(path), desc=os.path.basename(path), unit="B", unit_scale=True, leave=False, disable=None)
+
+
+def _watched(lines: Iterable[bytes], bar: tqdm[Any]) -> Iterator[bytes]:
+    for line in lines:
+        yield line
+        bar.update(len(line))
+
+
+def _show(path: str, match: int, part: int | None, language: str) -> str:
+    count = 0
+    for count, record in enumerate(read_records(path), 1):
+        if count == match:
+            return show_record(record, language, part)
+    raise RecordError(f"{path} holds {_count(count, 'match', 'matches')}, so there is no match {match}.")
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number} {one if number == 1 else many}"
+
+
+def _fail(error: Exception) -> int:
+    print(error, file=sys.stderr)
+    return 1

@@ -1,0 +1,101 @@
+"""Configurations: frozen dataclasses, read from YAML that holds only what differs, and from ``--set key=value``."""
+
+from __future__ import annotations
+
+import dataclasses
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from nainjaune_env.errors import ConfigError, choose_one
+
+C = TypeVar("C")
+
+
+def option(default: Any, meaning: str) -> Any:
+    """A field of a configuration, with its line of documentation."""
+    if isinstance(default, list | dict):
+        return dataclasses.field(default_factory=lambda: type(default)(default), metadata={"meaning": meaning})
+    return dataclasses.field(default=default, metadata={"meaning": meaning})
+
+
+def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping in a YAML file; raises :class:`ConfigError` where the file is missing or holds something else."""
+    if not path.is_file():
+        raise ConfigError(f"There is no configuration at {str(path)!r}.")
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{str(path)!r} is not YAML: {error}") from None
+    if not isinstance(values, dict):
+        raise ConfigError(f"{str(path)!r} should hold keys and values, and holds {type(values).__name__}.")
+    return values
+
+
+def apply_settings(values: Mapping[str, Any], settings: Iterable[str]) -> dict[str, Any]:
+    """``values`` with settings ``key=value`` over them; the value is YAML, and ``rules.decline=never`` sets inside a mapping."""
+    result = dict(values)
+    for setting in settings:
+        key, equals, text = setting.partition("=")
+        if not equals or not key:
+            raise ConfigError(f"A setting is key=value, not {setting!r}.")
+        try:
+            value = yaml.safe_load(text)
+        except yaml.YAMLError as error:
+            raise ConfigError(f"The value in {setting!r} is not YAML: {error}") from None
+        outer, dot, inner = key.partition(".")
+        if dot:
+            within = result.get(outer, {})
+            if not isinstance(within, dict):
+                raise ConfigError(f"{outer!r} holds {within!r}, so {key!r} cannot be set inside it.")
+            result[outer] = {**within, inner: value}
+        else:
+            result[key] = value
+    return result
+
+
+def build(cls: type[C], values: Mapping[str, Any]) -> C:
+    """A configuration from its values; raises :class:`ConfigError` for an unknown key or a value of the wrong type."""
+    hints = typing.get_type_hints(cls)
+    names = [f.name for f in dataclasses.fields(cls)]  # type: ignore[arg-type]
+    for key, value in values.items():
+        if key not in names:
+            raise ConfigError(choose_one("configuration key", key, names))
+        if not _fits(value, hints[key]):
+            raise ConfigError(f"The configuration key {key!r} takes {_type_name(hints[key])}, not {value!r}.")
+    return cls(**{key: float(value) if hints[key] is float else value for key, value in values.items()})
+
+
+def _fits(value: Any, hint: Any) -> bool:
+    if typing.get_origin(hint) in (types.UnionType, typing.Union):
+        return any(_fits(value, part) for part in typing.get_args(hint))
+    if hint is float:
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    if hint is int:
+        return isinstance(value, int) and not isinstance(value, bool)
+    if typing.get_origin(hint) is list:
+        return isinstance(value, list) and all(_fits(item, typing.get_args(hint)[0]) for item in value)
+    return isinstance(value, typing.get_origin(hint) or hint)
+
+
+def _type_name(hint: Any) -> str:
+    return hint.__name__ if isinstance(hint, type) and not typing.get_args(hint) else str(hint)
+
+
+def at_least(config: Any, **least: float) -> None:
+    """Raises :class:`ConfigError` where a value of ``config`` is below the one given for its key."""
+    for key, low in least.items():
+        if getattr(config, key) < low:
+            raise ConfigError(f"The configuration key {key!r} is at least {low}, and it is {getattr(config, key)}.")
+
+
+def describe(cls: type[Any]) -> str:
+    """The table of keys for ``--help`` and the docs: key, default, meaning."""
+    lines = []
+    for f in dataclasses.fields(cls):
+        default = f.default if f.default is not dataclasses.MISSING else f.default_factory()  # type: ignore[misc]
+        lines.append(f"  {f.name:20} {default!s:14} {f.metadata['meaning']}")
+    return "\n".join(lines)

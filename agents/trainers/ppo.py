@@ -1,0 +1,320 @@
+"""Self-play proximal policy optimisation, top to bottom in one file.
+
+One network plays every seat. An iteration deals a round at each table, plays all of them to the end, and then
+updates the network on every decision that was made; forced plies are never seen. Rounds being whole, nothing is ever
+cut off or bootstrapped, and an iteration depends on the seed, its number and the network alone, so that a resumed run
+goes on bit for bit.
+
+Sources: Schulman et al., "Proximal policy optimization algorithms", 2017 (clipped surrogate, eq. 7); Schulman et al., "High-
+dimensional continuous control using GAE", 2016; Huang et al., "The 37 implementation details of PPO", 2022.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from nainjaune_env.batch import Batch
+from nainjaune_env.errors import CheckpointError
+from nainjaune_env.prng import streams
+from nainjaune_env.registry import make_setup
+from nainjaune_env.spec import Setup
+from numpy.typing import NDArray
+from torch.utils.tensorboard import SummaryWriter
+
+from ..arena.duplicate import Duplicate
+from ..checkpoint import Checkpoint, check_fits
+from ..loading import load_agent
+from ..net_agent import NetAgent
+from ..networks import PolicyValueNet, masked_log_softmax
+from ..sampling import sample
+from .advantages import gae
+from .config import at_least, option
+from .run import Run
+from .schedule import anneal
+
+
+@dataclass(frozen=True)
+class Config:
+    """What a run of PPO is made of. Values in YAML and ``--set`` go over these."""
+
+    algorithm: str = option("ppo", "the trainer")
+    game: str = option("nain_jaune", "the game")
+    preset: str | None = option(None, "the rule sheet (none: the game's usual one)")
+    players: int | None = option(None, "seats (none: the game's usual number)")
+    rules: dict[str, Any] = option({}, "knobs set over the preset, as in --set rules.decline=never")
+    seed: int = option(0, "all chance in the run comes from it")
+    iterations: int = option(300, "updates in all; the schedules run over them")
+    tables: int = option(4096, "rounds dealt for each update")
+    hidden: list[int] = option([256, 256], "widths of the network's layers")
+    learning_rate: float = option(1e-3, "Adam's step size at the start")
+    last_learning_rate: float = option(1e-4, "and at the end")
+    entropy: float = option(0.1, "weight of the policy's entropy at the start")
+    last_entropy: float = option(0.005, "and at the end")
+    epochs: int = option(2, "passes over the decisions of an iteration")
+    minibatch: int = option(4096, "decisions in a gradient step")
+    clip: float = option(0.2, "how far the probability ratio may move before its gain is cut off")
+    gae_lambda: float = option(1.0, "1 = plain returns")
+    value_weight: float = option(0.5, "weight of the value loss")
+    max_grad_norm: float = option(0.5, "gradients are scaled down to this norm")
+    centre: bool = option(True, "subtract the table's mean from the payoffs: only the differences between seats count")
+    bf16: bool = option(False, "multiply in bfloat16, for processors that do so fast")
+    threads: int = option(2, "torch's threads; more than the free cores makes it many times slower")
+    checkpoint_minutes: float = option(2.0, "how old a checkpoint may grow")
+    eval_every: int = option(20, "iterations between measurements in the course of the run; 0 = none")
+    eval_deals: int = option(400, "deals of each such measurement")
+    eval_against: str = option("lowest", "the agent whose field it is measured against")
+
+    def __post_init__(self) -> None:
+        at_least(self, iterations=1, tables=1, epochs=1, minibatch=1, threads=1, eval_every=0, eval_deals=2)
+        at_least(self, learning_rate=0, last_learning_rate=0, entropy=0, last_entropy=0, clip=0, gae_lambda=0)
+
+
+METRICS = {
+    "run/seconds": "seconds since the run began, resumed parts added up",
+    "rollout/decisions": "decisions made in all",
+    "rollout/decisions_per_round": "real choices in a round, all seats together",
+    "rollout/entropy": "mean entropy of the policy where it chose, in nats",
+    "rollout/payoff_spread": "standard deviation of a seat's payoff in a round, in chips",
+    "update/policy_loss": "clipped surrogate loss",
+    "update/value_loss": "mean squared error of the value, in units of payoff_scale squared",
+    "update/explained_variance": "1 - var(return - value) / var(return), before the update",
+    "update/kl": "mean estimate of KL(old || new), (ratio - 1) - log(ratio) (Schulman's k3)",
+    "update/clip_fraction": "share of decisions whose ratio left the clip range",
+    "update/grad_norm": "mean gradient norm before scaling down",
+    "schedule/learning_rate": "Adam's step size",
+    "schedule/entropy_weight": "weight of the entropy",
+    "speed/decisions_per_second": "decisions of the iteration over its wall time",
+    "speed/network_share": "share of the wall time in forward and backward passes of the network",
+    "eval/edge": "chips a round over the field of `eval_against`, duplicate deals that are the same every time",
+    "eval/ci95": "half-width of its 95 % interval",
+}
+"""Every metric that is logged, and what it says."""
+
+
+@dataclass
+class Rollout:
+    """The T decisions of an iteration, in order of time."""
+
+    observation: NDArray[np.uint8]  # (T, size)
+    mask: NDArray[np.bool_]  # (T, A)
+    action: NDArray[np.int64]  # (T,)
+    log_prob: NDArray[np.float32]  # (T,) of the action, under the policy that chose it
+    value: NDArray[np.float32]  # (T,) chips
+    chain: NDArray[np.int64]  # (T,) table * players + seat
+    earned: NDArray[np.float32]  # (T,) chips netted by that seat when it decided, see own_share
+    final: NDArray[np.float32]  # (tables * players,) chips netted by each seat at the end, see own_share
+    spread: float  # standard deviation of a seat's payoff, in chips
+    network_seconds: float
+
+
+class Trainer:
+    """The state of a run."""
+
+    def __init__(self, config: Config, setup: Setup) -> None:
+        torch.set_num_threads(config.threads)
+        self.config = config
+        self.setup = setup
+        generator = torch.Generator().manual_seed(config.seed)
+        self.net = PolicyValueNet(setup.layout, len(setup.game.actions), config.hidden, generator)
+        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=config.learning_rate, eps=1e-5)
+        self.batch = Batch(setup, config.tables, autoreset=False)
+        self.iteration = 0
+        self.decisions = 0
+        self.seconds = 0.0
+
+    # ---- one iteration -------------------------------------------------------------------------------------------
+
+    def iterate(self) -> dict[str, float]:
+        """Play a round at every table and learn from it; gives the metrics."""
+        began = time.perf_counter()
+        fraction = self.iteration / self.config.iterations
+        rng = np.random.default_rng([self.config.seed, self.iteration])
+        rollout = self.collect(rng)
+        metrics = self.update(rollout, rng, fraction)
+        self.iteration += 1
+        self.decisions += len(rollout.action)
+        wall = time.perf_counter() - began
+        self.seconds += wall
+        metrics["run/seconds"] = self.seconds
+        metrics["rollout/decisions"] = float(self.decisions)
+        metrics["rollout/decisions_per_round"] = len(rollout.action) / self.config.tables
+        metrics["speed/decisions_per_second"] = len(rollout.action) / wall
+        metrics["speed/network_share"] = (rollout.network_seconds + metrics.pop("network_seconds")) / wall
+        return metrics
+
+    def collect(self, rng: np.random.Generator) -> Rollout:
+        """Deal a round at each table and play all to the end."""
+        batch, n = self.batch, self.setup.players
+        batch.reset(seeds=streams(self.config.seed, self.config.tables, stream=self.iteration + 1))
+        earned = batch.reward.astype(np.float32)
+        network_seconds = 0.0
+        parts: list[tuple[Any, ...]] = []
+        actions = np.zeros(self.config.tables, np.int64)
+        while True:
+            index = np.flatnonzero(~batch.done)
+            if index.size == 0:
+                break
+            seat = batch.seat[index]
+            observation = batch.observation[index]
+            clock = time.perf_counter()
+            with torch.autocast("cpu", torch.bfloat16, enabled=self.config.bf16):
+                logits, value = self.net.evaluate(observation)
+            network_seconds += time.perf_counter() - clock
+            action, log_prob = sample(logits, batch.legal[index], rng)
+            so_far = self.own_share(earned[index])[np.arange(index.size), seat]
+            parts.append((observation, batch.mask[index], action, log_prob, value, index * n + seat, so_far))
+            actions[index] = action
+            batch.step(actions)
+            earned += batch.reward
+        spread = float(earned.std())
+        scale = float(self.net.payoff_scale)
+        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        observation, mask, action, log_prob, value, chain, when = columns
+        final = self.own_share(earned).ravel()
+        return Rollout(observation, mask, action, log_prob, value * scale, chain, when, final, spread, network_seconds)
+
+    def own_share(self, chips: NDArray[np.float32]) -> NDArray[np.float32]:
+        """``chips (K, players)`` as learned from: what the pots keep is lost to the whole table, and ``centre`` takes it out."""
+        return chips - chips.mean(axis=1, keepdims=True) if self.config.centre else chips
+
+    def update(self, rollout: Rollout, rng: np.random.Generator, fraction: float) -> dict[str, float]:
+        """Gradient steps on the decisions of a rollout."""
+        c = self.config
+        advantage = gae(rollout.chain, rollout.earned, rollout.value, rollout.final, c.gae_lambda)
+        target = advantage + rollout.value
+        if self.iteration == 0:
+            # Fixed from here on: the value head learns in this unit.
+            self.net.payoff_scale.fill_(max(float(target.std()), 1.0))
+        scale = float(self.net.payoff_scale)
+        entropy_weight = anneal(c.entropy, c.last_entropy, fraction)
+        for group in self.optimizer.param_groups:
+            group["lr"] = anneal(c.learning_rate, c.last_learning_rate, fraction)
+
+        tensors = [
+            torch.from_numpy(array)
+            for array in (rollout.observation, rollout.mask, rollout.action, rollout.log_prob, advantage, target / scale)
+        ]
+        count = len(rollout.action)
+        sums: dict[str, float] = dict.fromkeys(("policy_loss", "value_loss", "kl", "clip_fraction", "grad_norm", "entropy"), 0.0)
+        steps = 0
+        clock = time.perf_counter()
+        for _ in range(c.epochs):
+            order = torch.from_numpy(rng.permutation(count))
+            for at in range(0, count, c.minibatch):
+                rows = order[at : at + c.minibatch]
+                observation, mask, action, old_log_prob, adv, goal = (tensor[rows] for tensor in tensors)
+                with torch.autocast("cpu", torch.bfloat16, enabled=c.bf16):
+                    logits, value = self.net(observation)
+                log_probs = masked_log_softmax(logits, mask)
+                log_ratio = log_probs.gather(1, action[:, None]).squeeze(1) - old_log_prob
+                ratio = log_ratio.exp()
+                adv = (adv - adv.mean()) / (adv.std(correction=0) + 1e-8)
+                policy_loss = -torch.min(ratio * adv, ratio.clamp(1 - c.clip, 1 + c.clip) * adv).mean()
+                value_loss = torch.nn.functional.mse_loss(value, goal)
+                entropy = -(log_probs.exp() * log_probs).sum(-1).mean()
+                loss = policy_loss + c.value_weight * value_loss - entropy_weight * entropy
+                self.optimizer.zero_grad(set_to_none=True)
+                loss.backward()  # type: ignore[no-untyped-call]
+                norm = torch.nn.utils.clip_grad_norm_(self.net.parameters(), c.max_grad_norm)
+                self.optimizer.step()
+                steps += 1
+                with torch.no_grad():
+                    sums["policy_loss"] += float(policy_loss)
+                    sums["value_loss"] += float(value_loss)
+                    sums["kl"] += float((ratio - 1 - log_ratio).mean())
+                    sums["clip_fraction"] += float(((ratio - 1).abs() > c.clip).float().mean())
+                    sums["grad_norm"] += float(norm)
+                    sums["entropy"] += float(entropy)
+        metrics = {f"update/{name}": total / steps for name, total in sums.items()}
+        metrics["rollout/entropy"] = metrics.pop("update/entropy")
+        metrics["rollout/payoff_spread"] = rollout.spread
+        metrics["update/explained_variance"] = float(1 - np.var(target - rollout.value) / max(np.var(target), 1e-8))
+        metrics["schedule/learning_rate"] = anneal(c.learning_rate, c.last_learning_rate, fraction)
+        metrics["schedule/entropy_weight"] = entropy_weight
+        metrics["network_seconds"] = time.perf_counter() - clock
+        return metrics
+
+    def evaluate(self) -> dict[str, float]:
+        """The network's edge over the field of ``eval_against``, on deals apart from those it learns on."""
+        agents = [NetAgent("net", self.net), load_agent(self.config.eval_against, self.setup)]
+        edge = Duplicate(self.setup, agents, seed=EVAL_SEED).edge(0, 1, self.config.eval_deals)
+        return {"eval/edge": edge.mean, "eval/ci95": edge.ci95}
+
+    # ---- checkpoints ---------------------------------------------------------------------------------------------
+
+    def checkpoint(self) -> Checkpoint:
+        """All that is needed to go on, and to play."""
+        tensors = {f"model.{name}": tensor for name, tensor in self.net.state_dict().items()}
+        for number, state in self.optimizer.state_dict()["state"].items():
+            for key, tensor in state.items():
+                tensors[f"optimizer.{number}.{key}"] = tensor
+        head = self.setup.to_dict()
+        return Checkpoint(
+            algorithm=self.config.algorithm,
+            game=head["game"],
+            preset=head["preset"],
+            rules=head["rules"],
+            players=head["players"],
+            layout=self.setup.layout.fingerprint,
+            actions=len(self.setup.game.actions),
+            hidden=list(self.config.hidden),
+            iteration=self.iteration,
+            config=dataclasses.asdict(self.config),
+            progress={"decisions": float(self.decisions), "seconds": self.seconds},
+            tensors=tensors,
+        )
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Go on from a checkpoint of this same configuration."""
+        check_fits(checkpoint, self.setup, "the run's checkpoint")
+        model = {k.removeprefix("model."): v for k, v in checkpoint.tensors.items() if k.startswith("model.")}
+        state: dict[int, dict[str, torch.Tensor]] = {}
+        for name, tensor in checkpoint.tensors.items():
+            if name.startswith("optimizer."):
+                _, number, key = name.split(".")
+                state.setdefault(int(number), {})[key] = tensor
+        try:
+            self.net.load_state_dict(model)
+            self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": state})
+        except (RuntimeError, ValueError) as error:
+            raise CheckpointError(f"The run's checkpoint does not fit its configuration: {error}.") from None
+        self.iteration = checkpoint.iteration
+        self.decisions = int(checkpoint.progress["decisions"])
+        self.seconds = checkpoint.progress["seconds"]
+
+
+EVAL_SEED = 987_654_321
+"""Deals of the measurements in the course of a run; training deals come from the run's own seed."""
+
+
+def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Callable[[int, dict[str, float]], None]) -> bool:
+    """Train in the folder of ``run``, from ``checkpoint`` on if there is one; ``progress`` is told after each iteration.
+
+    Gives True when all iterations are done, False when it was stopped before; a checkpoint is saved either way.
+    """
+    setup = make_setup(config.game, config.preset, config.players, **config.rules)
+    trainer = Trainer(config, setup)
+    if checkpoint is not None:
+        trainer.restore(checkpoint)
+    else:
+        run.save(trainer.checkpoint())
+    progress(trainer.iteration, {})
+    with SummaryWriter(str(run.folder), purge_step=trainer.iteration) as writer, run.interruptible():
+        while trainer.iteration < config.iterations and not run.stop_requested:
+            metrics = trainer.iterate()
+            done = trainer.iteration == config.iterations
+            if config.eval_every and (trainer.iteration % config.eval_every == 0 or done):
+                metrics.update(trainer.evaluate())
+            for name, value in metrics.items():
+                writer.add_scalar(name, value, trainer.iteration)
+            if run.save_is_due(config.checkpoint_minutes):
+                run.save(trainer.checkpoint())
+            progress(trainer.iteration, metrics)
+        run.save(trainer.checkpoint())
+    return trainer.iteration >= config.iterations

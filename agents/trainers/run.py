@@ -1,0 +1,117 @@
+"""A run's folder: what every trainer keeps, and how it is stopped and taken up again.
+
+``config.yaml``              the resolved configuration
+``run.json``                 versions, commit, command, when it started
+``checkpoint.safetensors``   the latest checkpoint, written whole or not at all
+``events.out.tfevents.*``    TensorBoard's metrics
+"""
+
+from __future__ import annotations
+
+import json
+import platform
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import yaml
+from nainjaune_env.errors import ConfigError
+
+from ..checkpoint import FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
+from ..files import write_text
+
+CONFIG_NAME = "config.yaml"
+PACKAGES = ("nainjaune-env", "numpy", "numba", "torch", "safetensors")
+
+
+class Run:
+    """The folder of one run."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.stop_requested = False
+        self._last_save = time.monotonic()
+
+    @property
+    def checkpoint_path(self) -> Path:
+        """Where the latest checkpoint is."""
+        return self.folder / FILE_NAME
+
+    def create(self, config: Any, *, resume: bool) -> Checkpoint | None:
+        """Make the folder, or go on with the run that is in it; gives the checkpoint to go on from.
+
+        Raises :class:`ConfigError` where a run would be overwritten, or resumed under another configuration.
+        """
+        resolved = asdict(config)
+        kept = self.folder / CONFIG_NAME
+        if resume:
+            if not kept.is_file():
+                raise ConfigError(f"There is no run to resume at {str(self.folder)!r} (no {CONFIG_NAME} in it).")
+            before = yaml.safe_load(kept.read_text(encoding="utf-8"))
+            changed = sorted(k for k in resolved.keys() | before.keys() if resolved.get(k) != before.get(k))
+            if changed:
+                what = ", ".join(f"{k}: {before.get(k)!r} then, {resolved.get(k)!r} now" for k in changed)
+                raise ConfigError(f"A run is resumed under its own configuration, and this differs ({what}).")
+            return load_checkpoint(self.checkpoint_path) if self.checkpoint_path.exists() else None
+        if self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
+            raise ConfigError(
+                f"{str(self.folder)!r} already holds something, and is not overwritten: "
+                "choose another --out, or go on with --resume."
+            )
+        about = {
+            "command": sys.argv,
+            "started": datetime.now(UTC).isoformat(timespec="seconds"),
+            "commit": _commit(),
+            "python": platform.python_version(),
+            "machine": platform.platform(),
+            "packages": {name: version(name) for name in PACKAGES},
+        }
+        write_text(self.folder / "run.json", json.dumps(about, indent=2) + "\n")
+        write_text(kept, yaml.safe_dump(resolved, sort_keys=False))
+        return None
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Write the checkpoint."""
+        save_checkpoint(self.checkpoint_path, checkpoint)
+        self._last_save = time.monotonic()
+
+    def save_is_due(self, minutes: float) -> bool:
+        """Whether the last checkpoint is ``minutes`` old."""
+        return time.monotonic() - self._last_save >= 60 * minutes
+
+    @contextmanager
+    def interruptible(self) -> Iterator[None]:
+        """Within this, the first Ctrl-C (or SIGTERM) asks the trainer to stop at a checkpoint; the second stops it at once."""
+
+        def ask(number: int, frame: FrameType | None) -> None:
+            if self.stop_requested:
+                raise KeyboardInterrupt
+            self.stop_requested = True
+
+        before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _commit() -> str | None:
+    """The commit of the checkout this runs from, with ``+`` where files differ from it; None outside one."""
+    here = Path(__file__).resolve().parent
+    try:
+        found = subprocess.run(
+            ["git", "describe", "--always", "--abbrev=12", "--dirty=+"], cwd=here, capture_output=True, text=True, timeout=10
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return found.stdout.strip() or None if found.returncode == 0 else None
