@@ -292,11 +292,23 @@ def payoffs(table: Any, rules: Any, out: Any) -> None:
 def redact(table: Any, rules: Any, seat: Any) -> None:
     """Wipe what ``seat`` may not know (N6): other hands, the talon and deck order, the random state.
 
-    Whose cards were played stays, and so do all hand sizes.
+    Who played how many cards of which kind stays, and so do all hand sizes. Which of equal cards they were does not: the
+    lowest leaves a hand (see above), so a rival's five of clubs would tell that no other five was in that hand.
     """
     for other in range(MAX_SEATS):
         if other != seat:
             table.hand[other] = 0
+    for rank in range(13):
+        column = COLUMN << rank & ~rules.pot_set
+        free = column & ~(table.hand[seat] | table.played[seat])
+        for other in range(rules.players):
+            if other != seat:
+                cards = table.played[other] & column
+                table.played[other] ^= cards
+                while cards:
+                    table.played[other] |= free & -free
+                    free &= free - 1
+                    cards &= cards - 1
     for i in range(52):
         table.deck[i] = 0
     table.rng = np.uint64(0)
