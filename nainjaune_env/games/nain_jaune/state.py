@@ -25,6 +25,7 @@ TABLE_FIELDS: list[tuple[object, ...]] = [
     ("stack", np.int64, (MAX_SEATS,)),  # per seat: chips; counted from 0 and may be negative on unlimited credit
     ("before", np.int64, (MAX_SEATS,)),  # per seat: its stack before this round's antes
     ("pot", np.int32, (POTS,)),  # per pot: chips in it
+    ("rounds", np.int32),  # rounds dealt in this match, this one included
     ("void", np.int16, (MAX_SEATS,)),  # per seat: bit r-1 set = proven to hold no card of rank r (N6)
     ("cards", np.int16, (MAX_SEATS,)),  # per seat: how many cards it holds (`size` would be hidden by np.record.size)
     ("captor", np.int16, (POTS,)),  # per pot: the seat that captured it this round by its card, NOBODY
@@ -38,8 +39,8 @@ TABLE_FIELDS: list[tuple[object, ...]] = [
     ("winner", np.int16),  # seat that went out, NOBODY while the round goes on
     ("opera", np.int16),  # 1 = the winner made a grand opéra
     ("defaults", np.int16),  # bit s set = seat s could not pay in full this round (N4.2)
-    ("rounds", np.int32),  # rounds dealt in this match, this one included
     ("deck", np.uint8, (52,)),  # card numbers, shuffled in place: the first ones are the hands, seat by seat
+    ("spare", np.uint8, (6,)),  # always 0: fills the record up, as NumPy copies no padding and equal tables shall be equal bytes
 ]
 
 TABLE = np.dtype((np.record, np.dtype(TABLE_FIELDS, align=True)))
