@@ -49,6 +49,8 @@ class Opener:
         for name in options:
             if name not in OPTIONS:
                 raise DealError(choose_one("reset option", name, OPTIONS))
+        if not isinstance(options.get("start", {}), Mapping):
+            raise DealError(f"The reset option 'start' is values by name, not {options['start']!r}.")
         if "table" in options:
             if seed is not None or "start" in options:
                 raise DealError("The reset option 'table' brings its own generator and chips: no seed or 'start' with it.")

@@ -1,0 +1,112 @@
+"""What a seat is shown follows from what it may know (N6): hidden cards change places, and nothing it sees changes.
+
+PettingZoo's own ``api_test`` would pass an environment that shows all hands.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import nainjaune_env
+from nainjaune_env.cards import DECK, cards_in
+from nainjaune_env.games.nain_jaune.notation import cards_of, setup_table
+from nainjaune_env.games.nain_jaune.scene import real_cards_at
+
+VIEWER = 1
+RULES = [("djeco", 4, {}), ("classic", 3, {}), ("skip", 5, {}), ("tableau", 4, {"announce": "explicit"})]
+
+
+def deal(env: Any, cards: list[str], hands_of: int, **more: Any) -> Any:
+    hands = [cards[k * hands_of : (k + 1) * hands_of] for k in range(env.setup.players)]
+    return setup_table(env.setup, hands, dealer=0, **more)
+
+
+def shown(env: Any) -> tuple[dict[str, Any], dict[str, Any], str]:
+    agent = f"seat_{VIEWER}"
+    return env.observe(agent), env.infos[agent], env.picture(VIEWER)
+
+
+def moves(env: Any) -> list[tuple[int, str]]:
+    raw = env.unwrapped
+    history = raw._history
+    return real_cards_at(raw.setup, raw._batch.tables[0], history["opening"], history["actions"], history["rng"], every_ply=True)[
+        1
+    ]
+
+
+def same(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
+    arrays = zip((*left[0].values(), *left[1].values()), (*right[0].values(), *right[1].values()), strict=True)
+    return (
+        left[0].keys() == right[0].keys()
+        and left[1].keys() == right[1].keys()
+        and all(np.array_equal(a, b) for a, b in arrays)
+        and left[2] == right[2]
+    )
+
+
+@pytest.mark.parametrize(("preset", "players", "knobs"), RULES)
+def test_n6_hidden_cards_never_show(preset: str, players: int, knobs: dict[str, Any]) -> None:
+    one, two = (nainjaune_env.env(preset=preset, num_players=players, skip_forced=False, viewpoint=VIEWER, **knobs) for _ in "ab")
+    rng = np.random.default_rng(players)
+    size = one.setup.kernel_rules.hand_size
+    hidden = np.array([k for k in range(52) if not VIEWER * size <= k < (VIEWER + 1) * size])
+    looks = told_apart = 0
+    for game in range(16):
+        cards = [DECK[k] for k in rng.permutation(52)]
+        swapped = list(cards)
+        a, b = rng.choice(hidden, 2, replace=False)
+        swapped[a], swapped[b] = cards[b], cards[a]
+        one.reset(options={"table": deal(one, cards, size, seed=game)})
+        two.reset(options={"table": deal(two, swapped, size, seed=game)})
+        while not any(one.terminations.values()):
+            assert same(shown(one), shown(two))
+            looks += 1
+            told_apart += one.picture() != two.picture()
+            mask = one.observe(one.agent_selection)["action_mask"]
+            other = two.observe(two.agent_selection)["action_mask"]
+            action = int(rng.choice(np.flatnonzero(mask)))
+            if not other[action]:
+                break
+            one.step(action)
+            two.step(action)
+            if moves(one) != moves(two):
+                break  # from here on the seat has seen two different things
+    assert looks > 100
+    assert told_apart > 100  # a spectator sees the difference, so there was one to hide
+
+
+def test_n6_the_suit_that_is_shown_is_not_the_kernels_choice() -> None:
+    """The kernel always plays the lowest of several like cards; a picture shows any of them."""
+    env = nainjaune_env.env(num_players=2, skip_forced=False)
+    hands = [["5s", "5h", "5d", "5c"], []]
+    rest = [card for card in DECK if card not in hands[0]]
+    first, other = [*hands[0], *rest[:18]], rest[18:40]
+    seen = set()
+    for seed in range(40):
+        env.reset(options={"table": setup_table(env.setup, [first, other], dealer=1, seed=seed)})
+        env.step(env.setup.game.actions.index("5"))
+        assert [DECK[k] for k in cards_in(env.unwrapped._batch.tables["played"][0, 0])] == ["5s"]
+        seen.add(moves(env)[-1][1])
+    assert seen == set(cards_of(env.setup.game.actions.index("5"), (1 << 52) - 1))
+
+
+def test_n6_what_last_hands_out_does_not_depend_on_skipping_forced_plies() -> None:
+    """An agent is shown the same at its decisions whether or not the environment makes the forced plies."""
+    asked, every = nainjaune_env.env(), nainjaune_env.env(skip_forced=False)
+    rng = np.random.default_rng(3)
+    for seed in range(5):
+        asked.reset(seed=seed)
+        every.reset(seed=seed)
+        while not any(asked.terminations.values()):
+            while every.last()[0]["action_mask"].sum() == 1:
+                every.step(int(np.argmax(every.last()[0]["action_mask"])))
+            assert asked.agent_selection == every.agent_selection
+            mine, theirs = asked.last()[0], every.last()[0]
+            for key in mine:
+                np.testing.assert_array_equal(mine[key], theirs[key])
+            action = int(rng.choice(np.flatnonzero(mine["action_mask"])))
+            asked.step(action)
+            every.step(action)

@@ -1,0 +1,300 @@
+"""The PettingZoo environment: PettingZoo's own tests, rewards, seeds, masks, options. Leaks: ``test_leaks``."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+from typing import Any
+
+import numpy as np
+import pettingzoo
+import pytest
+from pettingzoo.test import api_test, render_test, seed_test
+
+import nainjaune_env
+from nainjaune_env import Batch, game_names, get_game, make_setup
+from nainjaune_env.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError
+from nainjaune_env.prng import streams
+from nainjaune_env.record import verify_record
+
+PRESETS = [(game, preset) for game in game_names() for preset in get_game(game).presets]
+SEATS = [(game, preset, n) for game, preset in PRESETS for n in get_game(game).presets[preset].players]
+
+
+def choose(mask: np.ndarray, rng: np.random.Generator) -> int:
+    return int(rng.choice(np.flatnonzero(mask)))
+
+
+def play(env: Any, rng: np.random.Generator) -> dict[str, int]:
+    """Play a reset environment to its end; what ``last()`` handed each agent, in sum."""
+    returns = dict.fromkeys(env.possible_agents, 0)
+    for agent in env.agent_iter():
+        observation, reward, terminated, _, _ = env.last()
+        returns[agent] += reward
+        env.step(None if terminated else choose(observation["action_mask"], rng))
+    return returns
+
+
+# PettingZoo looks these two up in lists of its own environments' names, and any other with a Dict observation is warned of.
+@pytest.mark.filterwarnings("ignore:Observation is not a NumPy array:UserWarning")
+@pytest.mark.filterwarnings("ignore:Observation space for each agent probably should be:UserWarning")
+@pytest.mark.parametrize("settings", [{}, {"skip_forced": False}, {"episode": "match", "render_mode": "ansi"}])
+@pytest.mark.parametrize(("game", "preset"), PRESETS)
+def test_pettingzoo_api(game: str, preset: str, settings: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
+    api_test(nainjaune_env.env(preset=preset, game=game, **settings), num_cycles=300)
+    assert "Passed API test" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("game", "preset"), PRESETS)
+def test_pettingzoo_seeds_and_rendering(game: str, preset: str, capsys: pytest.CaptureFixture[str]) -> None:
+    def make(**settings: Any) -> Any:
+        return nainjaune_env.env(preset=preset, game=game, **settings)
+
+    seed_test(make, num_cycles=100)
+    render_test(make)
+    assert capsys.readouterr().out  # the mode "human" prints
+
+
+@pytest.mark.parametrize("skip_forced", [True, False])
+@pytest.mark.parametrize(("game", "preset", "players"), SEATS)
+def test_rewards_sum_to_the_payoff(game: str, preset: str, players: int, skip_forced: bool) -> None:
+    env = nainjaune_env.env(preset=preset, num_players=players, game=game, skip_forced=skip_forced)
+    setup, rng = env.setup, np.random.default_rng(players)
+    out = np.zeros(players, np.int32)
+    for seed in range(5):
+        env.reset(seed=seed)
+        returns = play(env, rng)
+        setup.game.kernel.payoffs(env.unwrapped._batch.tables[0], setup.kernel_rules, out)
+        assert list(returns.values()) == out.tolist()
+        assert not env.agents
+
+
+@pytest.mark.parametrize("preset", ["djeco", "classic", "skip", "tableau"])
+def test_rewards_are_stack_changes_antes_included(preset: str) -> None:
+    env = nainjaune_env.env(preset=preset, episode="match")
+    env.reset(seed=3)
+    begin = env.setup.rules.starting_stack or 0
+    returns = play(env, np.random.default_rng(3))
+    stacks = env.unwrapped._batch.tables["stack"][0, : env.setup.players]
+    assert list(returns.values()) == (stacks - begin).tolist()
+    assert all(type(chips) is int for chips in returns.values())
+
+
+def test_the_acting_agents_own_reward_waits_for_its_next_turn() -> None:
+    env = nainjaune_env.env()
+    env.reset(seed=0)
+    first = env.agent_selection
+    assert env.last()[1] == 0
+    env.step(choose(env.observe(first)["action_mask"], np.random.default_rng(0)))
+    handed = dict(env.rewards)
+    assert all(chips == -15 for agent, chips in handed.items() if agent != first)  # their antes
+    while env.agent_selection != first:
+        env.step(int(np.argmax(env.last()[0]["action_mask"])))
+        handed = {agent: chips + env.rewards[agent] for agent, chips in handed.items()}
+    assert env.last()[1] == handed[first]
+
+
+def test_all_terminate_at_once_and_each_takes_its_last_reward() -> None:
+    env = nainjaune_env.env()
+    env.reset(seed=5)
+    rng = np.random.default_rng(5)
+    while not any(env.terminations.values()):
+        env.step(choose(env.last()[0]["action_mask"], rng))
+    assert all(env.terminations.values())
+    assert not any(env.truncations.values())
+    waiting = dict(env.unwrapped._cumulative_rewards)
+    taken = {}
+    for agent in env.agent_iter():
+        observation, taken[agent], terminated, _, info = env.last()
+        assert terminated
+        assert not observation["action_mask"].any()
+        assert not info["action_mask"].any()
+        with pytest.raises(ValueError, match="only valid action is None"):
+            env.step(0)
+        env.step(None)
+    assert taken == waiting
+    assert env.agents == []
+
+
+@pytest.mark.parametrize("skip_forced", [True, False])
+@pytest.mark.parametrize("episode", ["round", "match"])
+@pytest.mark.parametrize("start", ["fresh", "carried", {"pots": [9, 0, 0, 3, 1]}])
+def test_same_seed_same_games_as_a_batch(skip_forced: bool, episode: Any, start: Any) -> None:
+    env = nainjaune_env.env(preset="skip", num_players=3, skip_forced=skip_forced, episode=episode, start=start)
+    batch = Batch(env.setup, 1, seed=11, skip_forced=skip_forced, episode=episode, start=start)
+    env.reset(seed=11)
+    generator = streams(5, 1)
+    for _ in range(3):  # later episodes: reset() without a seed goes on as autoreset does
+        over = False
+        while not over:
+            agent = env.agent_selection
+            assert agent == f"seat_{batch.seat[0]}"
+            seen = env.observe(agent)
+            np.testing.assert_array_equal(seen["observation"], batch.observation[0])
+            np.testing.assert_array_equal(seen["action_mask"], batch.mask[0])
+            action = batch.sample(generator)
+            batch.step(action)
+            env.step(action[0])
+            assert list(env.rewards.values()) == batch.reward[0].tolist()
+            over = any(env.terminations.values())
+            assert over == batch.done[0]
+        env.reset()
+
+
+def test_a_seeded_reset_repeats_and_keeps_the_rules() -> None:
+    env = nainjaune_env.env(preset="skip", num_players=5, stake=2)
+    env.reset(seed=1)
+    before = env.state()
+    env.reset()
+    assert (env.state() != before).any()
+    env.reset(seed=1)
+    np.testing.assert_array_equal(env.state(), before)
+    assert env.setup == make_setup("nain_jaune", "skip", 5, stake=2)
+
+
+def test_without_any_seed_games_differ() -> None:
+    states = []
+    for _ in range(2):
+        env = nainjaune_env.env()
+        env.reset()
+        states.append(env.state())
+    assert (states[0] != states[1]).any()
+
+
+@pytest.mark.parametrize(("game", "preset"), PRESETS)
+def test_observations_fit_their_space_for_every_seat_at_any_time(game: str, preset: str) -> None:
+    env = nainjaune_env.env(preset=preset, game=game, skip_forced=False)
+    rng = np.random.default_rng(0)
+    env.reset(seed=0)
+    while not any(env.terminations.values()):
+        acting = env.agent_selection
+        for agent in env.agents:
+            seen = env.observe(agent)
+            assert env.observation_space(agent).contains(seen)
+            np.testing.assert_array_equal(seen["action_mask"], env.infos[agent]["action_mask"])
+            assert seen["action_mask"].any() == (agent == acting)
+        env.step(choose(env.infos[acting]["action_mask"], rng))
+    for agent in env.agents:
+        assert env.observation_space(agent).contains(env.observe(agent))
+    assert env.state_space.contains(env.state())  # PettingZoo's own state_test plays illegal actions
+
+
+def test_an_illegal_action_names_the_legal_ones_and_changes_nothing() -> None:
+    env = nainjaune_env.env()
+    env.reset(seed=2)
+    agent = env.agent_selection
+    mask = env.observe(agent)["action_mask"]
+    legal = [f"{a} ({env.setup.game.actions[a]})" for a in np.flatnonzero(mask)]
+    before = env.unwrapped._batch.tables.copy()
+    for bad in [*np.flatnonzero(mask == 0), -1, 24, 63, 1 << 40, 1.0, np.float64(2), True, None, "5", np.array([3, 4])]:
+        with pytest.raises(IllegalActionError) as caught:
+            env.step(bad)
+        assert all(name in str(caught.value) for name in legal)
+        assert env.unwrapped._batch.tables.tobytes() == before.tobytes()
+        assert env.agent_selection == agent
+    for good in (np.int8, np.int64, np.array):
+        env.reset(seed=2)
+        env.step(good(int(np.flatnonzero(mask)[0])))
+        assert env.unwrapped._batch.tables.tobytes() != before.tobytes()
+
+
+def test_calls_out_of_order() -> None:
+    env = nainjaune_env.env(render_mode="ansi")
+    for call in (env.render, env.agent_iter, lambda: env.step(0), lambda: env.observe("seat_0")):
+        with pytest.raises(Exception, match="reset"):
+            call()
+    raw = nainjaune_env.raw_env()
+    with pytest.raises(IllegalActionError, match="reset"):
+        raw.step(0)
+    with pytest.raises(DealError, match="reset"):
+        raw.picture()
+    with pytest.raises(RulesError, match="ansi"):
+        raw.render()
+
+
+def test_unknown_agents_modes_and_viewpoints() -> None:
+    env = nainjaune_env.env()
+    env.reset(seed=0)
+    for ask in (env.observe, env.observation_space, env.action_space):
+        with pytest.raises(AgentError, match=r"'seat_9'.*seat_0, seat_1, seat_2, seat_3"):
+            ask("seat_9")
+    for settings in ({"render_mode": "rgb"}, {"viewpoint": 4}, {"num_players": 5}, {"preset": "x"}, {"decline": "maybe"}):
+        with pytest.raises(RulesError):
+            nainjaune_env.env(**settings)
+
+
+def test_option_start() -> None:
+    env = nainjaune_env.env(preset="classic")
+    for given, pots in ((None, [4, 8, 12, 16, 20]), ([7, 0, 0, 0, 1], [11, 8, 12, 16, 21]), (None, [4, 8, 12, 16, 20])):
+        env.reset(seed=1, options=None if given is None else {"start": {"pots": given}})
+        assert env.unwrapped._batch.tables["pot"][0].tolist() == pots
+
+
+def test_option_table_plays_on_from_there() -> None:
+    env = nainjaune_env.env(skip_forced=False)
+    env.reset(seed=8)
+    rng = np.random.default_rng(8)
+    for _ in range(7):
+        env.step(choose(env.last()[0]["action_mask"], rng))
+    table, acting = env.unwrapped._batch.tables[0].copy(), env.agent_selection
+    other = nainjaune_env.env(skip_forced=False)
+    other.reset(options={"table": table})
+    assert other.agent_selection == acting
+    np.testing.assert_array_equal(env.state(), other.state())
+    play(other, rng)
+    assert table["stage"] == 0  # it was copied
+
+
+def test_options_that_do_not_fit_are_refused_and_change_nothing() -> None:
+    env = nainjaune_env.env()
+    env.reset(seed=4)
+    before = env.unwrapped._batch.tables.tobytes()
+    table = env.unwrapped._batch.tables[0].copy()
+    over = table.copy()
+    over["stage"] = 1
+    for options, said in (
+        ({"pots": [1] * 5}, "Unknown reset option 'pots'.*Valid: start, table"),
+        ({"start": {"pots": [1, 2]}}, "shape"),
+        ({"start": {"pot": [1] * 5}}, "'pots'"),
+        ({"start": "carried"}, "values by name"),
+        ({"table": [1, 2]}, "one record"),
+        ({"table": env.unwrapped._batch.tables}, "one record"),
+        ({"table": over}, "ROUND_OVER"),
+    ):
+        with pytest.raises(DealError, match=said):
+            env.reset(options=options)
+    with pytest.raises(DealError, match="no seed"):
+        env.reset(seed=1, options={"table": table})
+    assert env.unwrapped._batch.tables.tobytes() == before
+
+
+def test_registered_with_pettingzoo() -> None:
+    for game in game_names():
+        env = pettingzoo.make("aec", f"nainjaune/{game}", skip_forced=False)
+        assert env.unwrapped.setup.game.name == game
+        assert str(env) == f"{game}_v0"
+        assert f"nainjaune/{game}-v0" in pettingzoo.aec_registry
+    five = pettingzoo.make("aec", "nainjaune/nain_jaune-v0", preset="classic", num_players=5)
+    assert five.possible_agents == [f"seat_{seat}" for seat in range(5)]
+
+
+def test_records_of_finished_episodes() -> None:
+    for episode, skip_forced in itertools.product(("round", "match"), (True, False)):
+        env = nainjaune_env.env(preset="classic", episode=episode, skip_forced=skip_forced)
+        env.reset(seed=6)
+        with pytest.raises(RecordError, match="finished"):
+            env.record()
+        returns = play(env, np.random.default_rng(6))
+        record = env.record(["a", "b", "c", "d"])
+        assert verify_record(record) == (1 if episode == "round" else 12)
+        assert (record["agents"], record["seed"]) == (["a", "b", "c", "d"], 6)
+        assert record["stacks"] == list(returns.values())
+        assert env.record()["rounds"] == record["rounds"]  # asking twice tells the same cards
+
+
+def test_pickling_makes_a_new_environment_with_the_same_settings() -> None:
+    env = nainjaune_env.env(preset="tableau", num_players=6, stake=3)
+    twin = pickle.loads(pickle.dumps(env))
+    for one in (env, twin):
+        one.reset(seed=9)
+    np.testing.assert_array_equal(env.state(), twin.state())
