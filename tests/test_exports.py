@@ -1,0 +1,52 @@
+"""What the package offers under its own name, and that importing it loads next to nothing."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import subprocess
+import sys
+
+import pytest
+
+import nainjaune_env
+from nainjaune_env import batch, errors, registry
+from nainjaune_env.envs import pettingzoo_aec
+
+
+def test_exports() -> None:
+    assert nainjaune_env.__all__ == [
+        "Batch",
+        "NainJauneError",
+        "__version__",
+        "env",
+        "game_names",
+        "get_game",
+        "make_setup",
+        "raw_env",
+    ]
+    assert nainjaune_env.Batch is batch.Batch
+    assert nainjaune_env.NainJauneError is errors.NainJauneError
+    assert nainjaune_env.__version__ == importlib.metadata.version("nainjaune-env")
+    assert nainjaune_env.env is pettingzoo_aec.env
+    assert nainjaune_env.raw_env is pettingzoo_aec.raw_env
+    assert nainjaune_env.game_names is registry.game_names
+    assert nainjaune_env.get_game is registry.get_game
+    assert nainjaune_env.make_setup is registry.make_setup
+    assert set(nainjaune_env.__all__) <= set(dir(nainjaune_env))
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'enw'"):
+        nainjaune_env.enw  # noqa: B018  (looking it up is the test)
+
+
+def test_importing_loads_no_environment_library_and_no_compiler() -> None:
+    code = "import sys, nainjaune_env; print(*({'numba', 'numpy', 'gymnasium', 'pettingzoo', 'torch'} & set(sys.modules)))"
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert found.stdout.strip() == ""
+
+
+def test_the_environment_loads_no_learning_library() -> None:
+    code = "import sys, nainjaune_env; nainjaune_env.env().reset(); print('torch' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert found.stdout.strip() == "False"
