@@ -127,6 +127,11 @@ class Batch:
         return (self.legal, self.observation, self.mask, self.reward, self._credited, self.done, self._scratch)
 
     @property
+    def mode(self) -> Any:
+        """How plies make episodes, as ``loops.Mode``."""
+        return self._mode
+
+    @property
     def seat(self) -> NDArray[np.int64]:
         """The seat to act at every table, shape ``(B,)``."""
         return self.tables["seat"].astype(np.int64)

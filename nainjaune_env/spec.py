@@ -116,16 +116,32 @@ class Preset:
 
 
 class Transcriber(Protocol):
-    """How matches of one game become records and text, and how records are checked (``nainjaune_env.record``)."""
+    """How matches of one game become records and text, and how records are checked (``nainjaune_env.record``).
 
-    def transcribe(self, setup: Setup, table: Any, actions: list[int], rng: np.random.Generator) -> dict[str, Any]:
-        """The record's game-specific keys, in order, of the match that starts with ``table``."""
+    A module with these names will do. A record is a head that every game shares and a body that is the game's own.
+    """
 
-    def verify(self, setup: Setup, body: Mapping[str, Any]) -> None:
-        """Replay; raises :class:`~nainjaune_env.errors.RecordError` at the first thing that does not fit."""
+    BODY: tuple[str, ...]
+    """The keys of a body, in the order they are written."""
 
-    def show(self, setup: Setup, record: Mapping[str, Any], language: str) -> str:
-        """The record for people, in ``language`` (``"en"`` or ``"fr"``)."""
+    def transcribe(
+        self, setup: Setup, table: Any, actions: list[int], rng: np.random.Generator, *, every_ply: bool = False
+    ) -> dict[str, Any]:
+        """The body of the record of the match that begins with ``table``, fresh from the first deal.
+
+        ``actions`` are the decisions taken, forced plies left out, or every ply with ``every_ply``. ``rng`` draws what the
+        rules leave open but a record must write down. Raises :class:`~nainjaune_env.errors.RecordError` where
+        table and actions make no finished match.
+        """
+
+    def verify(self, setup: Setup, body: Mapping[str, Any]) -> int:
+        """Replay; gives the number of rounds (1 in a game without).
+
+        Raises :class:`~nainjaune_env.errors.RecordError` at the first thing that does not fit.
+        """
+
+    def show(self, setup: Setup, record: Mapping[str, Any], language: str, part: int | None = None) -> str:
+        """A verified record for people, in ``language`` (``"en"`` or ``"fr"``); ``part``: one round of it only, from 1."""
 
 
 @dataclass(frozen=True)
@@ -151,7 +167,10 @@ class GameSpec:
     """The observation slots with that many seats."""
     check_match: Callable[[Any], None]
     """Raises :class:`RulesError` where these rules give a match no end."""
-    transcriber: Transcriber | None = None
+    single_round: Callable[[Any], Any]
+    """These rules with a match of one round: what a round played by itself was played under, for its record."""
+    transcriber: Transcriber
+    """Records and their text."""
     draw: Callable[..., str] | None = None
     """``draw(setup, table, seat, language=...)``: the table as text as ``seat`` sees it (None: a spectator)."""
 

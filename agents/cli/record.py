@@ -1,4 +1,4 @@
-"""``nainjaune record``: check records, and read them."""
+"""Check records of matches by playing them over, and read them as an account for people."""
 
 from __future__ import annotations
 
@@ -54,9 +54,10 @@ def run(args: argparse.Namespace) -> int:
     if args.record_command == "verify":
         return max([_verify(path) for path in args.files])
     try:
-        print(_show(args.file, args.match, args.round, args.lang), end="")
+        account = _show(args.file, args.match, args.round, args.lang)
     except (NainJauneError, OSError) as error:
         return _fail(error)
+    print(account, end="")
     return 0
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from nainjaune_env.games.nain_jaune import kernel
+from nainjaune_env.games.nain_jaune import kernel, transcript
+from nainjaune_env.games.nain_jaune.draw import draw
 from nainjaune_env.games.nain_jaune.encode import layout
 from nainjaune_env.games.nain_jaune.notation import ACTIONS
-from nainjaune_env.games.nain_jaune.rules import PRESETS, check_match, compile_rules
+from nainjaune_env.games.nain_jaune.rules import PRESETS, check_match, compile_rules, single_round
 from nainjaune_env.games.nain_jaune.state import POTS, TABLE
 from nainjaune_env.spec import GameSpec
 
@@ -22,4 +23,7 @@ SPEC = GameSpec(
     compile_rules=compile_rules,
     layout=layout,
     check_match=check_match,
+    single_round=single_round,
+    transcriber=transcript,
+    draw=draw,
 )

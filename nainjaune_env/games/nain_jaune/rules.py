@@ -175,3 +175,8 @@ def check_match(rules: Any) -> None:
         raise RulesError(
             "A match under these rules has no end: set the knob 'max_rounds' or 'starting_stack', or play single rounds."
         )
+
+
+def single_round(rules: Any) -> Any:
+    """The same rules with a match of one round."""
+    return rules.replace(max_rounds=1)

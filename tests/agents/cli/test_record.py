@@ -1,0 +1,90 @@
+"""``nainjaune record``: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import copy
+from pathlib import Path
+
+import pytest
+from nainjaune_agents.cli import record as command
+
+from nainjaune_env.record import show_record, write_records
+from nainjaune_env.registry import make_setup
+from tests.recorded import play
+
+
+def nainjaune_record(*words: str) -> int:
+    parser = argparse.ArgumentParser(prog="nainjaune record")
+    command.add_arguments(parser)
+    return command.run(parser.parse_args(words))
+
+
+@pytest.fixture(scope="module")
+def matches() -> list[dict[str, object]]:
+    return play(make_setup("nain_jaune", "classic", 3, max_rounds=2), 1, 3)
+
+
+@pytest.fixture
+def good(matches: list[dict[str, object]], tmp_path: Path) -> str:
+    write_records(tmp_path / "good.jsonl", matches)
+    return str(tmp_path / "good.jsonl")
+
+
+def test_verify_prints_a_line_a_file(good: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert nainjaune_record("verify", good, good) == 0
+    out, err = capsys.readouterr()
+    assert out == f"{good}: 3 matches, 6 rounds, all as replayed\n" * 2
+    assert err == ""
+
+
+def test_verify_goes_on_after_a_bad_file_and_fails(
+    good: str, matches: list[dict[str, object]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = copy.deepcopy(matches[0])
+    bad["winners"] = []
+    write_records(tmp_path / "bad.jsonl", [matches[1], bad])
+    missing = str(tmp_path / "missing.jsonl")
+    assert nainjaune_record("verify", str(tmp_path / "bad.jsonl"), missing, good) == 1
+    out, err = capsys.readouterr()
+    assert out == f"{good}: 3 matches, 6 rounds, all as replayed\n"
+    first, second = err.splitlines()
+    assert first.startswith(f"{tmp_path / 'bad.jsonl'}, line 2: The end: expected 'winners' to be ")
+    assert missing in second
+
+
+def test_show_tells_a_match(good: str, matches: list[dict[str, object]], capsys: pytest.CaptureFixture[str]) -> None:
+    assert nainjaune_record("show", good) == 0
+    assert capsys.readouterr().out == show_record(matches[0], "en")
+    assert nainjaune_record("show", good, "--match", "3", "--round", "2", "--lang", "fr") == 0
+    assert capsys.readouterr().out == show_record(matches[2], "fr", 2)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--match", "4"], "holds 3 matches, so there is no match 4."),
+        (["--round", "3"], "The record has rounds 1 to 2, and no round 3."),
+    ],
+)
+def test_show_says_what_there_is_not(good: str, words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert nainjaune_record("show", good, *words) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.endswith(message + "\n")
+
+
+@pytest.mark.parametrize("words", [[], ["show"], ["verify"], ["show", "f", "--match", "0"], ["show", "f", "--lang", "de"]])
+def test_a_command_line_that_makes_no_sense_is_a_usage_error(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        nainjaune_record(*words)
+    assert stopped.value.code == 2
+    assert "usage: nainjaune record" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--help"], ["verify", "--help"], ["show", "--help"]])
+def test_help_teaches(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        nainjaune_record(*words)
+    assert stopped.value.code == 0
+    assert "verif" in capsys.readouterr().out

@@ -1,0 +1,57 @@
+"""Golden records: matches that must replay, and be played again, to the letter.
+
+``python -m tests.golden`` from the repository root writes them anew, one file a case, with the account of
+one of them in both languages. Do that only where the rules, the deals of a seed or the format were meant to change, and
+read the difference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nainjaune_env.batch import Batch
+from nainjaune_env.prng import streams
+from nainjaune_env.record import Record
+from nainjaune_env.recorder import Recorder
+from nainjaune_env.registry import make_setup
+
+FOLDER = Path(__file__).resolve().parent
+SHOWN = "djeco"
+"""The case whose account is kept too, as ``<case>.<language>.txt``."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A match between players who choose at random."""
+
+    preset: str
+    players: int
+    seed: int
+    knobs: dict[str, Any] = field(default_factory=dict)
+
+
+CASES = {
+    "djeco": Case("djeco", 4, 1),
+    "classic": Case("classic", 5, 2, {"max_rounds": 3}),
+    "skip": Case("skip", 3, 3),
+    "tableau": Case("tableau", 3, 4, {"max_rounds": 3}),
+    "explicit": Case("djeco", 2, 5, {"announce": "explicit", "unannounced": 1, "decline": "always", "max_rounds": 2}),
+}
+
+
+def play(case: Case) -> Record:
+    """The record of ``case``."""
+    setup = make_setup("nain_jaune", case.preset, case.players, **case.knobs)
+    batch = Batch(setup, 1, seed=case.seed, episode="match", observe=False)
+    names = [f"random:{seat}" for seat in range(case.players)]
+    recorder = Recorder(batch, names, rng=np.random.default_rng(case.seed), seed=case.seed)
+    choices = streams(case.seed, 1, stream=1)
+    while True:
+        actions = batch.sample(choices)
+        batch.step(actions)
+        for _, record in recorder.stepped(actions):
+            return record
