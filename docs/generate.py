@@ -1,0 +1,117 @@
+"""Writes the reference page of every game into ``docs/``: presets, knobs, actions, observation slots.
+
+python docs/generate.py           write the pages
+python docs/generate.py --check   write nothing; show what has drifted and exit with 1
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import sys
+from collections.abc import Iterable
+from dataclasses import fields
+from pathlib import Path
+
+from nainjaune_env import game_names, get_game
+from nainjaune_env.spec import GameSpec
+
+DOCS = Path(__file__).resolve().parent
+
+
+def table(head: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
+    """A Markdown table."""
+    lines = [[str(cell).replace("|", r"\|") for cell in row] for row in (head, *rows)]
+    lines.insert(1, ["---"] * len(lines[0]))
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+def value(given: object) -> str:
+    """A knob's value as Python spells it, words without quotes."""
+    return f"`{given}`"
+
+
+def preset_table(game: GameSpec) -> str:
+    """Every knob's value on every sheet."""
+    sheets = game.presets.values()
+    rows: list[list[object]] = [
+        ["players", *(f"{sheet.players[0]}–{sheet.players[-1]}" for sheet in sheets)],
+    ]
+    for name in knob_names(game):
+        rows.append([f"`{name}`", *(value(sheet.rules.to_dict()[name]) for sheet in sheets)])
+    rows.append(["sheet", *(sheet.source for sheet in sheets)])
+    return table(["knob", *(f"`{name}`" for name in game.presets)], rows)
+
+
+def knob_names(game: GameSpec) -> list[str]:
+    """The names of the knobs."""
+    return [knob.name for knob in fields(game.presets[game.default_preset].rules)]
+
+
+def knob_table(game: GameSpec) -> str:
+    """What each knob may be and what it means."""
+    rows = []
+    for knob in fields(game.presets[game.default_preset].rules):
+        about = knob.metadata
+        if about["kind"] == "word":
+            values = ", ".join(map(value, about["choices"]))
+        elif about["kind"] == "flag":
+            values = f"{value(True)}, {value(False)}"
+        else:
+            values = f"a whole number from {about['low']}" + (f", or {value(None)}" if about["optional"] else "")
+        rows.append([f"`{knob.name}`", values, about["meaning"], about["source"]])
+    return table(["knob", "values", "meaning", "article"], rows)
+
+
+def action_table(game: GameSpec) -> str:
+    """The actions by number, in as many columns as are easy to read."""
+    columns = 6
+    numbered = [f"{number}: `{name}`" for number, name in enumerate(game.actions)]
+    depth = -(-len(numbered) // columns)
+    padded = numbered + [""] * (depth * columns - len(numbered))
+    return table([""] * columns, ([padded[row + depth * column] for column in range(columns)] for row in range(depth)))
+
+
+def page(game: GameSpec) -> str:
+    """The page of one game."""
+    head = DOCS / "heads" / f"{game.name}.md"
+    layout = game.layout(game.default_players)
+    parts = [
+        f"# {game.title}\n",
+        head.read_text(encoding="utf-8") if head.exists() else "",
+        "## Presets\n",
+        preset_table(game),
+        "## Knobs\n",
+        knob_table(game),
+        f"## Actions\n\n{len(game.actions)} of them, `Discrete({len(game.actions)})`.\n",
+        action_table(game),
+        f"## Observation\n\nWith {game.default_players} players {layout.size} bytes; fingerprint `{layout.fingerprint}`.\n",
+        layout.markdown(),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; show what has drifted and exit with 1")
+    parser.add_argument("--into", type=Path, default=DOCS, help="folder of the pages (default: where this file lies)")
+    options = parser.parse_args()
+    drifted = False
+    for name in game_names():
+        path = options.into / f"{name}.md"
+        new = page(get_game(name))
+        if not options.check:
+            path.write_text(new, encoding="utf-8")
+            continue
+        old = path.read_text(encoding="utf-8") if path.exists() else ""
+        diff = difflib.unified_diff(old.splitlines(), new.splitlines(), f"{path.name} as it is", "as the code says", lineterm="")
+        for line in diff:
+            drifted = True
+            print(line)
+    if drifted:
+        print("The pages have drifted from the code; run: python docs/generate.py", file=sys.stderr)
+    return int(drifted)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
