@@ -1,0 +1,67 @@
+"""Nain Jaune's part of the contract tests: what is hidden, and what the seats' numbers are (see `tests.contract`)."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+
+from nainjaune_env.games.nain_jaune.state import NOBODY
+from nainjaune_env.spec import Setup
+
+PER_SEAT = ("hand", "played", "stack", "before", "void", "cards")
+SEAT_NUMBERS = ("captor", "seat", "last", "dealer", "winner")
+SEAT_BITS = ("turns", "defaults")
+
+
+def cards(bits: Any) -> list[int]:
+    """The card numbers in a set."""
+    return [card for card in range(52) if int(bits) >> card & 1]
+
+
+def reshuffle(setup: Setup, table: Any, seat: int, rng: random.Random) -> Any:
+    """The other hands and the talon mixed, each of its size and without the ranks its seat is proven void of (N6)."""
+    others = [other for other in range(setup.players) if other != seat]
+    owner = {card: other for other in others for card in cards(table.hand[other])}
+    seen = int(table.hand[seat]) | sum(int(table.played[s]) for s in range(setup.players))
+    owner |= {card: -1 for card in range(52) if card not in owner and not seen >> card & 1}
+
+    def fits(card: int, who: int) -> bool:
+        return who < 0 or not int(table.void[who]) >> card % 13 & 1
+
+    unseen = list(owner)
+    for _ in range(20 * len(unseen)):  # a swap at a time: sizes stay, and voids are asked
+        one, two = rng.choice(unseen), rng.choice(unseen)
+        if fits(one, owner[two]) and fits(two, owner[one]):
+            owner[one], owner[two] = owner[two], owner[one]
+    mixed = np.array([table])[0]
+    for other in others:
+        mixed.hand[other] = sum(1 << card for card in unseen if owner[card] == other)
+    mixed.deck[:] = rng.sample(range(52), 52)
+    mixed.rng = np.uint64(rng.getrandbits(64))
+    return mixed
+
+
+def rotate(setup: Setup, table: Any, by: int) -> Any:
+    """Seat s becomes seat s + by."""
+    n = setup.players
+    moved = np.array([table])[0]
+    for name in PER_SEAT:
+        moved[name][:n] = np.roll(table[name][:n], by)
+    for name in SEAT_NUMBERS:
+        old = np.asarray(table[name])
+        moved[name] = np.where(old == NOBODY, NOBODY, (old + by) % n)
+    for name in SEAT_BITS:
+        moved[name] = sum(1 << (seat + by) % n for seat in range(n) if int(table[name]) >> seat & 1)
+    return moved
+
+
+def leaks(setup: Setup, redacted: Any, seat: int) -> list[str]:
+    """Fields that still hold another hand, the deck's order or the random state."""
+    found = [f"hand[{other}]" for other in range(len(redacted.hand)) if other != seat and redacted.hand[other]]
+    if redacted.deck.any():
+        found.append("deck")
+    if redacted.rng:
+        found.append("rng")
+    return found
