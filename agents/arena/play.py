@@ -11,9 +11,6 @@ from numpy.typing import NDArray
 
 from ..agent import Agent, Turn
 
-Watcher = Callable[[NDArray[np.int64]], None]
-"""Called with the actions (B,) just before they are taken."""
-
 
 def play_out(
     batch: Batch,
@@ -21,17 +18,16 @@ def play_out(
     seating: NDArray[np.int64],
     rngs: Sequence[np.random.Generator],
     *,
-    before_step: Watcher | None = None,
-    after_step: Callable[[], None] | None = None,
+    after_step: Callable[[NDArray[np.int64]], None] | None = None,
 ) -> NDArray[np.int64]:
     """Play every table of ``batch`` (made with ``autoreset=False``) to the end of its episode.
 
     ``seating (B, n)`` says which agent sits where, as an index into ``agents``; each agent has its own generator in ``rngs``.
-    Gives the payoffs, net chips of every seat, shape ``(B, n)``.
+    ``after_step`` is told the actions (B,) after each step. Gives the payoffs, net chips of every seat, shape ``(B, n)``.
 
     Raises :class:`AgentError` where an agent answers with something other than one action a decision.
     """
-    if batch._mode.autoreset:
+    if batch.mode.autoreset:
         raise AgentError("play_out needs a batch that rests at an episode's end: Batch(..., autoreset=False).")
     payoff = batch.reward.astype(np.int64)
     rows = np.arange(batch.num_tables)
@@ -48,10 +44,8 @@ def play_out(
                         f"and gave shape {chosen.shape}."
                     )
                 actions[index] = chosen
-        if before_step is not None:
-            before_step(actions)
         batch.step(actions)
         payoff += batch.reward
         if after_step is not None:
-            after_step()
+            after_step(actions)
     return payoff

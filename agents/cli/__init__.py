@@ -1,1 +1,1 @@
-""""""
+"""The command line: parse, build, call. One module a subcommand."""

@@ -1,0 +1,59 @@
+"""Whole matches among agents, seats rotating, written as records."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from nainjaune_env.batch import Batch
+from nainjaune_env.prng import streams
+from nainjaune_env.record import Record
+from nainjaune_env.recorder import Recorder
+from nainjaune_env.spec import Setup
+from numpy.typing import NDArray
+
+from ..agent import Agent
+from .play import play_out
+
+TABLES = 256
+"""Matches played at once."""
+
+
+def record_matches(
+    setup: Setup,
+    agents: Sequence[Agent],
+    matches: int,
+    *,
+    seed: int,
+    progress: Callable[[int], None] | None = None,
+) -> Iterator[Record]:
+    """The records of ``matches`` whole matches, under the preset's own stacks, in order.
+
+    In match m, seat s is held by agent ``(s + m) mod len(agents)``. ``progress`` is told of matches done. Raises
+    :class:`~nainjaune_env.errors.RulesError` where a match would have no end.
+    """
+    n = setup.players
+    for at in range(0, matches, TABLES):
+        count = min(TABLES, matches - at)
+        batch = Batch(setup, count, episode="match", autoreset=False)
+        batch.reset(seeds=streams(seed, at + count, stream=MATCH_STREAM)[at:])
+        seating = (np.arange(n)[None, :] + np.arange(at, at + count)[:, None]) % len(agents)
+        names = [[agents[who].name for who in row] for row in seating]
+        rngs = [np.random.default_rng([seed, MATCH_STREAM, at, who]) for who in range(len(agents) + 1)]
+        recorder = Recorder(batch, names, rng=rngs[-1], seed=seed)
+        finished: dict[int, Record] = {}
+
+        def take_down(
+            actions: NDArray[np.int64], recorder: Recorder = recorder, finished: dict[int, Record] = finished
+        ) -> None:
+            finished.update(recorder.stepped(actions))
+
+        play_out(batch, agents, seating, rngs[:-1], after_step=take_down)
+        if progress is not None:
+            progress(count)
+        for table in range(count):
+            yield finished[table]
+
+
+MATCH_STREAM = 1
+"""Matches are dealt from another stream of the seed than the duplicate deals."""

@@ -1,0 +1,107 @@
+"""A tournament's result as a table, a CSV and a picture."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import numpy as np
+
+from ..files import replacing, write_text
+from .tournament import Result
+
+
+def text_table(result: Result) -> str:
+    """The payoff matrix for the terminal: a row a hero, a column a field, chips a round ± the 95 % interval's half-width."""
+    short = short_names(result.agents)
+    cells = [["hero \\ field", *short]]
+    for hero, name in zip(result.agents, short, strict=True):
+        row = [name]
+        for rival in result.agents:
+            edge = None if hero == rival else result.edge(hero, rival)
+            row.append("·" if edge is None else f"{edge.mean:+.3f} ± {edge.ci95:.3f}")
+        cells.append(row)
+    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
+    lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
+    lines.insert(1, "─" * len(lines[0]))
+    pots = "fresh antes" if result.pots is None else f"{result.pots} in the pots before the antes"
+    head = (
+        f"{result.setup.game.title}, preset {result.setup.preset}, {result.setup.players} players, "
+        f"{result.deals} deals, {pots}, seed {result.seed}\n"
+        "Chips a round of the hero in a field of one other agent, beyond what that field gets in the same seat on the\n"
+        "same deal; 95 % intervals over deals.\n"
+    )
+    return head + "\n".join(lines) + "\n"
+
+
+def write_report(result: Result, folder: Path) -> Path:
+    """Write ``results.json``, ``results.csv`` and ``results.png`` to ``folder``; gives the picture's path."""
+    write_text(folder / "results.json", json.dumps(result.to_dict(), indent=2) + "\n")
+    write_text(folder / "results.csv", _csv(result))
+    picture = folder / "results.png"
+    with replacing(picture) as temporary:
+        _draw(result, temporary)
+    return picture
+
+
+def short_names(names: list[str]) -> list[str]:
+    """Names without what the paths among them share; still all different."""
+    tails = [Path(name).name if "/" in name else name for name in names]
+    return tails if len(set(tails)) == len(tails) else names
+
+
+def _csv(result: Result) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["preset", "players", "seed", "hero", "field", "mean", "ci95", "blocks"])
+    for edge in result.edges:
+        writer.writerow(
+            [result.setup.preset, result.setup.players, result.seed, edge.hero, edge.field_name, edge.mean, edge.ci95]
+            + [edge.moments.count]
+        )
+    return text.getvalue()
+
+
+def _draw(result: Result, path: Path) -> None:
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    count = len(result.agents)
+    short = short_names(result.agents)
+    means = np.full((count, count), np.nan)
+    for edge in result.edges:
+        means[result.agents.index(edge.hero), result.agents.index(edge.field_name)] = edge.mean
+    bound = max(float(np.nanmax(np.abs(means))), 1e-9)
+    figure = Figure(figsize=(4.5 + 2.0 * count, 1.8 + 0.75 * count), layout="constrained")
+    matrix, bars = figure.subplots(1, 2, width_ratios=[1, 1.2])
+
+    matrix.imshow(means, cmap=matplotlib.colormaps["RdBu"], vmin=-bound, vmax=bound, aspect="auto")
+    for edge in result.edges:
+        at = result.agents.index(edge.hero), result.agents.index(edge.field_name)
+        dark = abs(edge.mean) > 0.6 * bound
+        matrix.text(
+            at[1], at[0], f"{edge.mean:+.2f}\n±{edge.ci95:.2f}", ha="center", va="center", fontsize=8,
+            color="white" if dark else "black",
+        )  # fmt: skip
+    matrix.set_xticks(range(count), short, rotation=30, ha="right")
+    matrix.set_yticks(range(count), short)
+    matrix.set_xlabel("field")
+    matrix.set_ylabel("hero")
+    matrix.set_title("Chips a round, hero over field", fontsize=10)
+
+    order = sorted(result.edges, key=lambda edge: edge.mean)
+    for at, edge in enumerate(order):
+        colour = matplotlib.colormaps["RdBu"](0.5 + 0.5 * edge.mean / bound)
+        bars.errorbar(edge.mean, at, xerr=edge.ci95, fmt="o", color="black", markerfacecolor=colour, capsize=3, markersize=6)
+    names = dict(zip(result.agents, short, strict=True))
+    bars.set_yticks(range(len(order)), [f"{names[e.hero]} in a field of {names[e.field_name]}" for e in order], fontsize=8)
+    bars.axvline(0, color="grey", linewidth=0.8)
+    bars.set_title("with 95 % intervals over deals", fontsize=10)
+    bars.grid(axis="x", alpha=0.3)
+    figure.suptitle(
+        f"{result.setup.game.title} · {result.setup.preset} · {result.setup.players} players · {result.deals} deals · seed {result.seed}",
+        fontsize=11,
+    )
+    figure.savefig(path, dpi=130, format="png")

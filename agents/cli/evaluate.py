@@ -1,0 +1,81 @@
+"""Rate agents by duplicate play, with 95 % intervals.
+
+  nainjaune evaluate --agents random lowest run_pot --preset classic --players 4 --deals 2000 --seed 1 --out results
+  nainjaune evaluate --agents lowest runs/first --out results --records matches.jsonl --matches 50
+
+An agent is a heuristic's name (--list shows them) or the folder of a run; runs/first@sample draws from the policy
+instead of playing its likeliest action. For every ordered pair, a hero sits in each seat in turn, in a field
+of the other agent, on the same deals; what counts is what it makes beyond the field in that seat on that deal. A table
+is printed; results.json, results.csv and results.png go to --out. --records also plays whole matches among
+all agents, seats rotating, under the preset's own stacks, and writes them down.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+NAME = "evaluate"
+HELP = "rate agents against each other by duplicate play"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--agents", nargs="+", metavar="AGENT", help="two or more agents")
+    parser.add_argument("--game", help="the game (default: the first one this package is about)")
+    parser.add_argument("--preset", help="the rule sheet (default: the game's usual one)")
+    parser.add_argument("--players", type=int, help="seats (default: the game's usual number)")
+    parser.add_argument("--set", action="append", default=[], metavar="KNOB=VALUE", help="set a knob over the preset")
+    parser.add_argument("--deals", type=int, default=2000, help="deals, one block each (default: %(default)s)")
+    parser.add_argument("--pots", type=int, nargs="+", metavar="CHIPS", help="chips in the pots before the antes (default: none)")
+    parser.add_argument("--seed", type=int, default=0, help="deals and all other chance come from it (default: %(default)s)")
+    parser.add_argument("--out", type=Path, help="folder for results.json, .csv and .png; must not hold results")
+    parser.add_argument("--records", type=Path, metavar="FILE", help="also play whole matches and write their records here")
+    parser.add_argument("--matches", type=int, default=100, help="how many matches for --records (default: %(default)s)")
+    parser.add_argument("--list", action="store_true", help="list the heuristics of the game, and stop")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry it out."""
+    from nainjaune_env.errors import AgentError, ConfigError
+    from nainjaune_env.games import DEFAULT_GAME
+    from nainjaune_env.record import write_records
+    from nainjaune_env.registry import make_setup
+    from tqdm import tqdm
+
+    from ..arena.matches import record_matches
+    from ..arena.report import text_table, write_report
+    from ..arena.tournament import tournament
+    from ..heuristics import heuristics
+    from ..loading import load_agent
+    from ..trainers.config import apply_settings
+
+    game = args.game or DEFAULT_GAME
+    if args.list:
+        print("\n".join(heuristics(game)))
+        return 0
+    if not args.agents:
+        raise AgentError("Name the agents to rate, as in --agents lowest runs/first; --list shows the heuristics.")
+    setup = make_setup(game, args.preset, args.players, **apply_settings({}, args.set))
+    agents = [load_agent(name, setup) for name in args.agents]
+    if args.deals < 2 or args.matches < 1:
+        raise ConfigError(f"--deals is at least 2 and --matches at least 1, not {args.deals} and {args.matches}.")
+    if args.out is not None and (args.out / "results.json").exists():
+        raise ConfigError(f"{str(args.out)!r} already holds results, and is not overwritten: choose another --out.")
+    if args.records is not None:
+        setup.game.check_match(setup.rules)
+        if args.records.exists():
+            raise ConfigError(f"{str(args.records)!r} exists, and is not overwritten: choose another --records.")
+
+    pairs = len(agents) * (len(agents) - 1)
+    with tqdm(total=pairs * args.deals, unit="deal", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
+        result = tournament(setup, agents, deals=args.deals, seed=args.seed, pots=args.pots, progress=bar.update)
+    print(text_table(result))
+    if args.out is not None:
+        print(f"Picture: {write_report(result, args.out)}")
+    if args.records is not None:
+        with tqdm(total=args.matches, unit="match", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
+            write_records(args.records, record_matches(setup, agents, args.matches, seed=args.seed, progress=bar.update))
+        print(f"Records of {args.matches} matches: {args.records}")
+    return 0

@@ -1,0 +1,48 @@
+"""``nainjaune``: the subcommands under one roof."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+
+from nainjaune_env.errors import NainJauneError
+
+from . import evaluate, record, train
+
+COMMANDS = (train, evaluate, record)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a subcommand; gives the exit status: 0 well, 1 an error that is said in a sentence, 130 stopped by Ctrl-C."""
+    parser = argparse.ArgumentParser(
+        prog="nainjaune", description="Train, rate and record players of Nain Jaune.", epilog="Each command has its own --help."
+    )
+    parser.add_argument("--version", action="version", version=version("nainjaune-env"))
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for module in COMMANDS:
+        sub = commands.add_parser(
+            module.NAME,
+            help=module.HELP,
+            description=module.__doc__,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        module.add_arguments(sub)
+        sub.set_defaults(run=module.run)
+    args = parser.parse_args(argv)
+    try:
+        return int(args.run(args))
+    except NainJauneError as error:
+        print(f"nainjaune {args.command}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nStopped.", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # whoever read our output has gone
+        sys.stderr.close()
+        return 141
+
+
+if __name__ == "__main__":
+    sys.exit(main())
