@@ -36,12 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     verify = commands.add_parser(
         "verify",
         help=_VERIFY_HELP,
-        description=f"{_VERIFY_HELP.capitalize()}. A line a file; the first fault of a file goes to stderr with its line, "
+        description=f"{_sentence(_VERIFY_HELP)} A line a file; the first fault of a file goes to stderr with its line, "
         "round and move, and the exit code is 1.",
     )
     verify.add_argument("files", nargs="+", metavar="FILE", help="a file of records (.jsonl)")
     show = commands.add_parser(
-        "show", help=_SHOW_HELP, description=f"{_SHOW_HELP.capitalize()}. Every match up to the one shown is verified first."
+        "show", help=_SHOW_HELP, description=f"{_sentence(_SHOW_HELP)} Every match up to the one shown is verified first."
     )
     show.add_argument("file", metavar="FILE", help="a file of records (.jsonl)")
     show.add_argument("--match", type=_number, default=1, metavar="N", help="which match, counted from 1 (default: %(default)s)")
@@ -59,6 +59,10 @@ def run(args: argparse.Namespace) -> int:
         return _fail(error)
     print(account, end="")
     return 0
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:]}."  # str.capitalize would write "french"
 
 
 def _number(text: str) -> int:
