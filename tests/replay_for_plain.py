@@ -1,0 +1,63 @@
+"""A fixed stretch of play whose bytes are hashed, run compiled and as plain Python by `test_plain_python`.
+
+NUMBA_DISABLE_JIT=1 python -W error -m tests.replay_for_plain
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import sys
+from typing import Any
+
+import numpy as np
+
+from nainjaune_env.batch import Batch
+from nainjaune_env.prng import streams
+from nainjaune_env.registry import game_names, get_game
+from nainjaune_env.spec import Setup
+from tests.twin.cells import random_knobs
+
+
+def setups() -> list[tuple[str, Setup]]:
+    """Every game's presets, at the fewest and the most seats, and some knobs of Nain Jaune."""
+    found = []
+    for name in game_names():
+        game = get_game(name)
+        for preset, sheet in game.presets.items():
+            for players in {sheet.players[0]: 0, sheet.players[-1]: 0}:
+                found.append((f"{name} {preset} {players}", game.setup(preset, players)))
+    for number in range(8):
+        rng = random.Random(number)
+        players = rng.randint(2, 8)
+        knobs: dict[str, Any] = random_knobs(rng) | {"max_rounds": 3}
+        found.append((f"knobs {number}", get_game("nain_jaune").setup("skip", players, **knobs)))
+    return found
+
+
+def digest(setup: Setup, plies: int) -> str:
+    """A hash of all that a batch shows and holds over so many steps, and of redacted tables."""
+    found = hashlib.sha256()
+    for skip_forced in (False, True):
+        batch = Batch(setup, 3, seed=3, episode="match", skip_forced=skip_forced)
+        draws = streams(4, 3)
+        for _ in range(plies):
+            for part in batch.save().values():
+                found.update(np.ascontiguousarray(part).tobytes())
+            found.update(batch.redacted().tobytes())
+            batch.step(batch.sample(draws))
+        found.update(batch.observe(setup.players - 1).tobytes())
+        batch.reset([1, 2])
+        batch.set_tables(0, batch.tables[1])
+        found.update(batch.tables.tobytes())
+    return found.hexdigest()
+
+
+def main() -> None:
+    plies = int(sys.argv[1]) if len(sys.argv) > 1 else 100
+    json.dump({name: digest(setup, plies) for name, setup in setups()}, sys.stdout)
+
+
+if __name__ == "__main__":
+    main()
