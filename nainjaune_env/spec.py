@@ -95,9 +95,7 @@ def _check_knob(f: dataclasses.Field[Any], value: Any) -> None:
             raise RulesError(f"The knob {f.name!r} is yes or no (True or False), not {value!r}.")
     elif isinstance(value, bool) or not isinstance(value, int | np.integer) or not about["low"] <= value <= MAX_NUMBER:
         none = " or None" if about["optional"] else ""
-        raise RulesError(
-            f"The knob {f.name!r} is a whole number from {about['low']} to {MAX_NUMBER}{none}, not {value!r}."
-        )
+        raise RulesError(f"The knob {f.name!r} is a whole number from {about['low']} to {MAX_NUMBER}{none}, not {value!r}.")
 
 
 MAX_NUMBER = 1_000_000
@@ -172,7 +170,11 @@ class GameSpec:
     transcriber: Transcriber
     """Records and their text."""
     draw: Callable[..., str] | None = None
-    """``draw(setup, table, seat, language=...)``: the table as text as ``seat`` sees it (None: a spectator)."""
+    """``draw(setup, table, seat, *, language, color, opening, actions, every_ply, rng)``: the table as text as ``seat`` sees it.
+
+    ``seat`` None is a spectator, who sees everything; ``color`` says whether to use a terminal's colours. The others are optional
+    and tell how the table came to be, as ``Transcriber.transcribe`` takes them, of a match that need not be finished.
+    """
 
     def __post_init__(self) -> None:
         if len(self.actions) > self.MAX_ACTIONS:

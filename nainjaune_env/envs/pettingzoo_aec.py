@@ -33,13 +33,14 @@ API_TEST_OPTIONS = {"options": 1}
 """PettingZoo's ``api_test`` resets every environment with just these and expects no error; they mean nothing here."""
 
 
-def env(**kwargs: Any) -> Any:
+def env(preset: str | None = None, num_players: int | None = None, **settings: Any) -> Any:
     """The environment as PettingZoo's users expect it: :class:`raw_env`, held to the order of calls.
 
-    Takes what :class:`raw_env` takes. No wrapper of PettingZoo's judges actions: :class:`raw_env` refuses those that are not
-    legal, or not in the action space, and names those that are; nothing ends and nobody pays for it.
+    ``settings`` are the further ones of :class:`raw_env`, knobs included. No wrapper of PettingZoo's judges actions:
+    :class:`raw_env` refuses those that are not legal, or not in the action space, and names those that are; nothing ends
+    and nobody pays for it.
     """
-    return wrappers.OrderEnforcingWrapper(raw_env(**kwargs))
+    return wrappers.OrderEnforcingWrapper(raw_env(preset, num_players, **settings))
 
 
 class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
@@ -101,16 +102,17 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
             render_mode=render_mode, viewpoint=viewpoint, language=language, color=color, **knobs,
         )  # fmt: skip
         super().__init__()
-        if render_mode is not None and render_mode not in RENDER_MODES:
-            raise RulesError(choose_one("render mode", render_mode, RENDER_MODES))
         self.setup = make_setup(game, preset, num_players, **knobs)
+        modes = RENDER_MODES if self.setup.game.draw is not None else ()
+        if render_mode is not None and render_mode not in modes:
+            raise RulesError(choose_one("render mode", render_mode, modes or ["None, for this game has no picture"]))
         self.layout = self.setup.layout
         self.render_mode = render_mode
         n = self.setup.players
         if viewpoint is not None and viewpoint not in range(n):
             raise RulesError(f"The viewpoint is a seat from 0 to {n - 1}, or None for a spectator, not {viewpoint!r}.")
         self.viewpoint = viewpoint
-        self.metadata = {**type(self).metadata, "name": f"{game}_v0"}
+        self.metadata = {**type(self).metadata, "name": f"{game}_v0", "render_modes": list(modes)}
         self._text = {"language": language, "color": color}
         self._episode = episode
         self._batch = Batch(self.setup, 1, episode=episode, skip_forced=skip_forced, autoreset=False)
@@ -255,7 +257,7 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
             setup = replace(setup, rules=game.single_round(setup.rules))
         history = self._history
         body = game.transcriber.transcribe(setup, history.pop("opening"), history.pop("actions"), **history)
-        return make_record(setup, body, agents=agents or self.possible_agents, seed=self._seed)
+        return make_record(setup, body, agents=self.possible_agents if agents is None else agents, seed=self._seed)
 
     @property
     def _history(self) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import pickle
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from pettingzoo.test import api_test, render_test, seed_test
 
 import nainjaune_env
 from nainjaune_env import Batch, game_names, get_game, make_setup
+from nainjaune_env.envs import pettingzoo_aec
 from nainjaune_env.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError
 from nainjaune_env.prng import streams
 from nainjaune_env.record import verify_record
@@ -38,7 +40,7 @@ def play(env: Any, rng: np.random.Generator) -> dict[str, int]:
 # PettingZoo looks these two up in lists of its own environments' names, and any other with a Dict observation is warned of.
 @pytest.mark.filterwarnings("ignore:Observation is not a NumPy array:UserWarning")
 @pytest.mark.filterwarnings("ignore:Observation space for each agent probably should be:UserWarning")
-@pytest.mark.parametrize("settings", [{}, {"skip_forced": False}, {"episode": "match", "render_mode": "ansi"}])
+@pytest.mark.parametrize("settings", [{}, {"skip_forced": False}, {"episode": "match"}])
 @pytest.mark.parametrize(("game", "preset"), PRESETS)
 def test_pettingzoo_api(game: str, preset: str, settings: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
     api_test(nainjaune_env.env(preset=preset, game=game, **settings), num_cycles=300)
@@ -46,11 +48,15 @@ def test_pettingzoo_api(game: str, preset: str, settings: dict[str, Any], capsys
 
 
 @pytest.mark.parametrize(("game", "preset"), PRESETS)
-def test_pettingzoo_seeds_and_rendering(game: str, preset: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_pettingzoo_seeds(game: str, preset: str) -> None:
+    seed_test(lambda: nainjaune_env.env(preset, game=game), num_cycles=100)
+
+
+@pytest.mark.parametrize(("game", "preset"), [(game, preset) for game, preset in PRESETS if get_game(game).draw])
+def test_pettingzoo_rendering(game: str, preset: str, capsys: pytest.CaptureFixture[str]) -> None:
     def make(**settings: Any) -> Any:
         return nainjaune_env.env(preset=preset, game=game, **settings)
 
-    seed_test(make, num_cycles=100)
     render_test(make)
     assert capsys.readouterr().out  # the mode "human" prints
 
@@ -223,6 +229,18 @@ def test_unknown_agents_modes_and_viewpoints() -> None:
             nainjaune_env.env(**settings)
 
 
+def test_a_game_without_a_picture_renders_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = replace(get_game(), draw=None)
+    monkeypatch.setattr(pettingzoo_aec, "make_setup", lambda *args, **knobs: replace(make_setup(*args, **knobs), game=plain))
+    env = nainjaune_env.env()
+    assert env.metadata["render_modes"] == []
+    env.reset(seed=0)
+    with pytest.raises(RulesError, match="no picture"):
+        env.picture()
+    with pytest.raises(RulesError, match="no picture"):
+        nainjaune_env.env(render_mode="ansi")
+
+
 def test_option_start() -> None:
     env = nainjaune_env.env(preset="classic")
     for given, pots in ((None, [4, 8, 12, 16, 20]), ([7, 0, 0, 0, 1], [11, 8, 12, 16, 21]), (None, [4, 8, 12, 16, 20])):
@@ -274,6 +292,7 @@ def test_registered_with_pettingzoo() -> None:
         assert env.unwrapped.setup.game.name == game
         assert str(env) == f"{game}_v0"
         assert f"nainjaune/{game}-v0" in pettingzoo.aec_registry
+    pettingzoo_aec.register()  # once more: nothing is overridden, which would warn
     five = pettingzoo.make("aec", "nainjaune/nain_jaune-v0", preset="classic", num_players=5)
     assert five.possible_agents == [f"seat_{seat}" for seat in range(5)]
 
