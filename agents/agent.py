@@ -7,9 +7,10 @@ from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
+
 from nainjaune_env.batch import Batch
 from nainjaune_env.spec import Setup
-from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)

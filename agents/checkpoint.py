@@ -10,11 +10,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from nainjaune_env.errors import CheckpointError
-from nainjaune_env.spec import Setup
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
+
+from nainjaune_env.errors import CheckpointError
+from nainjaune_env.spec import Setup
 
 from .files import replacing
 
@@ -63,7 +64,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
     if not path.is_file():
         raise CheckpointError(f"There is no checkpoint at {str(path)!r}.")
     try:
-        with safe_open(path, framework="pt") as opened:  # type: ignore[no-untyped-call]
+        with safe_open(path, framework="pt") as opened:
             head = opened.metadata() or {}
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 - not a dict
     except (SafetensorError, OSError) as error:

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+
 from nainjaune_env.errors import CheckpointError
 from nainjaune_env.spec import Setup
-from numpy.typing import NDArray
 
 from .agent import Turn
 from .checkpoint import Checkpoint, check_fits, load_checkpoint

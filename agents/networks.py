@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 import torch
-from nainjaune_env.layout import Layout
 from numpy.typing import NDArray
 from torch import Tensor, nn
+
+from nainjaune_env.layout import Layout
 
 
 class PolicyValueNet(nn.Module):

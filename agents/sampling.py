@@ -10,8 +10,9 @@ import math
 from typing import Any
 
 import numpy as np
-from nainjaune_env.jit import jit
 from numpy.typing import NDArray
+
+from nainjaune_env.jit import jit
 
 
 @jit

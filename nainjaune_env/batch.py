@@ -148,7 +148,7 @@ class Batch:
         ``seeds`` gives each of these tables the state of its generator, shape ``(K,) uint64``: equal states give equal
         deals. ``seed`` draws them (``prng.streams``). With neither, every generator goes on from where it is.
         """
-        index = np.arange(self.num_tables) if which is None else np.atleast_1d(np.asarray(which, np.int64))
+        index = self._numbers(which)
         if seeds is None:
             seeds = self.tables["rng"][index] if seed is None else streams(seed, self.num_tables)[index]
         if seeds.shape != index.shape:
@@ -157,14 +157,28 @@ class Batch:
             self.tables, self._rules, self._mode, index, seeds.astype(np.uint64), self._values, *self._views
         )
 
+    def _numbers(self, which: ArrayLike | None) -> NDArray[np.int64]:
+        """The tables ``which`` as an array; compiled code does not look whether they exist."""
+        if which is None:
+            return np.arange(self.num_tables)
+        index = np.atleast_1d(np.asarray(which))
+        if index.size and index.dtype.kind not in "iu":
+            raise DealError(f"Tables are named by their numbers, not by an array of {index.dtype}.")
+        if index.size and not 0 <= index.min() <= index.max() < self.num_tables:
+            raise DealError(f"Tables are 0 to {self.num_tables - 1}; got {index.min()} to {index.max()}.")
+        return index.astype(np.int64)
+
     def step(self, actions: ArrayLike) -> None:
         """Take one action at every table, shape ``(B,)`` of integers; at tables at rest the action is ignored.
 
         Raises :class:`IllegalActionError`, naming the legal actions, before anything has changed.
         """
-        chosen = np.ascontiguousarray(actions, np.int64)
-        if chosen.shape != (self.num_tables,):
-            raise IllegalActionError(f"Expected one action a table, shape ({self.num_tables},), not {chosen.shape}.")
+        given = np.asarray(actions)
+        if given.shape != (self.num_tables,):
+            raise IllegalActionError(f"Expected one action a table, shape ({self.num_tables},), not {given.shape}.")
+        if given.dtype.kind not in "iu":
+            raise IllegalActionError(f"Actions are whole numbers, not an array of {given.dtype}.")
+        chosen = np.ascontiguousarray(given, np.int64)
         wrong = self._loops.first_illegal(self.legal, self.done, self._mode, chosen)
         if wrong >= 0:
             raise IllegalActionError(self._why_illegal(int(wrong), int(chosen[wrong])))
@@ -197,7 +211,7 @@ class Batch:
 
     def redacted(self, which: ArrayLike | None = None) -> NDArray[Any]:
         """Copies of tables holding only what the seat to act may know; shape ``(K,)`` for the indices ``which``."""
-        rows = self.tables.copy() if which is None else self.tables[which]
+        rows = self.tables.copy() if which is None else self.tables[np.atleast_1d(np.asarray(which, np.int64))]
         self._loops.redact_tables(rows, self._rules, rows["seat"].astype(np.int64))
         return rows
 
@@ -212,7 +226,7 @@ class Batch:
 
     def set_tables(self, which: ArrayLike, rows: NDArray[Any]) -> None:
         """Put ``rows`` (records, see the game's ``setup_table``) at the tables ``which`` and play on from there."""
-        index = np.atleast_1d(np.asarray(which, np.int64))
+        index = self._numbers(which)
         self.tables[index] = rows
         self._loops.enter_tables(self.tables, self._rules, self._mode, index, *self._views)
 

@@ -23,9 +23,11 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
-from numba.core import config as numba_config
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+# numba makes its settings at import, where no type checker sees them
+numba_config: Any = numba.core.config
 
 JIT_ENABLED: bool = not numba_config.DISABLE_JIT
 

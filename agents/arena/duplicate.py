@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
+
 from nainjaune_env.batch import Batch
 from nainjaune_env.prng import streams
 from nainjaune_env.spec import Setup
-from numpy.typing import ArrayLike, NDArray
 
 from ..agent import Agent
 from .play import play_out
@@ -56,13 +58,13 @@ class Duplicate:
         agents: Sequence[Agent],
         *,
         seed: int,
-        pots: ArrayLike | None = None,
+        pots: Sequence[int] | None = None,
     ) -> None:
         """``pots``: chips in the pots before the antes, on every deal (None: fresh, all empty)."""
         self.setup = setup
         self.agents = list(agents)
         self.seed = seed
-        self.start = "fresh" if pots is None else {"pots": pots}
+        self.start: Literal["fresh"] | dict[str, Sequence[int]] = "fresh" if pots is None else {"pots": pots}
 
     def edge(
         self,
@@ -71,7 +73,7 @@ class Duplicate:
         deals: int,
         *,
         first_deal: int = 0,
-        progress: Callable[[int], None] | None = None,
+        progress: Callable[[int], object] | None = None,
     ) -> Edge:
         """The edge of agent ``hero`` over a field of agent ``rival``, over the deals from ``first_deal`` on.
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
+
 from nainjaune_env.batch import Batch
 from nainjaune_env.prng import streams
 from nainjaune_env.record import Record
 from nainjaune_env.recorder import Recorder
 from nainjaune_env.spec import Setup
-from numpy.typing import NDArray
 
 from ..agent import Agent
 from .play import play_out
@@ -25,7 +26,7 @@ def record_matches(
     matches: int,
     *,
     seed: int,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int], object] | None = None,
 ) -> Iterator[Record]:
     """The records of ``matches`` whole matches, under the preset's own stacks, in order.
 

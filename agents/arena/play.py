@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
+
 from nainjaune_env.batch import Batch
 from nainjaune_env.errors import AgentError
-from numpy.typing import NDArray
 
 from ..agent import Agent, Turn
 

@@ -58,8 +58,16 @@ def _csv(result: Result) -> str:
     writer.writerow(["preset", "players", "seed", "hero", "field", "mean", "ci95", "blocks"])
     for edge in result.edges:
         writer.writerow(
-            [result.setup.preset, result.setup.players, result.seed, edge.hero, edge.field_name, edge.mean, edge.ci95]
-            + [edge.moments.count]
+            [
+                result.setup.preset,
+                result.setup.players,
+                result.seed,
+                edge.hero,
+                edge.field_name,
+                edge.mean,
+                edge.ci95,
+                edge.moments.count,
+            ]
         )
     return text.getvalue()
 
@@ -79,10 +87,10 @@ def _draw(result: Result, path: Path) -> None:
 
     matrix.imshow(means, cmap=matplotlib.colormaps["RdBu"], vmin=-bound, vmax=bound, aspect="auto")
     for edge in result.edges:
-        at = result.agents.index(edge.hero), result.agents.index(edge.field_name)
+        row, column = result.agents.index(edge.hero), result.agents.index(edge.field_name)
         dark = abs(edge.mean) > 0.6 * bound
         matrix.text(
-            at[1], at[0], f"{edge.mean:+.2f}\n±{edge.ci95:.2f}", ha="center", va="center", fontsize=8,
+            column, row, f"{edge.mean:+.2f}\n±{edge.ci95:.2f}", ha="center", va="center", fontsize=8,
             color="white" if dark else "black",
         )  # fmt: skip
     matrix.set_xticks(range(count), short, rotation=30, ha="right")
@@ -100,8 +108,8 @@ def _draw(result: Result, path: Path) -> None:
     bars.axvline(0, color="grey", linewidth=0.8)
     bars.set_title("with 95 % intervals over deals", fontsize=10)
     bars.grid(axis="x", alpha=0.3)
+    about = result.setup
     figure.suptitle(
-        f"{result.setup.game.title} · {result.setup.preset} · {result.setup.players} players · {result.deals} deals · seed {result.seed}",
-        fontsize=11,
+        f"{about.game.title} · {about.preset} · {about.players} players · {result.deals} deals · seed {result.seed}", fontsize=11
     )
     figure.savefig(path, dpi=130, format="png")

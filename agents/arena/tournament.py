@@ -8,7 +8,6 @@ from typing import Any
 
 from nainjaune_env.errors import AgentError
 from nainjaune_env.spec import Setup
-from numpy.typing import ArrayLike
 
 from ..agent import Agent
 from .duplicate import Duplicate, Edge
@@ -63,8 +62,8 @@ def tournament(
     *,
     deals: int,
     seed: int,
-    pots: ArrayLike | None = None,
-    progress: Callable[[int], None] | None = None,
+    pots: Sequence[int] | None = None,
+    progress: Callable[[int], object] | None = None,
 ) -> Result:
     """Play all ordered pairs over the same ``deals`` deals; ``progress`` is told of deals done, pairs x deals in all.
 
@@ -80,5 +79,4 @@ def tournament(
         for rival in range(len(names))
         if hero != rival
     ]
-    listed = None if pots is None else [int(chips) for chips in pots]  # type: ignore[union-attr]
-    return Result(setup, names, deals, seed, listed, edges)
+    return Result(setup, names, deals, seed, None if pots is None else list(pots), edges)

@@ -38,11 +38,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry it out."""
+    from tqdm import tqdm
+
     from nainjaune_env.errors import AgentError, ConfigError
     from nainjaune_env.games import DEFAULT_GAME
     from nainjaune_env.record import write_records
     from nainjaune_env.registry import make_setup
-    from tqdm import tqdm
 
     from ..arena.matches import record_matches
     from ..arena.report import text_table, write_report

@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
+
 from nainjaune_env.games.nain_jaune.kernel import COLUMN, ONE, PASS, PLANE, POT, SKIP
 from nainjaune_env.games.nain_jaune.state import POTS
 from nainjaune_env.jit import jit
-from numpy.typing import NDArray
 
 from ..agent import Agent, Turn
 
@@ -147,11 +148,11 @@ CLOSING = 5
 def tally(table: Any, rules: Any, moves: Any) -> Any:
     """Lead what counts most; the best rule of thumb found on three of the four sheets.
 
-    For each rank that could be led: the chips that its own run takes; one more if that run reaches the King, which keeps the
-    lead; one more if it is the lowest rank in hand; less the rank itself, unless five cards or fewer are left; less the cards of the rank
-    where the run stops that others may still hold; less two if the rank below is in hand too, for a later run can
-    bring this one along. A run that goes out at once beats all. Where a blocked run skips on (N2.6) it never
-    stops for good, and the lowest rank is best.
+    For each rank that could be led: the chips that its own run takes; one more if that run reaches the King, which keeps
+    the lead; one more if it is the lowest rank in hand; less the rank itself, unless five cards or fewer are left; less
+    the cards of the rank where the run stops that others may still hold; less two if the rank below is in hand too, for
+    a later run can bring this one along. A run that goes out at once beats all. Where a blocked run skips on (N2.6) it
+    never stops for good, and the lowest rank is best.
 
     The six numbers are what a search over weights, rounded, came to (docs/heuristics.md).
     """

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from nainjaune_env.jit import jit
 from numpy.typing import NDArray
+
+from nainjaune_env.jit import jit
 
 
 @jit
@@ -33,8 +34,9 @@ def gae(
     """Generalised advantage estimates of T decisions, undiscounted, every chain of decisions played to its end.
 
     ``chain (T,)`` numbers the (table, seat) that decides, in order of time; ``earned (T,)`` is what that seat had netted
-    when it decided, ``final (C,)`` what each chain netted in the end, ``value (T,)`` the critic's estimate of the rest. The reward
-    of a decision is what came in until the same seat's next one. With ``lam = 1``: what was still to come, minus the value.
+    when it decided, ``final (C,)`` what each chain netted in the end, ``value (T,)`` the critic's estimate of the rest. The
+    reward of a decision is what came in until the same seat's next one. With ``lam = 1``: what was still to come, minus
+    the value.
 
     Schulman, Moritz, Levine, Jordan and Abbeel, "High-dimensional continuous control using GAE", 2016, eq. 16.
     """

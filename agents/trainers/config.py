@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import yaml
+
 from nainjaune_env.errors import ConfigError, choose_one
 
 C = TypeVar("C")
@@ -96,6 +97,6 @@ def describe(cls: type[Any]) -> str:
     """The table of keys for ``--help`` and the docs: key, default, meaning."""
     lines = []
     for f in dataclasses.fields(cls):
-        default = f.default if f.default is not dataclasses.MISSING else f.default_factory()  # type: ignore[misc]
+        default = f.default_factory() if callable(f.default_factory) else f.default
         lines.append(f"  {f.name:20} {default!s:14} {f.metadata['meaning']}")
     return "\n".join(lines)

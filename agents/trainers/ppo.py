@@ -19,13 +19,14 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch.utils.tensorboard import SummaryWriter
+
 from nainjaune_env.batch import Batch
 from nainjaune_env.errors import CheckpointError
 from nainjaune_env.prng import streams
 from nainjaune_env.registry import make_setup
 from nainjaune_env.spec import Setup
-from numpy.typing import NDArray
-from torch.utils.tensorboard import SummaryWriter
 
 from ..arena.duplicate import Duplicate
 from ..checkpoint import Checkpoint, check_fits

@@ -24,6 +24,7 @@ from types import FrameType
 from typing import Any
 
 import yaml
+
 from nainjaune_env.errors import ConfigError
 
 from ..checkpoint import FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint

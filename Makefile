@@ -1,0 +1,51 @@
+# The two commands of the README. `make help` lists all.
+PYTHON ?= python3
+VENV ?= .venv
+RUN ?= runs/first
+CONFIG ?= configs/nain_jaune/ppo.yaml
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: help setup train test lint prove bench docs clean
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: $(STAMP)  ## make the virtual environment
+
+$(STAMP): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and f"Python 3.11 or newer is needed; {sys.executable} is {sys.version.split()[0]}. Set PYTHON=…")'
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[train,dev]'
+	touch $@
+
+train: $(STAMP)  ## train a player for 4 seats, rate it, show a table and a picture (RUN=folder CONFIG=file)
+	@if [ -e $(RUN)/config.yaml ]; then \
+	  $(BIN)/python train.py --out $(RUN) --resume; \
+	else \
+	  $(BIN)/python train.py $(CONFIG) --out $(RUN); \
+	fi
+	@if [ -e $(RUN)/rating/results.json ]; then \
+	  echo "Already rated: $(RUN)/rating/results.png"; \
+	else \
+	  $(BIN)/python evaluate.py --agents random longest lowest tally $(RUN) --deals 3000 --seed 1 --out $(RUN)/rating; \
+	fi
+
+test: lint  ## everything CI runs
+	$(BIN)/python -m pytest -n 2
+
+lint: $(STAMP)  ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+prove: $(STAMP)  ## hold a million rounds against the slow twin, ply by ply
+	$(BIN)/python -m tests.prove --rounds 1000000 --seed 0 --processes 2
+
+bench: $(STAMP)  ## time the environment
+	$(BIN)/python benchmarks/throughput.py
+
+docs: $(STAMP)  ## write the generated pages
+	$(BIN)/python docs/generate.py
+
+clean:  ## remove the virtual environment and caches
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info
