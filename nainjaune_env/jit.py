@@ -71,8 +71,13 @@ def _package_root(fn: Callable[..., Any]) -> Path:
     return folder
 
 
-def jit(fn: F) -> F:
-    """Compile ``fn`` for the CPU, lazily, with the on-disk cache keyed by our sources."""
+def jit(fn: F, **options: Any) -> F:
+    """Compile ``fn`` for the CPU, lazily, with the on-disk cache keyed by our sources.
+
+    What is compiled makes no arrays: its callers pass in every one it writes. (On CUDA there would be none to make.)
+    So numba's runtime for them is left out, and with it the counting of references to every view of a row,
+    atomic and never inlined, which took two thirds of the time of a ply.
+    """
     if not JIT_ENABLED:
         return fn
     folder = cache_folder(_package_root(fn))
@@ -80,10 +85,19 @@ def jit(fn: F) -> F:
     # numba reads CACHE_DIR when a function is decorated; the user's own setting is put back.
     numba_config.CACHE_DIR = str(folder or "")
     try:
-        compiled = numba.njit(cache=folder is not None, nogil=True, error_model="numpy")(fn)
+        compiled = numba.njit(cache=folder is not None, nogil=True, error_model="numpy", _nrt=False, **options)(fn)
     finally:
         numba_config.CACHE_DIR = before
     return cast(F, compiled)
+
+
+def inlined(fn: F) -> F:
+    """``jit`` for a short function that every ply runs through: always merged into its caller.
+
+    A call hands over each integer of the rules and each part of an array by itself, some fifty words: more work than
+    most such functions do.
+    """
+    return jit(fn, forceinline=True)
 
 
 def wrapping(fn: F) -> F:

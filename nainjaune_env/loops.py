@@ -6,13 +6,14 @@ of the seat to act, ``reward (B, n) int32`` net result since the last call, ``cr
 the running round's payoffs has been handed out as reward, ``done (B,) bool`` whether an episode ended.
 """
 
+# ruff: noqa: F821 -- `game` is bound by jit.instantiate, before this module runs
 from __future__ import annotations
 
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from nainjaune_env.jit import jit
+from nainjaune_env.jit import inlined, jit
 from nainjaune_env.prng import advance, mix
 
 game: Any
@@ -49,7 +50,7 @@ def begin(table: Any, rules: Any, mode: Any, values: Any, afresh: Any) -> None:
     game.deal(table, rules)
 
 
-@jit
+@inlined
 def collect(table: Any, rules: Any, reward: Any, credited: Any, scratch: Any) -> None:
     """Move what the seats have gained since the last time into ``reward``."""
     game.payoffs(table, rules, scratch)
@@ -58,7 +59,7 @@ def collect(table: Any, rules: Any, reward: Any, credited: Any, scratch: Any) ->
         credited[seat] = scratch[seat]
 
 
-@jit
+@inlined
 def run_on(table: Any, rules: Any, mode: Any, reward: Any, credited: Any, scratch: Any) -> Any:
     """Go on to where somebody must choose, or to the end of the episode; gives the legal word (0 at the end)."""
     while True:
@@ -75,7 +76,7 @@ def run_on(table: Any, rules: Any, mode: Any, reward: Any, credited: Any, scratc
         game.step(table, rules, lowest(moves))
 
 
-@jit
+@inlined
 def lowest(moves: Any) -> Any:
     """The number of the lowest action in a legal word that is not 0."""
     action = 0
@@ -85,14 +86,14 @@ def lowest(moves: Any) -> Any:
     return action
 
 
-@jit
+@inlined
 def write_mask(moves: Any, mask: Any) -> None:
     """A legal word as a row of booleans."""
     for action in range(mask.size):
         mask[action] = moves >> action & 1
 
 
-@jit
+@inlined
 def refresh(tables: Any, rules: Any, mode: Any, i: Any, moves: Any, legal: Any, observation: Any, mask: Any) -> None:
     """Write what there is to see at table ``i``, where ``moves`` are legal."""
     legal[i] = moves

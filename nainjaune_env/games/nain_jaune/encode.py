@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.games.nain_jaune.state import POTS
-from nainjaune_env.jit import jit
+from nainjaune_env.games.nain_jaune.state import POTS, SEAT_BITS
+from nainjaune_env.jit import inlined, jit
 from nainjaune_env.layout import Layout, Slot
 
 ONE = np.int64(1)
@@ -39,12 +39,17 @@ def layout(players: int) -> Layout:
             Slot("stacks", (players,), f"stacks, relative seats; {SIGNED}", high=255, scale=32.0, zero=128),
             Slot("dealer", (players,), "one-hot: who dealt, relative"),
             Slot("rounds", (1,), "rounds dealt in this match", high=255, scale=8.0),
-            Slot("rounds_left", (1,), "rounds that `max_rounds` still allows after this one; 0 without a limit", high=255, scale=8.0),
+            Slot(
+                "rounds_left",
+                (1,),
+                "rounds that `max_rounds` still allows after this one; 0 without a limit",
+                high=255,
+                scale=8.0,
+            ),
         )
     )
 
 
-@jit
 def chip_code(chips: Any, steps: Any) -> Any:
     """A log-linear code for ``chips >= 0``: exact below ``2*steps``, then ``steps`` codes an octave.
 
@@ -57,7 +62,6 @@ def chip_code(chips: Any, steps: Any) -> Any:
     return octave * steps + chips
 
 
-@jit
 def signed_chip_code(chips: Any) -> Any:
     """:func:`chip_code` with 16 codes an octave on either side of 128, cut off at 1 and 255."""
     if chips < 0:
@@ -65,7 +69,14 @@ def signed_chip_code(chips: Any) -> Any:
     return 128 + min(chip_code(chips, 16), 127)
 
 
-@jit
+# Both codes as tables, up to the first chips whose code is cut off: a look-up has no branches.
+POT_TOP = 63 << 6
+POT_CODE = np.array([min(chip_code(chips, 32), 255) for chips in range(POT_TOP + 1)], np.uint8)
+STACK_TOP = 31 << 6
+STACK_CODE = np.array([signed_chip_code(chips) for chips in range(-STACK_TOP, STACK_TOP + 1)], np.uint8)
+
+
+@inlined
 def write_flags(out: Any, at: Any, count: Any, bits: Any) -> Any:
     """The lowest ``count`` bits, a byte each, from ``out[at]``; gives the end."""
     for i in range(count):
@@ -73,7 +84,7 @@ def write_flags(out: Any, at: Any, count: Any, bits: Any) -> Any:
     return at + count
 
 
-@jit
+@inlined
 def write_counts(out: Any, at: Any, cards: Any) -> Any:
     """How many of the set ``cards`` there are of each rank, from ``out[at]``; gives the end."""
     for i in range(RANKS):
@@ -81,7 +92,7 @@ def write_counts(out: Any, at: Any, cards: Any) -> Any:
     return at + RANKS
 
 
-@jit
+@inlined
 def pot_cards_in(rules: Any, cards: Any) -> Any:
     """The pots whose card is in the set ``cards``, as bits."""
     pots = np.int64(0)
@@ -96,35 +107,40 @@ def encode(table: Any, rules: Any, seat: Any, out: Any) -> Any:
 
     Gives the number of bytes written. Any seat may be observed at any time.
     """
-    n = rules.players
+    n = rules.players & (2 * SEAT_BITS + 1)  # the same number, and the compiler sees that no offset is negative
+    hand = table.hand[seat]
     out_of_play = np.int64(0)
     for other in range(n):
         out_of_play |= table.played[other]
-    hand = table.hand[seat]
     at = write_counts(out, 0, hand & ~rules.pot_set)
     at = write_flags(out, at, POTS, pot_cards_in(rules, hand))
     at = write_counts(out, at, out_of_play & ~rules.pot_set)
     at = write_flags(out, at, POTS, pot_cards_in(rules, out_of_play))
-    at = write_flags(out, at, RANKS + 1, ONE << table.need)
-    at = write_flags(out, at, n, ONE << (table.last - seat + n) % n)
-    at = write_flags(out, at, n, ONE << (table.seat - seat + n) % n)
+    last = write_flags(out, at, RANKS + 1, ONE << table.need)
+    at_turn = last + n
+    cards = at_turn + n
+    voids = cards + n
+    turn_taken = voids + (n - 1) * RANKS
+    fresh = turn_taken + n
+    pots = fresh + 1
+    stacks = pots + POTS
+    dealer = stacks + n
+    rounds = dealer + n
+    # read once: for all the compiler knows, writing the observation could change the table
+    who_last, who_acts, who_dealt, turns = table.last, table.seat, table.dealer, table.turns
     for k in range(n):
-        out[at + k] = table.cards[(seat + k) % n]
-    at += n
-    for k in range(1, n):
-        at = write_flags(out, at, RANKS, np.int64(table.void[(seat + k) % n]))
-    for k in range(n):
-        out[at + k] = table.turns >> (seat + k) % n & 1
-    at += n
-    out[at] = table.fresh
-    at += 1
+        other = (seat + k if seat + k < n else seat + k - n) & SEAT_BITS
+        out[last + k] = other == who_last
+        out[at_turn + k] = other == who_acts
+        out[cards + k] = table.cards[other]
+        if k > 0:
+            voids = write_flags(out, voids, RANKS, np.int64(table.void[other]))
+        out[turn_taken + k] = turns >> other & 1
+        out[stacks + k] = STACK_CODE[STACK_TOP + min(max(table.stack[other], -STACK_TOP), STACK_TOP)]
+        out[dealer + k] = other == who_dealt
+    out[fresh] = table.fresh
     for pot in range(POTS):
-        out[at + pot] = min(chip_code(np.int64(table.pot[pot]), 32), 255)
-    at += POTS
-    for k in range(n):
-        out[at + k] = signed_chip_code(table.stack[(seat + k) % n])
-    at += n
-    at = write_flags(out, at, n, ONE << (table.dealer - seat + n) % n)
-    out[at] = min(table.rounds, 255)
-    out[at + 1] = min(max(rules.max_rounds - table.rounds, 0), 255)
-    return at + 2
+        out[pots + pot] = POT_CODE[min(table.pot[pot], POT_TOP)]
+    out[rounds] = min(table.rounds, 255)
+    out[rounds + 1] = min(max(rules.max_rounds - table.rounds, 0), 255)
+    return rounds + 2

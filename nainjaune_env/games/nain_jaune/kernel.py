@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.games.nain_jaune.encode import encode
-from nainjaune_env.games.nain_jaune.state import MAX_SEATS, NOBODY, POT_LIMIT, POTS
-from nainjaune_env.jit import jit
+from nainjaune_env.games.nain_jaune.encode import encode, pot_cards_in
+from nainjaune_env.games.nain_jaune.state import MAX_SEATS, NOBODY, POT_LIMIT, POTS, SEAT_BITS
+from nainjaune_env.jit import inlined, jit
 from nainjaune_env.prng import below
 
 __all__ = ["deal", "encode", "give", "legal", "payoffs", "redact", "start", "step"]
@@ -107,33 +107,30 @@ def open_round(table: Any, rules: Any) -> None:
     table.stage = PLAYING
 
 
-@jit
+@inlined
 def legal(table: Any, rules: Any) -> Any:
     """The legal actions of the seat to act, bit a = action a (N2.3–N2.5, N2.7)."""
-    hand = table.hand[table.seat]
-    plain = hand & ~rules.pot_set
-    ranks = (plain | plain >> 13 | plain >> 26 | plain >> 39) & PLANE
-    pots = np.int64(0)
-    for pot in range(POTS):
-        pots |= (hand >> rules.pot_cards[pot] & 1) << pot
-    if table.need > 0:
-        ranks &= ONE << (table.need - 1)
-        pots &= rules.pots_at[table.need]
-    moves = ranks | pots << POT
+    need = table.need
+    cards = table.hand[table.seat & SEAT_BITS]
+    if need > 0:
+        cards &= COLUMN << (need - 1)
+    plain = cards & ~rules.pot_set
+    pots = pot_cards_in(rules, cards)
+    moves = (plain | plain >> 13 | plain >> 26 | plain >> 39) & PLANE | pots << POT
     if rules.explicit:
         moves |= pots << SILENT
-    if table.need > 0 and (moves == 0 or may_decline(table, rules)):
+    if need > 0 and (moves == 0 or may_decline(table, rules)):
         moves |= ONE << PASS
     return moves
 
 
-@jit
+@inlined
 def may_decline(table: Any, rules: Any) -> Any:
     """Whether the seat to act may refuse a card it holds: going on (N2.4) or taking over (N2.5)."""
     return rules.decline == ALWAYS or (rules.decline == ENTRY and table.seat != table.last)
 
 
-@jit
+@inlined
 def step(table: Any, rules: Any, action: Any) -> None:
     """One ply. ``action`` must be legal."""
     if action == PASS:
@@ -142,18 +139,19 @@ def step(table: Any, rules: Any, action: Any) -> None:
         play(table, rules, action)
 
 
-@jit
+@inlined
 def play(table: Any, rules: Any, action: Any) -> None:
     """A card is played: chips move (N2.7), then the round ends (N2.8) or the same seat goes on (N2.3, N2.4)."""
-    seat = table.seat
+    seat = table.seat & SEAT_BITS
     if action < POT:
         column = table.hand[seat] & ~rules.pot_set & COLUMN << action
         card = column & -column
         rank = action + 1
     else:
         pot = action - POT if action < PASS else action - SILENT
-        card = ONE << rules.pot_cards[pot]
-        rank = rules.pot_cards[pot] % 13 + 1
+        number = rules.pot_cards[pot]
+        card = ONE << number
+        rank = number % 13 + 1
         if action < PASS:
             capture(table, seat, pot)
             table.captor[pot] = seat
@@ -168,10 +166,10 @@ def play(table: Any, rules: Any, action: Any) -> None:
         settle(table, rules)
 
 
-@jit
+@inlined
 def pass_turn(table: Any, rules: Any) -> None:
     """A stop or a pass: what it proves (N6), whose turn it is now (N2.5), and a blocked circle (N2.6)."""
-    seat = table.seat
+    seat = table.seat & SEAT_BITS
     if not may_decline(table, rules):
         table.void[seat] |= ONE << (table.need - 1)
     table.turns |= ONE << seat
@@ -182,17 +180,17 @@ def pass_turn(table: Any, rules: Any) -> None:
         else:
             table.need = 0
     table.seat = seat
-    table.fresh = 1 if table.cards[seat] == rules.hand_size else 0  # N2.9
+    table.fresh = 1 if table.cards[seat & SEAT_BITS] == rules.hand_size else 0  # N2.9
 
 
-@jit
+@inlined
 def capture(table: Any, seat: Any, pot: Any) -> None:
     """``seat`` takes all chips of ``pot``."""
     table.stack[seat] += table.pot[pot]
     table.pot[pot] = 0
 
 
-@jit
+@inlined
 def payable(table: Any, rules: Any, seat: Any, amount: Any) -> Any:
     """What ``seat`` pays of ``amount``: nobody pays more than he has, and paying less is a default (N4.2)."""
     if rules.limited and amount > table.stack[seat]:
@@ -201,7 +199,7 @@ def payable(table: Any, rules: Any, seat: Any, amount: Any) -> Any:
     return np.int64(amount)
 
 
-@jit
+@inlined
 def add_to_pot(table: Any, rules: Any, seat: Any, pot: Any, amount: Any) -> None:
     """``seat`` pays ``amount`` into ``pot``, as far as he can (N4.2) and the pot has room (N4.7)."""
     paid = payable(table, rules, seat, min(np.int64(amount), np.int64(POT_LIMIT - table.pot[pot])))
@@ -236,7 +234,7 @@ def settle(table: Any, rules: Any) -> None:
 def is_grand_opera(table: Any, rules: Any) -> Any:
     """Whether the winner, who is the seat to act, made a grand opéra (N3.1)."""
     if rules.grand_opera == NO_RIVAL_CARD:
-        for seat in range(rules.players):
+        for seat in range(rules.players):  # noqa: SIM110 -- numba compiles no all(...)
             if seat != table.winner and table.cards[seat] < rules.hand_size:
                 return False
         return True
@@ -281,7 +279,7 @@ def match_ends(table: Any, rules: Any) -> Any:
     return False
 
 
-@jit
+@inlined
 def payoffs(table: Any, rules: Any, out: Any) -> None:
     """Net chips of the round so far, antes included, per seat."""
     for seat in range(rules.players):

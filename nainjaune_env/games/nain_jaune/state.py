@@ -11,6 +11,8 @@ import numpy as np
 
 MAX_SEATS = 8
 """Seats that a record has room for (RULES N1.4)."""
+SEAT_BITS = MAX_SEATS - 1
+"""``seat & SEAT_BITS`` is ``seat``, and as an index the compiler sees that it is not negative and leaves out a check."""
 POTS = 5
 """Pots, in the order 10♦ J♣ Q♠ K♥ 7♦ (RULES N1.2)."""
 POT_LIMIT = 1 << 28
