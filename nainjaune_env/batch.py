@@ -153,9 +153,7 @@ class Batch:
             seeds = self.tables["rng"][index] if seed is None else streams(seed, self.num_tables)[index]
         if seeds.shape != index.shape:
             raise DealError(f"{index.size} tables are reset, so seeds has shape ({index.size},), not {seeds.shape}.")
-        self._loops.reset_tables(
-            self.tables, self._rules, self._mode, index, seeds.astype(np.uint64), self._values, *self._views
-        )
+        self._loops.reset_tables(self.tables, self._rules, self._mode, index, seeds.astype(np.uint64), self._values, *self._views)
 
     def _numbers(self, which: ArrayLike | None) -> NDArray[np.int64]:
         """The tables ``which`` as an array; compiled code does not look whether they exist."""

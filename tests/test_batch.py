@@ -1,0 +1,243 @@
+"""What `Batch` and `make_setup` refuse, in sentences, and what they hand out; play itself is in `test_contract`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nainjaune_env.batch import MAX_START_VALUE, Batch, legal_actions
+from nainjaune_env.errors import DealError, IllegalActionError, NainJauneError, RulesError
+from nainjaune_env.games.nain_jaune.notation import setup_table
+from nainjaune_env.prng import streams
+from nainjaune_env.registry import game_names, get_game, make_setup
+from nainjaune_env.spec import MAX_NUMBER
+from tests.twin.nain_jaune import DECK
+
+SETUP = make_setup("nain_jaune")
+
+
+def make(**options: Any) -> Batch:
+    return Batch(SETUP, **{"num_tables": 3, **options})
+
+
+# ---------------------------------------------------------------- rules
+
+
+@pytest.mark.parametrize(
+    ("arguments", "knobs", "sentence"),
+    [
+        (("nain_jaun",), {}, "Unknown game 'nain_jaun'. Did you mean 'nain_jaune'? Valid: "),
+        ((None,), {}, "Unknown game None. Valid: "),
+        (
+            ("nain_jaune", "clasic"),
+            {},
+            "Unknown preset 'clasic'. Did you mean 'classic'? Valid: djeco, classic, skip, tableau.",
+        ),
+        (("nain_jaune", "djeco", 5), {}, "The preset 'djeco' is for 2 to 4 players, not 5."),
+        (("nain_jaune", "classic", 2), {}, "The preset 'classic' is for 3 to 8 players, not 2."),
+        (("nain_jaune", "skip", 9), {}, "The preset 'skip' is for 2 to 8 players, not 9."),
+        (("nain_jaune", "skip", "4"), {}, "The preset 'skip' is for 2 to 8 players, not '4'."),
+        (("nain_jaune", "skip", True), {}, "The preset 'skip' is for 2 to 8 players, not True."),
+        (("nain_jaune", "skip", 4.0), {}, "The preset 'skip' is for 2 to 8 players, not 4.0."),
+        (("nain_jaune",), {"steak": 2}, "Unknown knob 'steak'. Did you mean 'stake'? Valid: direction, decline, "),
+        (("nain_jaune",), {"zzz": 2}, "Unknown knob 'zzz'. Valid: direction, decline, "),
+        (
+            ("nain_jaune",),
+            {"decline": "nevr"},
+            "Unknown value for the knob 'decline': 'nevr'. Did you mean 'never'? Valid: never, entry, always.",
+        ),
+        (("nain_jaune",), {"stake": 0}, f"The knob 'stake' is a whole number from 1 to {MAX_NUMBER}, not 0."),
+        (("nain_jaune",), {"stake": True}, f"The knob 'stake' is a whole number from 1 to {MAX_NUMBER}, not True."),
+        (("nain_jaune",), {"stake": None}, f"The knob 'stake' is a whole number from 1 to {MAX_NUMBER}, not None."),
+        (("nain_jaune",), {"unannounced": 1.5}, "not 1.5."),
+        (("nain_jaune",), {"max_rounds": 0}, f"from 1 to {MAX_NUMBER} or None, not 0."),
+        (("nain_jaune",), {"max_rounds": MAX_NUMBER + 1}, f"from 1 to {MAX_NUMBER} or None, not {MAX_NUMBER + 1}."),
+        (("nain_jaune",), {"end_on_default": 1}, "The knob 'end_on_default' is yes or no (True or False), not 1."),
+        (("nain_jaune",), {"starting_stack": 14}, "must cover one round's antes, 15 chips at stake 1, and it is 14"),
+    ],
+)
+def test_rules_that_cannot_be_are_refused_in_a_sentence(arguments: Any, knobs: Any, sentence: str) -> None:
+    with pytest.raises(RulesError) as refused:
+        make_setup(*arguments, **knobs)
+    assert sentence in str(refused.value)
+    assert isinstance(refused.value, ValueError)
+    assert isinstance(refused.value, NainJauneError)
+
+
+def test_defaults_are_the_games_own() -> None:
+    setup = make_setup()
+    assert (setup.game.name, setup.preset, setup.players) == ("nain_jaune", "djeco", 4)
+    assert make_setup("nain_jaune", "classic").players == 4
+    assert "nain_jaune" in game_names()
+    assert get_game() is get_game("nain_jaune")
+
+
+def test_numpy_numbers_are_numbers() -> None:
+    setup = make_setup("nain_jaune", "skip", np.int64(3), stake=np.int32(2))
+    assert setup.players == 3
+    assert setup.kernel_rules.round_antes == 30  # type: ignore[attr-defined]
+
+
+def test_a_match_without_an_end_is_refused_and_its_rounds_are_not() -> None:
+    setup = make_setup("nain_jaune", "classic", max_rounds=None)
+    with pytest.raises(RulesError, match="A match under these rules has no end: set the knob 'max_rounds'"):
+        Batch(setup, 1, episode="match")
+    assert Batch(setup, 1, start="carried").legal[0]
+
+
+# ---------------------------------------------------------------- options
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "sentence"),
+    [
+        ({"num_tables": 0}, DealError, "A batch has at least 1 table, not 0."),
+        ({"num_tables": -3}, DealError, "not -3"),
+        ({"episode": "rounds"}, RulesError, "Unknown episode 'rounds'. Did you mean 'round'? Valid: round, match."),
+        ({"start": "carry"}, DealError, "Unknown start 'carry'. Did you mean 'carried'? Valid: fresh, carried."),
+        ({"start": [1, 2]}, DealError, "start is 'fresh', 'carried' or values by name, not [1, 2]."),
+        ({"start": {"pot": 1}}, DealError, "Unknown start value 'pot'. Did you mean 'pots'? Valid: pots."),
+        ({"start": {"pots": [1, 2]}}, DealError, "start['pots'] has shape (5,) or (3, 5), not (2,)."),
+        ({"start": {"pots": np.zeros((4, 5))}}, DealError, "start['pots'] has shape (5,) or (3, 5), not (4, 5)."),
+        ({"start": {"pots": -1}}, DealError, f"Start values are from 0 to {MAX_START_VALUE}; got -1 to -1."),
+        ({"start": {"pots": [0, 0, 0, 0, MAX_START_VALUE + 1]}}, DealError, f"got 0 to {MAX_START_VALUE + 1}."),
+    ],
+)
+def test_options_that_cannot_be_are_refused_in_a_sentence(options: Any, error: type, sentence: str) -> None:
+    with pytest.raises(error) as refused:
+        make(**options)
+    assert sentence in str(refused.value)
+
+
+def test_start_values_for_all_tables_or_for_each() -> None:
+    batch = make(start={"pots": [10, 20, 30, 40, 50]})
+    assert batch.tables["pot"].tolist() == [[14, 28, 42, 56, 70]] * 3
+    batch = make(start={"pots": np.arange(15).reshape(3, 5)})
+    assert (batch.tables["pot"] - 4 * np.arange(1, 6)).tolist() == np.arange(15).reshape(3, 5).tolist()
+    assert make(start={}).tables["pot"].tolist() == [[4, 8, 12, 16, 20]] * 3
+
+
+def test_observe_off_writes_neither_observation_nor_mask() -> None:
+    batch = make(observe=False)
+    batch.step(batch.sample(streams(0, 3)))
+    assert not batch.observation.any()
+    assert not batch.mask.any()
+    assert (batch.legal != 0).all()
+
+
+# ---------------------------------------------------------------- shapes and numbers
+
+
+@pytest.mark.parametrize(
+    ("actions", "sentence"),
+    [
+        ([0, 0], "Expected one action a table, shape (3,), not (2,)."),
+        (0, "Expected one action a table, shape (3,), not ()."),
+        ([[0, 0, 0]], "Expected one action a table, shape (3,), not (1, 3)."),
+        ([0.0, 1.0, 2.0], "Actions are whole numbers, not an array of float64."),
+        ([True, True, True], "Actions are whole numbers, not an array of bool."),
+        (["0", "1", "2"], "Actions are whole numbers, not an array of "),
+    ],
+)
+def test_actions_of_another_shape_or_kind_are_refused(actions: Any, sentence: str) -> None:
+    batch = make()
+    before = batch.tables.tobytes()
+    with pytest.raises(IllegalActionError) as refused:
+        batch.step(actions)
+    assert sentence in str(refused.value)
+    assert batch.tables.tobytes() == before
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.uint64])
+def test_actions_of_any_whole_kind_are_taken(kind: Any) -> None:
+    batch, other = make(), make()
+    actions = batch.sample(streams(0, 3))
+    batch.step(actions)
+    other.step(np.repeat(actions, 2).astype(kind)[::2])
+    assert batch.tables.tobytes() == other.tables.tobytes()
+
+
+@pytest.mark.parametrize("which", [[3], [-1], [0, 99], 3])
+@pytest.mark.parametrize("seeds", [False, True])
+def test_tables_that_do_not_exist_are_refused(which: Any, seeds: bool) -> None:
+    batch = make()
+    before = batch.tables.tobytes()
+    with pytest.raises(DealError, match=r"Tables are 0 to 2; got "):
+        batch.reset(which, seeds=streams(0, np.size(which)) if seeds else None)
+    with pytest.raises(DealError, match=r"Tables are 0 to 2; got "):
+        batch.set_tables(which, batch.tables[0])
+    assert batch.tables.tobytes() == before
+
+
+def test_a_mask_of_tables_is_refused_and_no_tables_are_fine() -> None:
+    batch = make()
+    with pytest.raises(DealError, match="not by an array of bool"):
+        batch.reset(batch.done)
+    before = batch.tables.tobytes()
+    batch.reset([])
+    assert batch.tables.tobytes() == before
+
+
+def test_seeds_of_another_shape_are_refused() -> None:
+    with pytest.raises(DealError, match=r"2 tables are reset, so seeds has shape \(2,\), not \(3,\)"):
+        make().reset([0, 1], seeds=streams(0, 3))
+
+
+def test_seeds_give_equal_deals() -> None:
+    batch = make()
+    batch.reset([0, 2], seeds=np.array([77, 77], np.uint64))
+    assert batch.tables[0].tobytes() == batch.tables[2].tobytes() != batch.tables[1].tobytes()
+
+
+@pytest.mark.parametrize("seats", [4, -1, [0, 1, 4]])
+def test_seats_that_do_not_exist_are_refused(seats: Any) -> None:
+    with pytest.raises(DealError, match="Seats are 0 to 3; got"):
+        make().observe(seats)
+
+
+def test_legal_actions() -> None:
+    assert legal_actions(0) == []
+    assert legal_actions(0b1011) == [0, 1, 3]
+    assert legal_actions(1 << 62) == [62]
+
+
+# ---------------------------------------------------------------- deals
+
+
+def deal(**change: Any) -> Any:
+    hands = [list(DECK[12 * seat : 12 * seat + 12]) for seat in range(4)]
+    for seat, hand in change.pop("hands", {}).items():
+        hands[seat] = hand
+    return setup_table(SETUP, hands, **{"dealer": 3, **change})
+
+
+def test_a_deal_is_set_up() -> None:
+    table = deal(stacks=[20, 30, 40, 50], pots=[1, 2, 3, 4, 5], rounds_before=6)
+    assert table.stack[:4].tolist() == [5, 15, 25, 35]
+    assert table.pot.tolist() == [5, 10, 15, 20, 25]
+    assert (table.seat, table.rounds) == (0, 7)
+    assert sorted(table.deck.tolist()) == list(range(52))
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"hands": {0: []}}, "With 4 players there are 4 hands of 12 cards, not [0, 12, 12, 12]."),
+        ({"hands": {1: list(DECK[:12])}}, "The deal is no deck: 2c, 2d, 2h, 2s, 3c, 3d, 3h, 3s, "),
+        ({"hands": {1: ["1s", *DECK[13:24]]}}, "The deal is no deck: '1s' is no card: expected a rank of A2345"),
+        ({"hands": {1: [7, *DECK[13:24]]}}, "7 is no card"),
+        ({"dealer": 4}, "The dealer is a seat from 0 to 3, not 4."),
+        ({"dealer": -1}, "The dealer is a seat from 0 to 3, not -1."),
+        ({"stacks": [49] * 3}, "Expected 4 stacks and 5 pots, not 3 and 5."),
+        ({"pots": [0] * 4}, "Expected 4 stacks and 5 pots, not 4 and 4."),
+        ({"pots": [0, 0, 0, 0, -1]}, "A pot holds from 0 to 268435456 chips, not [0, 0, 0, 0, -1]."),
+        ({"stacks": [49, 49, 49, 14]}, "Every seat must be able to ante 15 chips, and the stacks are [49, 49, 49, 14]."),
+        ({"stacks": [1 << 48] * 4}, "Stacks stay within 2**48 chips"),
+    ],
+)
+def test_a_deal_that_cannot_be_is_refused_in_a_sentence(change: Any, sentence: str) -> None:
+    with pytest.raises(DealError) as refused:
+        deal(**change)
+    assert sentence in str(refused.value)
