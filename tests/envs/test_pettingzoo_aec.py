@@ -1,4 +1,4 @@
-"""The PettingZoo environment: PettingZoo's own tests, rewards, seeds, masks, options. Leaks: ``test_leaks``."""
+"""The PettingZoo environment: PettingZoo's own tests, rewards, masks, records. Resets are in ``test_opening``."""
 
 from __future__ import annotations
 
@@ -13,28 +13,14 @@ import pytest
 from pettingzoo.test import api_test, render_test, seed_test
 
 import nainjaune_env
-from nainjaune_env import Batch, game_names, get_game, make_setup
+from nainjaune_env import game_names, get_game, make_setup
 from nainjaune_env.envs import pettingzoo_aec
 from nainjaune_env.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError
-from nainjaune_env.prng import streams
 from nainjaune_env.record import verify_record
+from tests.envs.playing import choose, play
 
 PRESETS = [(game, preset) for game in game_names() for preset in get_game(game).presets]
 SEATS = [(game, preset, n) for game, preset in PRESETS for n in get_game(game).presets[preset].players]
-
-
-def choose(mask: np.ndarray, rng: np.random.Generator) -> int:
-    return int(rng.choice(np.flatnonzero(mask)))
-
-
-def play(env: Any, rng: np.random.Generator) -> dict[str, int]:
-    """Play a reset environment to its end; what ``last()`` handed each agent, in sum."""
-    returns = dict.fromkeys(env.possible_agents, 0)
-    for agent in env.agent_iter():
-        observation, reward, terminated, _, _ = env.last()
-        returns[agent] += reward
-        env.step(None if terminated else choose(observation["action_mask"], rng))
-    return returns
 
 
 # PettingZoo looks these two up in lists of its own environments' names, and any other with a Dict observation is warned of.
@@ -122,51 +108,6 @@ def test_all_terminate_at_once_and_each_takes_its_last_reward() -> None:
     assert env.agents == []
 
 
-@pytest.mark.parametrize("skip_forced", [True, False])
-@pytest.mark.parametrize("episode", ["round", "match"])
-@pytest.mark.parametrize("start", ["fresh", "carried", {"pots": [9, 0, 0, 3, 1]}])
-def test_same_seed_same_games_as_a_batch(skip_forced: bool, episode: Any, start: Any) -> None:
-    env = nainjaune_env.env(preset="skip", num_players=3, skip_forced=skip_forced, episode=episode, start=start)
-    batch = Batch(env.setup, 1, seed=11, skip_forced=skip_forced, episode=episode, start=start)
-    env.reset(seed=11)
-    generator = streams(5, 1)
-    for _ in range(3):  # later episodes: reset() without a seed goes on as autoreset does
-        over = False
-        while not over:
-            agent = env.agent_selection
-            assert agent == f"seat_{batch.seat[0]}"
-            seen = env.observe(agent)
-            np.testing.assert_array_equal(seen["observation"], batch.observation[0])
-            np.testing.assert_array_equal(seen["action_mask"], batch.mask[0])
-            action = batch.sample(generator)
-            batch.step(action)
-            env.step(action[0])
-            assert list(env.rewards.values()) == batch.reward[0].tolist()
-            over = any(env.terminations.values())
-            assert over == batch.done[0]
-        env.reset()
-
-
-def test_a_seeded_reset_repeats_and_keeps_the_rules() -> None:
-    env = nainjaune_env.env(preset="skip", num_players=5, stake=2)
-    env.reset(seed=1)
-    before = env.state()
-    env.reset()
-    assert (env.state() != before).any()
-    env.reset(seed=1)
-    np.testing.assert_array_equal(env.state(), before)
-    assert env.setup == make_setup("nain_jaune", "skip", 5, stake=2)
-
-
-def test_without_any_seed_games_differ() -> None:
-    states = []
-    for _ in range(2):
-        env = nainjaune_env.env()
-        env.reset()
-        states.append(env.state())
-    assert (states[0] != states[1]).any()
-
-
 @pytest.mark.parametrize(("game", "preset"), PRESETS)
 def test_observations_fit_their_space_for_every_seat_at_any_time(game: str, preset: str) -> None:
     env = nainjaune_env.env(preset=preset, game=game, skip_forced=False)
@@ -239,51 +180,6 @@ def test_a_game_without_a_picture_renders_nothing(monkeypatch: pytest.MonkeyPatc
         env.picture()
     with pytest.raises(RulesError, match="no picture"):
         nainjaune_env.env(render_mode="ansi")
-
-
-def test_option_start() -> None:
-    env = nainjaune_env.env(preset="classic")
-    for given, pots in ((None, [4, 8, 12, 16, 20]), ([7, 0, 0, 0, 1], [11, 8, 12, 16, 21]), (None, [4, 8, 12, 16, 20])):
-        env.reset(seed=1, options=None if given is None else {"start": {"pots": given}})
-        assert env.unwrapped._batch.tables["pot"][0].tolist() == pots
-
-
-def test_option_table_plays_on_from_there() -> None:
-    env = nainjaune_env.env(skip_forced=False)
-    env.reset(seed=8)
-    rng = np.random.default_rng(8)
-    for _ in range(7):
-        env.step(choose(env.last()[0]["action_mask"], rng))
-    table, acting = env.unwrapped._batch.tables[0].copy(), env.agent_selection
-    other = nainjaune_env.env(skip_forced=False)
-    other.reset(options={"table": table})
-    assert other.agent_selection == acting
-    np.testing.assert_array_equal(env.state(), other.state())
-    play(other, rng)
-    assert table["stage"] == 0  # it was copied
-
-
-def test_options_that_do_not_fit_are_refused_and_change_nothing() -> None:
-    env = nainjaune_env.env()
-    env.reset(seed=4)
-    before = env.unwrapped._batch.tables.tobytes()
-    table = env.unwrapped._batch.tables[0].copy()
-    over = table.copy()
-    over["stage"] = 1
-    for options, said in (
-        ({"pots": [1] * 5}, "Unknown reset option 'pots'.*Valid: start, table"),
-        ({"start": {"pots": [1, 2]}}, "shape"),
-        ({"start": {"pot": [1] * 5}}, "'pots'"),
-        ({"start": "carried"}, "values by name"),
-        ({"table": [1, 2]}, "one record"),
-        ({"table": env.unwrapped._batch.tables}, "one record"),
-        ({"table": over}, "ROUND_OVER"),
-    ):
-        with pytest.raises(DealError, match=said):
-            env.reset(options=options)
-    with pytest.raises(DealError, match="no seed"):
-        env.reset(seed=1, options={"table": table})
-    assert env.unwrapped._batch.tables.tobytes() == before
 
 
 def test_registered_with_pettingzoo() -> None:
