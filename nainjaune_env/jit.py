@@ -81,11 +81,12 @@ def jit(fn: F, **options: Any) -> F:
     if not JIT_ENABLED:
         return fn
     folder = cache_folder(_package_root(fn))
+    options = {"nogil": True, "error_model": "numpy", "_nrt": False, **options}
     before = numba_config.CACHE_DIR
     # numba reads CACHE_DIR when a function is decorated; the user's own setting is put back.
     numba_config.CACHE_DIR = str(folder or "")
     try:
-        compiled = numba.njit(cache=folder is not None, nogil=True, error_model="numpy", _nrt=False, **options)(fn)
+        compiled = numba.njit(cache=folder is not None, **options)(fn)
     finally:
         numba_config.CACHE_DIR = before
     return cast(F, compiled)

@@ -6,7 +6,6 @@ of the seat to act, ``reward (B, n) int32`` net result since the last call, ``cr
 the running round's payoffs has been handed out as reward, ``done (B,) bool`` whether an episode ended.
 """
 
-# ruff: noqa: F821 -- `game` is bound by jit.instantiate, before this module runs
 from __future__ import annotations
 
 from typing import Any, NamedTuple

@@ -234,7 +234,7 @@ def settle(table: Any, rules: Any) -> None:
 def is_grand_opera(table: Any, rules: Any) -> Any:
     """Whether the winner, who is the seat to act, made a grand opéra (N3.1)."""
     if rules.grand_opera == NO_RIVAL_CARD:
-        for seat in range(rules.players):  # noqa: SIM110 -- numba compiles no all(...)
+        for seat in range(rules.players):
             if seat != table.winner and table.cards[seat] < rules.hand_size:
                 return False
         return True
