@@ -15,9 +15,8 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from nainjaune_env.errors import CheckpointError
+from nainjaune_env.files import replacing
 from nainjaune_env.spec import Setup
-
-from .files import replacing
 
 FORMAT = "nainjaune-checkpoint"
 VERSION = 1

@@ -6,15 +6,14 @@ Writers emit keys in a fixed order; readers never guess. What a match of a game 
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from nainjaune_env.errors import RecordError, RulesError, choose_one
+from nainjaune_env.files import replacing
 from nainjaune_env.registry import get_game
 from nainjaune_env.spec import Setup
 from nainjaune_env.strict import check_keys, check_list
@@ -199,22 +198,13 @@ def write_records(path: str | os.PathLike[str], records: Iterable[Mapping[str, A
     """
     target = Path(path)
     _refuse_existing(target, overwrite)
-    # in the same folder, for os.replace is atomic only within one file system
-    partial = target.with_name(f".{target.name}.{secrets.token_hex(4)}.partial")
     count = 0
-    try:
-        with open(partial, "xb") as file:
+    with replacing(target) as partial:
+        with partial.open("xb") as file:
             for record in records:
                 file.write(format_record(record).encode() + b"\n")
                 count += 1
-            file.flush()
-            os.fsync(file.fileno())
         _refuse_existing(target, overwrite)
-        os.replace(partial, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            partial.unlink()
-        raise
     return count
 
 

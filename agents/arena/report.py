@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..files import replacing, write_text
+from nainjaune_env.files import replacing, write_text
+
 from .tournament import Result
 
 

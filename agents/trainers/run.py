@@ -26,9 +26,9 @@ from typing import Any
 import yaml
 
 from nainjaune_env.errors import ConfigError
+from nainjaune_env.files import write_text
 
 from ..checkpoint import FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
-from ..files import write_text
 
 CONFIG_NAME = "config.yaml"
 PACKAGES = ("nainjaune-env", "numpy", "numba", "torch", "safetensors")
