@@ -58,14 +58,14 @@ def below(table: Any, bound: Any) -> Any:
     return np.int64(product >> _S32)
 
 
-def streams(seed: int, count: int, stream: int = 0) -> NDArray[np.uint64]:
-    """``count`` starting states for ``rng``, shape ``(count,)``, drawn from ``seed`` and a ``stream`` number.
+def streams(seed: int, count: int, stream: int = 0, *, first: int = 0) -> NDArray[np.uint64]:
+    """Starting states for ``rng``, numbers ``first .. first+count-1`` of those drawn from ``seed`` and a ``stream`` number.
 
-    The i-th state depends on ``seed``, ``stream`` and i alone, never on ``count``.
+    Shape ``(count,)``. The i-th state depends on ``seed``, ``stream`` and i alone.
     """
     with np.errstate(over="ignore"):
         base = mix(mix(np.uint64(seed & 0xFFFFFFFFFFFFFFFF)) + np.uint64(stream & 0xFFFFFFFFFFFFFFFF) * _MIX_2)
-        words = base + np.arange(1, count + 1, dtype=np.uint64) * _GAMMA
+        words = base + np.arange(first + 1, first + count + 1, dtype=np.uint64) * _GAMMA
         # mixed once more: bare steps of the gamma would make each stream its neighbour's, one draw later
         words = (words ^ (words >> _S30)) * _MIX_1
         words = (words ^ (words >> _S27)) * _MIX_2

@@ -26,9 +26,14 @@ def test_a_file_is_there_when_it_is_whole(tmp_path: Path) -> None:
 def test_where_writing_fails_the_old_file_stays_and_nothing_else(tmp_path: Path, wrong: type[BaseException]) -> None:
     path = tmp_path / "a.txt"
     write_text(path, "old")
-    with pytest.raises(wrong), replacing(path) as temporary:
-        temporary.write_text("half", encoding="utf-8")
-        raise wrong
+
+    def fail() -> None:
+        with replacing(path) as temporary:
+            temporary.write_text("half", encoding="utf-8")
+            raise wrong
+
+    with pytest.raises(wrong):
+        fail()
     assert path.read_text(encoding="utf-8") == "old"
     assert os.listdir(tmp_path) == ["a.txt"]
 

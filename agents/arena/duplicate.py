@@ -109,7 +109,7 @@ class Duplicate:
 
     def deal_seeds(self, first: int, count: int) -> NDArray[np.uint64]:
         """The generator states of deals ``first .. first+count-1``."""
-        return streams(self.seed, first + count)[first:]
+        return streams(self.seed, count, first=first)
 
 
 def chunks(first: int, count: int, size: int) -> list[tuple[int, int]]:

@@ -37,7 +37,7 @@ def record_matches(
     for at in range(0, matches, TABLES):
         count = min(TABLES, matches - at)
         batch = Batch(setup, count, episode="match", autoreset=False)
-        batch.reset(seeds=streams(seed, at + count, stream=MATCH_STREAM)[at:])
+        batch.reset(seeds=streams(seed, count, stream=MATCH_STREAM, first=at))
         seating = (np.arange(n)[None, :] + np.arange(at, at + count)[:, None]) % len(agents)
         names = [[agents[who].name for who in row] for row in seating]
         rngs = [np.random.default_rng([seed, MATCH_STREAM, at, who]) for who in range(len(agents) + 1)]

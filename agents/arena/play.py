@@ -26,7 +26,7 @@ def play_out(
     ``seating (B, n)`` says which agent sits where, as an index into ``agents``; each agent has its own generator in ``rngs``.
     ``after_step`` is told the actions (B,) after each step. Gives the payoffs, net chips of every seat, shape ``(B, n)``.
 
-    Raises :class:`AgentError` where an agent answers with something other than one action a decision.
+    Raises :class:`AgentError` where an agent answers with something other than one whole number a decision.
     """
     if batch.mode.autoreset:
         raise AgentError("play_out needs a batch that rests at an episode's end: Batch(..., autoreset=False).")
@@ -39,10 +39,10 @@ def play_out(
             index = np.flatnonzero(to_act == number)
             if index.size:
                 chosen = np.asarray(agent.act(Turn(batch, index), rngs[number]))
-                if chosen.shape != index.shape:
+                if chosen.shape != index.shape or chosen.dtype.kind not in "iu":
                     raise AgentError(
-                        f"The agent {agent.name!r} was asked for {index.size} actions, shape {index.shape}, "
-                        f"and gave shape {chosen.shape}."
+                        f"The agent {agent.name!r} was asked for {index.size} whole numbers, shape {index.shape}, "
+                        f"and gave {chosen.dtype}, shape {chosen.shape}."
                     )
                 actions[index] = chosen
         batch.step(actions)

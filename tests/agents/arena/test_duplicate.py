@@ -1,0 +1,189 @@
+"""Duplicate play: the same deals for everyone, and edges worked out by hand."""
+
+from __future__ import annotations
+
+import math
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nainjaune_agents.arena import duplicate
+from nainjaune_agents.arena.duplicate import Duplicate, chunks
+from nainjaune_agents.heuristics import heuristics
+from nainjaune_env.batch import Batch
+from nainjaune_env.prng import streams
+from nainjaune_env.spec import Setup
+from tests.agents.arena.scripted import Chance, First, Last
+from tests.agents.positions import small
+from tests.contract import all_setups
+
+
+def play_by_hand(setup: Setup, state: int, seats: list[Any]) -> tuple[list[int], int]:
+    """The payoffs of one deal with these agents, and who acted first; the slow and obvious way."""
+    batch = Batch(setup, 1, autoreset=False)
+    batch.reset(seeds=np.array([state], np.uint64))
+    leader = int(batch.seat[0])
+    total = batch.reward[0].astype(int)
+    while not batch.done[0]:
+        word = int(batch.legal[0])
+        lowest = (word & -word).bit_length() - 1
+        batch.step([lowest if isinstance(seats[int(batch.seat[0])], First) else word.bit_length() - 1])
+        total += batch.reward[0]
+    return total.tolist(), leader
+
+
+class Top:
+    """Not a First: plays the highest action in `play_by_hand`."""
+
+
+def test_three_deals_by_hand() -> None:
+    setup, seed = small(3), 11
+    hero, rival = First(), Top()
+    blocks, by_distance = [], [[], [], []]  # type: ignore[var-annotated]
+    for state in streams(seed, 3):
+        base, leader = play_by_hand(setup, int(state), [rival] * 3)
+        gains = []
+        for seat in range(3):
+            seats: list[Any] = [rival] * 3
+            seats[seat] = hero
+            gains.append(play_by_hand(setup, int(state), seats)[0][seat] - base[seat])
+            by_distance[(seat - leader) % 3].append(gains[-1])
+        blocks.append(sum(gains) / 3)
+    edge = Duplicate(setup, [First(), Last("last")], seed=seed).edge(0, 1, 3)
+    assert (edge.hero, edge.field_name) == ("first", "last")
+    assert edge.moments.count == 3
+    assert edge.mean == pytest.approx(np.mean(blocks))
+    assert edge.moments.variance == pytest.approx(np.var(blocks, ddof=1))
+    assert edge.ci95 == pytest.approx(4.30265 * math.sqrt(np.var(blocks, ddof=1) / 3))
+    assert [m.mean for m in edge.by_seat] == pytest.approx([np.mean(gains) for gains in by_distance])
+    assert edge.mean != 0
+
+
+@pytest.mark.parametrize("setup", all_setups())
+def test_in_a_field_of_itself_nobody_has_an_edge(setup: Any) -> None:
+    """Exactly none, deal by deal, for those without chance."""
+    field = [agent for name, agent in heuristics(setup.game.name).items() if name != "random"] or [First()]
+    tournament = Duplicate(setup, [*field, *field], seed=1)
+    for k in range(len(field)):
+        edge = tournament.edge(k, k + len(field), 6)
+        assert edge.mean == 0.0
+        assert edge.ci95 == 0.0
+        assert all(m.mean == 0.0 for m in edge.by_seat)
+
+
+def test_chance_in_a_field_of_itself_has_an_edge_within_its_interval() -> None:
+    edge = Duplicate(small(), [Chance("a"), Chance("b")], seed=3).edge(0, 1, 400)
+    assert edge.ci95 > 0
+    assert abs(edge.mean) < 1.6 * edge.ci95
+
+
+def test_every_pair_gets_the_same_deals() -> None:
+    """As seen from the seats: whoever plays whom, the hands of the first to act are the same set."""
+    setup, agents = small(4), [First("a"), First("b"), First("c")]
+    tournament = Duplicate(setup, agents, seed=4)
+    seen = []
+    for hero, rival in ((0, 1), (1, 2), (2, 0)):
+        for agent in agents:
+            agent.hands.clear()
+        tournament.edge(hero, rival, 20)
+        seen.append(set().union(*(agent.hands for agent in agents)))
+    assert seen[0] == seen[1] == seen[2]
+    assert len(seen[0]) > 80
+
+
+def test_deals_depend_on_seed_and_number_alone() -> None:
+    tournament = Duplicate(small(), [First(), Last("l")], seed=5)
+    assert tournament.deal_seeds(0, 10)[6:].tolist() == tournament.deal_seeds(6, 4).tolist()
+    assert len(set(tournament.deal_seeds(0, 1000).tolist())) == 1000
+    other = Duplicate(small(), [First(), Last("l")], seed=6)
+    assert not set(other.deal_seeds(0, 1000).tolist()) & set(tournament.deal_seeds(0, 1000).tolist())
+
+
+def test_each_deal_is_the_same_in_every_rotation() -> None:
+    setup = small(4)
+    batches: list[Any] = []
+
+    class Spy(First):
+        def act(self, turn: Any, rng: Any) -> Any:
+            if not batches:
+                batches.append(turn.batch.tables.copy())
+            return super().act(turn, rng)
+
+    Duplicate(setup, [Spy(), First("b")], seed=7).edge(0, 1, 6)
+    tables = batches[0].reshape(6, 5)
+    for deal in tables:
+        assert all(row.tobytes() == deal[0].tobytes() for row in deal)
+    assert len({deal[0].tobytes() for deal in tables}) == 6
+
+
+def test_distances_average_to_the_edge() -> None:
+    edge = Duplicate(small(5), [First(), Last("l")], seed=8).edge(0, 1, 150)
+    assert all(m.count == 150 for m in edge.by_seat)
+    assert np.mean([m.mean for m in edge.by_seat]) == pytest.approx(edge.mean)
+
+
+def test_how_deals_are_chunked_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    tournament = Duplicate(small(), [First(), Last("l")], seed=9)
+    whole = tournament.edge(0, 1, 50)
+    monkeypatch.setattr(duplicate, "CHUNK_TABLES", 28)
+    told: list[int] = []
+    parts = tournament.edge(0, 1, 50, progress=told.append)
+    assert told == [7] * 7 + [1]
+    assert parts.mean == pytest.approx(whole.mean)
+    assert parts.moments.variance == pytest.approx(whole.moments.variance)
+    assert [m.mean for m in parts.by_seat] == pytest.approx([m.mean for m in whole.by_seat])
+    later = tournament.edge(0, 1, 20, first_deal=30)
+    earlier = tournament.edge(0, 1, 30)
+    earlier.moments.merge(later.moments)
+    assert earlier.mean == pytest.approx(whole.mean)
+
+
+@pytest.mark.parametrize(("first", "count", "size"), [(0, 0, 3), (0, 7, 3), (5, 6, 3), (2, 1, 10)])
+def test_chunks_cover_each_number_once(first: int, count: int, size: int) -> None:
+    covered = [at + k for at, length in chunks(first, count, size) for k in range(length)]
+    assert covered == list(range(first, first + count))
+    assert all(1 <= length <= size for _, length in chunks(first, count, size))
+
+
+def test_the_same_seed_gives_the_same_edge_also_with_chance() -> None:
+    def edge(seed: int, hero: int = 0) -> Any:
+        return Duplicate(small(), [Chance("a"), Chance("b")], seed=seed).edge(hero, 1 - hero, 30).moments
+
+    assert edge(1) == edge(1)
+    assert edge(1) != edge(2)
+    assert edge(1) != edge(1, hero=1)
+
+
+def test_pots_that_the_deals_begin_with() -> None:
+    setup = small()
+    seen: list[Any] = []
+
+    class Spy(First):
+        def act(self, turn: Any, rng: Any) -> Any:
+            seen.append(turn.tables["pot"].copy())
+            return super().act(turn, rng)
+
+    Duplicate(setup, [Spy(), First("b")], seed=1, pots=[10, 0, 0, 0, 40]).edge(0, 1, 2)
+    assert seen[0][0].tolist() == [10 + 3, 6, 9, 12, 40 + 15]
+
+
+def test_memory_does_not_grow_with_the_deals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Never more tables than a chunk's at once, and nothing is kept of a deal but its part in the moments."""
+    sizes: list[int] = []
+
+    def spy(setup: Setup, num_tables: int, **options: Any) -> Batch:
+        sizes.append(num_tables)
+        return Batch(setup, num_tables, **options)
+
+    monkeypatch.setattr(duplicate, "CHUNK_TABLES", 100)
+    monkeypatch.setattr(duplicate, "Batch", spy)
+    setup = small()
+    tournament = Duplicate(setup, list(heuristics(setup.game.name).values()), seed=2)
+    before = dict(vars(tournament))
+    results = [len(pickle.dumps(tournament.edge(0, 1, deals))) for deals in (300, 900)]
+    assert max(sizes) == 100
+    assert sum(sizes) == 1200 * 4
+    assert abs(results[0] - results[1]) < 10
+    assert vars(tournament) == before

@@ -1,0 +1,80 @@
+"""Matches among agents as records that replay proves."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import pytest
+
+from nainjaune_agents.arena import matches
+from nainjaune_agents.arena.matches import record_matches
+from nainjaune_agents.heuristics import heuristics
+from nainjaune_env.errors import RulesError
+from nainjaune_env.record import format_record, verify_record
+from nainjaune_env.registry import make_setup
+from tests.agents.arena.scripted import First, Last
+from tests.agents.positions import small
+
+
+def named(*names: str) -> list[Any]:
+    known = heuristics("nain_jaune")
+    return [known[name] for name in names]
+
+
+@pytest.mark.parametrize("setup", [small(), make_setup("nain_jaune", "djeco", 3), make_setup("nain_jaune", "skip", 5)])
+def test_records_verify_and_say_who_sat_where(setup: Any) -> None:
+    names = ["random", "lowest", "tally", "highest"]
+    records = list(record_matches(setup, named(*names), 6, seed=1))
+    assert len(records) == 6
+    for m, record in enumerate(records):
+        assert verify_record(record) >= 1
+        assert record["agents"] == [names[(s + m) % 4] for s in range(setup.players)]
+        assert record["seed"] == 1
+        assert record["preset"] == setup.preset
+    assert len({str(record["rounds"]) for record in records}) == 6
+
+
+def test_the_agents_named_are_those_that_played() -> None:
+    """Matches replayed by one agent everywhere differ from those with another one in some seats."""
+    one = list(record_matches(small(), [First("a"), First("b")], 4, seed=2))
+    two = list(record_matches(small(), [First("a"), Last("b")], 4, seed=2))
+    assert [r["agents"] for r in one] == [r["agents"] for r in two]
+    assert [r["rounds"][0]["hands"] for r in one] == [r["rounds"][0]["hands"] for r in two]
+    assert all(x["rounds"] != y["rounds"] for x, y in zip(one, two, strict=True))
+
+
+def test_the_same_seed_writes_the_same_file() -> None:
+    def lines(seed: int) -> list[str]:
+        return [format_record(record) for record in record_matches(small(), named("random", "lowest"), 5, seed=seed)]
+
+    assert lines(3) == lines(3)
+    assert lines(3) != lines(4)
+
+
+def test_matches_come_as_they_are_played_and_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matches, "TABLES", 3)
+    told: list[int] = []
+    agents = [First("a"), Last("b")]
+    records = record_matches(small(), agents, 8, seed=5, progress=told.append)
+    next(records)
+    assert told == [3]
+    rest = list(records)
+    assert told == [3, 3, 2]
+    assert len(rest) == 7
+    monkeypatch.undo()
+    whole = list(record_matches(small(), agents, 8, seed=5))
+    assert [r["agents"] for r in whole[1:]] == [r["agents"] for r in rest]
+    assert [r["winners"] for r in whole[1:]] == [r["winners"] for r in rest]
+
+
+def test_more_agents_than_seats_take_turns() -> None:
+    records = list(record_matches(small(3), [First(name) for name in "abcde"], 5, seed=6))
+    seats = list(itertools.chain(*(record["agents"] for record in records)))
+    assert {name: seats.count(name) for name in "abcde"} == dict.fromkeys("abcde", 3)
+
+
+def test_matches_without_an_end_are_refused() -> None:
+    setup = make_setup("nain_jaune", "classic", 3, max_rounds=None)
+    with pytest.raises(RulesError, match="no end"):
+        next(record_matches(setup, [First()], 1, seed=0))

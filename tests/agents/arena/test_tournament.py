@@ -1,0 +1,76 @@
+"""Every agent against a field of every other."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.arena.tournament import Result, tournament
+from nainjaune_agents.heuristics import heuristics
+from nainjaune_env.errors import AgentError
+from tests.agents.arena.scripted import First, Last
+from tests.agents.positions import small
+
+
+@pytest.fixture(scope="module")
+def result() -> Result:
+    setup = small(4)
+    known = heuristics(setup.game.name)
+    return tournament(setup, [known[name] for name in ("random", "lowest", "longest")], deals=200, seed=1)
+
+
+def test_all_ordered_pairs_heroes_in_order(result: Result) -> None:
+    assert result.agents == ["random", "lowest", "longest"]
+    assert [(e.hero, e.field_name) for e in result.edges] == [
+        ("random", "lowest"), ("random", "longest"), ("lowest", "random"),
+        ("lowest", "longest"), ("longest", "random"), ("longest", "lowest"),
+    ]  # fmt: skip
+    assert all(edge.moments.count == 200 for edge in result.edges)
+
+
+def test_an_edge_is_found_by_its_names(result: Result) -> None:
+    assert result.edge("longest", "random") is result.edges[4]
+
+
+def test_edges_are_those_of_duplicate_play(result: Result) -> None:
+    known = heuristics(result.setup.game.name)
+    agents = [known[name] for name in result.agents]
+    assert Duplicate(result.setup, agents, seed=1).edge(1, 2, 200).moments == result.edge("lowest", "longest").moments
+
+
+def test_a_rule_of_thumb_beats_chance_and_chance_does_not_beat_it(result: Result) -> None:
+    """By far more than their intervals: the signs mean what they say."""
+    for name in ("lowest", "longest"):
+        assert result.edge(name, "random").mean > 3 * result.edge(name, "random").ci95
+        assert result.edge("random", name).mean < -3 * result.edge("random", name).ci95
+
+
+def test_results_are_as_others_will_read_them(result: Result) -> None:
+    held = result.to_dict()
+    assert list(held) == ["game", "preset", "players", "rules", "deals", "seed", "pots", "agents", "edges"]
+    assert held["preset"] == "classic"
+    assert (held["players"], held["deals"], held["seed"], held["pots"]) == (4, 200, 1, None)
+    assert held["rules"] == result.setup.rules.to_dict()
+    assert held["rules"]["max_rounds"] == 2
+    assert len(held["edges"]) == 6
+    for row, edge in zip(held["edges"], result.edges, strict=True):
+        assert list(row) == ["hero", "field", "mean", "ci95", "blocks", "by_distance_from_lead"]
+        assert (row["hero"], row["field"], row["mean"], row["ci95"]) == (edge.hero, edge.field_name, edge.mean, edge.ci95)
+        assert row["blocks"] == 200
+        assert len(row["by_distance_from_lead"]) == 4
+    assert json.loads(json.dumps(held, allow_nan=False)) == held
+
+
+def test_progress_counts_every_deal_of_every_pair() -> None:
+    told: list[int] = []
+    agents = [First("a"), Last("b"), First("c")]
+    tournament(small(), agents, deals=7, seed=0, pots=[1, 2, 3, 4, 5], progress=told.append)
+    assert sum(told) == 6 * 7
+
+
+@pytest.mark.parametrize("names", [[], ["a"], ["a", "b", "a"]])
+def test_agents_are_two_or_more_of_different_names(names: list[str]) -> None:
+    with pytest.raises(AgentError, match="two or more agents of different names"):
+        tournament(small(), [First(name) for name in names], deals=2, seed=0)

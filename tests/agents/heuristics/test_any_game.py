@@ -1,0 +1,54 @@
+"""What holds for the heuristics of every game."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nainjaune_agents.agent import Agent, Turn
+from nainjaune_agents.heuristics import RandomAgent, heuristics
+from nainjaune_env.batch import Batch, legal_actions
+from nainjaune_env.registry import game_names, get_game
+from tests.agents.positions import is_legal, turns
+from tests.contract import all_setups
+
+
+@pytest.mark.parametrize("setup", all_setups())
+def test_always_legal(setup: Any) -> None:
+    rng = np.random.default_rng(0)
+    for options in ({}, {"skip_forced": False}, {"start": "carried"}):
+        for turn in turns(setup, seed=1, tables=16, steps=15, **options):
+            for agent in heuristics(setup.game.name).values():
+                actions = agent.act(turn, rng)
+                assert actions.shape == turn.index.shape
+                assert actions.dtype == np.int64
+                assert is_legal(turn, actions)
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_names_agree_and_agents_keep_the_protocol(game: str) -> None:
+    for name, agent in heuristics(game).items():
+        assert isinstance(agent, Agent)
+        assert agent.name == name
+
+
+def test_a_game_without_rules_of_thumb_has_random() -> None:
+    assert list(heuristics("patience")) == ["random"]
+
+
+def test_random_is_uniform() -> None:
+    """χ² over a position's legal actions: k - 1 degrees of freedom, bound at four standard deviations of it."""
+    setup = get_game().setup()
+    batch = Batch(setup, 8, seed=2)
+    rng = np.random.default_rng(3)
+    for i in range(8):
+        legal = legal_actions(int(batch.legal[i]))
+        draws = 20_000
+        actions = RandomAgent().act(Turn(batch, np.full(draws, i)), rng)
+        counts = np.bincount(actions, minlength=batch.num_actions)
+        assert counts.sum() == counts[legal].sum() == draws
+        freedom = len(legal) - 1
+        chi2 = ((counts[legal] - draws / len(legal)) ** 2 / (draws / len(legal))).sum()
+        assert chi2 < freedom + 4 * (2 * freedom) ** 0.5

@@ -1,0 +1,222 @@
+"""Every rule of thumb against its definition written out over cards, and on positions made by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nainjaune_agents.agent import Turn
+from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.heuristics.nain_jaune import NAMES, choose
+from nainjaune_env.batch import Batch, legal_actions
+from nainjaune_env.cards import DECK, RANKS
+from nainjaune_env.games.nain_jaune import SPEC
+from nainjaune_env.games.nain_jaune.notation import setup_table
+from nainjaune_env.games.nain_jaune.rules import POT_CARDS
+from nainjaune_env.spec import Setup
+from tests.agents.positions import turns
+
+GAME = "nain_jaune"
+SETUPS = [
+    pytest.param(SPEC.setup(preset, players), id=f"{preset}-{players}")
+    for preset, sheet in SPEC.presets.items()
+    for players in sheet.players
+] + [
+    pytest.param(SPEC.setup("tableau", 4, announce="explicit", decline="always"), id="explicit-always"),
+    pytest.param(SPEC.setup("skip", 3, announce="explicit", stake=2), id="explicit-skip"),
+]
+
+
+class View:
+    """A table as a player at it would tell it: card texts and ranks 1 to 13."""
+
+    def __init__(self, setup: Setup, table: Any, word: int) -> None:
+        self.setup = setup
+        self.legal = [setup.game.actions[a] for a in legal_actions(word)]
+        self.need = int(table.need)
+        self.hand = [text for number, text in enumerate(DECK) if int(table.hand[table.seat]) >> number & 1]
+        self.held = {RANKS.index(card[0]) + 1 for card in self.hand}
+        self.pots = {card: int(table.pot[i]) for i, card in enumerate(POT_CARDS)}
+        seen = int(np.bitwise_or.reduce(table.played[: setup.players]))
+        self.elsewhere = [text for number, text in enumerate(DECK) if not seen >> number & 1 and text not in self.hand]
+
+    def play(self, rank: int) -> str:
+        """The move that plays a rank: announced, if its pot card is held."""
+        return next((card for card in self.legal if card in POT_CARDS and card[0] == RANKS[rank - 1]), RANKS[rank - 1])
+
+    def run(self, rank: int) -> list[int]:
+        """The ranks of the own run from there."""
+        ranks = [rank]
+        while ranks[-1] + 1 in self.held:
+            ranks.append(ranks[-1] + 1)
+        return ranks
+
+    def pots_on(self, ranks: list[int]) -> list[str]:
+        """The pot cards in hand of these ranks."""
+        return [card for card in POT_CARDS if card in self.hand and RANKS.index(card[0]) + 1 in ranks]
+
+
+def lowest(view: View) -> str:
+    return view.play(min(view.held))
+
+
+def highest(view: View) -> str:
+    return view.play(max(view.held))
+
+
+def longest(view: View) -> str:
+    return view.play(max(view.held, key=lambda r: (len(view.run(r)), -r)))
+
+
+def run_pot(view: View) -> str:
+    return view.play(max(view.held, key=lambda r: (len(view.run(r)) + 2 * len(view.pots_on(view.run(r))), -r)))
+
+
+def pots(view: View) -> str:
+    own = view.pots_on(sorted(view.held))
+    return max(own, key=lambda card: (view.pots[card], -POT_CARDS.index(card))) if own else lowest(view)
+
+
+def tally(view: View) -> str:
+    if view.setup.rules.to_dict()["blocked"] == "skip":
+        return lowest(view)
+    out = [r for r in sorted(view.held) if len(view.run(r)) == len(view.hand)]
+    if out:
+        return view.play(out[0])
+
+    def score(rank: int) -> int:
+        run = view.run(rank)
+        points = sum(view.pots[card] for card in view.pots_on(run))
+        points += 1 if run[-1] == 13 else -sum(card[0] == RANKS[run[-1]] for card in view.elsewhere)
+        points += 1 if rank == min(view.held) else 0
+        points -= 2 if rank - 1 in view.held else 0
+        return points - (rank if len(view.hand) > 5 else 0)
+
+    return view.play(max(view.held, key=lambda r: (score(r), -r)))
+
+
+DEFINITIONS: dict[str, Callable[[View], str]] = {
+    "lowest": lowest, "highest": highest, "longest": longest, "run_pot": run_pot, "pots": pots, "tally": tally,
+}  # fmt: skip
+
+
+def expected(name: str, view: View) -> str:
+    """What the rule of thumb plays: its own idea with the lead; else on with the run, passing only when it must."""
+    if view.need == 0:
+        return DEFINITIONS[name](view)
+    return "-" if view.legal == ["-"] else view.play(view.need)
+
+
+def test_every_rule_of_thumb_has_a_definition_here() -> None:
+    assert set(DEFINITIONS) == set(NAMES) == set(heuristics(GAME)) - {"random"}
+    for name, agent in heuristics(GAME).items():
+        assert agent.name == name
+
+
+@pytest.mark.parametrize("setup", SETUPS)
+def test_each_plays_by_its_definition(setup: Setup) -> None:
+    agents, rng = heuristics(GAME), np.random.default_rng(0)
+    asked = 0
+    for turn in turns(setup, seed=3, tables=6, steps=20):
+        views = [View(setup, row, int(word)) for row, word in zip(turn.batch.tables, turn.legal, strict=True)]
+        for name in NAMES:
+            played = [setup.game.actions[a] for a in agents[name].act(turn, rng)]
+            assert played == [expected(name, view) for view in views]
+        asked += sum(view.need == 0 for view in views)
+    assert asked > 15
+
+
+def test_forced_plies_too() -> None:
+    """Matches that show every ply ask agents where there is nothing to choose."""
+    setup = SPEC.setup("djeco", 3)
+    agents, rng = heuristics(GAME), np.random.default_rng(0)
+    forced = 0
+    for turn in turns(setup, seed=4, tables=6, steps=60, skip_forced=False):
+        for name in NAMES:
+            for action, word in zip(agents[name].act(turn, rng), turn.legal, strict=True):
+                legal = legal_actions(int(word))
+                assert action in legal
+                forced += len(legal) == 1
+    assert forced > 100
+
+
+def led(hand: str, *, preset: str = "classic", pots: list[int] | None = None, **knobs: Any) -> dict[str, str]:
+    """What each leads from ``hand``, cards parted by blanks, as first of as many seats as get so many cards."""
+    mine = hand.split()
+    sizes = {15: 3, 12: 4, 9: 5, 8: 6, 7: 7, 6: 8}
+    n = sizes[len(mine)]
+    setup = SPEC.setup(preset, n, **knobs)
+    rest = [card for card in DECK if card not in mine]
+    hands = [mine] + [rest[i * len(mine) : (i + 1) * len(mine)] for i in range(n - 1)]
+    batch = Batch(setup, 1, skip_forced=False, autoreset=False)
+    batch.set_tables(0, setup_table(setup, hands, dealer=n - 1, pots=pots))
+    turn = Turn(batch, np.arange(1))
+    return {
+        name: setup.game.actions[int(agent.act(turn, np.random.default_rng(0))[0])]
+        for name, agent in heuristics(GAME).items()
+        if name != "random"
+    }
+
+
+def test_a_hand_on_which_they_all_differ() -> None:
+    """Runs 2, 4-5-6, T-J, Q alone would join them: 8-9, and the ten of diamonds with the jack of clubs."""
+    moves = led("2s 4s 5s 6s 9h Td Jc")
+    assert moves["lowest"] == "2"
+    assert moves["highest"] == "Jc"
+    assert moves["longest"] == "4"  # 4-5-6, before 9-T-J: the lowest of equal runs
+    assert moves["run_pot"] == "9"  # three cards and two pot cards
+    assert moves["pots"] == "Jc"  # 14 chips, the ten's pot 7
+
+
+def test_the_pot_card_goes_before_a_plain_one_of_its_rank() -> None:
+    moves = led("7s 7d 7h 7c 9h 9d")
+    assert moves["lowest"] == moves["longest"] == moves["run_pot"] == moves["pots"] == "7d"
+    assert moves["highest"] == "9"
+
+
+def test_pots_goes_by_the_chips_and_not_by_the_card() -> None:
+    assert led("As 3s Td 5s Kh 8s")["pots"] == "Kh"
+    assert led("As 3s Td 5s Kh 8s", pots=[90, 0, 0, 0, 0])["pots"] == "Td"
+    assert led("As 3s 5s 8s 9s Js")["pots"] == "A"
+
+
+@pytest.mark.parametrize("preset", ["classic", "tableau"])
+def test_tally_goes_out_where_it_can(preset: str) -> None:
+    assert led("8h 9h Td Jc Qs Kh", preset=preset)["tally"] == "8"
+    assert led("2s 3s 4s 5s 6s 7d", preset=preset)["tally"] == "2"
+
+
+def test_tally_is_lowest_where_blocked_runs_skip() -> None:
+    assert led("3s 5s 8h Td Jc Qs", preset="skip")["tally"] == "3"
+    assert led("3s 5s 8h Td Jc Qs")["tally"] != "3"
+
+
+def test_announced_where_silence_is_allowed() -> None:
+    moves = led("7d Td Jc Qs Kh As 2s", announce="explicit")
+    assert all(not move.endswith("~") for move in moves.values())
+    assert moves["highest"] == "Kh"
+
+
+def test_none_declines() -> None:
+    """Under decline=always a pass is legal beside every card that goes on with a run."""
+    setup = SPEC.setup("djeco", 4, decline="always")
+    agents, rng, could = heuristics(GAME), np.random.default_rng(0), 0
+    for turn in turns(setup, seed=5, tables=16, steps=40):
+        passing = (turn.legal >> setup.game.actions.index("-") & 1).astype(bool)
+        could += int(passing.sum())
+        for name in NAMES:
+            assert not (agents[name].act(turn, rng) == setup.game.actions.index("-")).any()
+    assert could > 100
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_searches_can_call_it_on_one_table(name: str) -> None:
+    setup = SPEC.setup("classic", 4)
+    for turn in turns(setup, seed=6, tables=4, steps=5):
+        actions = heuristics(GAME)[name].act(turn, np.random.default_rng(0))
+        for i in range(4):
+            one = choose(NAMES.index(name), turn.tables[i], setup.kernel_rules, turn.legal[i])
+            assert one == actions[i]
