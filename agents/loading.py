@@ -30,7 +30,8 @@ def load_agent(name: str, setup: Setup) -> Agent:
     if path.exists():
         from .net_agent import load_net_agent  # only here does torch come in
 
-        return load_net_agent(path, setup, name, stochastic=name.endswith(SAMPLED))
+        algorithm = prefix if path != Path(text) else None
+        return load_net_agent(path, setup, name, algorithm=algorithm, stochastic=name.endswith(SAMPLED))
     if "/" in name or path.suffix:
         raise AgentError(f"There is no run or checkpoint at {str(path)!r}.")
     raise AgentError(choose_one("agent", name, known) + " The path of a run's folder is also an agent.")

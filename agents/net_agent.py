@@ -39,17 +39,24 @@ class NetAgent:
 
 def build_net(checkpoint: Checkpoint, setup: Setup, where: str) -> PolicyValueNet:
     """The network of a checkpoint; raises :class:`CheckpointError` where its tensors are not those of such a network."""
-    net = PolicyValueNet(setup.layout, len(setup.game.actions), checkpoint.hidden, torch.Generator())
     weights = {name.removeprefix("model."): t for name, t in checkpoint.tensors.items() if name.startswith("model.")}
     try:
+        net = PolicyValueNet(setup.layout, len(setup.game.actions), checkpoint.hidden, torch.Generator())
         net.load_state_dict(weights)
-    except RuntimeError as error:
+    except (RuntimeError, TypeError) as error:
         raise CheckpointError(f"The tensors of {where} are not those of its network: {error}.") from None
     return net.eval()
 
 
-def load_net_agent(path: Path, setup: Setup, name: str, *, stochastic: bool = False) -> NetAgent:
-    """The agent trained in the run at ``path`` (a folder or a checkpoint file), for tables with ``setup``."""
+def load_net_agent(
+    path: Path, setup: Setup, name: str, *, algorithm: str | None = None, stochastic: bool = False
+) -> NetAgent:
+    """The agent trained in the run at ``path`` (a folder or a checkpoint file), for tables with ``setup``.
+
+    Raises :class:`CheckpointError` where it cannot play at them, or was trained by another ``algorithm`` (None: any).
+    """
     checkpoint = load_checkpoint(path)
+    if algorithm is not None and checkpoint.algorithm != algorithm:
+        raise CheckpointError(f"{str(path)!r} was trained by {checkpoint.algorithm!r}, not by {algorithm!r}.")
     check_fits(checkpoint, setup, repr(str(path)))
     return NetAgent(name, build_net(checkpoint, setup, repr(str(path))), stochastic=stochastic)

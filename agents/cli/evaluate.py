@@ -43,23 +43,25 @@ def run(args: argparse.Namespace) -> int:
     from nainjaune_env.errors import AgentError, ConfigError
     from nainjaune_env.games import DEFAULT_GAME
     from nainjaune_env.record import write_records
-    from nainjaune_env.registry import make_setup
+    from nainjaune_env.registry import get_game
 
     from ..arena.matches import record_matches
     from ..arena.report import text_table, write_report
     from ..arena.tournament import tournament
     from ..heuristics import heuristics
     from ..loading import load_agent
-    from ..trainers.config import apply_settings
+    from ..trainers.config import apply_settings, settle
 
-    game = args.game or DEFAULT_GAME
+    game = get_game(args.game or DEFAULT_GAME).name
     if args.list:
         print("\n".join(heuristics(game)))
         return 0
     if not args.agents:
         raise AgentError("Name the agents to rate, as in --agents lowest runs/first; --list shows the heuristics.")
-    setup = make_setup(game, args.preset, args.players, **apply_settings({}, args.set))
+    setup = settle(game, args.preset, args.players, apply_settings({}, args.set))
     agents = [load_agent(name, setup) for name in args.agents]
+    if args.seed < 0:
+        raise ConfigError(f"--seed is at least 0, not {args.seed}.")
     if args.deals < 2 or args.matches < 1:
         raise ConfigError(f"--deals is at least 2 and --matches at least 1, not {args.deals} and {args.matches}.")
     if args.out is not None and (args.out / "results.json").exists():
@@ -68,6 +70,9 @@ def run(args: argparse.Namespace) -> int:
         setup.game.check_match(setup.rules)
         if args.records.exists():
             raise ConfigError(f"{str(args.records)!r} exists, and is not overwritten: choose another --records.")
+        args.records.parent.mkdir(parents=True, exist_ok=True)
+    if args.out is not None:
+        args.out.mkdir(parents=True, exist_ok=True)  # where that fails, it fails before the games
 
     pairs = len(agents) * (len(agents) - 1)
     with tqdm(total=pairs * args.deals, unit="deal", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -32,16 +33,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         sub.set_defaults(run=module.run)
     args = parser.parse_args(argv)
     try:
-        return int(args.run(args))
-    except NainJauneError as error:
-        print(f"nainjaune {args.command}: {error}", file=sys.stderr)
-        return 1
+        status = int(args.run(args))
+        sys.stdout.flush()
+        return status
     except KeyboardInterrupt:
         print("\nStopped.", file=sys.stderr)
         return 130
-    except BrokenPipeError:  # whoever read our output has gone
-        sys.stderr.close()
+    except BrokenPipeError:  # whoever read our output has gone, and Python shall not try again at its end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
+    except (NainJauneError, OSError) as error:
+        print(f"nainjaune {args.command}: {error}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import types
 import typing
 from collections.abc import Iterable, Mapping
@@ -11,7 +12,9 @@ from typing import Any, TypeVar
 
 import yaml
 
-from nainjaune_env.errors import ConfigError, choose_one
+from nainjaune_env.errors import ConfigError, RulesError, choose_one
+from nainjaune_env.registry import make_setup
+from nainjaune_env.spec import Setup
 
 C = TypeVar("C")
 
@@ -29,8 +32,10 @@ def read_yaml(path: Path) -> dict[str, Any]:
         raise ConfigError(f"There is no configuration at {str(path)!r}.")
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{str(path)!r} is not YAML: {error}") from None
+    if values is None:  # nothing in it but comments: nothing differs
+        return {}
     if not isinstance(values, dict):
         raise ConfigError(f"{str(path)!r} should hold keys and values, and holds {type(values).__name__}.")
     return values
@@ -62,19 +67,31 @@ def build(cls: type[C], values: Mapping[str, Any]) -> C:
     """A configuration from its values; raises :class:`ConfigError` for an unknown key or a value of the wrong type."""
     hints = typing.get_type_hints(cls)
     names = [f.name for f in dataclasses.fields(cls)]  # type: ignore[arg-type]
+    fitting = {}
     for key, value in values.items():
         if key not in names:
             raise ConfigError(choose_one("configuration key", key, names))
-        if not _fits(value, hints[key]):
+        fitting[key] = _number(value) if hints[key] is float else value
+        if not _fits(fitting[key], hints[key]):
             raise ConfigError(f"The configuration key {key!r} takes {_type_name(hints[key])}, not {value!r}.")
-    return cls(**{key: float(value) if hints[key] is float else value for key, value in values.items()})
+    return cls(**fitting)
+
+
+def _number(value: Any) -> Any:
+    """``value`` as a float if it says one. YAML takes ``1e-3`` for text: it wants ``1.0e-3``, as nobody writes it."""
+    if isinstance(value, bool):
+        return value
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return value
 
 
 def _fits(value: Any, hint: Any) -> bool:
     if typing.get_origin(hint) in (types.UnionType, typing.Union):
         return any(_fits(value, part) for part in typing.get_args(hint))
     if hint is float:
-        return isinstance(value, int | float) and not isinstance(value, bool)
+        return isinstance(value, float) and math.isfinite(value)
     if hint is int:
         return isinstance(value, int) and not isinstance(value, bool)
     if typing.get_origin(hint) is list:
@@ -84,6 +101,19 @@ def _fits(value: Any, hint: Any) -> bool:
 
 def _type_name(hint: Any) -> str:
     return hint.__name__ if isinstance(hint, type) and not typing.get_args(hint) else str(hint)
+
+
+def settle(game: str, preset: str | None, players: int | None, knobs: Mapping[str, Any]) -> Setup:
+    """The setup with ``knobs`` over the preset; raises :class:`~nainjaune_env.errors.RulesError` as ``make_setup`` does.
+
+    Knobs from a file go through here: as keyword arguments, one called ``preset`` would be a Python error.
+    """
+    setup = make_setup(game, preset, players)
+    names = setup.rules.to_dict()
+    for name in knobs:
+        if name not in names:
+            raise RulesError(choose_one("knob", name, names))
+    return dataclasses.replace(setup, rules=setup.rules.replace(**knobs))
 
 
 def at_least(config: Any, **least: float) -> None:

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from torch.utils.tensorboard import SummaryWriter
 
 from nainjaune_env.batch import Batch
-from nainjaune_env.errors import CheckpointError
+from nainjaune_env.errors import CheckpointError, ConfigError
+from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.prng import streams
-from nainjaune_env.registry import make_setup
 from nainjaune_env.spec import Setup
 
 from ..arena.duplicate import Duplicate
@@ -35,7 +35,7 @@ from ..net_agent import NetAgent
 from ..networks import PolicyValueNet, masked_log_softmax
 from ..sampling import sample
 from .advantages import gae
-from .config import at_least, option
+from .config import at_least, option, settle
 from .run import Run
 from .schedule import anneal
 
@@ -45,7 +45,7 @@ class Config:
     """What a run of PPO is made of. Values in YAML and ``--set`` go over these."""
 
     algorithm: str = option("ppo", "the trainer")
-    game: str = option("nain_jaune", "the game")
+    game: str = option(DEFAULT_GAME, "the game")
     preset: str | None = option(None, "the rule sheet (none: the game's usual one)")
     players: int | None = option(None, "seats (none: the game's usual number)")
     rules: dict[str, Any] = option({}, "knobs set over the preset, as in --set rules.decline=never")
@@ -73,7 +73,16 @@ class Config:
 
     def __post_init__(self) -> None:
         at_least(self, iterations=1, tables=1, epochs=1, minibatch=1, threads=1, eval_every=0, eval_deals=2)
-        at_least(self, learning_rate=0, last_learning_rate=0, entropy=0, last_entropy=0, clip=0, gae_lambda=0)
+        at_least(self, seed=0, learning_rate=0, last_learning_rate=0, entropy=0, last_entropy=0, clip=0, gae_lambda=0)
+        if min(self.hidden, default=1) < 1:
+            raise ConfigError(f"The configuration key 'hidden' holds widths of at least 1, not {self.hidden!r}.")
+        setup = self.setup()
+        if self.eval_every:  # a wrong name is an error now and not some iterations later
+            load_agent(self.eval_against, setup)
+
+    def setup(self) -> Setup:
+        """The game and rules of the run; raises :class:`~nainjaune_env.errors.RulesError` where there are none such."""
+        return settle(self.game, self.preset, self.players, self.rules)
 
 
 METRICS = {
@@ -299,8 +308,7 @@ def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Cal
 
     Gives True when all iterations are done, False when it was stopped before; a checkpoint is saved either way.
     """
-    setup = make_setup(config.game, config.preset, config.players, **config.rules)
-    trainer = Trainer(config, setup)
+    trainer = Trainer(config, config.setup())
     if checkpoint is not None:
         trainer.restore(checkpoint)
     else:

@@ -29,8 +29,11 @@ from nainjaune_env.errors import ConfigError
 from nainjaune_env.files import write_text
 
 from ..checkpoint import FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
+from .config import read_yaml
 
 CONFIG_NAME = "config.yaml"
+"""It is written first: a folder with one holds a run."""
+ABOUT_NAME = "run.json"
 PACKAGES = ("nainjaune-env", "numpy", "numba", "torch", "safetensors")
 
 
@@ -57,17 +60,25 @@ class Run:
         if resume:
             if not kept.is_file():
                 raise ConfigError(f"There is no run to resume at {str(self.folder)!r} (no {CONFIG_NAME} in it).")
-            before = yaml.safe_load(kept.read_text(encoding="utf-8"))
+            before = read_yaml(kept)
             changed = sorted(k for k in resolved.keys() | before.keys() if resolved.get(k) != before.get(k))
             if changed:
                 what = ", ".join(f"{k}: {before.get(k)!r} then, {resolved.get(k)!r} now" for k in changed)
                 raise ConfigError(f"A run is resumed under its own configuration, and this differs ({what}).")
-            return load_checkpoint(self.checkpoint_path) if self.checkpoint_path.exists() else None
+            checkpoint = load_checkpoint(self.checkpoint_path) if self.checkpoint_path.exists() else None
+            if not (self.folder / ABOUT_NAME).exists():  # it was stopped that early
+                self._write_about()
+            return checkpoint
         if self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
             raise ConfigError(
                 f"{str(self.folder)!r} already holds something, and is not overwritten: "
                 "choose another --out, or go on with --resume."
             )
+        write_text(kept, yaml.safe_dump(resolved, sort_keys=False))
+        self._write_about()
+        return None
+
+    def _write_about(self) -> None:
         about = {
             "command": sys.argv,
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -76,9 +87,7 @@ class Run:
             "machine": platform.platform(),
             "packages": {name: version(name) for name in PACKAGES},
         }
-        write_text(self.folder / "run.json", json.dumps(about, indent=2) + "\n")
-        write_text(kept, yaml.safe_dump(resolved, sort_keys=False))
-        return None
+        write_text(self.folder / ABOUT_NAME, json.dumps(about, indent=2) + "\n")
 
     def save(self, checkpoint: Checkpoint) -> None:
         """Write the checkpoint."""
