@@ -11,7 +11,7 @@ from pathlib import Path
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A new name beside ``path`` to write a file to; it is renamed to ``path`` when the block ends without an error.
+    """An empty file beside ``path`` to write to; it is renamed to ``path`` when the block ends without an error.
 
     Folders on the way are made. Where anything fails, an interrupt included, what was at ``path`` is untouched and nothing
     is left beside it.
@@ -20,9 +20,12 @@ def replacing(path: Path) -> Iterator[Path]:
     # in the same folder: renaming is atomic only within one file system
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
     try:
+        temporary.touch(exist_ok=False)
+        mode = temporary.stat().st_mode
         yield temporary
         with temporary.open("rb+") as written:
             os.fsync(written.fileno())
+        temporary.chmod(mode)  # some writers put a private file in its place
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)

@@ -200,7 +200,7 @@ def write_records(path: str | os.PathLike[str], records: Iterable[Mapping[str, A
     _refuse_existing(target, overwrite)
     count = 0
     with replacing(target) as partial:
-        with partial.open("xb") as file:
+        with partial.open("wb") as file:
             for record in records:
                 file.write(format_record(record).encode() + b"\n")
                 count += 1

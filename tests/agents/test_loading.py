@@ -1,0 +1,104 @@
+"""Agents by name."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nainjaune_agents.checkpoint import FILE_NAME, save_checkpoint
+from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.loading import load_agent
+from nainjaune_agents.net_agent import NetAgent
+from nainjaune_env.errors import AgentError, CheckpointError
+from tests.agents.positions import small
+from tests.agents.test_checkpoint import make
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A run's folder, as `runs/a` from where we are."""
+    monkeypatch.chdir(tmp_path)
+    save_checkpoint(tmp_path / "runs" / "a" / FILE_NAME, make(small()))
+    return "runs/a"
+
+
+def test_heuristics_by_name() -> None:
+    for name, agent in heuristics("nain_jaune").items():
+        found = load_agent(name, small())
+        assert found.name == name
+        assert type(found) is type(agent)
+
+
+@pytest.mark.parametrize("ending", ["", "/", f"/{FILE_NAME}"])
+@pytest.mark.parametrize("prefix", ["", "ppo:", "./"])
+def test_a_run_by_its_path(run: str, prefix: str, ending: str) -> None:
+    agent = load_agent(prefix + run + ending, small())
+    assert isinstance(agent, NetAgent)
+    assert agent.name == prefix + run + ending
+    assert not agent.stochastic
+
+
+@pytest.mark.parametrize("prefix", ["", "ppo:"])
+def test_a_run_that_draws_from_its_policy(run: str, prefix: str) -> None:
+    agent = load_agent(f"{prefix}{run}@sample", small())
+    assert isinstance(agent, NetAgent)
+    assert agent.stochastic
+    assert agent.name == f"{prefix}{run}@sample"
+
+
+def test_the_prefix_is_the_algorithm(run: str) -> None:
+    with pytest.raises(CheckpointError, match=r"'runs/a' was trained by 'ppo', not by 'dqn'\."):
+        load_agent(f"dqn:{run}", small())
+
+
+def test_a_heuristic_goes_before_a_folder_of_its_name(run: str) -> None:
+    Path(run).rename("lowest")
+    assert not isinstance(load_agent("lowest", small()), NetAgent)
+    assert isinstance(load_agent("./lowest", small()), NetAgent)
+
+
+def test_paths_with_a_colon(run: str) -> None:
+    Path(run).rename("runs/a:b")
+    assert isinstance(load_agent("runs/a:b", small()), NetAgent)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("lowset", r"Unknown agent 'lowset'\. Did you mean 'lowest'\? Valid: random, .*tally\. The path of a run's folder is"),
+        ("random@sample", r"Unknown agent 'random@sample'\. Did you mean 'random'\?"),
+        ("runs/zzz", r"There is no run or checkpoint at 'runs/zzz'\."),
+        ("ppo:runs/zzz@sample", r"There is no run or checkpoint at 'runs/zzz'\."),
+        ("zzz.safetensors", r"There is no run or checkpoint at 'zzz\.safetensors'\."),
+    ],
+)
+def test_who_is_nobody(name: str, says: str) -> None:
+    with pytest.raises(AgentError, match=says):
+        load_agent(name, small())
+
+
+def test_an_empty_name_is_nobody() -> None:
+    with pytest.raises((AgentError, CheckpointError)):
+        load_agent("", small())
+
+
+def test_a_folder_without_a_checkpoint(tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match="There is no checkpoint at"):
+        load_agent(str(tmp_path), small())
+
+
+def test_a_run_for_other_seats_is_refused(run: str) -> None:
+    with pytest.raises(CheckpointError, match=r"'runs/a' was trained with 3 players, and here there are 4\."):
+        load_agent(run, small(4))
+
+
+def test_heuristics_need_no_torch() -> None:
+    code = (
+        "import sys; from nainjaune_agents.loading import load_agent; from nainjaune_env.registry import make_setup; "
+        "load_agent('random', make_setup()); print('torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == "False"
