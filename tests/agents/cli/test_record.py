@@ -7,8 +7,8 @@ import copy
 from pathlib import Path
 
 import pytest
-from nainjaune_agents.cli import record as command
 
+from nainjaune_agents.cli import record as command
 from nainjaune_env.record import show_record, write_records
 from nainjaune_env.registry import make_setup
 from tests.recorded import play
