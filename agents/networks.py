@@ -1,4 +1,4 @@
-"""The network: one body shared by all seats, a head for the policy and one for the value."""
+"""The networks: what plays, one body shared by all seats, and what judges in training."""
 
 from __future__ import annotations
 
@@ -12,35 +12,64 @@ from torch import Tensor, nn
 from nainjaune_env.layout import Layout
 
 
-class PolicyValueNet(nn.Module):
-    """An MLP from an observation to action logits and a value.
+class ObservationNet(nn.Module):
+    """The part that networks share: the bytes of an observation, as small floats, through an MLP.
 
-    The observation's bytes are turned into small floats here, by the zero and scale of each slot. The value is in
-    units of ``payoff_scale`` chips, a buffer that the trainer keeps: payoffs are heavy-tailed and differ by rule sheet.
+    Bytes become floats by the zero and scale of each slot.
     """
 
     zero: Tensor
     factor: Tensor
-    payoff_scale: Tensor
 
-    def __init__(self, layout: Layout, num_actions: int, hidden: Sequence[int], generator: torch.Generator) -> None:
+    def __init__(self, layout: Layout, hidden: Sequence[int], generator: torch.Generator) -> None:
         super().__init__()
         self.register_buffer("zero", torch.from_numpy(layout.zero), persistent=False)
         self.register_buffer("factor", torch.from_numpy(1 / layout.scale), persistent=False)
-        self.register_buffer("payoff_scale", torch.ones(()))
         body: list[nn.Module] = []
         width = layout.size
         for size in hidden:
             body += [_linear(width, size, 2**0.5, generator), nn.ReLU()]
             width = size
         self.body = nn.Sequential(*body)
+        self.width = width
+
+    def features(self, observation: Tensor) -> Tensor:
+        """``(K, width)`` from ``observation (K, size) uint8``."""
+        features: Tensor = self.body((observation.float() - self.zero) * self.factor)
+        return features
+
+
+class ValueNet(ObservationNet):
+    """A critic: the value of an observation, in units of the policy's ``payoff_scale``."""
+
+    def __init__(self, layout: Layout, hidden: Sequence[int], generator: torch.Generator) -> None:
+        super().__init__(layout, hidden, generator)
+        self.value = _linear(self.width, 1, 0.1, generator)
+
+    def forward(self, observation: Tensor) -> Tensor:
+        """Values ``(K,) float32`` of ``observation (K, size) uint8``."""
+        value: Tensor = self.value(self.features(observation))
+        return value.squeeze(-1).float()
+
+
+class PolicyValueNet(ObservationNet):
+    """What plays: action logits and a value from one body.
+
+    The value is in units of ``payoff_scale`` chips, a buffer that the trainer sets: payoffs differ much by rule sheet.
+    """
+
+    payoff_scale: Tensor
+
+    def __init__(self, layout: Layout, num_actions: int, hidden: Sequence[int], generator: torch.Generator) -> None:
+        super().__init__(layout, hidden, generator)
+        self.register_buffer("payoff_scale", torch.ones(()))
         # a nearly uniform policy and a value near 0 at the start
-        self.policy = _linear(width, num_actions, 0.01, generator)
-        self.value = _linear(width, 1, 0.1, generator)
+        self.policy = _linear(self.width, num_actions, 0.01, generator)
+        self.value = _linear(self.width, 1, 0.1, generator)
 
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor]:
         """Logits ``(K, A) float32``, not masked, and values ``(K,) float32``, from ``observation (K, size) uint8``."""
-        x = self.body((observation.float() - self.zero) * self.factor)
+        x = self.features(observation)
         return self.policy(x).float(), self.value(x).squeeze(-1).float()
 
     @torch.inference_mode()

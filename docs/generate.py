@@ -1,4 +1,5 @@
-"""Writes the reference page of every game into ``docs/``: presets, knobs, actions, observation slots.
+"""Writes the reference pages into ``docs/``: of every game (presets, knobs, actions, observation slots), and of every
+trainer (configuration keys, metrics).
 
 python docs/generate.py           write the pages
 python docs/generate.py --check   write nothing; show what has drifted and exit with 1
@@ -13,6 +14,7 @@ from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
 
+from nainjaune_agents.trainers import get_trainer, trainer_names
 from nainjaune_env import game_names, get_game
 from nainjaune_env.spec import GameSpec
 
@@ -91,15 +93,40 @@ def page(game: GameSpec) -> str:
     return "\n".join(part for part in parts if part)
 
 
+def trainer_page(name: str) -> str:
+    """The page of one trainer."""
+    trainer = get_trainer(name)
+    keys = []
+    for f in fields(trainer.Config):
+        default = f.default_factory() if callable(f.default_factory) else f.default
+        keys.append([f"`{f.name}`", value(default), f.metadata["meaning"]])
+    metrics = [[f"`{metric}`", meaning] for metric, meaning in trainer.METRICS.items()]
+    head = DOCS / "heads" / f"trainer_{name}.md"
+    parts = [
+        head.read_text(encoding="utf-8") if head.exists() else f"# {name}\n",
+        "## Configuration\n",
+        table(["key", "default", "meaning"], keys),
+        "## Metrics\n",
+        table(["metric", "meaning"], metrics),
+    ]
+    return "\n".join(parts)
+
+
+def pages() -> dict[str, str]:
+    """Every page by its file's name."""
+    found = {f"{name}.md": page(get_game(name)) for name in game_names()}
+    found.update({f"trainer_{name}.md": trainer_page(name) for name in trainer_names()})
+    return found
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true", help="write nothing; show what has drifted and exit with 1")
     parser.add_argument("--into", type=Path, default=DOCS, help="folder of the pages (default: where this file lies)")
     options = parser.parse_args()
     drifted = False
-    for name in game_names():
-        path = options.into / f"{name}.md"
-        new = page(get_game(name))
+    for name, new in pages().items():
+        path = options.into / name
         if not options.check:
             path.write_text(new, encoding="utf-8")
             continue

@@ -207,6 +207,20 @@ class Batch:
         self._loops.observe_tables(self.tables, self._rules, who, out)
         return out
 
+    def omniscient(self, which: ArrayLike | None = None) -> NDArray[np.uint8]:
+        """The observations of the seats to act, and all that the other seats know beyond them.
+
+        For critics in training; no agent is handed this. Shape ``(K, layout.omniscient(n).size)`` for the indices ``which``.
+        """
+        index = np.arange(self.num_tables) if which is None else np.atleast_1d(np.asarray(which, np.int64))
+        tables, seat = self.tables[index], self.seat[index]
+        parts = []
+        for rel in range(self.num_players):
+            out = np.zeros((len(index), self.layout.size), np.uint8)
+            self._loops.observe_tables(tables, self._rules, (seat + rel) % self.num_players, out)
+            parts.append(out if rel == 0 else out[:, self.layout.private])
+        return np.concatenate(parts, axis=1)
+
     def redacted(self, which: ArrayLike | None = None) -> NDArray[Any]:
         """Copies of tables holding only what the seat to act may know; shape ``(K,)`` for the indices ``which``."""
         rows = self.tables.copy() if which is None else self.tables[np.atleast_1d(np.asarray(which, np.int64))]

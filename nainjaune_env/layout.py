@@ -7,6 +7,7 @@ from the declaration.
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -33,6 +34,8 @@ class Slot:
     """A network sees ``(value - zero) / scale``."""
     zero: int = 0
     """The value that stands for nothing (128 where signed numbers are coded)."""
+    private: bool = False
+    """Whether only the observer may know this."""
 
     @property
     def size(self) -> int:
@@ -77,6 +80,22 @@ class Layout:
     def views(self, observation: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """All slots by name, as :meth:`view` gives them."""
         return {slot.name: self.view(observation, slot.name) for slot in self.slots}
+
+    @cached_property
+    def private(self) -> NDArray[np.int64]:
+        """Indices of the bytes that only the observer may know, ascending."""
+        spans = [self._range[slot.name] for slot in self.slots if slot.private]
+        return np.concatenate([np.arange(0), *(np.arange(span.start, span.stop) for span in spans)]).astype(np.int64)
+
+    def omniscient(self, players: int) -> Layout:
+        """The slots of an observation with the private slots of all other seats after them, relative seats 1, 2, …"""
+        others = [
+            dataclasses.replace(slot, name=f"{slot.name}_of_{rel}", meaning=f"{slot.meaning}: relative seat {rel}'s")
+            for rel in range(1, players)
+            for slot in self.slots
+            if slot.private
+        ]
+        return Layout((*self.slots, *others))
 
     @cached_property
     def high(self) -> NDArray[np.uint8]:

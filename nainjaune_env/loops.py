@@ -135,6 +135,8 @@ def enter(
         credited[i, seat] = 0
     moves = run_on(tables[i], rules, mode, reward[i], credited[i], scratch)
     done[i] = moves == 0
+    if moves == 0:  # nobody had a choice: no step will come that could hand out the payoffs
+        collect(tables[i], rules, reward[i], credited[i], scratch)
     refresh(tables, rules, mode, i, moves, legal, observation, mask)
 
 

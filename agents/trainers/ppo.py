@@ -32,7 +32,7 @@ from ..arena.duplicate import Duplicate
 from ..checkpoint import Checkpoint, check_fits
 from ..loading import load_agent
 from ..net_agent import NetAgent
-from ..networks import PolicyValueNet, masked_log_softmax
+from ..networks import PolicyValueNet, ValueNet, masked_log_softmax
 from ..sampling import sample
 from .advantages import gae
 from .config import at_least, option, settle
@@ -63,9 +63,11 @@ class Config:
     gae_lambda: float = option(1.0, "1 = plain returns")
     value_weight: float = option(0.5, "weight of the value loss")
     max_grad_norm: float = option(0.5, "gradients are scaled down to this norm")
+    privileged: bool = option(True, "judge by a critic that sees all hands; the policy that plays never does")
+    critic_hidden: list[int] = option([256, 256], "widths of that critic's layers")
     centre: bool = option(True, "subtract the table's mean from the payoffs: only the differences between seats count")
     bf16: bool = option(False, "multiply in bfloat16, for processors that do so fast")
-    threads: int = option(2, "torch's threads; more than the free cores makes it many times slower")
+    threads: int = option(1, "torch's threads; more than the cores that are free makes it many times slower")
     checkpoint_minutes: float = option(2.0, "how old a checkpoint may grow")
     eval_every: int = option(20, "iterations between measurements in the course of the run; 0 = none")
     eval_deals: int = option(400, "deals of each such measurement")
@@ -112,6 +114,7 @@ class Rollout:
     """The T decisions of an iteration, in order of time."""
 
     observation: NDArray[np.uint8]  # (T, size)
+    omniscient: NDArray[np.uint8]  # (T, larger size) for the privileged critic; (T, 0) without
     mask: NDArray[np.bool_]  # (T, A)
     action: NDArray[np.int64]  # (T,)
     log_prob: NDArray[np.float32]  # (T,) of the action, under the policy that chose it
@@ -132,7 +135,11 @@ class Trainer:
         self.setup = setup
         generator = torch.Generator().manual_seed(config.seed)
         self.net = PolicyValueNet(setup.layout, len(setup.game.actions), config.hidden, generator)
-        self.optimizer = torch.optim.Adam(self.net.parameters(), lr=config.learning_rate, eps=1e-5)
+        self.critic: ValueNet | None = None
+        if config.privileged:
+            self.critic = ValueNet(setup.layout.omniscient(setup.players), config.critic_hidden, generator)
+        learned = [*self.net.parameters(), *(self.critic.parameters() if self.critic else ())]
+        self.optimizer = torch.optim.Adam(learned, lr=config.learning_rate, eps=1e-5)
         self.batch = Batch(setup, config.tables, autoreset=False)
         self.iteration = 0
         self.decisions = 0
@@ -177,17 +184,25 @@ class Trainer:
                 logits, value = self.net.evaluate(observation)
             network_seconds += time.perf_counter() - clock
             action, log_prob = sample(logits, batch.legal[index], rng)
+            omniscient = batch.omniscient(index) if self.critic else observation[:, :0]
             so_far = self.own_share(earned[index])[np.arange(index.size), seat]
-            parts.append((observation, batch.mask[index], action, log_prob, value, index * n + seat, so_far))
+            mask = batch.mask[index]
+            parts.append((observation, omniscient, mask, action, log_prob, value, index * n + seat, so_far))
             actions[index] = action
             batch.step(actions)
             earned += batch.reward
         spread = float(earned.std())
-        scale = float(self.net.payoff_scale)
         columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        observation, mask, action, log_prob, value, chain, when = columns
+        observation, omniscient, mask, action, log_prob, value, chain, when = columns
+        if self.critic:
+            clock = time.perf_counter()
+            with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=self.config.bf16):
+                pieces = torch.split(torch.from_numpy(omniscient), self.config.minibatch)
+                value = torch.cat([self.critic(piece) for piece in pieces]).numpy()
+            network_seconds += time.perf_counter() - clock
+        value = value * float(self.net.payoff_scale)
         final = self.own_share(earned).ravel()
-        return Rollout(observation, mask, action, log_prob, value * scale, chain, when, final, spread, network_seconds)
+        return Rollout(observation, omniscient, mask, action, log_prob, value, chain, when, final, spread, network_seconds)
 
     def own_share(self, chips: NDArray[np.float32]) -> NDArray[np.float32]:
         """``chips (K, players)`` as learned from: what the pots keep is lost to the whole table, and ``centre`` takes it out."""
@@ -208,7 +223,15 @@ class Trainer:
 
         tensors = [
             torch.from_numpy(array)
-            for array in (rollout.observation, rollout.mask, rollout.action, rollout.log_prob, advantage, target / scale)
+            for array in (
+                rollout.observation,
+                rollout.omniscient,
+                rollout.mask,
+                rollout.action,
+                rollout.log_prob,
+                advantage,
+                target / scale,
+            )
         ]
         count = len(rollout.action)
         sums: dict[str, float] = dict.fromkeys(("policy_loss", "value_loss", "kl", "clip_fraction", "grad_norm", "entropy"), 0.0)
@@ -218,20 +241,25 @@ class Trainer:
             order = torch.from_numpy(rng.permutation(count))
             for at in range(0, count, c.minibatch):
                 rows = order[at : at + c.minibatch]
-                observation, mask, action, old_log_prob, adv, goal = (tensor[rows] for tensor in tensors)
+                observation, omniscient, mask, action, old_log_prob, adv, goal = (tensor[rows] for tensor in tensors)
                 with torch.autocast("cpu", torch.bfloat16, enabled=c.bf16):
                     logits, value = self.net(observation)
+                    judged = self.critic(omniscient) if self.critic else value
                 log_probs = masked_log_softmax(logits, mask)
                 log_ratio = log_probs.gather(1, action[:, None]).squeeze(1) - old_log_prob
                 ratio = log_ratio.exp()
                 adv = (adv - adv.mean()) / (adv.std(correction=0) + 1e-8)
                 policy_loss = -torch.min(ratio * adv, ratio.clamp(1 - c.clip, 1 + c.clip) * adv).mean()
-                value_loss = torch.nn.functional.mse_loss(value, goal)
+                value_loss = torch.nn.functional.mse_loss(judged, goal)
+                # with a critic of its own, the value head still learns: searches will want what a seat itself can expect
+                own_value_loss = torch.nn.functional.mse_loss(value, goal) if self.critic else torch.zeros(())
                 entropy = -(log_probs.exp() * log_probs).sum(-1).mean()
-                loss = policy_loss + c.value_weight * value_loss - entropy_weight * entropy
+                loss = policy_loss + c.value_weight * (value_loss + own_value_loss) - entropy_weight * entropy
                 self.optimizer.zero_grad(set_to_none=True)
                 loss.backward()  # type: ignore[no-untyped-call]
                 norm = torch.nn.utils.clip_grad_norm_(self.net.parameters(), c.max_grad_norm)
+                if self.critic:
+                    torch.nn.utils.clip_grad_norm_(self.critic.parameters(), c.max_grad_norm)
                 self.optimizer.step()
                 steps += 1
                 with torch.no_grad():
@@ -261,6 +289,8 @@ class Trainer:
     def checkpoint(self) -> Checkpoint:
         """All that is needed to go on, and to play."""
         tensors = {f"model.{name}": tensor for name, tensor in self.net.state_dict().items()}
+        if self.critic:
+            tensors.update({f"critic.{name}": tensor for name, tensor in self.critic.state_dict().items()})
         for number, state in self.optimizer.state_dict()["state"].items():
             for key, tensor in state.items():
                 tensors[f"optimizer.{number}.{key}"] = tensor
@@ -284,6 +314,7 @@ class Trainer:
         """Go on from a checkpoint of this same configuration."""
         check_fits(checkpoint, self.setup, "the run's checkpoint")
         model = {k.removeprefix("model."): v for k, v in checkpoint.tensors.items() if k.startswith("model.")}
+        critic = {k.removeprefix("critic."): v for k, v in checkpoint.tensors.items() if k.startswith("critic.")}
         state: dict[int, dict[str, torch.Tensor]] = {}
         for name, tensor in checkpoint.tensors.items():
             if name.startswith("optimizer."):
@@ -291,6 +322,8 @@ class Trainer:
                 state.setdefault(int(number), {})[key] = tensor
         try:
             self.net.load_state_dict(model)
+            if self.critic:
+                self.critic.load_state_dict(critic)
             self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": state})
         except (RuntimeError, ValueError) as error:
             raise CheckpointError(f"The run's checkpoint does not fit its configuration: {error}.") from None

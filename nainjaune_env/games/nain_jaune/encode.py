@@ -24,8 +24,8 @@ def layout(players: int) -> Layout:
     """The slots with ``players`` seats."""
     return Layout(
         (
-            Slot("hand", (RANKS,), "plain cards I hold, by rank", high=4, scale=2.0),
-            Slot("hand_pots", (POTS,), "pot cards I hold"),
+            Slot("hand", (RANKS,), "plain cards I hold, by rank", high=4, scale=2.0, private=True),
+            Slot("hand_pots", (POTS,), "pot cards I hold", private=True),
             Slot("played", (RANKS,), "plain cards played by anyone this round, by rank", high=4, scale=2.0),
             Slot("played_pots", (POTS,), "pot cards played by anyone this round"),
             Slot("required", (RANKS + 1,), "one-hot: 0 I or another have the lead, else the required rank"),

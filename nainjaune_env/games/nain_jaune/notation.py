@@ -56,8 +56,8 @@ def setup_table(
     """A table (one record of ``state.TABLE``) at the start of a round with these hands.
 
     ``stacks`` and ``pots`` are those before the antes (None: a fresh match's); ``seed`` is the generator's state, from which
-    later rounds are dealt. Raises :class:`DealError` where hands are not from one deck or not of the right size, or a stack or pot
-    cannot be.
+    later rounds are dealt. Raises :class:`DealError` where hands are not from one deck or not of the right size, or a stack
+    or pot cannot be.
     """
     rules: KernelRules = setup.kernel_rules  # type: ignore[assignment]
     n = setup.players
