@@ -98,7 +98,7 @@ def test_compiled_functions_are_cached_where_we_say_and_numbas_own_setting_is_le
 
     assert before == config.CACHE_DIR
     assert isinstance(kernel.legal, numba.core.dispatcher.Dispatcher)
-    folder = cache_folder()
+    folder = cache_folder(PACKAGE_ROOT)  # as at import: remembered, should a source have changed since
     if folder is not None:
         assert Path(kernel.legal.stats.cache_path).is_relative_to(folder)
 
