@@ -76,8 +76,8 @@ class Config:
     def __post_init__(self) -> None:
         at_least(self, iterations=1, tables=1, epochs=1, minibatch=1, threads=1, eval_every=0, eval_deals=2)
         at_least(self, seed=0, learning_rate=0, last_learning_rate=0, entropy=0, last_entropy=0, clip=0, gae_lambda=0)
-        if min(self.hidden, default=1) < 1:
-            raise ConfigError(f"The configuration key 'hidden' holds widths of at least 1, not {self.hidden!r}.")
+        if min([*self.hidden, *self.critic_hidden], default=1) < 1:
+            raise ConfigError(f"Layers have a width of at least 1, not {self.hidden!r} and {self.critic_hidden!r}.")
         setup = self.setup()
         if self.eval_every:  # a wrong name is an error now and not some iterations later
             load_agent(self.eval_against, setup)
