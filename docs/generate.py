@@ -10,59 +10,15 @@ from __future__ import annotations
 import argparse
 import difflib
 import sys
-from collections.abc import Iterable
 from dataclasses import fields
 from pathlib import Path
 
 from nainjaune_agents.trainers import get_trainer, trainer_names
 from nainjaune_env import game_names, get_game
 from nainjaune_env.spec import GameSpec
+from nainjaune_env.tables import knob_table, markdown_table, preset_table
 
 DOCS = Path(__file__).resolve().parent
-
-
-def table(head: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
-    """A Markdown table."""
-    lines = [[str(cell).replace("|", r"\|") for cell in row] for row in (head, *rows)]
-    lines.insert(1, ["---"] * len(lines[0]))
-    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
-
-
-def value(given: object) -> str:
-    """A knob's value as Python spells it, words without quotes."""
-    return f"`{given}`"
-
-
-def preset_table(game: GameSpec) -> str:
-    """Every knob's value on every sheet."""
-    sheets = game.presets.values()
-    rows: list[list[object]] = [
-        ["players", *(f"{sheet.players[0]}–{sheet.players[-1]}" for sheet in sheets)],
-    ]
-    for name in knob_names(game):
-        rows.append([f"`{name}`", *(value(sheet.rules.to_dict()[name]) for sheet in sheets)])
-    rows.append(["sheet", *(sheet.source for sheet in sheets)])
-    return table(["knob", *(f"`{name}`" for name in game.presets)], rows)
-
-
-def knob_names(game: GameSpec) -> list[str]:
-    """The names of the knobs."""
-    return [knob.name for knob in fields(game.presets[game.default_preset].rules)]
-
-
-def knob_table(game: GameSpec) -> str:
-    """What each knob may be and what it means."""
-    rows = []
-    for knob in fields(game.presets[game.default_preset].rules):
-        about = knob.metadata
-        if about["kind"] == "word":
-            values = ", ".join(map(value, about["choices"]))
-        elif about["kind"] == "flag":
-            values = f"{value(True)}, {value(False)}"
-        else:
-            values = f"a whole number from {about['low']}" + (f", or {value(None)}" if about["optional"] else "")
-        rows.append([f"`{knob.name}`", values, about["meaning"], about["source"]])
-    return table(["knob", "values", "meaning", "article"], rows)
 
 
 def action_table(game: GameSpec) -> str:
@@ -71,7 +27,7 @@ def action_table(game: GameSpec) -> str:
     numbered = [f"{number}: `{name}`" for number, name in enumerate(game.actions)]
     depth = -(-len(numbered) // columns)
     padded = numbered + [""] * (depth * columns - len(numbered))
-    return table([""] * columns, ([padded[row + depth * column] for column in range(columns)] for row in range(depth)))
+    return markdown_table([""] * columns, ([padded[row + depth * column] for column in range(columns)] for row in range(depth)))
 
 
 def page(game: GameSpec) -> str:
@@ -82,9 +38,9 @@ def page(game: GameSpec) -> str:
         f"# {game.title}\n",
         head.read_text(encoding="utf-8") if head.exists() else "",
         "## Presets\n",
-        preset_table(game),
+        preset_table(game.presets),
         "## Knobs\n",
-        knob_table(game),
+        knob_table(type(game.presets[game.default_preset].rules)),
         f"## Actions\n\n{len(game.actions)} of them, `Discrete({len(game.actions)})`.\n",
         action_table(game),
         f"## Observation\n\nWith {game.default_players} players {layout.size} bytes; fingerprint `{layout.fingerprint}`.\n",
@@ -99,15 +55,15 @@ def trainer_page(name: str) -> str:
     keys = []
     for f in fields(trainer.Config):
         default = f.default_factory() if callable(f.default_factory) else f.default
-        keys.append([f"`{f.name}`", value(default), f.metadata["meaning"]])
+        keys.append([f"`{f.name}`", f"`{default}`", f.metadata["meaning"]])
     metrics = [[f"`{metric}`", meaning] for metric, meaning in trainer.METRICS.items()]
     head = DOCS / "heads" / f"trainer_{name}.md"
     parts = [
         head.read_text(encoding="utf-8") if head.exists() else f"# {name}\n",
         "## Configuration\n",
-        table(["key", "default", "meaning"], keys),
+        markdown_table(["key", "default", "meaning"], keys),
         "## Metrics\n",
-        table(["metric", "meaning"], metrics),
+        markdown_table(["metric", "meaning"], metrics),
     ]
     return "\n".join(parts)
 
