@@ -1,0 +1,184 @@
+"""Configurations: only what is known and fits gets in."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from nainjaune_agents.trainers import get_trainer, trainer_names
+from nainjaune_agents.trainers.config import apply_settings, at_least, build, describe, option, read_yaml, settle
+from nainjaune_agents.trainers.schedule import anneal
+from nainjaune_env.errors import ConfigError, NainJauneError, RulesError
+
+
+@dataclass(frozen=True)
+class Toy:
+    name: str = option("x", "a word")
+    size: int = option(3, "a whole number")
+    rate: float = option(0.5, "a number")
+    on: bool = option(False, "yes or no")
+    preset: str | None = option(None, "a word or none")
+    widths: list[int] = option([4, 5], "whole numbers")
+    rules: dict[str, Any] = option({}, "knobs")
+
+
+def test_what_is_not_given_is_the_default() -> None:
+    assert build(Toy, {}) == Toy()
+    assert build(Toy, {"size": 7}) == Toy(size=7)
+
+
+def test_defaults_are_not_shared() -> None:
+    one, two = Toy(), Toy()
+    one.widths.append(6)
+    one.rules["stake"] = 2
+    assert (two.widths, two.rules) == ([4, 5], {})
+
+
+def test_an_unknown_key_names_the_nearest() -> None:
+    with pytest.raises(ConfigError, match=r"Unknown configuration key 'sise'\. Did you mean 'size'\? Valid: name, size"):
+        build(Toy, {"sise": 1})
+    with pytest.raises(ConfigError, match="Unknown configuration key 3"):
+        build(Toy, {3: 1})  # type: ignore[dict-item]
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "kind"),
+    [
+        ("size", "3", "int"), ("size", 3.0, "int"), ("size", True, "int"), ("size", None, "int"),
+        ("rate", "fast", "float"), ("rate", True, "float"), ("rate", None, "float"), ("rate", [0.1], "float"),
+        ("rate", float("nan"), "float"), ("rate", float("inf"), "float"), ("rate", "nan", "float"),
+        ("on", 1, "bool"), ("on", "yes", "bool"), ("name", 3, "str"), ("name", None, "str"),
+        ("preset", 3, "str | None"), ("widths", 4, "list[int]"), ("widths", [4, "5"], "list[int]"),
+        ("widths", [True], "list[int]"), ("rules", [], "dict"),
+    ],
+)  # fmt: skip
+def test_a_value_of_the_wrong_type(key: str, value: Any, kind: str) -> None:
+    with pytest.raises(ConfigError, match=re.escape(f"The configuration key {key!r} takes {kind}") + ".*, not "):
+        build(Toy, {key: value})
+
+
+@pytest.mark.parametrize("value", [1, 1.0, "1e0", "1.0", "1e-0"])
+def test_numbers_as_people_write_them(value: Any) -> None:
+    """YAML takes 1e-3, without a point, for text."""
+    found = build(Toy, {"rate": value}).rate
+    assert found == 1.0
+    assert type(found) is float
+
+
+def test_settings_go_over_the_file() -> None:
+    values = {"size": 1, "rules": {"stake": 2, "decline": "entry"}}
+    settings = ["size=9", "rate=1e-3", "on=true", "preset=null", "widths=[1, 2]", "rules.decline=never", "name=a=b"]
+    done = apply_settings(values, settings)
+    assert done == {
+        "size": 9, "rate": "1e-3", "on": True, "preset": None, "widths": [1, 2], "name": "a=b",
+        "rules": {"stake": 2, "decline": "never"},
+    }  # fmt: skip
+    assert values == {"size": 1, "rules": {"stake": 2, "decline": "entry"}}
+    assert build(Toy, done).rate == 1e-3
+    assert apply_settings({}, ["rules.stake=3", "rules.max_rounds=2"]) == {"rules": {"stake": 3, "max_rounds": 2}}
+
+
+@pytest.mark.parametrize(
+    ("setting", "says"),
+    [
+        ("size", r"A setting is key=value, not 'size'\."),
+        ("=3", r"A setting is key=value, not '=3'\."),
+        ("widths=[1", r"The value in 'widths=\[1' is not YAML"),
+        ("size.big=1", r"'size' holds 1, so 'size\.big' cannot be set inside it\."),
+    ],
+)
+def test_settings_that_are_none(setting: str, says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        apply_settings({"size": 1}, [setting])
+
+
+def test_yaml_files(tmp_path: Path) -> None:
+    path = tmp_path / "c.yaml"
+    path.write_text("size: 4  # more\nrules:\n  stake: 2\n", encoding="utf-8")
+    assert read_yaml(path) == {"size": 4, "rules": {"stake": 2}}
+    path.write_text("# nothing differs\n", encoding="utf-8")
+    assert read_yaml(path) == {}
+
+
+@pytest.mark.parametrize("text", [b"- a\n- b\n", b"just words", b"a: [1", b"\xff\xfe\x00", b"!!python/object/apply:os.getcwd []"])
+def test_files_that_hold_something_else(tmp_path: Path, text: bytes) -> None:
+    (tmp_path / "c.yaml").write_bytes(text)
+    with pytest.raises(ConfigError, match=r"c\.yaml"):
+        read_yaml(tmp_path / "c.yaml")
+
+
+def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+    for path in (tmp_path / "none.yaml", tmp_path):
+        with pytest.raises(ConfigError, match="There is no configuration at"):
+            read_yaml(path)
+
+
+def test_at_least() -> None:
+    at_least(Toy(), size=3, rate=0)
+    with pytest.raises(ConfigError, match=r"The configuration key 'size' is at least 4, and it is 3\."):
+        at_least(Toy(), size=4)
+
+
+def test_knobs_from_a_file_are_knobs_and_nothing_else() -> None:
+    assert settle("nain_jaune", "skip", 3, {"stake": 2}).rules.to_dict()["stake"] == 2
+    for name in ("preset", "game", "players", "self", "stak", 5):
+        with pytest.raises(RulesError, match="Unknown knob"):
+            settle("nain_jaune", None, None, {name: 1})  # type: ignore[dict-item]
+
+
+def test_anneal() -> None:
+    assert [anneal(4.0, 2.0, f) for f in (0.0, 0.25, 1.0, 1.5, -1.0)] == [4.0, 3.5, 2.0, 2.0, 4.0]
+
+
+# ---------------------------------------------------------------- every trainer
+
+
+@pytest.mark.parametrize("name", trainer_names())
+def test_every_trainer_is_one(name: str) -> None:
+    trainer = get_trainer(name)
+    assert trainer.Config().algorithm == name
+    assert callable(trainer.train)
+    text = describe(trainer.Config)
+    for f in fields(trainer.Config):
+        assert re.search(rf"^  {f.name} .*{re.escape(f.metadata['meaning'])}$", text, re.MULTILINE)
+
+
+def test_an_unknown_algorithm_names_the_nearest() -> None:
+    with pytest.raises(ConfigError, match=r"Unknown algorithm 'pop'\. Did you mean 'ppo'\?"):
+        get_trainer("pop")
+    for tool in ("config", "run", "../ppo", None, ["ppo"]):
+        with pytest.raises(ConfigError, match="Unknown algorithm"):
+            get_trainer(tool)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"iterations": 0}, {"tables": 0}, {"seed": -1}, {"hidden": [0]}, {"hidden": [16, -1]},
+        {"critic_hidden": [0]}, {"threads": 0}, {"minibatch": 0},
+        {"eval_deals": 1}, {"learning_rate": -1.0}, {"game": "whist"}, {"preset": "clasic"}, {"players": 9},
+        {"rules": {"stak": 2}}, {"rules": {"stake": 0}}, {"rules": {"preset": "skip"}}, {"eval_against": "lowset"},
+    ],
+)  # fmt: skip
+def test_ppos_mistakes_are_said_before_anything_runs(wrong: dict[str, Any]) -> None:
+    with pytest.raises(NainJauneError):
+        build(get_trainer("ppo").Config, wrong)
+
+
+CONFIGS = sorted(Path(__file__).parents[3].glob("configs/*/*.yaml"))
+
+
+@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_every_configuration_we_ship_is_sound_and_holds_only_what_differs(path: Path) -> None:
+    values = read_yaml(path)
+    cls = get_trainer(values.get("algorithm", "ppo")).Config
+    config, default = build(cls, values), cls()
+    for key in values:
+        if key not in ("algorithm", "game", "preset", "players"):
+            assert getattr(config, key) != getattr(default, key), f"{key} is the default"
+    assert yaml.safe_load(path.read_text(encoding="utf-8")).get("game", config.game) == path.parent.name

@@ -1,0 +1,410 @@
+"""PPO: what it learns from is what was played, a resumed run is the same run, and it learns."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
+from nainjaune_agents.cli.main import main
+from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.net_agent import NetAgent, load_net_agent
+from nainjaune_agents.networks import masked_log_softmax
+from nainjaune_agents.trainers import ppo
+from nainjaune_agents.trainers.config import build
+from nainjaune_agents.trainers.ppo import METRICS, Config, Rollout, Trainer, train
+from nainjaune_agents.trainers.run import Run
+from nainjaune_env.batch import Batch, legal_actions
+from nainjaune_env.errors import CheckpointError
+from nainjaune_env.prng import streams
+from tests.contract import helper
+
+ROOT = Path(__file__).parents[3]
+TINY = {"tables": 64, "hidden": [16], "critic_hidden": [16], "eval_every": 0, "threads": 1, "minibatch": 256, "iterations": 6}
+
+
+def tiny(**other: Any) -> Config:
+    return build(Config, {**TINY, **other})
+
+
+def trainer_of(config: Config) -> Trainer:
+    return Trainer(config, config.setup())
+
+
+def quiet(iteration: int, metrics: dict[str, float]) -> None:
+    pass
+
+
+def run_in(folder: Path, config: Config, *, resume: bool = False, stop_after: int | None = None) -> Checkpoint:
+    """Train in ``folder``, asked to stop after some iterations; gives the checkpoint it leaves."""
+    run = Run(folder)
+    checkpoint = run.create(config, resume=resume)
+
+    def progress(iteration: int, metrics: dict[str, float]) -> None:
+        if iteration == stop_after:
+            run.stop_requested = True
+
+    finished = train(config, run, checkpoint, progress)
+    left = load_checkpoint(folder)
+    assert finished == (left.iteration == config.iterations)
+    return left
+
+
+def same(one: Checkpoint, two: Checkpoint) -> bool:
+    """Bit for bit the same but for the time it took."""
+    assert dataclasses.replace(one, tensors={}, progress={}) == dataclasses.replace(two, tensors={}, progress={})
+    assert one.progress["decisions"] == two.progress["decisions"]
+    assert one.tensors.keys() == two.tensors.keys()
+    return all(tensor.numpy().tobytes() == two.tensors[name].numpy().tobytes() for name, tensor in one.tensors.items())
+
+
+# ---------------------------------------------------------------- what it learns from
+
+
+@pytest.fixture(scope="module", params=[(True, True, "djeco", 4), (False, True, "classic", 3), (False, False, "skip", 6)])
+def played(request: pytest.FixtureRequest) -> tuple[Trainer, Rollout]:
+    centre, privileged, preset, players = request.param
+    trainer = trainer_of(tiny(centre=centre, privileged=privileged, preset=preset, players=players, tables=40, seed=7))
+    with torch.no_grad():
+        trainer.net.policy.weight *= 100  # a policy that is not uniform
+        trainer.net.value.weight *= 10
+        trainer.net.payoff_scale.fill_(3.0)
+    return trainer, trainer.collect(np.random.default_rng(1))
+
+
+def test_every_decision_of_every_seat_is_there_once_and_no_forced_ply(played: tuple[Trainer, Rollout]) -> None:
+    """Each table played over ply by ply: the choices that come up are its part of the rollout, in order."""
+    trainer, rollout = played
+    n, config = trainer.setup.players, trainer.config
+    share = trainer.own_share
+    batch = Batch(trainer.setup, config.tables, skip_forced=False, autoreset=False)
+    batch.reset(seeds=streams(config.seed, config.tables, stream=1))
+    left = [list(np.flatnonzero(rollout.chain // n == table)) for table in range(config.tables)]
+    chips = batch.reward.astype(np.float32)
+    while not batch.done.all():
+        actions = np.zeros(config.tables, np.int64)
+        for i in np.flatnonzero(~batch.done):
+            legal = legal_actions(int(batch.legal[i]))
+            actions[i] = legal[0]
+            if len(legal) > 1:
+                t = left[i].pop(0)
+                seat = int(batch.seat[i])
+                assert rollout.chain[t] == i * n + seat
+                assert np.array_equal(rollout.observation[t], batch.observation[i])
+                assert np.array_equal(rollout.mask[t], batch.mask[i])
+                assert rollout.earned[t] == pytest.approx(float(share(chips[i : i + 1])[0, seat]), abs=1e-4)
+                actions[i] = rollout.action[t]
+        batch.step(actions)
+        chips += batch.reward
+    assert not any(left)
+    assert rollout.final.tolist() == pytest.approx(share(chips).ravel().tolist(), abs=1e-4)
+    assert rollout.spread == pytest.approx(chips.std(), rel=1e-4)
+
+
+def test_only_choices_and_only_legal_ones(played: tuple[Trainer, Rollout]) -> None:
+    _, rollout = played
+    assert (rollout.mask.sum(axis=1) >= 2).all()
+    assert rollout.mask[np.arange(len(rollout.action)), rollout.action].all()
+
+
+def test_log_probabilities_are_the_nets_and_values_the_critics(played: tuple[Trainer, Rollout]) -> None:
+    trainer, rollout = played
+    assert (trainer.critic is not None) == trainer.config.privileged
+    with torch.no_grad():
+        logits, value = trainer.net(torch.from_numpy(rollout.observation))
+        if trainer.critic:
+            value = trainer.critic(torch.from_numpy(rollout.omniscient))
+        log_probs = masked_log_softmax(logits, torch.from_numpy(rollout.mask))
+    expected = log_probs.numpy()[np.arange(len(rollout.action)), rollout.action]
+    assert rollout.log_prob == pytest.approx(expected, abs=1e-4)
+    assert rollout.value == pytest.approx(3.0 * value.numpy(), abs=1e-3)
+
+
+def test_the_critic_sees_all_hands_and_the_policy_does_not(played: tuple[Trainer, Rollout]) -> None:
+    """Its bytes begin with the seat's own observation; what follows depends on what is hidden from the seat."""
+    trainer, rollout = played
+    size = trainer.setup.layout.size
+    assert rollout.observation.shape[1] == size
+    if trainer.critic is None:
+        assert rollout.omniscient.shape[1] == 0
+        return
+    assert np.array_equal(rollout.omniscient[:, :size], rollout.observation)
+    batch = Batch(trainer.setup, 20, seed=3)
+    mixer = random.Random(1)
+    rows = [helper(trainer.setup).reshuffle(trainer.setup, row, int(row.seat), mixer) for row in batch.tables]
+    before = batch.omniscient().copy()
+    batch.set_tables(np.arange(20), np.array(rows))
+    assert np.array_equal(before[:, :size], batch.omniscient()[:, :size])
+    assert (before[:, size:] != batch.omniscient()[:, size:]).any(axis=1).all()
+
+
+def test_centred_chips_add_up_to_nothing(played: tuple[Trainer, Rollout]) -> None:
+    trainer, rollout = played
+    sums = rollout.final.reshape(-1, trainer.setup.players).sum(axis=1)
+    assert (np.abs(sums).max() < 1e-3) == trainer.config.centre
+
+
+def test_deals_differ_between_iterations_and_seeds() -> None:
+    def first_look(seed: int, iteration: int) -> bytes:
+        trainer = trainer_of(tiny(seed=seed, tables=8))
+        trainer.iteration = iteration
+        return trainer.collect(np.random.default_rng(0)).observation[:8].tobytes()
+
+    assert first_look(0, 0) == first_look(0, 0)
+    assert len({first_look(0, 0), first_look(0, 1), first_look(1, 0), first_look(1, 1)}) == 4
+
+
+def test_no_step_no_change() -> None:
+    """At a learning rate of 0 the ratio is 1 everywhere, so every term of the loss is known."""
+    trainer = trainer_of(tiny(learning_rate=0, last_learning_rate=0, tables=200))
+    before = [tensor.clone() for tensor in trainer.net.parameters()]
+    metrics = trainer.iterate()
+    assert all(torch.equal(one, two) for one, two in zip(before, trainer.net.parameters(), strict=True))
+    assert metrics["update/kl"] == pytest.approx(0, abs=1e-6)
+    assert metrics["update/clip_fraction"] == 0
+    assert metrics["update/policy_loss"] == pytest.approx(0, abs=1e-4)  # advantages are centred in every minibatch
+    assert metrics["update/value_loss"] == pytest.approx(1, rel=0.3)  # in units of the returns' spread
+    assert metrics["update/grad_norm"] > 0
+
+
+def test_the_values_unit_is_fixed_by_the_first_iteration() -> None:
+    trainer = trainer_of(tiny())
+    assert float(trainer.net.payoff_scale) == 1
+    trainer.iterate()
+    unit = float(trainer.net.payoff_scale)
+    assert unit > 1
+    trainer.iterate()
+    assert float(trainer.net.payoff_scale) == unit
+
+
+def test_schedules_run_from_first_to_last() -> None:
+    trainer = trainer_of(tiny(iterations=2, learning_rate=1e-3, last_learning_rate=1e-4, entropy=0.2, last_entropy=0.0))
+    one, two = trainer.iterate(), trainer.iterate()
+    assert [m["schedule/learning_rate"] for m in (one, two)] == pytest.approx([1e-3, 5.5e-4])
+    assert [m["schedule/entropy_weight"] for m in (one, two)] == pytest.approx([0.2, 0.1])
+
+
+# ---------------------------------------------------------------- the same run, resumed
+
+
+@pytest.mark.parametrize(
+    "other", [{}, {"privileged": False, "centre": False, "epochs": 1, "gae_lambda": 0.9}, {"bf16": True}]
+)
+def test_stopped_and_resumed_it_is_the_same_run(tmp_path: Path, other: dict[str, Any]) -> None:
+    config = tiny(**other)
+    whole = run_in(tmp_path / "whole", config)
+    stopped = run_in(tmp_path / "parts", config, stop_after=3)
+    assert stopped.iteration == 3
+    assert not torch.equal(stopped.tensors["model.policy.weight"], whole.tensors["model.policy.weight"])
+    assert same(run_in(tmp_path / "parts", config, resume=True), whole)
+
+
+def test_stopped_before_its_first_iteration_and_after_its_last(tmp_path: Path) -> None:
+    config = tiny(iterations=2)
+    whole = run_in(tmp_path / "whole", config)
+    assert run_in(tmp_path / "parts", config, stop_after=0).iteration == 0
+    assert same(run_in(tmp_path / "parts", config, resume=True), whole)
+    assert same(run_in(tmp_path / "parts", config, resume=True), whole)
+
+
+def test_measuring_on_the_way_changes_nothing(tmp_path: Path) -> None:
+    plain = run_in(tmp_path / "plain", tiny(iterations=3))
+    measured = run_in(tmp_path / "measured", tiny(iterations=3, eval_every=1, eval_deals=5))
+    assert same(dataclasses.replace(measured, config=plain.config), plain)
+
+
+def test_torchs_own_generator_has_no_part_in_it(tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    one = run_in(tmp_path / "a", tiny(iterations=2))
+    torch.manual_seed(2)
+    assert same(run_in(tmp_path / "b", tiny(iterations=2)), one)
+    other = run_in(tmp_path / "c", tiny(iterations=2, seed=1))
+    assert not torch.equal(other.tensors["model.policy.weight"], one.tensors["model.policy.weight"])
+
+
+def test_a_checkpoint_of_another_net_is_refused() -> None:
+    checkpoint = trainer_of(tiny()).checkpoint()
+    with pytest.raises(CheckpointError, match="does not fit its configuration"):
+        trainer_of(tiny(hidden=[17])).restore(checkpoint)
+    with pytest.raises(CheckpointError, match="does not fit its configuration"):
+        trainer_of(tiny(critic_hidden=[17])).restore(checkpoint)
+    with pytest.raises(CheckpointError, match="players"):
+        trainer_of(tiny(players=3)).restore(checkpoint)
+
+
+# ---------------------------------------------------------------- from outside
+
+
+def start(folder: Path, *words: str) -> subprocess.Popen[bytes]:
+    """A training process of its own."""
+    settings = [f"--set={key}={value}" for key, value in TINY.items()]
+    return subprocess.Popen(
+        [sys.executable, "train.py", str(folder.parent / "c.yaml"), "--out", str(folder), *settings, *words],
+        cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
+def wait_for(what: Callable[[], object], process: subprocess.Popen[bytes]) -> None:
+    until = time.monotonic() + 120
+    while not what():
+        assert process.poll() is None, process.stderr and process.stderr.read().decode()
+        assert time.monotonic() < until
+        time.sleep(0.005)
+
+
+def iteration_at(folder: Path) -> int:
+    with contextlib.suppress(CheckpointError):
+        return load_checkpoint(folder).iteration
+    return -1
+
+
+LONG = 2000
+
+
+def test_killed_and_resumed_it_is_the_same_run(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "c.yaml").write_text("checkpoint_minutes: 0\n", encoding="utf-8")
+    killed, iterations = tmp_path / "killed", 40
+    process = start(killed, f"--set=iterations={iterations}")
+    wait_for(lambda: iteration_at(killed) >= 3, process)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert process.returncode == -signal.SIGKILL
+    assert 3 <= iteration_at(killed) < iterations
+    assert main(["train", "--out", str(killed), "--resume"]) == 0
+    whole = run_in(tmp_path / "whole", tiny(iterations=iterations, checkpoint_minutes=0))
+    assert same(load_checkpoint(killed), whole)
+    assert f"Trained: {killed}." in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("when", ["at once", "folder", "checkpoint"])
+def test_ctrl_c_leaves_nothing_broken(tmp_path: Path, when: str, capfd: pytest.CaptureFixture[str]) -> None:
+    """Whenever it comes, the run can be begun, or gone on with."""
+    (tmp_path / "c.yaml").write_text("# nothing differs\n", encoding="utf-8")
+    folder = tmp_path / "run"
+    process = start(folder, f"--set=iterations={LONG}")
+    if when == "at once":
+        time.sleep(0.3)
+    elif when == "folder":
+        wait_for(folder.exists, process)
+    else:
+        wait_for(lambda: iteration_at(folder) >= 0, process)
+        time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode in (130, -signal.SIGINT)
+    if when == "checkpoint":
+        assert process.returncode == 130
+        assert b"Traceback" not in errors
+        assert 0 < iteration_at(folder) < LONG
+    begun = (folder / "config.yaml").exists()
+    assert begun or not folder.exists() or not os.listdir(folder)
+    assert not list(tmp_path.rglob("*.tmp"))
+    # on from there, asked to stop right away
+    config = tiny(iterations=LONG)
+    run = Run(folder)
+    checkpoint = run.create(config, resume=begun)
+    run.stop_requested = True
+    assert not train(config, run, checkpoint, quiet)
+    assert iteration_at(folder) >= 0
+
+
+# ---------------------------------------------------------------- what it tells
+
+
+class Writer:
+    """Keeps what TensorBoard would be told."""
+
+    def __init__(self, folder: str, purge_step: int) -> None:
+        self.folder, self.purge_step = folder, purge_step
+        self.told: dict[str, list[tuple[int, float]]] = {}
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(self, *exception: object) -> None: ...
+
+    def add_scalar(self, name: str, value: float, step: int) -> None:
+        self.told.setdefault(name, []).append((step, value))
+
+
+@pytest.fixture
+def writers(monkeypatch: pytest.MonkeyPatch) -> list[Writer]:
+    made: list[Writer] = []
+
+    def make(folder: str, purge_step: int) -> Writer:
+        made.append(Writer(folder, purge_step))
+        return made[-1]
+
+    monkeypatch.setattr(ppo, "SummaryWriter", make)
+    return made
+
+
+def test_every_metric_is_logged_and_every_logged_one_is_explained(tmp_path: Path, writers: list[Writer]) -> None:
+    config = tiny(iterations=5, eval_every=2, eval_deals=5)
+    run_in(tmp_path / "a", config, stop_after=3)
+    run_in(tmp_path / "a", config, resume=True)
+    first, second = writers
+    assert set(first.told) == set(METRICS)
+    assert [first.purge_step, second.purge_step] == [0, 3]
+    for name in METRICS:
+        steps = [step for writer in writers for step, _ in writer.told[name]]
+        assert steps == ([2, 4, 5] if name.startswith("eval/") else [1, 2, 3, 4, 5])
+        assert all(np.isfinite(value) for writer in writers for _, value in writer.told[name])
+    for name in ("run/seconds", "rollout/decisions"):
+        values = [value for writer in writers for _, value in writer.told[name]]
+        assert values == sorted(values)
+        assert values[0] > 0
+    assert 0 < second.told["speed/network_share"][0][1] < 1
+
+
+def test_metrics_say_what_they_say(tmp_path: Path) -> None:
+    told: list[dict[str, float]] = []
+    config = tiny(iterations=1, tables=100, learning_rate=0, last_learning_rate=0)
+    run = Run(tmp_path)
+    train(config, run, run.create(config, resume=False), lambda _, metrics: told.append(metrics))
+    assert told[0] == {}
+    metrics = told[1]
+    trainer = trainer_of(config)
+    rollout = trainer.collect(np.random.default_rng([config.seed, 0]))
+    assert metrics["rollout/decisions"] == len(rollout.action)
+    assert metrics["rollout/decisions_per_round"] == len(rollout.action) / 100
+    assert metrics["rollout/payoff_spread"] == rollout.spread
+    with torch.no_grad():
+        log_probs = masked_log_softmax(trainer.net(torch.from_numpy(rollout.observation))[0], torch.from_numpy(rollout.mask))
+    entropy = float(-(log_probs.exp() * log_probs).sum(-1).mean())
+    assert metrics["rollout/entropy"] == pytest.approx(entropy, rel=0.05)
+    target = rollout.final[rollout.chain] - rollout.earned
+    explained = 1 - np.var(target - rollout.value) / np.var(target)
+    assert metrics["update/explained_variance"] == pytest.approx(explained, abs=1e-3)
+
+
+# ---------------------------------------------------------------- it learns
+
+
+@pytest.mark.parametrize("privileged", [True, False])
+def test_it_learns(tmp_path: Path, privileged: bool) -> None:
+    """A few seconds make it beat random play by a wide margin, and what it was before it learned."""
+    values = {"tables": 400, "hidden": [32], "iterations": 15, "minibatch": 1024, "learning_rate": 3e-3, "entropy": 0.02}
+    config = tiny(**values, players=3, privileged=privileged)
+    setup = config.setup()
+    begin = NetAgent("begin", trainer_of(config).net)
+    run_in(tmp_path, config)
+    end = load_net_agent(tmp_path / FILE_NAME, setup, "end")
+    field = Duplicate(setup, [end, heuristics(config.game)["random"], begin], seed=1)
+    for rival, margin in ((1, 5), (2, 2)):
+        edge = field.edge(0, rival, 400)
+        assert edge.mean - edge.ci95 > margin, f"{edge.mean:+.2f} ± {edge.ci95:.2f}"

@@ -1,0 +1,169 @@
+"""A run's folder: never overwritten, taken up only as what it is, and never left in between."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from nainjaune_agents.checkpoint import FILE_NAME
+from nainjaune_agents.trainers import run as module
+from nainjaune_agents.trainers.run import Run
+from nainjaune_env.errors import CheckpointError, ConfigError
+from tests.agents.positions import small
+from tests.agents.test_checkpoint import make
+
+
+@dataclass(frozen=True)
+class Toy:
+    rate: float = 0.1
+    size: int = 2
+
+
+def test_a_new_folder_says_what_it_is(tmp_path: Path) -> None:
+    folder = tmp_path / "runs" / "a"
+    assert Run(folder).create(Toy(), resume=False) is None
+    assert sorted(os.listdir(folder)) == ["config.yaml", "run.json"]
+    assert yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8")) == {"rate": 0.1, "size": 2}
+    about = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    assert list(about) == ["command", "started", "commit", "python", "machine", "packages"]
+    assert set(about["packages"]) == {"nainjaune-env", "numpy", "numba", "torch", "safetensors"}
+    assert about["started"].endswith("+00:00")
+
+
+def test_an_empty_folder_will_do(tmp_path: Path) -> None:
+    Run(tmp_path).create(Toy(), resume=False)
+    assert (tmp_path / "config.yaml").exists()
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    (tmp_path / "thesis.txt").write_text("all of it", encoding="utf-8")
+    for place in (tmp_path, tmp_path / "thesis.txt"):
+        with pytest.raises(ConfigError, match="already holds something, and is not overwritten"):
+            Run(place).create(Toy(), resume=False)
+    assert os.listdir(tmp_path) == ["thesis.txt"]
+
+
+def test_a_run_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+    first = Run(tmp_path)
+    first.create(Toy(), resume=False)
+    about = (tmp_path / "run.json").read_bytes()
+    assert Run(tmp_path).create(Toy(), resume=True) is None  # stopped before its first
+    first.save(make(small()))
+    found = Run(tmp_path).create(Toy(), resume=True)
+    assert found is not None
+    assert found.iteration == 12
+    assert (tmp_path / "run.json").read_bytes() == about
+
+
+def test_a_run_goes_on_only_under_its_own_configuration(tmp_path: Path) -> None:
+    Run(tmp_path).create(Toy(), resume=False)
+    with pytest.raises(ConfigError, match=r"this differs \(rate: 0\.1 then, 0\.2 now, size: 2 then, 3 now\)"):
+        Run(tmp_path).create(Toy(0.2, 3), resume=True)
+
+
+@pytest.mark.parametrize("there", ["nothing", "folder", "file"])
+def test_where_no_run_is_none_goes_on(tmp_path: Path, there: str) -> None:
+    folder = tmp_path / "a"
+    if there == "folder":
+        folder.mkdir()
+    elif there == "file":
+        folder.write_text("", encoding="utf-8")
+    with pytest.raises(ConfigError, match="There is no run to resume at"):
+        Run(folder).create(Toy(), resume=True)
+
+
+@pytest.mark.parametrize("text", ["[", "- 1\n", "words"])
+def test_a_spoilt_configuration_is_said_to_be(tmp_path: Path, text: str) -> None:
+    Run(tmp_path).create(Toy(), resume=False)
+    (tmp_path / "config.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"config\.yaml"):
+        Run(tmp_path).create(Toy(), resume=True)
+
+
+def test_a_spoilt_checkpoint_is_not_begun_anew(tmp_path: Path) -> None:
+    run = Run(tmp_path)
+    run.create(Toy(), resume=False)
+    run.save(make(small()))
+    whole = (tmp_path / FILE_NAME).read_bytes()
+    (tmp_path / FILE_NAME).write_bytes(whole[:-10])
+    with pytest.raises(CheckpointError, match="cut short"):
+        Run(tmp_path).create(Toy(), resume=True)
+
+
+@pytest.mark.parametrize("files", [0, 1, 2])
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_stopped_anywhere_at_its_beginning_it_can_begin_or_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: int, when: str
+) -> None:
+    """Ctrl-C before or after each file of the folder."""
+    write, written = module.write_text, []
+
+    def interrupted(path: Path, text: str) -> None:
+        if when == "before" and len(written) == files:
+            raise KeyboardInterrupt
+        write(path, text)
+        written.append(path.name)
+        if when == "after" and len(written) == files:
+            raise KeyboardInterrupt
+
+    folder = tmp_path / "a"
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "write_text", interrupted)
+        try:
+            Run(folder).create(Toy(), resume=False)
+        except KeyboardInterrupt:
+            pass
+        else:
+            assert (files, when) in {(2, "before"), (0, "after")}
+    begun = (folder / "config.yaml").exists()
+    assert Run(folder).create(Toy(), resume=begun) is None
+    assert sorted(os.listdir(folder)) == ["config.yaml", "run.json"]
+
+
+def test_when_a_checkpoint_is_due(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    run = Run(tmp_path)
+    assert run.save_is_due(0)
+    assert not run.save_is_due(2)
+    now[0] += 120
+    assert run.save_is_due(2)
+    run.save(make(small()))
+    assert not run.save_is_due(2)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_signal_asks_and_the_second_stops(tmp_path: Path, number: signal.Signals) -> None:
+    run = Run(tmp_path)
+    before = signal.getsignal(number)
+    reached: list[str] = []
+
+    def work() -> None:
+        with run.interruptible():
+            signal.raise_signal(number)
+            reached.append("after the first")
+            assert run.stop_requested
+            signal.raise_signal(number)
+            reached.append("after the second")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert reached == ["after the first"]
+    assert signal.getsignal(number) is before
+
+
+def test_outside_a_checkout_there_is_no_commit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_git(*args: Any, **options: Any) -> Any:
+        raise FileNotFoundError("git")
+
+    monkeypatch.setattr("subprocess.run", no_git)
+    assert module._commit() is None
+
+
