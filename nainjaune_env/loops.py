@@ -76,13 +76,19 @@ def run_on(table: Any, rules: Any, mode: Any, reward: Any, credited: Any, scratc
 
 
 @inlined
+def count(moves: Any) -> Any:
+    """How many actions a legal word holds. The compiler knows the loop: it becomes one instruction."""
+    number = 0
+    while moves:
+        moves &= moves - 1
+        number += 1
+    return number
+
+
+@inlined
 def lowest(moves: Any) -> Any:
     """The number of the lowest action in a legal word that is not 0."""
-    action = 0
-    while not moves & 1:
-        moves >>= 1
-        action += 1
-    return action
+    return count((moves & -moves) - 1)
 
 
 @inlined
@@ -184,20 +190,12 @@ def choose_uniform(legal: Any, streams: Any, actions: Any) -> None:
     """A uniformly random legal action at every table, from ``streams (B,) uint64``; 0 where nothing is legal."""
     for i in range(legal.size):
         moves = legal[i]
-        count = 0
-        rest = moves
-        while rest:
-            rest &= rest - 1
-            count += 1
-        action = np.int64(0)
-        if count > 1:
+        if moves & (moves - 1):
             streams[i] = advance(streams[i])
-            skip = np.int64((mix(streams[i]) >> np.uint64(32)) * np.uint64(count) >> np.uint64(32))
+            skip = np.int64((mix(streams[i]) >> np.uint64(32)) * np.uint64(count(moves)) >> np.uint64(32))
             for _ in range(skip):
                 moves &= moves - 1
-        if count > 0:
-            action = lowest(moves)
-        actions[i] = action
+        actions[i] = lowest(moves) if moves else 0
 
 
 @jit

@@ -16,6 +16,8 @@ from nainjaune_env.layout import Layout, Slot
 
 ONE = np.int64(1)
 RANKS = 13
+PLANE = (ONE << RANKS) - 1
+"""The ranks of one suit."""
 CHIPS = "chips, exact below 64, then in steps of 1/32 octave (see `chip_code`)"
 SIGNED = "128 + chips: exact within ±32, then in steps of 1/16 octave (see `signed_chip_code`)"
 
@@ -76,19 +78,35 @@ STACK_TOP = 31 << 6
 STACK_CODE = np.array([signed_chip_code(chips) for chips in range(-STACK_TOP, STACK_TOP + 1)], np.uint8)
 
 
+SPREAD = np.array([sum((bits >> i & 1) << 8 * i for i in range(8)) for bits in range(256)], np.int64)
+"""By 8 bits: the same with a byte for each, lowest first. Sums of a few are counts."""
+
+
+@inlined
+def write_word(out: Any, at: Any, word: Any) -> None:
+    """Eight bytes, lowest first, from ``out[at]``: the compiler makes one store of them, and stores are what takes time."""
+    for i in range(8):
+        out[at + i] = word >> 8 * i & 255
+
+
 @inlined
 def write_flags(out: Any, at: Any, count: Any, bits: Any) -> Any:
-    """The lowest ``count`` bits, a byte each, from ``out[at]``; gives the end."""
-    for i in range(count):
-        out[at + i] = bits >> i & 1
+    """The lowest ``count`` bits, at most 16, a byte each, from ``out[at]``; gives the end.
+
+    Whole words are written, past the end too: what stands there comes later.
+    """
+    write_word(out, at, SPREAD[bits & 255])
+    if count > 8:
+        write_word(out, at + 8, SPREAD[bits >> 8 & 255])
     return at + count
 
 
 @inlined
 def write_counts(out: Any, at: Any, cards: Any) -> Any:
-    """How many of the set ``cards`` there are of each rank, from ``out[at]``; gives the end."""
-    for i in range(RANKS):
-        out[at + i] = (cards >> i & 1) + (cards >> (i + 13) & 1) + (cards >> (i + 26) & 1) + (cards >> (i + 39) & 1)
+    """How many of the set ``cards`` there are of each rank, from ``out[at]``; gives the end. Writes past it likewise."""
+    s, h, d, c = cards & PLANE, cards >> 13 & PLANE, cards >> 26 & PLANE, cards >> 39 & PLANE
+    write_word(out, at, SPREAD[s & 255] + SPREAD[h & 255] + SPREAD[d & 255] + SPREAD[c & 255])
+    write_word(out, at + 8, SPREAD[s >> 8] + SPREAD[h >> 8] + SPREAD[d >> 8] + SPREAD[c >> 8])
     return at + RANKS
 
 
@@ -107,7 +125,9 @@ def encode(table: Any, rules: Any, seat: Any, out: Any) -> Any:
 
     Gives the number of bytes written. Any seat may be observed at any time.
     """
-    n = rules.players & (2 * SEAT_BITS + 1)  # the same number, and the compiler sees that no offset is negative
+    # The same number of seats; said so, the compiler sees that no offset is negative.
+    n = rules.players & (2 * SEAT_BITS + 1)
+    rivals = (n - 1) & SEAT_BITS
     hand = table.hand[seat]
     out_of_play = np.int64(0)
     for other in range(n):
@@ -120,21 +140,22 @@ def encode(table: Any, rules: Any, seat: Any, out: Any) -> Any:
     at_turn = last + n
     cards = at_turn + n
     voids = cards + n
-    turn_taken = voids + (n - 1) * RANKS
+    turn_taken = voids + rivals * RANKS
     fresh = turn_taken + n
     pots = fresh + 1
     stacks = pots + POTS
     dealer = stacks + n
     rounds = dealer + n
-    # read once: for all the compiler knows, writing the observation could change the table
+    for k in range(1, n):
+        other = (seat + k if seat + k < n else seat + k - n) & SEAT_BITS
+        voids = write_flags(out, voids, RANKS, np.int64(table.void[other]))
+    # Read once: for all the compiler knows, writing the observation could change the table.
     who_last, who_acts, who_dealt, turns = table.last, table.seat, table.dealer, table.turns
     for k in range(n):
         other = (seat + k if seat + k < n else seat + k - n) & SEAT_BITS
         out[last + k] = other == who_last
         out[at_turn + k] = other == who_acts
         out[cards + k] = table.cards[other]
-        if k > 0:
-            voids = write_flags(out, voids, RANKS, np.int64(table.void[other]))
         out[turn_taken + k] = turns >> other & 1
         out[stacks + k] = STACK_CODE[STACK_TOP + min(max(table.stack[other], -STACK_TOP), STACK_TOP)]
         out[dealer + k] = other == who_dealt

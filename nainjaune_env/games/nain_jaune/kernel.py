@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.games.nain_jaune.encode import encode, pot_cards_in
+from nainjaune_env.games.nain_jaune.encode import PLANE, encode, pot_cards_in
 from nainjaune_env.games.nain_jaune.state import MAX_SEATS, NOBODY, POT_LIMIT, POTS, SEAT_BITS
 from nainjaune_env.jit import inlined, jit
 from nainjaune_env.prng import below
@@ -23,8 +23,6 @@ from nainjaune_env.prng import below
 __all__ = ["deal", "encode", "give", "legal", "payoffs", "redact", "start", "step"]
 
 ONE = np.int64(1)
-PLANE = (ONE << 13) - 1
-"""The 13 ranks of one suit."""
 COLUMN = ONE | ONE << 13 | ONE << 26 | ONE << 39
 """The four cards of rank 1."""
 
