@@ -18,7 +18,9 @@ COMMANDS = (train, evaluate, record)
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a subcommand; gives the exit status: 0 well, 1 an error that is said in a sentence, 130 stopped by Ctrl-C."""
     parser = argparse.ArgumentParser(
-        prog="nainjaune", description="Train players, rate them, and read records of their matches.", epilog="Each command has its own --help."
+        prog="nainjaune",
+        description="Train players, rate them, and read records of their matches.",
+        epilog="Each command has its own --help.",
     )
     parser.add_argument("--version", action="version", version=version("nainjaune-env"))
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")

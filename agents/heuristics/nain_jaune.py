@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.games.nain_jaune.kernel import COLUMN, ONE, PASS, PLANE, POT, SKIP
+from nainjaune_env.games.nain_jaune.encode import PLANE
+from nainjaune_env.games.nain_jaune.kernel import COLUMN, ONE, PASS, POT, SKIP
 from nainjaune_env.games.nain_jaune.state import POTS
 from nainjaune_env.jit import jit
 
