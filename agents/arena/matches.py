@@ -56,5 +56,5 @@ def record_matches(
             yield finished[table]
 
 
-MATCH_STREAM = 1
-"""Matches are dealt from another stream of the seed than the duplicate deals."""
+MATCH_STREAM = 1 << 32
+"""Matches are dealt from another stream of the seed than the duplicate deals (0), and than training (1 and on)."""

@@ -151,11 +151,10 @@ def tally(table: Any, rules: Any, moves: Any) -> Any:
 
     For each rank that could be led: the chips that its own run takes; one more if that run reaches the King, which keeps
     the lead; one more if it is the lowest rank in hand; less the rank itself, unless five cards or fewer are left; less
-    the cards of the rank where the run stops that others may still hold; less two if the rank below is in hand too, for
-    a later run can bring this one along. A run that goes out at once beats all. Where a blocked run skips on (N2.6) it
-    never stops for good, and the lowest rank is best.
+    the cards of the rank where the run stops that others may still hold. A run that goes out at once beats all. Where a
+    blocked run skips on (N2.6) it never stops for good, and the lowest rank is best.
 
-    The six numbers are what a search over weights, rounded, came to (docs/heuristics.md).
+    The numbers are what a search over weights, rounded, came to (docs/heuristics.md).
     """
     if table.need > 0:
         return follow(table, rules, moves)
@@ -180,8 +179,6 @@ def tally(table: Any, rules: Any, moves: Any) -> Any:
             score -= copies_left(gone, end + 1)
         if lowest_yet:
             score += 1
-        elif held >> (rank - 2) & 1:
-            score -= 2
         if table.cards[table.seat] > CLOSING:
             score -= rank
         if end - rank + 1 == table.cards[table.seat]:

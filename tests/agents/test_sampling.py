@@ -76,6 +76,17 @@ def test_the_ends_of_the_unit_interval(uniform: float) -> None:
     assert action == (1 if uniform < 0.5 else 2)
 
 
+def test_what_rounding_leaves_over_goes_to_none_that_is_impossible() -> None:
+    """Sums that come out a hair too small leave a rest after the last weight; the last weight here is 0."""
+    rng = np.random.default_rng(4)
+    logits = rng.normal(size=(5000, A)).astype(np.float32)
+    logits[:, -1] = -1e4
+    actions, log_probs = sample(logits, np.full(5000, 2**A - 1), Fixed([math.nextafter(1.0, 0.0)] * 5000))
+    assert (actions == A - 2).mean() > 0.99
+    assert (actions != A - 1).all()
+    assert (log_probs > -100).all()
+
+
 def test_frequencies_fit_the_softmax() -> None:
     """χ² with 5 degrees of freedom: above 25.7 once in 10,000 seeds, and this is one seed."""
     rng = np.random.default_rng(1)

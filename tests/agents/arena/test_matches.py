@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from nainjaune_agents.arena import matches
+from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.matches import record_matches
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_env.errors import RulesError
+from nainjaune_env.prng import streams
 from nainjaune_env.record import format_record, verify_record
 from nainjaune_env.registry import make_setup
 from tests.agents.arena.scripted import First, Last
@@ -72,6 +74,15 @@ def test_more_agents_than_seats_take_turns() -> None:
     records = list(record_matches(small(3), [First(name) for name in "abcde"], 5, seed=6))
     seats = list(itertools.chain(*(record["agents"] for record in records)))
     assert {name: seats.count(name) for name in "abcde"} == dict.fromkeys("abcde", 3)
+
+
+def test_matches_are_dealt_apart_from_duplicate_play_and_training() -> None:
+    """The same seed for all three must not make an agent meet deals again."""
+    duplicate = set(Duplicate(small(), [First("a"), First("b")], seed=0).deal_seeds(0, 1000).tolist())
+    training = {int(state) for iteration in range(50) for state in streams(0, 20, stream=iteration + 1)}
+    matches_ = set(streams(0, 1000, stream=matches.MATCH_STREAM).tolist())
+    assert not duplicate & training
+    assert not matches_ & (duplicate | training)
 
 
 def test_matches_without_an_end_are_refused() -> None:

@@ -92,7 +92,6 @@ def tally(view: View) -> str:
         points = sum(view.pots[card] for card in view.pots_on(run))
         points += 1 if run[-1] == 13 else -sum(card[0] == RANKS[run[-1]] for card in view.elsewhere)
         points += 1 if rank == min(view.held) else 0
-        points -= 2 if rank - 1 in view.held else 0
         return points - (rank if len(view.hand) > 5 else 0)
 
     return view.play(max(view.held, key=lambda r: (score(r), -r)))
