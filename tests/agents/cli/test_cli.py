@@ -262,7 +262,8 @@ def test_a_reader_that_goes_away_is_no_error() -> None:
     read, write = os.pipe()
     os.close(read)
     command = [sys.executable, ROOT / "evaluate.py", "--list"]
-    done = subprocess.run(command, check=False, stdout=write, stderr=subprocess.PIPE, text=True)
+    buffered = {key: value for key, value in os.environ.items() if key != "PYTHONUNBUFFERED"}
+    done = subprocess.run(command, check=False, stdout=write, stderr=subprocess.PIPE, text=True, env=buffered)
     os.close(write)
     assert (done.returncode, done.stderr) == (141, "")
 
