@@ -17,34 +17,40 @@ from nainjaune_env.spec import Setup
 class Turn:
     """K decisions to make at once, each with what the seat to act may know and nothing else."""
 
-    batch: Batch
+    _batch: Batch
+    """Not for agents: it knows all."""
     index: NDArray[np.int64]
     """The tables, shape ``(K,)``."""
 
     @property
     def setup(self) -> Setup:
         """The game and its rules, the same at every table."""
-        return self.batch.setup
+        return self._batch.setup
+
+    @property
+    def num_actions(self) -> int:
+        """How many actions the game has, A."""
+        return self._batch.num_actions
 
     @cached_property
     def observation(self) -> NDArray[np.uint8]:
         """What the seats to act observe, shape ``(K, size)``."""
-        return self.batch.observation[self.index]
+        return self._batch.observation[self.index]
 
     @cached_property
     def legal(self) -> NDArray[np.int64]:
         """Legal actions as words, shape ``(K,)``; bit a = action a."""
-        return self.batch.legal[self.index]
+        return self._batch.legal[self.index]
 
     @cached_property
     def mask(self) -> NDArray[np.bool_]:
         """Legal actions as rows, shape ``(K, A)``."""
-        return self.batch.mask[self.index]
+        return self._batch.mask[self.index]
 
     @cached_property
     def tables(self) -> NDArray[Any]:
         """The tables as records, shape ``(K,)``, wiped of all that the seats to act may not know."""
-        return self.batch.redacted(self.index)
+        return self._batch.redacted(self.index)
 
 
 @runtime_checkable

@@ -20,6 +20,7 @@ and every table has the fields ``rng`` (uint64), ``seat`` (the seat to act) and 
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
@@ -209,12 +210,12 @@ class Setup:
     rules: Rules
     players: int
 
-    @property
+    @functools.cached_property
     def kernel_rules(self) -> NamedTuple:
         """The rules as the kernel takes them."""
         return self.game.compile_rules(self.rules, self.players)
 
-    @property
+    @functools.cached_property
     def layout(self) -> Layout:
         """The observation slots."""
         return self.game.layout(self.players)

@@ -23,7 +23,7 @@ class RandomAgent:
 
     def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
         """Uniform over the legal actions, shape ``(K,)``."""
-        logits = np.zeros((len(turn.index), turn.batch.num_actions), np.float32)
+        logits = np.zeros((len(turn.index), turn.num_actions), np.float32)
         return sample(logits, turn.legal, rng)[0]
 
 

@@ -53,17 +53,17 @@ class Config:
     iterations: int = option(300, "updates in all; the schedules run over them")
     tables: int = option(4096, "rounds dealt for each update")
     hidden: list[int] = option([256, 256], "widths of the network's layers")
-    learning_rate: float = option(1e-3, "Adam's step size at the start")
+    learning_rate: float = option(2e-3, "Adam's step size at the start")
     last_learning_rate: float = option(1e-4, "and at the end")
     entropy: float = option(0.1, "weight of the policy's entropy at the start")
     last_entropy: float = option(0.005, "and at the end")
     epochs: int = option(2, "passes over the decisions of an iteration")
-    minibatch: int = option(4096, "decisions in a gradient step")
+    minibatch: int = option(2048, "decisions in a gradient step")
     clip: float = option(0.2, "how far the probability ratio may move before its gain is cut off")
     gae_lambda: float = option(1.0, "1 = plain returns")
     value_weight: float = option(0.5, "weight of the value loss")
     max_grad_norm: float = option(0.5, "gradients are scaled down to this norm")
-    privileged: bool = option(True, "judge by a critic that sees all hands; the policy that plays never does")
+    privileged: bool = option(False, "judge by a critic that sees all hands; the policy that plays never does")
     critic_hidden: list[int] = option([256, 256], "widths of that critic's layers")
     centre: bool = option(True, "subtract the table's mean from the payoffs: only the differences between seats count")
     bf16: bool = option(False, "multiply in bfloat16, for processors that do so fast")
@@ -71,7 +71,7 @@ class Config:
     checkpoint_minutes: float = option(2.0, "how old a checkpoint may grow")
     eval_every: int = option(20, "iterations between measurements in the course of the run; 0 = none")
     eval_deals: int = option(400, "deals of each such measurement")
-    eval_against: str = option("lowest", "the agent whose field it is measured against")
+    eval_against: str = option("random", "the agent whose field it is measured against")
 
     def __post_init__(self) -> None:
         at_least(self, iterations=1, tables=1, epochs=1, minibatch=1, threads=1, eval_every=0, eval_deals=2)
@@ -192,6 +192,8 @@ class Trainer:
             batch.step(actions)
             earned += batch.reward
         spread = float(earned.std())
+        if not parts:
+            raise ConfigError(f"Not one of {self.config.tables} rounds held a choice: there is nothing to learn here.")
         columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
         observation, omniscient, mask, action, log_prob, value, chain, when = columns
         if self.critic:

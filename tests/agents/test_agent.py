@@ -37,7 +37,7 @@ def test_what_is_hidden_moves_nobody(setup: Any) -> None:
     """The same deal but for what the seat cannot know, the same generator: the same action."""
     mixer = random.Random(1)
     for turn in turns(setup, seed=7, tables=6, steps=8):
-        seen = turn.batch
+        seen = turn._batch
         other = Batch(setup, 6)
         rows = [helper(setup).reshuffle(setup, row, int(row.seat), mixer) for row in seen.tables]
         other.set_tables(np.arange(6), np.array(rows))
@@ -51,11 +51,11 @@ def test_what_is_hidden_moves_nobody(setup: Any) -> None:
 def test_a_turns_tables_are_redacted_copies() -> None:
     setup = small()
     for turn in turns(setup, seed=8, tables=5, steps=20):
-        before = turn.batch.tables.copy()
+        before = turn._batch.tables.copy()
         for row in turn.tables:
             assert helper(setup).leaks(setup, row, int(row.seat)) == []
         turn.tables["stack"] = 999
-        assert turn.batch.tables.tobytes() == before.tobytes()
+        assert turn._batch.tables.tobytes() == before.tobytes()
 
 
 def test_a_turn_shows_its_own_tables_in_order() -> None:
@@ -83,7 +83,7 @@ def test_one_table_is_a_batch_of_one() -> None:
             if agent.name in ("random", "drawn"):
                 continue
             together = agent.act(turn, np.random.default_rng(0))
-            alone = [agent.act(Turn(turn.batch, np.array([i])), np.random.default_rng(0))[0] for i in range(7)]
+            alone = [agent.act(Turn(turn._batch, np.array([i])), np.random.default_rng(0))[0] for i in range(7)]
             assert together.tolist() == alone
 
 

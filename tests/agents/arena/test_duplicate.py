@@ -108,7 +108,7 @@ def test_each_deal_is_the_same_in_every_rotation() -> None:
     class Spy(First):
         def act(self, turn: Any, rng: Any) -> Any:
             if not batches:
-                batches.append(turn.batch.tables.copy())
+                batches.append(turn._batch.tables.copy())
             return super().act(turn, rng)
 
     Duplicate(setup, [Spy(), First("b")], seed=7).edge(0, 1, 6)

@@ -120,7 +120,7 @@ def test_each_plays_by_its_definition(setup: Setup) -> None:
     agents, rng = heuristics(GAME), np.random.default_rng(0)
     asked = 0
     for turn in turns(setup, seed=3, tables=6, steps=20):
-        views = [View(setup, row, int(word)) for row, word in zip(turn.batch.tables, turn.legal, strict=True)]
+        views = [View(setup, row, int(word)) for row, word in zip(turn._batch.tables, turn.legal, strict=True)]
         for name in NAMES:
             played = [setup.game.actions[a] for a in agents[name].act(turn, rng)]
             assert played == [expected(name, view) for view in views]
