@@ -180,6 +180,10 @@ class GameSpec:
     def __post_init__(self) -> None:
         if len(self.actions) > self.MAX_ACTIONS:
             raise ValueError(f"{self.name}: a mask is one 64-bit word, so at most 63 actions, not {len(self.actions)}")
+        for name in self.table.names or ():
+            # with the compiler switched off, numpy's own attribute of that name would be read in place of the field
+            if hasattr(np.record, name):
+                raise ValueError(f"{self.name}: a table's field cannot be called {name!r}, as every NumPy record has one")
 
     MAX_ACTIONS: ClassVar[int] = 63
 

@@ -1,1 +1,1 @@
-""""""
+"""Who is stronger: playing, duplicate tournaments, statistics and their report."""
