@@ -42,9 +42,9 @@ class Checkpoint:
     config: dict[str, Any]
     """The trainer's configuration, resolved."""
     progress: dict[str, float] = field(default_factory=dict)
-    """Running totals of the trainer: decisions, rounds, seconds."""
+    """Running totals of the trainer: decisions, seconds."""
     tensors: dict[str, Tensor] = field(default_factory=dict)
-    """``model.*`` and ``optimizer.*``."""
+    """``model.*``, ``optimizer.*`` and, with a privileged critic, ``critic.*``."""
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:

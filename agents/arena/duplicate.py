@@ -77,7 +77,8 @@ class Duplicate:
     ) -> Edge:
         """The edge of agent ``hero`` over a field of agent ``rival``, over the deals from ``first_deal`` on.
 
-        Deal d is the same for every pair of agents, and so is what chance decides in play for d and a pair.
+        Deal d is the same for every pair of agents. What agents draw by chance depends on the seed, the pair and all deals
+        that are played at once with d.
         ``progress`` is told the number of deals done since the last call.
         """
         n = self.setup.players

@@ -1,6 +1,7 @@
 """Trainers, one readable file an algorithm, by the name that a configuration gives as ``algorithm``.
 
-A trainer's module defines ``Config`` (a frozen dataclass) and ``train(config, run, progress)``.
+A trainer's module defines ``Config`` (a frozen dataclass), ``METRICS`` (what it logs, each with its meaning) and
+``train(config, run, checkpoint, progress)``.
 """
 
 from __future__ import annotations

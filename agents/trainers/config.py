@@ -124,7 +124,7 @@ def at_least(config: Any, **least: float) -> None:
 
 
 def describe(cls: type[Any]) -> str:
-    """The table of keys for ``--help`` and the docs: key, default, meaning."""
+    """The table of keys for ``--keys``: key, default, meaning."""
     lines = []
     for f in dataclasses.fields(cls):
         default = f.default_factory() if callable(f.default_factory) else f.default

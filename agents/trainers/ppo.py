@@ -88,7 +88,7 @@ class Config:
 
 
 METRICS = {
-    "run/seconds": "seconds since the run began, resumed parts added up",
+    "run/seconds": "seconds spent in iterations, resumed parts added up; measurements and checkpoints do not count",
     "rollout/decisions": "decisions made in all",
     "rollout/decisions_per_round": "real choices in a round, all seats together",
     "rollout/entropy": "mean entropy of the policy where it chose, in nats",
@@ -102,7 +102,7 @@ METRICS = {
     "schedule/learning_rate": "Adam's step size",
     "schedule/entropy_weight": "weight of the entropy",
     "speed/decisions_per_second": "decisions of the iteration over its wall time",
-    "speed/network_share": "share of the wall time in forward and backward passes of the network",
+    "speed/network_share": "share of the wall time in the network's forward passes in play and in the whole update",
     "eval/edge": "chips a round over the field of `eval_against`, duplicate deals that are the same every time",
     "eval/ci95": "half-width of its 95 % interval",
 }
