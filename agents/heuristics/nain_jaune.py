@@ -142,51 +142,62 @@ def pots(table: Any, rules: Any, moves: Any) -> Any:
 
 
 CLOSING = 5
-"""Cards in hand from which on ``tally`` no longer minds leading high."""
+"""Cards in hand from which on ``tally`` plays to go out."""
+SURE = 100
+"""More than anything else can count."""
 
 
 @jit
 def tally(table: Any, rules: Any, moves: Any) -> Any:
-    """Lead what counts most; the best rule of thumb found on three of the four sheets.
+    """Lead what counts most; the best rule of thumb found on every sheet.
 
-    For each rank that could be led: the chips that its own run takes; one more if that run reaches the King, which keeps
-    the lead; one more if it is the lowest rank in hand; less the rank itself, unless five cards or fewer are left; less
-    the cards of the rank where the run stops that others may still hold. A run that goes out at once beats all. Where a
-    blocked run skips on (N2.6) it never stops for good, and the lowest rank is best.
+    A run that goes out at once comes first. With five cards or fewer, next come the runs that are sure to bring the lead
+    back. Else a run counts twice the chips that it takes, and two for every rank held above it, for these can still go
+    along; less one for every rank held below it, and one for every card of the rank where it stops that others may
+    hold. The lowest of equal ones. Where a blocked run skips on (N2.6) none really stops, and the lowest counts most.
 
-    The numbers are what a search over weights, rounded, came to (docs/heuristics.md).
+    The numbers are what searches over weights, rounded, came to (docs/heuristics.md).
     """
     if table.need > 0:
         return follow(table, rules, moves)
-    if rules.blocked == SKIP:
-        return lowest(table, rules, moves)
     held = held_ranks(table)
     ranks = ranks_in(rules, moves)
     gone = table.hand[table.seat]
     for seat in range(rules.players):
         gone |= table.played[seat]
     best = 0
-    best_score = np.int64(-1000)
-    lowest_yet = True
+    best_score = np.int64(-2 * SURE)
     for rank in range(1, RANKS + 1):
         if not ranks >> (rank - 1) & 1:
             continue
         end = run_end(held, rank)
-        score = run_chips(table, rules, rank, end)
-        if end == RANKS:
-            score += 1
-        else:
-            score -= copies_left(gone, end + 1)
-        if lowest_yet:
-            score += 1
-        if table.cards[table.seat] > CLOSING:
-            score -= rank
         if end - rank + 1 == table.cards[table.seat]:
             return play_rank(rules, moves, rank)
+        if rules.blocked == SKIP:
+            in_the_way = np.int64(0)
+            for higher in range(end + 1, RANKS + 1):
+                in_the_way += copies_left(gone, higher)
+            score = np.int64(-rank)
+        else:
+            in_the_way = copies_left(gone, end + 1) if end < RANKS else np.int64(0)
+            above = ranks_among(held >> end)
+            below = ranks_among(held & ((ONE << (rank - 1)) - 1))
+            score = 2 * run_chips(table, rules, rank, end) + 2 * above - below - in_the_way
+        if in_the_way == 0 and table.cards[table.seat] <= CLOSING:
+            score += SURE
         if score > best_score:
             best, best_score = rank, score
-        lowest_yet = False
     return play_rank(rules, moves, best)
+
+
+@jit
+def ranks_among(ranks: Any) -> Any:
+    """How many bits of ``ranks`` are set."""
+    number = np.int64(0)
+    while ranks:
+        ranks &= ranks - 1
+        number += 1
+    return number
 
 
 @jit

@@ -81,18 +81,24 @@ def pots(view: View) -> str:
 
 
 def tally(view: View) -> str:
-    if view.setup.rules.to_dict()["blocked"] == "skip":
-        return lowest(view)
     out = [r for r in sorted(view.held) if len(view.run(r)) == len(view.hand)]
     if out:
         return view.play(out[0])
+    skip = view.setup.rules.to_dict()["blocked"] == "skip"
 
-    def score(rank: int) -> int:
+    def in_the_way(rank: int) -> int:
+        end = view.run(rank)[-1]
+        stops = RANKS[end:] if skip else RANKS[end : end + 1]
+        return sum(card[0] in stops for card in view.elsewhere)
+
+    def score(rank: int) -> tuple[bool, int]:
         run = view.run(rank)
-        points = sum(view.pots[card] for card in view.pots_on(run))
-        points += 1 if run[-1] == 13 else -sum(card[0] == RANKS[run[-1]] for card in view.elsewhere)
-        points += 1 if rank == min(view.held) else 0
-        return points - (rank if len(view.hand) > 5 else 0)
+        sure = len(view.hand) <= 5 and in_the_way(rank) == 0
+        if skip:
+            return sure, -rank
+        chips = sum(view.pots[card] for card in view.pots_on(run))
+        above, below = sum(r > run[-1] for r in view.held), sum(r < rank for r in view.held)
+        return sure, 2 * chips + 2 * above - below - in_the_way(rank)
 
     return view.play(max(view.held, key=lambda r: (score(r), -r)))
 
