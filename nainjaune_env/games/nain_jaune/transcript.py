@@ -100,7 +100,11 @@ def _pots_before_antes(replay: Replay) -> list[int]:
         raise RecordError(
             f"A record begins with a match's first deal; this table is in round {int(table.rounds)}, {played} cards played."
         )
+    expected = [int(replay.rules.starting_stack)] * n
+    begun = [int(chips) for chips in table.before[:n]]
+    if begun != expected:
+        raise RecordError(f"A record's first round starts with the rules' stacks, {expected}; this table started with {begun}.")
     antes = [n * ante * int(replay.rules.stake) for ante in ANTES]
-    if sum(int(chips) for chips in table.before[:n]) - sum(replay.stacks) != sum(antes):
+    if sum(begun) - sum(replay.stacks) != sum(antes):
         raise RecordError("A pot was too full to take every ante (N4.7), so what it held before cannot be told.")
     return [chips - ante for chips, ante in zip(replay.pots, antes, strict=True)]

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from nainjaune_env.batch import Batch
 from nainjaune_env.cards import DECK
 from nainjaune_env.errors import RecordError
-from nainjaune_env.games.nain_jaune.notation import action_of
+from nainjaune_env.games.nain_jaune.notation import action_of, setup_table
 from nainjaune_env.games.nain_jaune.transcript import transcribe
 from nainjaune_env.prng import streams
 from nainjaune_env.record import Record, read_records, verify_record
@@ -143,6 +143,14 @@ def test_n4_7_pots_too_full_to_tell_are_refused() -> None:
     batch = Batch(setup, 1, start={"pots": [1 << 28, 0, 0, 0, 0]})
     with pytest.raises(RecordError, match="too full to take every ante"):
         transcribe(setup, batch.tables[0], [], np.random.default_rng(0))
+
+
+def test_a_match_that_did_not_start_with_the_rules_stacks_is_refused() -> None:
+    setup = make_setup("nain_jaune", "djeco", 4)
+    hands = [DECK[12 * seat : 12 * seat + 12] for seat in range(4)]
+    table = setup_table(setup, hands, dealer=3, stacks=[30, 60, 49, 49])
+    with pytest.raises(RecordError, match=r"starts with the rules' stacks, \[49, 49, 49, 49\]; .* with \[30, 60, 49, 49\]"):
+        transcribe(setup, table, [], np.random.default_rng(0))
 
 
 def test_pots_that_a_match_starts_with_are_in_its_record() -> None:
