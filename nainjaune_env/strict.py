@@ -1,11 +1,24 @@
-"""Holding what came from outside against what was expected, for records: every helper refuses, none repairs."""
+"""Holding what came from outside against what was expected: every helper refuses, none repairs."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from nainjaune_env.errors import RecordError, choose_one
+
+
+def whole(given: Any) -> int | None:
+    """``given`` as Python's own int, or None where it is no whole number. NumPy's integers are some; a truth value is none."""
+    if isinstance(given, bool | np.bool_):  # True would be 1
+        return None
+    try:
+        return operator.index(given)
+    except TypeError:
+        return None
 
 
 def identical(given: object, expected: object) -> bool:

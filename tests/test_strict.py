@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from nainjaune_env.errors import RecordError
-from nainjaune_env.strict import check_equal, check_keys, check_list, identical
+from nainjaune_env.strict import check_equal, check_keys, check_list, identical, whole
 
 
 @pytest.mark.parametrize(
@@ -33,3 +34,14 @@ def test_each_refusal_says_where_what_was_expected_and_what_came() -> None:
         check_keys("Here", {"a": 1}, ("a", "b"))
     with pytest.raises(RecordError, match=r"^Here: Unknown key 'aa'\. Did you mean 'a'\? Valid: a, b\.$"):
         check_keys("Here", {"aa": 1}, ("a",), ("b",))
+
+
+@pytest.mark.parametrize("given", [3, np.int64(3), np.uint8(3), np.array(3)])
+def test_a_whole_number_is_one_of_numpys_too(given: object) -> None:
+    found = whole(given)
+    assert (type(found), found) == (int, 3)
+
+
+@pytest.mark.parametrize("given", [3.0, np.float64(3), True, np.bool_(True), "3", None, [3], np.array([3, 4])])
+def test_what_is_no_whole_number(given: object) -> None:
+    assert whole(given) is None

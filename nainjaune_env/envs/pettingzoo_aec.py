@@ -9,7 +9,6 @@ Importing this module also enters every game in PettingZoo's registry, where tha
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -27,6 +26,7 @@ from nainjaune_env.errors import AgentError, DealError, IllegalActionError, Reco
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.record import Record, make_record
 from nainjaune_env.registry import game_names, make_setup
+from nainjaune_env.strict import whole
 
 RENDER_MODES = ("ansi", "human")
 API_TEST_OPTIONS = {"options": 1}
@@ -156,13 +156,17 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin an episode; the class says what ``options`` may hold. The rules stay.
 
-        Raises :class:`DealError`, before anything has changed, for options that are not there or do not fit.
+        Raises :class:`DealError`, before anything has changed, for a seed that is no whole number, and for options that
+        are not there or do not fit.
         """
+        number = None if seed is None else whole(seed)
+        if number is None and seed is not None:
+            raise DealError(f"A seed is a whole number or None, not {seed!r}.")
         known = {} if options is None or options == API_TEST_OPTIONS else options
-        self._opening = self._opener.deal(self._batch.tables, seed, known)
+        self._opening = self._opener.deal(self._batch.tables, number, known)
         self._batch.set_tables(0, self._opening)
         self._actions.clear()
-        self._seed = seed
+        self._seed = number
         self._begun = True
         self.agents = self.possible_agents[:]
         self._cumulative_rewards = dict.fromkeys(self.agents, 0)
@@ -187,11 +191,9 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         self._look()
 
     def _number(self, action: Any) -> int:
-        if not isinstance(action, bool | np.bool_):  # True would be action 1
-            try:
-                return operator.index(action)
-            except TypeError:
-                pass
+        number = whole(action)
+        if number is not None:
+            return number
         names = self.setup.game.actions
         allowed = ", ".join(f"{a} ({names[a]})" for a in legal_actions(int(self._batch.legal[0])))
         raise IllegalActionError(f"An action is a whole number, not {action!r}; legal for {self.agent_selection}: {allowed}.")

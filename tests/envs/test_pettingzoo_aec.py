@@ -207,6 +207,20 @@ def test_records_of_finished_episodes() -> None:
         assert env.record()["rounds"] == record["rounds"]  # asking twice tells the same cards
 
 
+def test_a_numpy_seed_is_recorded_and_what_is_no_whole_number_is_refused() -> None:
+    env = nainjaune_env.env()
+    env.reset(seed=np.int64(7))
+    play(env, np.random.default_rng(6))
+    record = env.record()
+    assert (type(record["seed"]), record["seed"]) == (int, 7)
+    assert verify_record(record) == 1
+    before = env.unwrapped._batch.tables.tobytes()
+    for bad in (7.0, "7", True, np.array([7, 8])):
+        with pytest.raises(DealError, match=r"^A seed is a whole number or None, not "):
+            env.reset(seed=bad)
+    assert env.unwrapped._batch.tables.tobytes() == before
+
+
 def test_pickling_makes_a_new_environment_with_the_same_settings() -> None:
     env = nainjaune_env.env(preset="tableau", num_players=6, stake=3)
     twin = pickle.loads(pickle.dumps(env))
