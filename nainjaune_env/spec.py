@@ -69,7 +69,10 @@ class Rules:
 
     def __post_init__(self) -> None:
         for f in fields(self):
-            _check_knob(f, getattr(self, f.name))
+            value = getattr(self, f.name)
+            _check_knob(f, value)
+            if value is not None:  # NumPy's values become Python's own: a record could not be written with them
+                object.__setattr__(self, f.name, _PYTHONS_OWN[f.metadata["kind"]](value))
 
     def replace(self, **knobs: Any) -> Self:
         """These rules with some knobs set otherwise; raises :class:`RulesError` for an unknown one."""
@@ -84,6 +87,9 @@ class Rules:
         return dataclasses.asdict(self)
 
 
+_PYTHONS_OWN: Mapping[str, Callable[[Any], Any]] = {"word": str, "flag": bool, "number": int}
+
+
 def _check_knob(f: dataclasses.Field[Any], value: Any) -> None:
     about = f.metadata
     if value is None and about["optional"]:
@@ -92,7 +98,7 @@ def _check_knob(f: dataclasses.Field[Any], value: Any) -> None:
         if value not in about["choices"]:
             raise RulesError(choose_one(f"value for the knob {f.name!r}:", value, about["choices"]))
     elif about["kind"] == "flag":
-        if not isinstance(value, bool):
+        if not isinstance(value, bool | np.bool_):
             raise RulesError(f"The knob {f.name!r} is yes or no (True or False), not {value!r}.")
     elif isinstance(value, bool) or not isinstance(value, int | np.integer) or not about["low"] <= value <= MAX_NUMBER:
         none = " or None" if about["optional"] else ""

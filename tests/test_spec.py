@@ -22,3 +22,11 @@ def test_a_mask_is_one_word() -> None:
     game = get_game()
     with pytest.raises(ValueError, match="at most 63 actions, not 64"):
         dataclasses.replace(game, actions=tuple(map(str, range(64))))
+
+
+def test_knobs_given_as_numpy_values_are_kept_as_pythons_own() -> None:
+    numpys = {"stake": np.int64(2), "max_rounds": np.uint8(3), "end_on_default": np.bool_(True), "decline": np.str_("never")}
+    rules = get_game().setup("skip", **numpys).rules
+    kept = rules.to_dict()
+    assert [(type(kept[name]), kept[name]) for name in numpys] == [(int, 2), (int, 3), (bool, True), (str, "never")]
+    assert rules == get_game().setup("skip", stake=2, max_rounds=3, end_on_default=True, decline="never").rules
