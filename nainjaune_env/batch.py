@@ -110,17 +110,24 @@ class Batch:
                 raise DealError(choose_one("start value", name, self.game.start_values))
         columns = []
         for name, size in self.game.start_values.items():
-            given = np.asarray(start.get(name, 0), np.int64)
-            try:
-                columns.append(np.broadcast_to(given, (self.num_tables, size)))
-            except ValueError:
-                raise DealError(
-                    f"start[{name!r}] has shape ({size},) or ({self.num_tables}, {size}), not {given.shape}."
-                ) from None
-        values = np.concatenate(columns, axis=1)
-        if (values < 0).any() or (values > MAX_START_VALUE).any():
-            raise DealError(f"Start values are from 0 to {MAX_START_VALUE}; got {values.min()} to {values.max()}.")
-        return values.astype(np.int32), False
+            if name in start:
+                columns.append(self._start_column(f"start[{name!r}]", size, start[name]))
+            else:
+                columns.append(np.zeros((self.num_tables, size), np.int32))
+        return np.concatenate([np.zeros((self.num_tables, 0), np.int32), *columns], axis=1), False
+
+    def _start_column(self, what: str, size: int, values: ArrayLike) -> NDArray[np.int32]:
+        try:
+            given = np.asarray(values)
+        except ValueError:
+            raise DealError(f"{what} is rows of one length, not {values!r}.") from None
+        if given.shape not in ((size,), (self.num_tables, size)):
+            raise DealError(f"{what} has shape ({size},) or ({self.num_tables}, {size}), not {given.shape}.")
+        if given.dtype.kind not in "iu":
+            raise DealError(f"{what} are whole numbers, not an array of {given.dtype}.")
+        if given.size and not 0 <= given.min() <= given.max() <= MAX_START_VALUE:
+            raise DealError(f"Start values are from 0 to {MAX_START_VALUE}; got {given.min()} to {given.max()}.")
+        return np.broadcast_to(given, (self.num_tables, size)).astype(np.int32)
 
     @property
     def _views(self) -> tuple[Any, ...]:
@@ -148,20 +155,25 @@ class Batch:
         ``seeds`` gives each of these tables the state of its generator, shape ``(K,) uint64``: equal states give equal
         deals. ``seed`` draws them (``prng.streams``). With neither, every generator goes on from where it is.
         """
-        index = self._numbers(which)
+        index = self.indices(which)
         if seeds is None:
             seeds = self.tables["rng"][index] if seed is None else streams(seed, self.num_tables)[index]
         if seeds.shape != index.shape:
             raise DealError(f"{index.size} tables are reset, so seeds has shape ({index.size},), not {seeds.shape}.")
         self._loops.reset_tables(self.tables, self._rules, self._mode, index, seeds.astype(np.uint64), self._values, *self._views)
 
-    def _numbers(self, which: ArrayLike | None) -> NDArray[np.int64]:
-        """The tables ``which`` as an array; compiled code does not look whether they exist."""
+    def indices(self, which: ArrayLike | None) -> NDArray[np.int64]:
+        """The tables ``which`` (a number or a row of them; None: all) as an array ``(K,)``.
+
+        Raises :class:`DealError` where they are not there: compiled code does not look whether they are.
+        """
         if which is None:
             return np.arange(self.num_tables)
         index = np.atleast_1d(np.asarray(which))
         if index.size and index.dtype.kind not in "iu":
             raise DealError(f"Tables are named by their numbers, not by an array of {index.dtype}.")
+        if index.ndim != 1:
+            raise DealError(f"Tables are named by their numbers in a row, not in shape {index.shape}.")
         if index.size and not 0 <= index.min() <= index.max() < self.num_tables:
             raise DealError(f"Tables are 0 to {self.num_tables - 1}; got {index.min()} to {index.max()}.")
         return index.astype(np.int64)
@@ -200,9 +212,14 @@ class Batch:
 
     def observe(self, seats: ArrayLike) -> NDArray[np.uint8]:
         """What ``seats`` (one for all tables, or ``(B,)``) observe now, shape ``(B, size)``; they need not be at turn."""
-        who = np.ascontiguousarray(np.broadcast_to(np.asarray(seats, np.int64), (self.num_tables,)))
-        if (who < 0).any() or (who >= self.num_players).any():
-            raise DealError(f"Seats are 0 to {self.num_players - 1}; got {who.min()} to {who.max()}.")
+        given = np.asarray(seats)
+        if given.dtype.kind not in "iu":
+            raise DealError(f"Seats are whole numbers, not an array of {given.dtype}.")
+        if given.shape not in ((), (self.num_tables,)):
+            raise DealError(f"Expected one seat, or one a table, shape ({self.num_tables},), not {given.shape}.")
+        if not 0 <= given.min() <= given.max() < self.num_players:
+            raise DealError(f"Seats are 0 to {self.num_players - 1}; got {given.min()} to {given.max()}.")
+        who = np.ascontiguousarray(np.broadcast_to(given, (self.num_tables,)), np.int64)
         out = np.zeros_like(self.observation)
         self._loops.observe_tables(self.tables, self._rules, who, out)
         return out
@@ -212,7 +229,7 @@ class Batch:
 
         For critics in training; no agent is handed this. Shape ``(K, layout.omniscient(n).size)`` for the indices ``which``.
         """
-        index = np.arange(self.num_tables) if which is None else np.atleast_1d(np.asarray(which, np.int64))
+        index = self.indices(which)
         tables, seat = self.tables[index], self.seat[index]
         parts = []
         for rel in range(self.num_players):
@@ -223,7 +240,7 @@ class Batch:
 
     def redacted(self, which: ArrayLike | None = None) -> NDArray[Any]:
         """Copies of tables holding only what the seat to act may know; shape ``(K,)`` for the indices ``which``."""
-        rows = self.tables.copy() if which is None else self.tables[np.atleast_1d(np.asarray(which, np.int64))]
+        rows = self.tables[self.indices(which)]
         self._loops.redact_tables(rows, self._rules, rows["seat"].astype(np.int64))
         return rows
 
@@ -237,9 +254,14 @@ class Batch:
             getattr(self, name)[...] = saved[name]
 
     def set_tables(self, which: ArrayLike, rows: NDArray[Any]) -> None:
-        """Put ``rows`` (records, see the game's ``setup_table``) at the tables ``which`` and play on from there."""
-        index = self._numbers(which)
-        self.tables[index] = rows
+        """Put ``rows`` (one record for all or ``(K,)``, see the game's ``setup_table``) at the tables ``which`` and play on."""
+        index = self.indices(which)
+        given = np.asarray(rows)
+        if given.dtype != self.tables.dtype:
+            raise DealError(f"Tables are set to records of the game's table, not an array of {given.dtype}.")
+        if given.shape not in ((), index.shape):
+            raise DealError(f"{index.size} tables are set, by one record or as many, not by shape {given.shape}.")
+        self.tables[index] = given
         self._loops.enter_tables(self.tables, self._rules, self._mode, index, *self._views)
 
 

@@ -76,7 +76,7 @@ class Recorder:
 
         Call it right after, before the next step; what was noted there of an unfinished episode is dropped.
         """
-        index = np.arange(self.batch.num_tables) if which is None else np.atleast_1d(np.asarray(which, np.int64))
+        index = self.batch.indices(which)
         self._starts[index] = self.batch.tables[index]
         for i in index.tolist():
             self._actions[i] = []

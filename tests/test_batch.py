@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -101,7 +102,17 @@ def test_a_match_without_an_end_is_refused_and_its_rounds_are_not() -> None:
         ({"start": {"pot": 1}}, DealError, "Unknown start value 'pot'. Did you mean 'pots'? Valid: pots."),
         ({"start": {"pots": [1, 2]}}, DealError, "start['pots'] has shape (5,) or (3, 5), not (2,)."),
         ({"start": {"pots": np.zeros((4, 5))}}, DealError, "start['pots'] has shape (5,) or (3, 5), not (4, 5)."),
-        ({"start": {"pots": -1}}, DealError, f"Start values are from 0 to {MAX_START_VALUE}; got -1 to -1."),
+        ({"start": {"pots": 9}}, DealError, "start['pots'] has shape (5,) or (3, 5), not ()."),
+        ({"start": {"pots": [9]}}, DealError, "start['pots'] has shape (5,) or (3, 5), not (1,)."),
+        ({"start": {"pots": [[9]] * 3}}, DealError, "start['pots'] has shape (5,) or (3, 5), not (3, 1)."),
+        ({"start": {"pots": [[1], [1, 2]]}}, DealError, "start['pots'] is rows of one length, not [[1], [1, 2]]."),
+        ({"start": {"pots": [1.9] * 5}}, DealError, "start['pots'] are whole numbers, not an array of float64."),
+        ({"start": {"pots": [np.nan] * 5}}, DealError, "start['pots'] are whole numbers, not an array of float64."),
+        ({"start": {"pots": ["3"] * 5}}, DealError, "start['pots'] are whole numbers, not an array of <U1."),
+        ({"start": {"pots": [True] * 5}}, DealError, "start['pots'] are whole numbers, not an array of bool."),
+        ({"start": {"pots": "x"}}, DealError, "start['pots'] has shape (5,) or (3, 5), not ()."),
+        ({"start": {"pots": np.full(5, 2**64 - 1, np.uint64)}}, DealError, f"from 0 to {MAX_START_VALUE}; got {2**64 - 1} to "),
+        ({"start": {"pots": [-1] * 5}}, DealError, f"Start values are from 0 to {MAX_START_VALUE}; got -1 to -1."),
         ({"start": {"pots": [0, 0, 0, 0, MAX_START_VALUE + 1]}}, DealError, f"got 0 to {MAX_START_VALUE + 1}."),
     ],
 )
@@ -117,6 +128,11 @@ def test_start_values_for_all_tables_or_for_each() -> None:
     batch = make(start={"pots": np.arange(15).reshape(3, 5)})
     assert (batch.tables["pot"] - 4 * np.arange(1, 6)).tolist() == np.arange(15).reshape(3, 5).tolist()
     assert make(start={}).tables["pot"].tolist() == [[4, 8, 12, 16, 20]] * 3
+
+
+def test_no_values_for_a_game_that_takes_none() -> None:
+    plain = replace(SETUP, game=replace(SETUP.game, start_values={}))
+    assert Batch(plain, 2, start={}).tables.tobytes() == Batch(plain, 2).tables.tobytes()
 
 
 def test_observe_off_writes_neither_observation_nor_mask() -> None:
@@ -171,10 +187,45 @@ def test_tables_that_do_not_exist_are_refused(which: Any, seeds: bool) -> None:
     assert batch.tables.tobytes() == before
 
 
-def test_a_mask_of_tables_is_refused_and_no_tables_are_fine() -> None:
+@pytest.mark.parametrize("name", ["reset", "set_tables", "redacted", "omniscient"])
+def test_tables_are_named_by_their_numbers_in_a_row(name: str) -> None:
     batch = make()
-    with pytest.raises(DealError, match="not by an array of bool"):
-        batch.reset(batch.done)
+
+    def call(which: Any) -> None:
+        getattr(batch, name)(which, *([batch.tables[0]] if name == "set_tables" else []))
+
+    for which, sentence in [
+        (batch.done, "not by an array of bool"),
+        ([0.0, 1.7], "not by an array of float64"),
+        (["0"], "not by an array of <U1"),
+        ([[0, 1]], r"in a row, not in shape \(1, 2\)"),
+        ([0, 3], "Tables are 0 to 2; got 0 to 3"),
+        ([-1], "Tables are 0 to 2; got -1 to -1"),
+    ]:
+        before = batch.tables.tobytes()
+        with pytest.raises(DealError, match=sentence):
+            call(which)
+        assert batch.tables.tobytes() == before
+
+
+def test_rows_that_are_no_tables_are_refused() -> None:
+    batch = make()
+    before = batch.tables.tobytes()
+    for rows, sentence in [
+        (np.zeros(1, np.int64), r"Tables are set to records of the game's table, not an array of int64\."),
+        ("table", r"Tables are set to records of the game's table, not an array of <U5\."),
+        (batch.tables[:2].view(np.uint8), r"Tables are set to records of the game's table, not an array of uint8\."),
+        (batch.tables[:2], r"3 tables are set, by one record or as many, not by shape \(2,\)\."),
+        (batch.tables.reshape(1, 3), r"3 tables are set, by one record or as many, not by shape \(1, 3\)\."),
+    ]:
+        with pytest.raises(DealError, match=sentence):
+            batch.set_tables([0, 1, 2], rows)
+        assert batch.tables.tobytes() == before
+
+
+def test_no_tables_are_fine() -> None:
+    batch = make()
+    assert batch.redacted([]).shape == (0,)
     before = batch.tables.tobytes()
     batch.reset([])
     assert batch.tables.tobytes() == before
@@ -195,6 +246,22 @@ def test_seeds_give_equal_deals() -> None:
 def test_seats_that_do_not_exist_are_refused(seats: Any) -> None:
     with pytest.raises(DealError, match="Seats are 0 to 3; got"):
         make().observe(seats)
+
+
+@pytest.mark.parametrize(
+    ("seats", "sentence"),
+    [
+        (1.7, "Seats are whole numbers, not an array of float64."),
+        ("1", "Seats are whole numbers, not an array of <U1."),
+        ([True, False, True], "Seats are whole numbers, not an array of bool."),
+        ([0, 1], "Expected one seat, or one a table, shape (3,), not (2,)."),
+        ([[0, 1, 2]], "Expected one seat, or one a table, shape (3,), not (1, 3)."),
+    ],
+)
+def test_seats_of_another_shape_or_kind_are_refused(seats: Any, sentence: str) -> None:
+    with pytest.raises(DealError) as refused:
+        make().observe(seats)
+    assert str(refused.value) == sentence
 
 
 def test_legal_actions() -> None:
@@ -221,6 +288,12 @@ def test_a_deal_is_set_up() -> None:
     assert sorted(table.deck.tolist()) == list(range(52))
 
 
+def test_a_deal_is_set_up_from_numpys_numbers_too() -> None:
+    numbers = {"stacks": [20, 30, 40, 50], "pots": [1, 2, 3, 4, 5]}
+    table = deal(dealer=np.int8(3), seed=np.uint64(2**64 - 1), **{name: np.array(row) for name, row in numbers.items()})
+    assert table == deal(seed=2**64 - 1, **numbers)
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
@@ -232,6 +305,15 @@ def test_a_deal_is_set_up() -> None:
         ({"dealer": -1}, "The dealer is a seat from 0 to 3, not -1."),
         ({"stacks": [49] * 3}, "Expected 4 stacks and 5 pots, not 3 and 5."),
         ({"pots": [0] * 4}, "Expected 4 stacks and 5 pots, not 4 and 4."),
+        ({"dealer": 1.7}, "The dealer is a whole number, not 1.7."),
+        ({"dealer": True}, "The dealer is a whole number, not True."),
+        ({"stacks": [49, 49, 49.9, 49]}, "Each of the stacks is a whole number, not 49.9."),
+        ({"stacks": ["49"] * 4}, "Each of the stacks is a whole number, not '49'."),
+        ({"pots": [1.5] * 5}, "Each of the pots is a whole number, not 1.5."),
+        ({"rounds_before": 1.5}, "The number of rounds before is a whole number, not 1.5."),
+        ({"rounds_before": -1}, "The number of rounds before is from 0 to 1000000, not -1."),
+        ({"seed": 1.5}, "The seed is a whole number, not 1.5."),
+        ({"seed": -1}, "The seed is from 0 to 18446744073709551615, not -1."),
         ({"pots": [0, 0, 0, 0, -1]}, "A pot holds from 0 to 268435456 chips, not [0, 0, 0, 0, -1]."),
         ({"stacks": [49, 49, 49, 14]}, "Every seat must be able to ante 15 chips, and the stacks are [49, 49, 49, 14]."),
         ({"stacks": [1 << 48] * 4}, "Stacks stay within 2**48 chips"),

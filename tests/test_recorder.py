@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nainjaune_env.batch import Batch
-from nainjaune_env.errors import RecordError
+from nainjaune_env.errors import DealError, RecordError
 from nainjaune_env.prng import streams
 from nainjaune_env.record import Record, setup_of, verify_record
 from nainjaune_env.recorder import Recorder
@@ -144,3 +144,9 @@ def test_an_episode_taken_up_in_its_middle_is_refused_when_it_ends() -> None:
         batch.step(actions)
     with pytest.raises(RecordError, match="A record begins with a match's first deal"):
         recorder.stepped(actions)
+
+
+@pytest.mark.parametrize("which", [np.array([True, False]), [1.7], [2], [-1]])
+def test_tables_that_are_not_there_are_refused(which: Any) -> None:
+    with pytest.raises(DealError, match=r"^Tables are "):
+        recorder_of(Batch(DJECO, 2)).began(which)

@@ -12,7 +12,8 @@ from nainjaune_env.errors import DealError
 from nainjaune_env.games.nain_jaune.kernel import PASS, POT, SILENT, open_round
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules
 from nainjaune_env.games.nain_jaune.state import POT_LIMIT, POTS, TABLE
-from nainjaune_env.spec import Setup
+from nainjaune_env.spec import MAX_NUMBER, Setup
+from nainjaune_env.strict import whole
 
 ACTIONS: tuple[str, ...] = (*RANKS, *POT_CARDS, "-", *(f"{card}~" for card in POT_CARDS))
 """Names of the 24 actions: a plain rank, a pot card, ``-`` a pass or stop, a pot card played silently."""
@@ -56,8 +57,8 @@ def setup_table(
     """A table (one record of ``state.TABLE``) at the start of a round with these hands.
 
     ``stacks`` and ``pots`` are those before the antes (None: a fresh match's); ``seed`` is the generator's state, from which
-    later rounds are dealt. Raises :class:`DealError` where hands are not from one deck or not of the right size, or a stack
-    or pot cannot be.
+    later rounds are dealt. Raises :class:`DealError` where hands are not from one deck or not of the right size, a number is
+    not whole, or a stack or pot cannot be.
     """
     rules: KernelRules = setup.kernel_rules  # type: ignore[assignment]
     n = setup.players
@@ -72,10 +73,11 @@ def setup_table(
     twice = sorted({DECK[number] for number in flat if flat.count(number) > 1})
     if twice:
         raise DealError(f"The deal is no deck: {', '.join(twice)} dealt more than once.")
+    dealer = _whole("The dealer", dealer)
     if not 0 <= dealer < n:
         raise DealError(f"The dealer is a seat from 0 to {n - 1}, not {dealer!r}.")
-    stacks = [rules.starting_stack] * n if stacks is None else list(stacks)
-    pots = [0] * POTS if pots is None else list(pots)
+    stacks = [rules.starting_stack] * n if stacks is None else [_whole("Each of the stacks", chips) for chips in stacks]
+    pots = [0] * POTS if pots is None else [_whole("Each of the pots", chips) for chips in pots]
     if len(stacks) != n or len(pots) != POTS:
         raise DealError(f"Expected {n} stacks and {POTS} pots, not {len(stacks)} and {len(pots)}.")
     if not all(0 <= pot <= POT_LIMIT for pot in pots):
@@ -84,6 +86,12 @@ def setup_table(
         raise DealError(f"Every seat must be able to ante {rules.round_antes} chips, and the stacks are {stacks}.")
     if max(map(abs, stacks)) >= 1 << 48:
         raise DealError(f"Stacks stay within 2**48 chips, and they are {stacks}.")
+    rounds_before = _whole("The number of rounds before", rounds_before)
+    if not 0 <= rounds_before <= MAX_NUMBER:
+        raise DealError(f"The number of rounds before is from 0 to {MAX_NUMBER}, not {rounds_before}.")
+    seed = _whole("The seed", seed)
+    if not 0 <= seed < 1 << 64:
+        raise DealError(f"The seed is from 0 to {(1 << 64) - 1}, not {seed}.")
     table = np.zeros(1, TABLE)
     row = table[0]
     row.stack[:n] = stacks
@@ -97,3 +105,10 @@ def setup_table(
         row.hand[seat] = card_set(hand)
     open_round(row, rules)
     return table[0]
+
+
+def _whole(what: str, given: object) -> int:
+    number = whole(given)
+    if number is None:
+        raise DealError(f"{what} is a whole number, not {given!r}.")
+    return number
