@@ -6,15 +6,18 @@ import argparse
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from typing import Any
-
-from tqdm import tqdm
+from typing import TYPE_CHECKING, Any
 
 from nainjaune_env.errors import NainJauneError, RecordError
-from nainjaune_env.record import LANGUAGES, read_lines, read_records, show_record
+
+if TYPE_CHECKING:
+    from tqdm import tqdm
 
 NAME = "record"
 HELP = "check records of matches, and read them"
+
+LANGUAGES = ("fr", "en")
+"""Those of ``nainjaune_env.record``, which loads too much to be asked before the command line is read."""
 
 _VERIFY_HELP = "replay every match of these files and say whether each move and figure holds"
 _SHOW_HELP = "tell one match of a file, run by run, in French or in English"
@@ -72,12 +75,16 @@ def _number(text: str) -> int:
 
 
 def _verify(path: str) -> int:
+    from nainjaune_env.record import read_lines
+
     matches = rounds = 0
     try:
         with open(path, "rb") as file, _progress(path) as bar:
             for line in read_lines(_watched(file, bar), path):
                 matches += 1
                 rounds += line.rounds
+        if matches == 0:
+            raise RecordError(f"{path} holds no record.")
     except (NainJauneError, OSError) as error:
         return _fail(error)
     print(f"{path}: {_count(matches, 'match', 'matches')}, {_count(rounds, 'round', 'rounds')}, all as replayed")
@@ -86,6 +93,8 @@ def _verify(path: str) -> int:
 
 def _progress(path: str) -> tqdm[Any]:
     """A bar over the bytes of a file, on stderr, where that is a terminal."""
+    from tqdm import tqdm
+
     return tqdm(total=os.path.getsize(path), desc=os.path.basename(path), unit="B", unit_scale=True, leave=False, disable=None)
 
 
@@ -96,6 +105,8 @@ def _watched(lines: Iterable[bytes], bar: tqdm[Any]) -> Iterator[bytes]:
 
 
 def _show(path: str, match: int, part: int | None, language: str) -> str:
+    from nainjaune_env.record import read_records, show_record
+
     count = 0
     for count, record in enumerate(read_records(path), 1):
         if count == match:
