@@ -21,12 +21,12 @@ $(STAMP): pyproject.toml constraints.txt
 
 train: $(STAMP)  ## train a player for 4 seats, rate it, show a table and a picture (RUN=folder CONFIG=file)
 	@if [ -e $(RUN)/config.yaml ]; then \
-	  $(BIN)/python train.py --out $(RUN) --resume; \
+	  $(BIN)/python train.py $(CONFIG) --out $(RUN) --resume; \
 	else \
 	  $(BIN)/python train.py $(CONFIG) --out $(RUN); \
 	fi
 	@if [ -e $(RUN)/rating/results.json ]; then \
-	  echo "Already rated: $(RUN)/rating/results.png"; \
+	  cat $(RUN)/rating/results.txt; echo "Picture: $(RUN)/rating/results.png"; \
 	else \
 	  $(BIN)/python evaluate.py --agents random longest lowest tally $(RUN) --deals 3000 --seed 1 --out $(RUN)/rating; \
 	fi

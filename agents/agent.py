@@ -33,6 +33,11 @@ class Turn:
         return self._batch.num_actions
 
     @cached_property
+    def seat(self) -> NDArray[np.int64]:
+        """The seats that decide, shape ``(K,)``."""
+        return self._batch.seat[self.index]
+
+    @cached_property
     def observation(self) -> NDArray[np.uint8]:
         """What the seats to act observe, shape ``(K, size)``."""
         return self._batch.observation[self.index]

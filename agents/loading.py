@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from nainjaune_env.errors import AgentError, choose_one
+from nainjaune_env.registry import get_game
 from nainjaune_env.spec import Setup
 
 from .agent import Agent
@@ -12,6 +16,13 @@ from .heuristics import heuristics
 
 SAMPLED = "@sample"
 """Ending of a run's name that asks for actions drawn from the policy instead of the likeliest."""
+
+
+def run_named(name: str) -> tuple[str | None, Path]:
+    """The algorithm that stands before the name of a run (None: none does), and where the run would be."""
+    text = name.removesuffix(SAMPLED)
+    prefix, _, rest = text.partition(":")
+    return (prefix, Path(rest)) if rest and prefix.isidentifier() else (None, Path(text))
 
 
 def load_agent(name: str, setup: Setup) -> Agent:
@@ -24,14 +35,40 @@ def load_agent(name: str, setup: Setup) -> Agent:
     known = heuristics(setup.game.name)
     if name in known:
         return known[name]
-    text = name.removesuffix(SAMPLED)
-    prefix, _, rest = text.partition(":")
-    path = Path(rest if rest and prefix.isidentifier() else text)
+    algorithm, path = run_named(name)
     if path.exists():
         from .net_agent import load_net_agent  # only here does torch come in
 
-        algorithm = prefix if path != Path(text) else None
         return load_net_agent(path, setup, name, algorithm=algorithm, stochastic=name.endswith(SAMPLED))
     if "/" in name or path.suffix:
         raise AgentError(f"There is no run or checkpoint at {str(path)!r}.")
     raise AgentError(choose_one("agent", name, known) + " The path of a run's folder is also an agent.")
+
+
+def setup_of_runs(names: Sequence[str], game: str) -> Setup | None:
+    """The game and rules that the runs among the agents ``names`` were trained under; None where none of them is a run.
+
+    Raises :class:`AgentError` where two were trained under different ones.
+    """
+    found: dict[str, Setup] = {}
+    for name in names:
+        path = run_named(name)[1]
+        if name not in heuristics(game) and path.exists():
+            from .checkpoint import load_checkpoint
+
+            kept = load_checkpoint(path)
+            sheet = get_game(kept.game).setup(kept.preset, kept.players)
+            found[name] = replace(sheet, rules=sheet.rules.replace(**kept.rules))
+    setups = list(found.values())
+    for name, setup in found.items():
+        if setup.to_dict() != setups[0].to_dict():
+            raise AgentError(
+                f"{next(iter(found))!r} and {name!r} were trained under different rules; say by --preset which to play under."
+            )
+    return setups[0] if setups else None
+
+
+def use_threads(threads: int) -> None:
+    """Let torch, where an agent has brought it in, use so many threads."""
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(threads)

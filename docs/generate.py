@@ -10,10 +10,10 @@ from __future__ import annotations
 import argparse
 import difflib
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 from nainjaune_agents.trainers import get_trainer, trainer_names
+from nainjaune_agents.trainers.config import options
 from nainjaune_env import game_names, get_game
 from nainjaune_env.spec import GameSpec
 from nainjaune_env.tables import knob_table, markdown_table, preset_table
@@ -52,10 +52,7 @@ def page(game: GameSpec) -> str:
 def trainer_page(name: str) -> str:
     """The page of one trainer."""
     trainer = get_trainer(name)
-    keys = []
-    for f in fields(trainer.Config):
-        default = f.default_factory() if callable(f.default_factory) else f.default
-        keys.append([f"`{f.name}`", f"`{default}`", f.metadata["meaning"]])
+    keys = [(f"`{key}`", f"`{default}`", meaning) for key, default, meaning in options(trainer.Config)]
     metrics = [[f"`{metric}`", meaning] for metric, meaning in trainer.METRICS.items()]
     head = DOCS / "heads" / f"trainer_{name}.md"
     parts = [

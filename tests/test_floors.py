@@ -25,7 +25,8 @@ FLOORS: dict[str, int] = {
     # adaptors to other libraries, and the door
     f"{ENV}.envs.*": 4, ENV: 4,
     # agents
-    f"{AGENTS}": 5, f"{AGENTS}.agent": 5, f"{AGENTS}.sampling": 5, f"{AGENTS}.heuristics.*": 5, f"{AGENTS}.networks": 5,
+    f"{AGENTS}": 5, f"{AGENTS}.agent": 5, f"{AGENTS}.chance": 5, f"{AGENTS}.sampling": 5, f"{AGENTS}.heuristics.*": 5,
+    f"{AGENTS}.networks": 5,
     f"{AGENTS}.checkpoint": 5, f"{AGENTS}.net_agent": 5, f"{AGENTS}.loading": 5,
     f"{AGENTS}.arena.*": 6,
     f"{AGENTS}.trainers.*": 7,
@@ -169,6 +170,7 @@ def test_a_module_without_a_floor_is_a_fault() -> None:
         ("from nainjaune_env import env", "torch matplotlib tqdm nainjaune_agents"),
         ("from nainjaune_agents.loading import load_agent", "torch matplotlib gymnasium pettingzoo tqdm"),
         ("import nainjaune_agents.arena.tournament, nainjaune_agents.arena.report", "torch matplotlib gymnasium pettingzoo"),
+        ("import nainjaune_agents.cli.main", "torch matplotlib gymnasium pettingzoo tqdm yaml numba numpy nainjaune_env.record"),
         ("import nainjaune_agents.trainers.ppo", "matplotlib gymnasium pettingzoo"),
     ],
 )

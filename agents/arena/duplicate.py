@@ -21,6 +21,7 @@ from nainjaune_env.prng import streams
 from nainjaune_env.spec import Setup
 
 from ..agent import Agent
+from ..chance import For, generator
 from .play import play_out
 from .statistics import Moments
 
@@ -104,7 +105,7 @@ class Duplicate:
         seating = np.ones((count, n + 1, n), np.int64)
         for seat in range(n):
             seating[:, seat, seat] = 0
-        rngs = [np.random.default_rng([self.seed, hero, rival, who, at]) for who in range(2)]
+        rngs = [generator(self.seed, For.DUPLICATE, hero, rival, who, at) for who in range(2)]
         payoff = play_out(batch, [self.agents[hero], self.agents[rival]], seating.reshape(-1, n), rngs)
         return payoff.reshape(count, n + 1, n), first
 

@@ -14,6 +14,7 @@ from nainjaune_env.recorder import Recorder
 from nainjaune_env.spec import Setup
 
 from ..agent import Agent
+from ..chance import For, generator
 from .play import play_out
 
 TABLES = 256
@@ -40,7 +41,7 @@ def record_matches(
         batch.reset(seeds=streams(seed, count, stream=MATCH_STREAM, first=at))
         seating = (np.arange(n)[None, :] + np.arange(at, at + count)[:, None]) % len(agents)
         names = [[agents[who].name for who in row] for row in seating]
-        rngs = [np.random.default_rng([seed, MATCH_STREAM, at, who]) for who in range(len(agents) + 1)]
+        rngs = [generator(seed, For.MATCHES, at, who) for who in range(len(agents) + 1)]
         recorder = Recorder(batch, names, rng=rngs[-1], seed=seed)
         finished: dict[int, Record] = {}
 

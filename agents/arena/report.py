@@ -38,13 +38,20 @@ def text_table(result: Result) -> str:
 
 
 def write_report(result: Result, folder: Path) -> Path:
-    """Write ``results.json``, ``results.csv`` and ``results.png`` to ``folder``; gives the picture's path."""
-    write_text(folder / "results.json", json.dumps(result.to_dict(), indent=2) + "\n")
+    """Write ``results.txt``, ``.csv``, ``.png`` and last ``.json`` to ``folder``; gives the picture's path."""
+    write_text(folder / "results.txt", text_table(result))
     write_text(folder / "results.csv", _csv(result))
     picture = folder / "results.png"
     with replacing(picture) as temporary:
         _draw(result, temporary)
+    # last: where there is a results.json, the report is complete
+    write_text(folder / "results.json", json.dumps(result.to_dict(), indent=2) + "\n")
     return picture
+
+
+def import_drawing() -> None:
+    """Import what pictures are drawn with, to see now whether it is there; raises ModuleNotFoundError."""
+    import matplotlib.figure  # noqa: F401
 
 
 def short_names(names: list[str]) -> list[str]:

@@ -24,8 +24,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--agents", nargs="+", metavar="AGENT", help="two or more agents")
     parser.add_argument("--game", help="the game (default: the first one this package is about)")
-    parser.add_argument("--preset", help="the rule sheet (default: the game's usual one)")
-    parser.add_argument("--players", type=int, help="seats (default: the game's usual number)")
+    parser.add_argument("--preset", help="the rule sheet (default: what the runs were trained on, else the game's usual one)")
+    parser.add_argument("--players", type=int, help="seats (default: likewise)")
     parser.add_argument("--set", action="append", default=[], metavar="KNOB=VALUE", help="set a knob over the preset")
     parser.add_argument("--deals", type=int, default=2000, help="deals, one block each (default: %(default)s)")
     parser.add_argument("--pots", type=int, nargs="+", metavar="CHIPS", help="chips in the pots before the antes (default: none)")
@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, help="folder for results.json, .csv and .png; must not hold results")
     parser.add_argument("--records", type=Path, metavar="FILE", help="also play whole matches and write their records here")
     parser.add_argument("--matches", type=int, default=100, help="how many matches for --records (default: %(default)s)")
+    parser.add_argument("--threads", type=int, default=1, help="torch's threads, at most the free cores (default: %(default)s)")
     parser.add_argument("--list", action="store_true", help="list the heuristics of the game, and stop")
 
 
@@ -46,10 +47,10 @@ def run(args: argparse.Namespace) -> int:
     from nainjaune_env.registry import get_game
 
     from ..arena.matches import record_matches
-    from ..arena.report import text_table, write_report
+    from ..arena.report import import_drawing, text_table, write_report
     from ..arena.tournament import tournament
     from ..heuristics import heuristics
-    from ..loading import load_agent
+    from ..loading import load_agent, setup_of_runs, use_threads
     from ..trainers.config import apply_settings, settle
 
     game = get_game(args.game or DEFAULT_GAME).name
@@ -58,10 +59,13 @@ def run(args: argparse.Namespace) -> int:
         return 0
     if not args.agents:
         raise AgentError("Name the agents to rate, as in --agents lowest runs/first; --list shows the heuristics.")
-    setup = settle(game, args.preset, args.players, apply_settings({}, args.set))
+    told = args.preset is not None or args.players is not None or args.set
+    trained = None if told else setup_of_runs(args.agents, game)
+    setup = trained or settle(game, args.preset, args.players, apply_settings({}, args.set))
     agents = [load_agent(name, setup) for name in args.agents]
-    if args.seed < 0:
-        raise ConfigError(f"--seed is at least 0, not {args.seed}.")
+    if args.seed < 0 or args.threads < 1:
+        raise ConfigError(f"--seed is at least 0 and --threads at least 1, not {args.seed} and {args.threads}.")
+    use_threads(args.threads)
     if args.deals < 2 or args.matches < 1:
         raise ConfigError(f"--deals is at least 2 and --matches at least 1, not {args.deals} and {args.matches}.")
     if args.out is not None and (args.out / "results.json").exists():
@@ -72,16 +76,17 @@ def run(args: argparse.Namespace) -> int:
             raise ConfigError(f"{str(args.records)!r} exists, and is not overwritten: choose another --records.")
         args.records.parent.mkdir(parents=True, exist_ok=True)
     if args.out is not None:
-        args.out.mkdir(parents=True, exist_ok=True)  # where that fails, it fails before the games
+        args.out.mkdir(parents=True, exist_ok=True)  # where that fails, or no picture can be drawn, it fails before the games
+        import_drawing()
 
+    if args.records is not None:
+        with tqdm(total=args.matches, unit="match", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
+            write_records(args.records, record_matches(setup, agents, args.matches, seed=args.seed, progress=bar.update))
+        print(f"Records of {args.matches} matches: {args.records}")
     pairs = len(agents) * (len(agents) - 1)
     with tqdm(total=pairs * args.deals, unit="deal", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
         result = tournament(setup, agents, deals=args.deals, seed=args.seed, pots=args.pots, progress=bar.update)
     print(text_table(result))
     if args.out is not None:
         print(f"Picture: {write_report(result, args.out)}")
-    if args.records is not None:
-        with tqdm(total=args.matches, unit="match", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
-            write_records(args.records, record_matches(setup, agents, args.matches, seed=args.seed, progress=bar.update))
-        print(f"Records of {args.matches} matches: {args.records}")
     return 0

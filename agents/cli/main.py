@@ -12,6 +12,9 @@ from nainjaune_env.errors import NainJauneError
 
 from . import evaluate, record, train
 
+EXTRAS = ("torch", "safetensors", "tensorboard", "matplotlib")
+"""What the extra ``train`` installs."""
+
 COMMANDS = (train, evaluate, record)
 
 
@@ -38,6 +41,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         status = int(args.run(args))
         sys.stdout.flush()
         return status
+    except ModuleNotFoundError as error:
+        if (error.name or "").split(".")[0] not in EXTRAS:
+            raise
+        print(f"nainjaune {args.command}: this takes {error.name}: pip install 'nainjaune-env[train]'", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("\nStopped.", file=sys.stderr)
         return 130

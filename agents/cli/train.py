@@ -22,7 +22,7 @@ HELP = "train a player by self-play"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("config", type=Path, nargs="?", help="YAML file with what differs from the defaults")
+    parser.add_argument("config", type=Path, nargs="?", help="YAML file with what differs from the defaults (none: nothing does)")
     parser.add_argument("--out", type=Path, help="folder of the run; must not hold anything, except with --resume")
     parser.add_argument("--resume", action="store_true", help="go on with the run in --out")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="set a key over the configuration")
@@ -44,8 +44,8 @@ def run(args: argparse.Namespace) -> int:
     if args.keys:
         print(describe(trainer.Config))
         return 0
-    if args.config is None or args.out is None:
-        raise ConfigError("Training takes a configuration and --out, the folder for the run; see --help.")
+    if args.out is None:
+        raise ConfigError("Training takes --out, the folder for the run; see --help.")
     config = build(trainer.Config, values)
     folder = Run(args.out)
     checkpoint = folder.create(config, resume=args.resume)

@@ -123,10 +123,22 @@ def at_least(config: Any, **least: float) -> None:
             raise ConfigError(f"The configuration key {key!r} is at least {low}, and it is {getattr(config, key)}.")
 
 
-def describe(cls: type[Any]) -> str:
-    """The table of keys for ``--keys``: key, default, meaning."""
-    lines = []
+def at_most(config: Any, **most: float) -> None:
+    """Raises :class:`ConfigError` where a value of ``config`` is above the one given for its key."""
+    for key, high in most.items():
+        if getattr(config, key) > high:
+            raise ConfigError(f"The configuration key {key!r} is at most {high}, and it is {getattr(config, key)}.")
+
+
+def options(cls: type[Any]) -> list[tuple[str, Any, str]]:
+    """Every key of a configuration with its default and its meaning."""
+    rows = []
     for f in dataclasses.fields(cls):
         default = f.default_factory() if callable(f.default_factory) else f.default
-        lines.append(f"  {f.name:20} {default!s:14} {f.metadata['meaning']}")
-    return "\n".join(lines)
+        rows.append((f.name, default, f.metadata["meaning"]))
+    return rows
+
+
+def describe(cls: type[Any]) -> str:
+    """The table of keys for ``--keys``: key, default, meaning."""
+    return "\n".join(f"  {name:20} {default!s:14} {meaning}" for name, default, meaning in options(cls))

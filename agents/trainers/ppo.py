@@ -29,13 +29,14 @@ from nainjaune_env.prng import streams
 from nainjaune_env.spec import Setup
 
 from ..arena.duplicate import Duplicate
+from ..chance import For, generator
 from ..checkpoint import Checkpoint, check_fits
 from ..loading import load_agent
 from ..net_agent import NetAgent
 from ..networks import PolicyValueNet, ValueNet, masked_log_softmax
 from ..sampling import sample
 from .advantages import gae
-from .config import at_least, option, settle
+from .config import at_least, at_most, option, settle
 from .run import Run
 from .schedule import anneal
 
@@ -50,15 +51,15 @@ class Config:
     players: int | None = option(None, "seats (none: the game's usual number)")
     rules: dict[str, Any] = option({}, "knobs set over the preset, as in --set rules.decline=never")
     seed: int = option(0, "all chance in the run comes from it")
-    iterations: int = option(300, "updates in all; the schedules run over them")
-    tables: int = option(4096, "rounds dealt for each update")
+    iterations: int = option(600, "updates in all; the schedules run over them")
+    tables: int = option(2048, "rounds dealt for each update")
     hidden: list[int] = option([256, 256], "widths of the network's layers")
     learning_rate: float = option(2e-3, "Adam's step size at the start")
     last_learning_rate: float = option(1e-4, "and at the end")
     entropy: float = option(0.1, "weight of the policy's entropy at the start")
     last_entropy: float = option(0.005, "and at the end")
     epochs: int = option(2, "passes over the decisions of an iteration")
-    minibatch: int = option(2048, "decisions in a gradient step")
+    minibatch: int = option(1024, "decisions in a gradient step")
     clip: float = option(0.2, "how far the probability ratio may move before its gain is cut off")
     gae_lambda: float = option(1.0, "1 = plain returns")
     value_weight: float = option(0.5, "weight of the value loss")
@@ -69,13 +70,15 @@ class Config:
     bf16: bool = option(False, "multiply in bfloat16, for processors that do so fast")
     threads: int = option(1, "torch's threads; more than the cores that are free makes it many times slower")
     checkpoint_minutes: float = option(2.0, "how old a checkpoint may grow")
-    eval_every: int = option(20, "iterations between measurements in the course of the run; 0 = none")
-    eval_deals: int = option(400, "deals of each such measurement")
+    eval_every: int = option(25, "iterations between measurements in the course of the run; 0 = none")
+    eval_deals: int = option(1000, "deals of each such measurement")
     eval_against: str = option("random", "the agent whose field it is measured against")
 
     def __post_init__(self) -> None:
         at_least(self, iterations=1, tables=1, epochs=1, minibatch=1, threads=1, eval_every=0, eval_deals=2)
         at_least(self, seed=0, learning_rate=0, last_learning_rate=0, entropy=0, last_entropy=0, clip=0, gae_lambda=0)
+        at_least(self, value_weight=0, max_grad_norm=0, checkpoint_minutes=0)
+        at_most(self, seed=2**63 - 1, gae_lambda=1)
         if min([*self.hidden, *self.critic_hidden], default=1) < 1:
             raise ConfigError(f"Layers have a width of at least 1, not {self.hidden!r} and {self.critic_hidden!r}.")
         setup = self.setup()
@@ -102,7 +105,7 @@ METRICS = {
     "schedule/learning_rate": "Adam's step size",
     "schedule/entropy_weight": "weight of the entropy",
     "speed/decisions_per_second": "decisions of the iteration over its wall time",
-    "speed/network_share": "share of the wall time in the network's forward passes in play and in the whole update",
+    "speed/network_share": "share of the wall time in forward and backward passes of the networks",
     "eval/edge": "chips a round over the field of `eval_against`, duplicate deals that are the same every time",
     "eval/ci95": "half-width of its 95 % interval",
 }
@@ -151,7 +154,7 @@ class Trainer:
         """Play a round at every table and learn from it; gives the metrics."""
         began = time.perf_counter()
         fraction = self.iteration / self.config.iterations
-        rng = np.random.default_rng([self.config.seed, self.iteration])
+        rng = generator(self.config.seed, For.TRAINING, self.iteration)
         rollout = self.collect(rng)
         metrics = self.update(rollout, rng, fraction)
         self.iteration += 1
@@ -238,15 +241,17 @@ class Trainer:
         count = len(rollout.action)
         sums: dict[str, float] = dict.fromkeys(("policy_loss", "value_loss", "kl", "clip_fraction", "grad_norm", "entropy"), 0.0)
         steps = 0
-        clock = time.perf_counter()
+        network_seconds = 0.0
         for _ in range(c.epochs):
             order = torch.from_numpy(rng.permutation(count))
             for at in range(0, count, c.minibatch):
                 rows = order[at : at + c.minibatch]
                 observation, omniscient, mask, action, old_log_prob, adv, goal = (tensor[rows] for tensor in tensors)
+                clock = time.perf_counter()
                 with torch.autocast("cpu", torch.bfloat16, enabled=c.bf16):
                     logits, value = self.net(observation)
                     judged = self.critic(omniscient) if self.critic else value
+                network_seconds += time.perf_counter() - clock
                 log_probs = masked_log_softmax(logits, mask)
                 log_ratio = log_probs.gather(1, action[:, None]).squeeze(1) - old_log_prob
                 ratio = log_ratio.exp()
@@ -258,7 +263,9 @@ class Trainer:
                 entropy = -(log_probs.exp() * log_probs).sum(-1).mean()
                 loss = policy_loss + c.value_weight * (value_loss + own_value_loss) - entropy_weight * entropy
                 self.optimizer.zero_grad(set_to_none=True)
+                clock = time.perf_counter()
                 loss.backward()  # type: ignore[no-untyped-call]
+                network_seconds += time.perf_counter() - clock
                 norm = torch.nn.utils.clip_grad_norm_(self.net.parameters(), c.max_grad_norm)
                 if self.critic:
                     torch.nn.utils.clip_grad_norm_(self.critic.parameters(), c.max_grad_norm)
@@ -277,7 +284,7 @@ class Trainer:
         metrics["update/explained_variance"] = float(1 - np.var(target - rollout.value) / max(np.var(target), 1e-8))
         metrics["schedule/learning_rate"] = anneal(c.learning_rate, c.last_learning_rate, fraction)
         metrics["schedule/entropy_weight"] = entropy_weight
-        metrics["network_seconds"] = time.perf_counter() - clock
+        metrics["network_seconds"] = network_seconds
         return metrics
 
     def evaluate(self) -> dict[str, float]:
@@ -315,6 +322,10 @@ class Trainer:
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go on from a checkpoint of this same configuration."""
         check_fits(checkpoint, self.setup, "the run's checkpoint")
+        mine = dataclasses.asdict(self.config)
+        if checkpoint.config != mine:
+            other = sorted(k for k in mine.keys() | checkpoint.config.keys() if mine.get(k) != checkpoint.config.get(k))
+            raise CheckpointError(f"The run's checkpoint comes from another configuration: {', '.join(other)} differ.")
         model = {k.removeprefix("model."): v for k, v in checkpoint.tensors.items() if k.startswith("model.")}
         critic = {k.removeprefix("critic."): v for k, v in checkpoint.tensors.items() if k.startswith("critic.")}
         state: dict[int, dict[str, torch.Tensor]] = {}
@@ -327,11 +338,11 @@ class Trainer:
             if self.critic:
                 self.critic.load_state_dict(critic)
             self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": state})
-        except (RuntimeError, ValueError) as error:
+            self.decisions = int(checkpoint.progress["decisions"])
+            self.seconds = checkpoint.progress["seconds"]
+        except (RuntimeError, ValueError, KeyError) as error:
             raise CheckpointError(f"The run's checkpoint does not fit its configuration: {error}.") from None
         self.iteration = checkpoint.iteration
-        self.decisions = int(checkpoint.progress["decisions"])
-        self.seconds = checkpoint.progress["seconds"]
 
 
 EVAL_SEED = 987_654_321
@@ -349,7 +360,9 @@ def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Cal
     else:
         run.save(trainer.checkpoint())
     progress(trainer.iteration, {})
-    with SummaryWriter(str(run.folder), purge_step=trainer.iteration) as writer, run.interruptible():
+    if trainer.iteration >= config.iterations:
+        return True
+    with SummaryWriter(str(run.folder), purge_step=trainer.iteration + 1) as writer, run.interruptible():
         while trainer.iteration < config.iterations and not run.stop_requested:
             metrics = trainer.iterate()
             done = trainer.iteration == config.iterations

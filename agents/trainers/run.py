@@ -69,7 +69,7 @@ class Run:
             if not (self.folder / ABOUT_NAME).exists():  # it was stopped that early
                 self._write_about()
             return checkpoint
-        if self.folder.exists() and (not self.folder.is_dir() or any(self.folder.iterdir())):
+        if self.folder.exists() and (not self.folder.is_dir() or any(p.suffix != ".tmp" for p in self.folder.iterdir())):
             raise ConfigError(
                 f"{str(self.folder)!r} already holds something, and is not overwritten: "
                 "choose another --out, or go on with --resume."

@@ -6,6 +6,7 @@ import dataclasses
 import json
 import os
 import pickle
+import random
 import struct
 from pathlib import Path
 from typing import Any
@@ -100,7 +101,16 @@ def test_a_byte_too_many_is_refused(saved: Path) -> None:
 
 @pytest.mark.parametrize(
     "garbage",
-    [b"", b"PK\x03\x04", os.urandom(64), b"{}", b"\xff" * 200, pickle.dumps({"a": 1}), struct.pack("<Q", 2) + b"[]", b"\0" * 99],
+    [
+        b"",
+        b"PK\x03\x04",
+        random.Random(0).randbytes(64),
+        b"{}",
+        b"\xff" * 200,
+        pickle.dumps({"a": 1}),
+        struct.pack("<Q", 2) + b"[]",
+        b"\0" * 99,
+    ],
 )
 def test_garbage_is_refused(tmp_path: Path, garbage: bytes) -> None:
     (tmp_path / "junk").write_bytes(garbage)

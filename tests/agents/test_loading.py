@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from nainjaune_agents.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_agents.heuristics import heuristics
-from nainjaune_agents.loading import load_agent
+from nainjaune_agents.loading import load_agent, setup_of_runs
 from nainjaune_agents.net_agent import NetAgent
 from nainjaune_env.errors import AgentError, CheckpointError
 from tests.agents.positions import small
@@ -102,3 +103,13 @@ def test_heuristics_need_no_torch() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "False"
+
+
+def test_the_rules_that_runs_were_trained_under(run: str) -> None:
+    assert setup_of_runs(["lowest", f"ppo:{run}@sample"], "nain_jaune") == small()
+    assert setup_of_runs(["lowest", "runs/none"], "nain_jaune") is None
+    other = make(replace(small(), rules=small().rules.replace(stake=3)))
+    save_checkpoint(Path("runs/b") / FILE_NAME, other)
+    assert setup_of_runs(["runs/b"], "nain_jaune") == replace(small(), rules=small().rules.replace(stake=3))
+    with pytest.raises(AgentError, match=r"'runs/a' and 'runs/b' were trained under different rules; say by --preset"):
+        setup_of_runs([run, "lowest", "runs/b"], "nain_jaune")

@@ -53,7 +53,7 @@ def test_the_table_says_what_the_pots_began_with(result: Result) -> None:
 def test_files(result: Result, tmp_path: Path) -> None:
     picture = write_report(result, tmp_path / "deep" / "results")
     assert picture == tmp_path / "deep" / "results" / "results.png"
-    assert sorted(os.listdir(picture.parent)) == ["results.csv", "results.json", "results.png"]
+    assert sorted(os.listdir(picture.parent)) == ["results.csv", "results.json", "results.png", "results.txt"]
     assert json.loads((picture.parent / "results.json").read_text(encoding="utf-8")) == result.to_dict()
     with (picture.parent / "results.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
@@ -94,7 +94,7 @@ def test_a_second_report_replaces_the_first_whole(result: Result, tmp_path: Path
     result.seed = 8
     write_report(result, tmp_path)
     assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["seed"] == 8
-    assert len(os.listdir(tmp_path)) == 3
+    assert len(os.listdir(tmp_path)) == 4
 
 
 @pytest.mark.parametrize(

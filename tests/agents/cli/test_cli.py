@@ -93,7 +93,7 @@ def test_evaluate_end_to_end(elsewhere: Path, capfd: pytest.CaptureFixture[str])
     assert "classic, 3 players, 40 deals, fresh antes, seed 5" in out
     assert [line.split()[0] for line in out.splitlines() if " ± " in line] == ["random", "lowest", "a"]
     assert out.rstrip().endswith("Picture: results/x/results.png")
-    assert sorted(os.listdir("results/x")) == ["results.csv", "results.json", "results.png"]
+    assert sorted(os.listdir("results/x")) == ["results.csv", "results.json", "results.png", "results.txt"]
     held = json.loads(Path("results/x/results.json").read_text(encoding="utf-8"))
     assert (held["agents"], held["deals"], held["seed"]) == (["random", "lowest", "runs/a"], 40, 5)
     assert held["rules"]["max_rounds"] == 2
@@ -119,7 +119,7 @@ def test_records_of_an_evaluation_verify(capfd: pytest.CaptureFixture[str]) -> N
     words = ["--preset=classic", "--players=3", "--set=max_rounds=2", "--deals=2", "--seed=4", "--matches=5"]
     status, out, _ = nainjaune(capfd, "evaluate", "--agents", "lowest", "random", *words, "--records=deep/m.jsonl")
     assert status == 0
-    assert out.endswith("Records of 5 matches: deep/m.jsonl\n")
+    assert out.startswith("Records of 5 matches: deep/m.jsonl\n")
     records = list(read_records("deep/m.jsonl"))
     assert [record["agents"] for record in records[:2]] == [["lowest", "random", "lowest"], ["random", "lowest", "random"]]
     status, out, _ = nainjaune(capfd, "record", "verify", "deep/m.jsonl")
@@ -146,7 +146,7 @@ def test_records_of_an_evaluation_verify(capfd: pytest.CaptureFixture[str]) -> N
         ("--agents lowest random --set stake=x", r"The knob 'stake' is a whole number from 1"),
         ("--agents lowest random --set stake", r"A setting is key=value, not 'stake'"),
         ("--agents lowest random --deals 1", r"--deals is at least 2"),
-        ("--agents lowest random --seed -1", r"--seed is at least 0, not -1"),
+        ("--agents lowest random --seed -1", r"--seed is at least 0 and --threads at least 1, not -1 and 1"),
         ("--agents lowest random --pots 1 2", r"start\['pots'\] has shape \(5,\)"),
         ("--agents lowest random --pots 1 2 3 4 -5", r"Start values are from 0"),
         ("--agents lowest random --records m.jsonl --matches 0", r"--matches at least 1"),
@@ -202,8 +202,8 @@ def test_keys_lists_the_configuration(capfd: pytest.CaptureFixture[str]) -> None
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("", r"Training takes a configuration and --out"),
-        ("c.yaml", r"Training takes a configuration and --out"),
+        ("", r"Training takes --out, the folder for the run"),
+        ("c.yaml", r"Training takes --out, the folder for the run"),
         ("none.yaml --out a", r"There is no configuration at 'none\.yaml'\."),
         ("c.yaml --out a --set iteratons=2", r"Unknown configuration key 'iteratons'\. Did you mean 'iterations'\?"),
         ("c.yaml --out a --set iterations=many", r"'iterations' takes int, not 'many'"),
@@ -251,7 +251,7 @@ def test_train_py_and_evaluate_py_are_the_same_commands(elsewhere: Path) -> None
     assert done.stdout.startswith("Trained: a.")
     done = script("evaluate.py", "--agents", "lowest", "a", "--players=3", "--deals=5", "--out=results")
     assert done.returncode == 0, done.stderr
-    assert sorted(os.listdir("results")) == ["results.csv", "results.json", "results.png"]
+    assert sorted(os.listdir("results")) == ["results.csv", "results.json", "results.png", "results.txt"]
     done = script("evaluate.py", "--agents", "lowset", "a")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("nainjaune evaluate: Unknown agent 'lowset'. Did you mean 'lowest'?")

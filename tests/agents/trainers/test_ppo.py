@@ -19,6 +19,7 @@ import pytest
 import torch
 
 from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.chance import For, generator
 from nainjaune_agents.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.heuristics import heuristics
@@ -202,7 +203,7 @@ def test_schedules_run_from_first_to_last() -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [{}, {"privileged": False, "centre": False, "epochs": 1, "gae_lambda": 0.9}, {"bf16": True}]
+    "other", [{}, {"privileged": True, "centre": False, "epochs": 1, "gae_lambda": 0.9}, {"bf16": True}]
 )
 def test_stopped_and_resumed_it_is_the_same_run(tmp_path: Path, other: dict[str, Any]) -> None:
     config = tiny(**other)
@@ -237,11 +238,13 @@ def test_torchs_own_generator_has_no_part_in_it(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_of_another_net_is_refused() -> None:
-    checkpoint = trainer_of(tiny()).checkpoint()
-    with pytest.raises(CheckpointError, match="does not fit its configuration"):
-        trainer_of(tiny(hidden=[17])).restore(checkpoint)
-    with pytest.raises(CheckpointError, match="does not fit its configuration"):
-        trainer_of(tiny(critic_hidden=[17])).restore(checkpoint)
+    checkpoint = trainer_of(tiny(privileged=True)).checkpoint()
+    for other in (tiny(privileged=True, hidden=[17]), tiny(privileged=True, critic_hidden=[17])):
+        with pytest.raises(CheckpointError, match=r"another configuration: (critic_)?hidden differ\."):
+            trainer_of(other).restore(checkpoint)
+        lying = dataclasses.replace(checkpoint, config=dataclasses.asdict(other))
+        with pytest.raises(CheckpointError, match="does not fit its configuration"):
+            trainer_of(other).restore(lying)
     with pytest.raises(CheckpointError, match="players"):
         trainer_of(tiny(players=3)).restore(checkpoint)
 
@@ -359,7 +362,7 @@ def test_every_metric_is_logged_and_every_logged_one_is_explained(tmp_path: Path
     run_in(tmp_path / "a", config, resume=True)
     first, second = writers
     assert set(first.told) == set(METRICS)
-    assert [first.purge_step, second.purge_step] == [0, 3]
+    assert [first.purge_step, second.purge_step] == [1, 4]
     for name in METRICS:
         steps = [step for writer in writers for step, _ in writer.told[name]]
         assert steps == ([2, 4, 5] if name.startswith("eval/") else [1, 2, 3, 4, 5])
@@ -379,7 +382,7 @@ def test_metrics_say_what_they_say(tmp_path: Path) -> None:
     assert told[0] == {}
     metrics = told[1]
     trainer = trainer_of(config)
-    rollout = trainer.collect(np.random.default_rng([config.seed, 0]))
+    rollout = trainer.collect(generator(config.seed, For.TRAINING, 0))
     assert metrics["rollout/decisions"] == len(rollout.action)
     assert metrics["rollout/decisions_per_round"] == len(rollout.action) / 100
     assert metrics["rollout/payoff_spread"] == rollout.spread

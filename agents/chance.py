@@ -1,0 +1,23 @@
+"""Where generators come from: one seed, and a key that says what for, so that no two uses share a stream."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+import numpy as np
+
+
+class For(IntEnum):
+    """What a generator is for; the first part of its key."""
+
+    DUPLICATE = 0
+    MATCHES = 1
+    TRAINING = 2
+
+
+def generator(seed: int, purpose: For, *key: int) -> np.random.Generator:
+    """A generator that depends on ``seed >= 0``, the purpose and the key alone.
+
+    The numbers of the key are below 2**32: NumPy splits larger ones, and they would meet other keys.
+    """
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(purpose, *key)))
