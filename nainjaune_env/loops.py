@@ -32,7 +32,7 @@ class Mode(NamedTuple):
     carry: int
     """1 = the next round episode goes on with the match (pots, stacks, dealer), 0 = every round is a fresh match's first."""
     skip_forced: int
-    """1 = plies with a single legal action are made without asking."""
+    """1 = plies that the game need not ask for (``asks``: a single legal action) are made without asking."""
     autoreset: int
     """1 = a finished table begins its next episode at once, 0 = it rests until it is reset."""
     observe: int
@@ -70,7 +70,7 @@ def run_on(table: Any, rules: Any, mode: Any, reward: Any, credited: Any, scratc
             for seat in range(rules.players):
                 credited[seat] = 0
         moves = game.legal(table, rules)
-        if not mode.skip_forced or moves & (moves - 1) != 0:
+        if not mode.skip_forced or game.asks(table, rules, moves):
             return moves
         game.step(table, rules, lowest(moves))
 

@@ -8,6 +8,8 @@ A game is a folder in ``nainjaune_env.games``. Its ``kernel`` module holds scala
 ``give(table, rules, values)``          set the start values (``GameSpec.start_values``) before the first deal
 ``deal(table, rules)``                  the next round of the match; ends at the first ply (``stage`` PLAYING)
 ``legal(table, rules) -> int64``        the legal actions of ``table.seat``, bit a = action a; never 0 in play
+``asks(table, rules, moves) -> bool``   whether ``table.seat`` is to be asked, where ``moves`` (a word) are legal:
+                                        always where there is more than one; where not, the one can go unasked
 ``step(table, rules, action)``          one ply; ``action`` must be legal
 ``payoffs(table, rules, out)``          net result of the round so far, per seat, into ``out`` (``int32``)
 ``encode(table, rules, seat, out)``     what ``seat`` observes, into ``out`` (``uint8``); gives the bytes written

@@ -92,6 +92,20 @@ def test_a_record_has_no_padding(setup: Setup) -> None:
 
 
 @every_setup
+def test_a_seat_is_asked_wherever_it_has_a_choice(setup: Setup) -> None:
+    rng = random.Random(4)
+    for seed in range(3):
+        batch = single(setup, seed=seed)
+        while batch.legal[0]:
+            asked = setup.game.kernel.asks(batch.tables[0], setup.kernel_rules, batch.legal[0])
+            assert asked or len(legal_actions(int(batch.legal[0]))) == 1
+            asking = Batch(setup, 1, autoreset=False)
+            asking.set_tables(0, batch.tables[0])
+            assert (asking.tables[0] == batch.tables[0]) == asked
+            advance(batch, 1, rng)
+
+
+@every_setup
 @pytest.mark.parametrize("skip_forced", [False, True])
 def test_the_mask_is_the_legal_word(setup: Setup, skip_forced: bool) -> None:
     batch = Batch(setup, 16, seed=4, skip_forced=skip_forced)

@@ -20,7 +20,7 @@ from nainjaune_env.games.nain_jaune.state import MAX_SEATS, NOBODY, POT_LIMIT, P
 from nainjaune_env.jit import inlined, jit
 from nainjaune_env.prng import below
 
-__all__ = ["deal", "encode", "give", "legal", "payoffs", "redact", "start", "step"]
+__all__ = ["asks", "deal", "encode", "give", "legal", "payoffs", "redact", "start", "step"]
 
 ONE = np.int64(1)
 COLUMN = ONE | ONE << 13 | ONE << 26 | ONE << 39
@@ -120,6 +120,12 @@ def legal(table: Any, rules: Any) -> Any:
     if need > 0 and (moves == 0 or may_decline(table, rules)):
         moves |= ONE << PASS
     return moves
+
+
+@inlined
+def asks(table: Any, rules: Any, moves: Any) -> Any:
+    """Whether the seat to act is to be asked, where ``moves`` are legal: it has more than one."""
+    return moves & (moves - 1) != 0
 
 
 @inlined

@@ -69,6 +69,12 @@ class Replay:
         """The legal actions as a word."""
         return int(kernel.legal(self.table, self.rules))
 
+    def unasked(self, legal: int) -> int | None:
+        """The action made without asking the seat to act, where ``legal`` (a word) are allowed; None where it is asked."""
+        if kernel.asks(self.table, self.rules, np.int64(legal)):
+            return None
+        return legal.bit_length() - 1
+
     def moves(self) -> list[str]:
         """The legal real moves (:meth:`RealCards.moves`)."""
         return self.cards.moves(self.seat, self.legal())

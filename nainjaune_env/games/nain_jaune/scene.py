@@ -152,9 +152,9 @@ def real_cards_at(
 def _play(replay: Replay, log: Iterator[int], rng: np.random.Generator, every_ply: bool) -> Iterator[tuple[int, str]]:
     """The moves of one round, as far as the log goes."""
     while not replay.round_over:
-        legal = replay.legal()
-        forced = legal & (legal - 1) == 0 and not every_ply
-        action = legal.bit_length() - 1 if forced else next(log, None)
+        action = None if every_ply else replay.unasked(replay.legal())
+        if action is None:
+            action = next(log, None)
         if action is None:
             return
         yield replay.seat, replay.cards.play(replay.seat, action, rng)

@@ -26,7 +26,7 @@ def transcribe(
     """The match that begins with ``table`` (fresh from its first deal) and goes on with ``actions``.
 
     The table's own generator deals the later rounds as it did in play. ``actions`` are the decisions, without the plies
-    that had one legal action, or with ``every_ply`` all plies. ``rng`` draws which of several plain cards of a rank was
+    that nobody was asked for, or with ``every_ply`` all plies. ``rng`` draws which of several plain cards of a rank was
     shown (see :class:`RealCards`). Raises :class:`RecordError` where the table is in the middle of something, or the
     actions are too few, too many, or not legal.
     """
@@ -52,10 +52,11 @@ class _Log:
         self.every_ply = every_ply
         self.used = 0
 
-    def next(self, legal: int, where: str) -> int:
+    def next(self, replay: Replay, legal: int, where: str) -> int:
         """The action taken where ``legal`` (a word) was allowed."""
-        if not self.every_ply and legal & (legal - 1) == 0:
-            return legal.bit_length() - 1
+        unasked = None if self.every_ply else replay.unasked(legal)
+        if unasked is not None:
+            return unasked
         if self.used == len(self.actions):
             raise RecordError(f"{where}: expected another action, and the log ends after {self.used}.")
         action = int(self.actions[self.used])
@@ -85,7 +86,7 @@ def _write_round(replay: Replay, pots: list[int], log: _Log, rng: np.random.Gene
     }
     while not replay.round_over:
         seat, legal = replay.seat, replay.legal()
-        action = log.next(legal, f"Round {number}, move {len(moves) + 1}")
+        action = log.next(replay, legal, f"Round {number}, move {len(moves) + 1}")
         legal_moves.append(replay.cards.moves(seat, legal))
         moves.append([seat, replay.cards.play(seat, action, rng)])
         replay.step(action)
