@@ -171,7 +171,6 @@ def test_a_module_without_a_floor_is_a_fault() -> None:
         ("from nainjaune_agents.loading import load_agent", "torch matplotlib gymnasium pettingzoo tqdm"),
         ("import nainjaune_agents.arena.tournament, nainjaune_agents.arena.report", "torch matplotlib gymnasium pettingzoo"),
         ("import nainjaune_agents.cli.main", "torch matplotlib gymnasium pettingzoo tqdm yaml numba numpy nainjaune_env.record"),
-        ("import nainjaune_agents.cli.main", "torch matplotlib gymnasium pettingzoo tqdm yaml numba numpy nainjaune_env.record"),
         ("import nainjaune_agents.trainers.ppo", "matplotlib gymnasium pettingzoo"),
     ],
 )
