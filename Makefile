@@ -28,7 +28,7 @@ train: $(STAMP)  ## train a player for 4 seats, rate it, show a table and a pict
 	@if [ -e $(RUN)/rating/results.json ]; then \
 	  cat $(RUN)/rating/results.txt; echo "Picture: $(RUN)/rating/results.png"; \
 	else \
-	  $(BIN)/python evaluate.py --agents random longest lowest tally $(RUN) --deals 3000 --seed 1 --out $(RUN)/rating; \
+	  $(BIN)/python evaluate.py --agents longest run_pot lowest tally $(RUN) --deals 3000 --seed 1 --out $(RUN)/rating; \
 	fi
 
 test: lint  ## everything CI runs
