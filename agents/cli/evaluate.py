@@ -79,6 +79,10 @@ def run(args: argparse.Namespace) -> int:
         args.out.mkdir(parents=True, exist_ok=True)  # where that fails, or no picture can be drawn, it fails before the games
         import_drawing()
 
+    for name in args.agents if told else ():
+        own = setup_of_runs([name], game)
+        if own is not None and own.rules != setup.rules:
+            print(f"Note: {name} was trained under the rules of {own.preset}, and plays under others here.", file=sys.stderr)
     if args.records is not None:
         with tqdm(total=args.matches, unit="match", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
             write_records(args.records, record_matches(setup, agents, args.matches, seed=args.seed, progress=bar.update))

@@ -108,6 +108,20 @@ def test_evaluate_end_to_end(elsewhere: Path, capfd: pytest.CaptureFixture[str])
     assert Path("results/x/results.json").read_bytes() == before
 
 
+def test_runs_are_rated_under_their_own_rules(elsewhere: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    own = small()
+    save_checkpoint(elsewhere / "runs" / "a" / FILE_NAME, make(own))
+    status, out, err = nainjaune(capfd, "evaluate", "--agents", "lowest", "runs/a", "--deals", "5", "--out", "own")
+    assert (status, err) == (0, "")
+    assert f"preset {own.preset}, {own.players} players" in out
+    held = json.loads(Path("own/results.json").read_text(encoding="utf-8"))
+    assert (held["rules"], held["players"]) == (own.rules.to_dict(), own.players)
+    told = ["--preset", "tableau", "--players", str(own.players)]
+    status, out, err = nainjaune(capfd, "evaluate", "--agents", "lowest", "runs/a", "--deals", "5", *told)
+    assert (status, "preset tableau" in out) == (0, True)
+    assert err == f"Note: runs/a was trained under the rules of {own.preset}, and plays under others here."
+
+
 def test_evaluate_says_the_same_for_the_same_seed(capfd: pytest.CaptureFixture[str]) -> None:
     words = ["evaluate", "--agents", "random", "longest", "--deals", "30"]
     one, two, other = (nainjaune(capfd, *words, "--seed", seed)[1] for seed in ("1", "1", "2"))
