@@ -196,10 +196,13 @@ class Batch:
 
     def _why_illegal(self, i: int, action: int) -> str:
         names = self.game.actions
-        allowed = ", ".join(f"{a} ({names[a]})" for a in legal_actions(int(self.legal[i])))
         what = f"{action} ({names[action]})" if 0 <= action < len(names) else f"{action}"
         where = f"table {i}, seat {int(self.tables['seat'][i])}"
-        return f"Action {what} is not legal at {where}; legal: {allowed}."
+        return f"Action {what} is not legal at {where}; legal: {self.legal_names(i)}."
+
+    def legal_names(self, i: int) -> str:
+        """The legal actions at table ``i``, numbers and names, for a sentence."""
+        return ", ".join(f"{a} ({self.game.actions[a]})" for a in legal_actions(int(self.legal[i])))
 
     def sample(self, random_streams: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Uniformly random legal actions, shape ``(B,)``.

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nainjaune_env.bits import count, lowest
 from nainjaune_env.jit import inlined, jit
 from nainjaune_env.prng import advance, mix
 
@@ -73,22 +74,6 @@ def run_on(table: Any, rules: Any, mode: Any, reward: Any, credited: Any, scratc
         if not mode.skip_forced or game.asks(table, rules, moves):
             return moves
         game.step(table, rules, lowest(moves))
-
-
-@inlined
-def count(moves: Any) -> Any:
-    """How many actions a legal word holds. The compiler knows the loop: it becomes one instruction."""
-    number = 0
-    while moves:
-        moves &= moves - 1
-        number += 1
-    return number
-
-
-@inlined
-def lowest(moves: Any) -> Any:
-    """The number of the lowest action in a legal word that is not 0."""
-    return count((moves & -moves) - 1)
 
 
 @inlined

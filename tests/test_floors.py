@@ -16,6 +16,7 @@ ENV, AGENTS = "nainjaune_env", "nainjaune_agents"
 FLOORS: dict[str, int] = {
     # what everything stands on
     f"{ENV}.errors": 0, f"{ENV}.files": 0, f"{ENV}.cards": 0, f"{ENV}.layout": 0, f"{ENV}.jit": 0, f"{ENV}.prng": 0,
+    f"{ENV}.bits": 0,
     f"{ENV}.strict": 0, f"{ENV}.games": 0,
     f"{ENV}.spec": 1, f"{ENV}.tables": 1,
     # the games

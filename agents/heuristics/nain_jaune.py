@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_env.bits import count
 from nainjaune_env.games.nain_jaune.encode import PLANE
 from nainjaune_env.games.nain_jaune.kernel import COLUMN, ONE, PASS, POT, SKIP
 from nainjaune_env.games.nain_jaune.state import POTS
@@ -180,24 +181,14 @@ def tally(table: Any, rules: Any, moves: Any) -> Any:
             score = np.int64(-rank)
         else:
             in_the_way = copies_left(gone, end + 1) if end < RANKS else np.int64(0)
-            above = ranks_among(held >> end)
-            below = ranks_among(held & ((ONE << (rank - 1)) - 1))
+            above = count(held >> end)
+            below = count(held & ((ONE << (rank - 1)) - 1))
             score = 2 * run_chips(table, rules, rank, end) + 2 * above - below - in_the_way
         if in_the_way == 0 and table.cards[table.seat] <= CLOSING:
             score += SURE
         if score > best_score:
             best, best_score = rank, score
     return play_rank(rules, moves, best)
-
-
-@jit
-def ranks_among(ranks: Any) -> Any:
-    """How many bits of ``ranks`` are set."""
-    number = np.int64(0)
-    while ranks:
-        ranks &= ranks - 1
-        number += 1
-    return number
 
 
 @jit

@@ -20,7 +20,7 @@ from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 from pettingzoo.utils import wrappers
 
-from nainjaune_env.batch import Batch, Episode, legal_actions
+from nainjaune_env.batch import Batch, Episode
 from nainjaune_env.envs.opening import Opener, Start
 from nainjaune_env.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError, choose_one
 from nainjaune_env.games import DEFAULT_GAME
@@ -194,8 +194,7 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         number = whole(action)
         if number is not None:
             return number
-        names = self.setup.game.actions
-        allowed = ", ".join(f"{a} ({names[a]})" for a in legal_actions(int(self._batch.legal[0])))
+        allowed = self._batch.legal_names(0)
         raise IllegalActionError(f"An action is a whole number, not {action!r}; legal for {self.agent_selection}: {allowed}.")
 
     def _look(self) -> None:
