@@ -71,6 +71,21 @@ def _package_root(fn: Callable[..., Any]) -> Path:
     return folder
 
 
+def _cache_of(fn: Callable[..., Any]) -> Path | None:
+    """Where the compiled ``fn`` is kept: each instance of a template (see ``instantiate``) has a folder of its own.
+
+    numba tells functions in its cache apart by file and line, which instances share, and what it keeps of one cannot be
+    loaded where only another is there.
+    """
+    folder = cache_folder(_package_root(fn))
+    _, opening, instance = fn.__module__.partition("[")
+    if folder is None or not opening:
+        return folder
+    folder = folder / instance.removesuffix("]")
+    folder.mkdir(exist_ok=True, mode=0o700)
+    return folder
+
+
 def jit(fn: F, **options: Any) -> F:
     """Compile ``fn`` for the CPU, lazily, with the on-disk cache keyed by our sources.
 
@@ -80,7 +95,7 @@ def jit(fn: F, **options: Any) -> F:
     """
     if not JIT_ENABLED:
         return fn
-    folder = cache_folder(_package_root(fn))
+    folder = _cache_of(fn)
     options = {"nogil": True, "error_model": "numpy", "_nrt": False, **options}
     before = numba_config.CACHE_DIR
     # numba reads CACHE_DIR when a function is decorated; the user's own setting is put back.

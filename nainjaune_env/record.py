@@ -47,8 +47,10 @@ def setup_of(record: Mapping[str, Any]) -> Setup:
     check_keys("The record", record, HEAD + game.transcriber.BODY)
     if record["preset"] not in list(game.presets):
         raise RecordError(choose_one("preset", record["preset"], game.presets))
-    knobs = tuple(game.presets[record["preset"]].rules.to_dict())
-    rules = check_keys("The record's rules", record["rules"], knobs)
+    sheet = game.presets[record["preset"]].rules
+    rules = check_keys(
+        "The record's rules", record["rules"], sheet.names(extensions=False), optional=sheet.names(extensions=True)
+    )
     try:
         setup = game.setup(record["preset"], record["players"], **rules)
         game.check_match(setup.rules)

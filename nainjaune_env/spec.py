@@ -46,6 +46,10 @@ class Stage(IntEnum):
     """The round is settled, and it was the match's last."""
 
 
+MAX_NUMBER = 1_000_000
+"""Largest value of a knob that is a number, where it says nothing less: leaves room in the 32-bit chips of a table."""
+
+
 def knob(
     default: Any,
     meaning: str,
@@ -53,16 +57,19 @@ def knob(
     *,
     choices: tuple[str, ...] | None = None,
     low: int | None = None,
+    high: int | None = None,
     optional: bool = False,
+    extension: bool = False,
 ) -> Any:
     """A dataclass field that is a house rule.
 
     ``choices`` for a knob that is a word, ``low`` (the least value) for one that is a number, neither for
-    yes or no; ``optional`` numbers may be None. ``source`` is the rule article.
+    yes or no; ``optional`` numbers may be None. ``source`` is the rule article. An ``extension`` is a knob that no rule
+    sheet has, such as a shortened deck for exact study: it is written down only where it is not at its default.
     """
     kind = "word" if choices else "number" if low is not None else "flag"
-    about = {"meaning": meaning, "source": source, "choices": choices, "low": low, "optional": optional, "kind": kind}
-    return field(default=default, metadata=about)
+    about = {"meaning": meaning, "source": source, "choices": choices, "optional": optional, "extension": extension}
+    return field(default=default, metadata={**about, "kind": kind, "low": low, "high": MAX_NUMBER if high is None else high})
 
 
 @dataclass(frozen=True)
@@ -78,15 +85,21 @@ class Rules:
 
     def replace(self, **knobs: Any) -> Self:
         """These rules with some knobs set otherwise; raises :class:`RulesError` for an unknown one."""
-        names = [f.name for f in fields(self)]
         for name in knobs:
-            if name not in names:
-                raise RulesError(choose_one("knob", name, names))
+            if name not in self.names():
+                raise RulesError(choose_one("knob", name, self.names()))
         return dataclasses.replace(self, **knobs)
 
+    @classmethod
+    def names(cls, *, extensions: bool | None = None) -> tuple[str, ...]:
+        """The knobs in order of declaration: all, or with ``extensions`` the extensions (True) or all others (False)."""
+        return tuple(f.name for f in fields(cls) if extensions in (None, f.metadata["extension"]))
+
     def to_dict(self) -> dict[str, Any]:
-        """Every knob and its value, in order of declaration."""
-        return dataclasses.asdict(self)
+        """Every knob and its value, in order of declaration; of the extensions those that are not at their default."""
+        values = dataclasses.asdict(self)
+        left_out = [f.name for f in fields(self) if f.metadata["extension"] and values[f.name] == f.default]
+        return {name: value for name, value in values.items() if name not in left_out}
 
 
 _PYTHONS_OWN: Mapping[str, Callable[[Any], Any]] = {"word": str, "flag": bool, "number": int}
@@ -102,13 +115,9 @@ def _check_knob(f: dataclasses.Field[Any], value: Any) -> None:
     elif about["kind"] == "flag":
         if not isinstance(value, bool | np.bool_):
             raise RulesError(f"The knob {f.name!r} is yes or no (True or False), not {value!r}.")
-    elif isinstance(value, bool) or not isinstance(value, int | np.integer) or not about["low"] <= value <= MAX_NUMBER:
+    elif isinstance(value, bool) or not isinstance(value, int | np.integer) or not about["low"] <= value <= about["high"]:
         none = " or None" if about["optional"] else ""
-        raise RulesError(f"The knob {f.name!r} is a whole number from {about['low']} to {MAX_NUMBER}{none}, not {value!r}.")
-
-
-MAX_NUMBER = 1_000_000
-"""Largest value of a knob that is a number: leaves room in the 32-bit chips of a table."""
+        raise RulesError(f"The knob {f.name!r} is a whole number from {about['low']} to {about['high']}{none}, not {value!r}.")
 
 
 @dataclass(frozen=True)
@@ -166,8 +175,10 @@ class GameSpec:
     """The structured dtype of one table (elements are ``np.record``)."""
     actions: tuple[str, ...]
     """Names of the actions by number; at most 63."""
+    unit: str
+    """What payoffs count, in the plural: chips, cards."""
     start_values: Mapping[str, int]
-    """Names and lengths of the values a match may be given to start with, in the order ``give`` reads them."""
+    """Names and lengths of the values a match may be given to start with, in the order ``give`` reads them; often none."""
     compile_rules: Callable[[Any, int], NamedTuple]
     """``(rules, players)`` as a named tuple of integers (and tuples of them), for the kernel."""
     layout: Callable[[int], Layout]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import Field, fields
 from typing import Any
 
-from nainjaune_env.spec import Preset, Rules
+from nainjaune_env.spec import MAX_NUMBER, Preset, Rules
 
 
 def markdown_table(head: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
@@ -26,8 +26,8 @@ def preset_table(presets: Mapping[str, Preset]) -> str:
     """Every knob's value on every sheet, and the numbers of seats each allows."""
     sheets = list(presets.values())
     rows: list[list[str]] = [["players", *(f"{sheet.players[0]}–{sheet.players[-1]}" for sheet in sheets)]]
-    for name in sheets[0].rules.to_dict():
-        rows.append([f"`{name}`", *(_spelled(sheet.rules.to_dict()[name]) for sheet in sheets)])
+    for name in sheets[0].rules.names():
+        rows.append([f"`{name}`", *(_spelled(getattr(sheet.rules, name)) for sheet in sheets)])
     rows.append(["sheet", *(sheet.source for sheet in sheets)])
     return markdown_table(["knob", *(f"`{name}`" for name in presets)], rows)
 
@@ -42,4 +42,5 @@ def _values(f: Field[Any]) -> str:
         return ", ".join(map(_spelled, about["choices"]))
     if about["kind"] == "flag":
         return f"{_spelled(True)}, {_spelled(False)}"
-    return f"a whole number from {about['low']}" + (f", or {_spelled(None)}" if about["optional"] else "")
+    most = f" to {about['high']}" if about["high"] < MAX_NUMBER else ""
+    return f"a whole number from {about['low']}{most}" + (f", or {_spelled(None)}" if about["optional"] else "")

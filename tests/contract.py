@@ -3,6 +3,7 @@
 A game adds one file, `tests/games/<name>/hidden.py`, with
 
     reshuffle(setup, table, seat, rng)   the table with all that `seat` does not know drawn anew, within what it knows
+    counterpart(setup, one, two, action) the action at table `two` that shows what `action` shows at `one`, or None
     rotate(setup, table, by)             the same table with every seat's number moved on by `by`
     leaks(setup, redacted, seat)         names of fields of a redacted table that hold what `seat` may not know
 """
@@ -62,7 +63,8 @@ def knob_values(f: Any) -> st.SearchStrategy[Any]:
     elif about["kind"] == "flag":
         return st.booleans()
     else:
-        values = st.integers(about["low"], about["low"] + 3) | st.sampled_from((30, 60))
+        usual = [value for value in (30, 60) if value <= about["high"]] or [f.default]
+        values = st.integers(about["low"], min(about["low"] + 3, about["high"])) | st.sampled_from(usual)
     return st.none() | values if about["optional"] else values
 
 

@@ -143,6 +143,33 @@ def test_instantiate_binds_names_and_gives_the_same_module_again() -> None:
         del sys.modules[one.__name__], sys.modules[two.__name__]
 
 
+@compiled_only
+def test_one_instance_of_a_template_is_loaded_from_the_cache_where_no_other_is(tmp_path: Path) -> None:
+    """Each instance has a cached function of its own, though file, line and arguments are the same."""
+    (tmp_path / "kernels.py").write_text(
+        "from nainjaune_env.jit import jit\n"
+        "class one: f = jit(lambda x: x + 1)\n"
+        "class two: f = jit(lambda x: x + 2)\n"
+    )
+    (tmp_path / "template.py").write_text(
+        "from nainjaune_env.jit import jit\nf = game.f\n@jit\ndef twice(x):\n    return f(f(x))\n"
+    )
+    code = (
+        "import sys; from nainjaune_env.jit import instantiate; import kernels\n"
+        "for name in sys.argv[1:]:\n"
+        "    twice = instantiate('template', name, game=getattr(kernels, name)).twice\n"
+        "    print(twice(0), sum(twice.stats.cache_hits.values()))\n"
+    )
+    env = os.environ | {"NAINJAUNE_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
+
+    def told(*names: str) -> str:
+        command = [sys.executable, "-W", "error", "-c", code, *names]
+        return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=True).stdout
+
+    assert told("one", "two") == "2 0\n4 0\n"
+    assert told("two") == "4 1\n"
+
+
 def test_instantiate_of_nothing_is_refused() -> None:
     with pytest.raises(ModuleNotFoundError, match=r"no module 'nainjaune_env\.nothing' to instantiate"):
         instantiate("nainjaune_env.nothing", "x")

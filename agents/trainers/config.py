@@ -109,7 +109,7 @@ def settle(game: str, preset: str | None, players: int | None, knobs: Mapping[st
     Knobs from a file go through here: as keyword arguments, one called ``preset`` would be a Python error.
     """
     setup = make_setup(game, preset, players)
-    names = setup.rules.to_dict()
+    names = setup.rules.names()
     for name in knobs:
         if name not in names:
             raise RulesError(choose_one("knob", name, names))

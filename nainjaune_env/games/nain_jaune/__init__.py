@@ -19,6 +19,7 @@ SPEC = GameSpec(
     kernel=kernel,
     table=TABLE,
     actions=ACTIONS,
+    unit="chips",
     start_values={"pots": POTS},
     compile_rules=compile_rules,
     layout=layout,

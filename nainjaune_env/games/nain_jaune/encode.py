@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.bits import SPREAD, write_flags, write_word
 from nainjaune_env.games.nain_jaune.state import POTS, SEAT_BITS
 from nainjaune_env.jit import inlined, jit
 from nainjaune_env.layout import Layout, Slot
@@ -76,29 +77,6 @@ POT_TOP = 63 << 6
 POT_CODE = np.array([min(chip_code(chips, 32), 255) for chips in range(POT_TOP + 1)], np.uint8)
 STACK_TOP = 31 << 6
 STACK_CODE = np.array([signed_chip_code(chips) for chips in range(-STACK_TOP, STACK_TOP + 1)], np.uint8)
-
-
-SPREAD = np.array([sum((bits >> i & 1) << 8 * i for i in range(8)) for bits in range(256)], np.int64)
-"""By 8 bits: the same with a byte for each, lowest first. Sums of a few are counts."""
-
-
-@inlined
-def write_word(out: Any, at: Any, word: Any) -> None:
-    """Eight bytes, lowest first, from ``out[at]``: the compiler makes one store of them, and stores are what takes time."""
-    for i in range(8):
-        out[at + i] = word >> 8 * i & 255
-
-
-@inlined
-def write_flags(out: Any, at: Any, count: Any, bits: Any) -> Any:
-    """The lowest ``count`` bits, at most 16, a byte each, from ``out[at]``; gives the end.
-
-    Whole words are written, past the end too: what stands there comes later.
-    """
-    write_word(out, at, SPREAD[bits & 255])
-    if count > 8:
-        write_word(out, at + 8, SPREAD[bits >> 8 & 255])
-    return at + count
 
 
 @inlined

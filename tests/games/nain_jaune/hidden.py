@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.games.nain_jaune import kernel
 from nainjaune_env.games.nain_jaune.state import NOBODY
 from nainjaune_env.spec import Setup
 
@@ -41,6 +42,11 @@ def reshuffle(setup: Setup, table: Any, seat: int, rng: random.Random) -> Any:
     mixed.deck[:] = rng.sample(range(52), 52)
     mixed.rng = np.uint64(rng.getrandbits(64))
     return mixed
+
+
+def counterpart(setup: Setup, one: Any, two: Any, action: int) -> int | None:
+    """The action at the table `two` that shows what `action` shows at `one`: itself, where it is legal."""
+    return action if int(kernel.legal(two, setup.kernel_rules)) >> action & 1 else None
 
 
 def rotate(setup: Setup, table: Any, by: int) -> Any:

@@ -1,0 +1,95 @@
+"""What a seat observes: the slots, declared once, and the encoder that writes them in that order.
+
+Everything an observation holds follows from what the seat may know (B4). Seats are relative to the
+observer: 0 is me, 1 the next in the direction of play.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nainjaune_env.bits import write_flags
+from nainjaune_env.games.batasaurus.state import MAX_SEATS, SEAT_BITS, SLOTS
+from nainjaune_env.jit import inlined, jit
+from nainjaune_env.layout import Layout, Slot
+
+ONE = np.int64(1)
+MEMORISING, TRICK, BATTLE = 0, 1, 2
+"""The phases of a game: each seat looks at its cards once (B4.2), a trick is played (B2.1), seats commit in a battle (B2.3)."""
+PERFECT = 1
+
+
+def layout(players: int) -> Layout:
+    """The slots with ``players`` seats. They are the same for shortened sets (B1.2)."""
+    return Layout(
+        (
+            Slot(
+                "layout",
+                (SLOTS, SLOTS),
+                "by slot, one-hot: the value 1.. of my card there, as far as I see it now (B4); nothing where I do not",
+                private=True,
+            ),
+            Slot("slots", (SLOTS,), "which of my slots hold a card", private=True),
+            Slot("held", (players, SLOTS), "values that each seat has not shown yet, relative"),
+            Slot("shown", (players, SLOTS), "one-hot: the last card that each seat has shown in this trick, relative"),
+            Slot("phase", (3,), "one-hot: memorising, a trick, a battle"),
+            Slot("at_turn", (players,), "one-hot: who is to act, relative"),
+            Slot("leader", (players,), "one-hot: who leads this trick, relative"),
+            Slot("battling", (players,), "who commits in the battle that is on, relative"),
+            Slot("committed", (players,), "who has a card face down in it, relative"),
+            Slot("cards", (players,), "cards in slots, relative", high=SLOTS, scale=6.0),
+            Slot("pile", (players,), "cards won so far, relative", high=MAX_SEATS * SLOTS, scale=12.0),
+            Slot("at_stake", (1,), "cards in this trick", high=MAX_SEATS * SLOTS, scale=8.0),
+        )
+    )
+
+
+@inlined
+def value_bit(value: Any) -> Any:
+    """The set that holds ``value`` alone; of 0 the empty one."""
+    return ONE << value >> 1
+
+
+@jit
+def encode(table: Any, rules: Any, seat: Any, out: Any) -> Any:
+    """Write what ``seat`` observes into ``out`` (``uint8``, at least ``layout(players).size`` long).
+
+    Gives the number of bytes written. Any seat may be observed at any time.
+    """
+    # The same number of seats; said so, the compiler sees that no offset is negative.
+    n = rules.players & (2 * SEAT_BITS + 1)
+    phase, who_acts, who_leads, battling = table.phase, table.seat, table.leader, table.battling
+    sees = rules.memory == PERFECT or (phase == MEMORISING and seat == who_acts)
+    mine = np.int64(table.slots[seat])
+    at = 0
+    for slot in range(SLOTS):
+        there = sees and mine >> slot & 1
+        at = write_flags(out, at, SLOTS, value_bit(np.int64(table.layout[seat, slot])) if there else np.int64(0))
+    at = write_flags(out, at, SLOTS, mine)
+    shown = at + n * SLOTS
+    for k in range(n):
+        other = (seat + k if seat + k < n else seat + k - n) & SEAT_BITS
+        at = write_flags(out, at, SLOTS, np.int64(table.held[other]))
+    for k in range(n):
+        other = (seat + k if seat + k < n else seat + k - n) & SEAT_BITS
+        shown = write_flags(out, shown, SLOTS, value_bit(np.int64(table.shown[other])))
+    for number in range(3):
+        out[shown + number] = number == phase
+    at_turn = shown + 3
+    leader = at_turn + n
+    battle = leader + n
+    committed = battle + n
+    cards = committed + n
+    pile = cards + n
+    for k in range(n):
+        other = (seat + k if seat + k < n else seat + k - n) & SEAT_BITS
+        out[at_turn + k] = other == who_acts
+        out[leader + k] = other == who_leads
+        out[battle + k] = battling >> other & 1
+        out[committed + k] = table.hidden[other] != 0
+        out[cards + k] = table.cards[other]
+        out[pile + k] = table.pile[other]
+    out[pile + n] = table.at_stake
+    return pile + n + 1
