@@ -1,1 +1,1 @@
-"""The slow, obvious twin of Nain Jaune, written from RULES.md alone, and its hand-worked tests."""
+"""The slow, obvious twins of the games, written from their RULES.md alone, and their hand-worked tests."""
