@@ -5,7 +5,7 @@ The module as a whole is the game's ``nainjaune_env.spec.Transcriber``.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -13,11 +13,13 @@ from nainjaune_env.errors import DealError, RecordError
 from nainjaune_env.games.batasaurus.kernel import MEMORISE
 from nainjaune_env.games.batasaurus.notation import ACTIONS, setup_table
 from nainjaune_env.games.batasaurus.replay import Replay, final
+from nainjaune_env.games.batasaurus.rules import KernelRules
+from nainjaune_env.games.batasaurus.show import show
 from nainjaune_env.games.batasaurus.state import TABLE
 from nainjaune_env.games.batasaurus.verify import BODY, verify
 from nainjaune_env.spec import Setup
 
-__all__ = ["BODY", "transcribe", "verify"]
+__all__ = ["BODY", "show", "transcribe", "verify"]
 
 
 def transcribe(
@@ -29,7 +31,8 @@ def transcribe(
     steps (B4.2) are among them and are no moves on a record. Nothing is left open here for ``rng`` to draw. Raises
     :class:`RecordError` where the table is in the middle of something, or the actions are too few, too many, or not legal.
     """
-    layouts = [[int(value) for value in row[: int(setup.kernel_rules.dinosaurs)]] for row in table.layout[: setup.players]]  # type: ignore[attr-defined]
+    dinosaurs = cast(KernelRules, setup.kernel_rules).dinosaurs
+    layouts = [[int(value) for value in row[:dinosaurs]] for row in table.layout[: setup.players]]
     leader = int(table.first)
     _check_fresh(setup, table, layouts, leader)
     replay = Replay(setup, table)
