@@ -59,6 +59,30 @@ class Words:
         return ", ".join(others) + self.joiner + last if others else last
 
 
+@dataclass(frozen=True)
+class Labels:
+    """What only the picture says, in one language."""
+
+    trick: str
+    pile: str
+    unshown: str
+    leads: str
+    you: str
+    under: str
+    """Before the values that lie under a seat's last card."""
+    no_card: str
+    memorises: str
+    to_lead: str
+    to_play: str
+    battle: str
+    to_commit: str
+    last: str
+    took: str
+    shared: str
+    nobody: str
+    over: str
+
+
 FRENCH = Words(
     dinosaurs=(
         "Compsognathus",
@@ -90,9 +114,9 @@ FRENCH = Words(
     shows="On retourne",
     drops="{seat} n'a plus de carte et quitte la bataille.",
     takes="{seat} remporte {cards} ({pile} en tout).",
-    share="Plus de carte pour continuer : {seats} se partagent le pli, {cards} chacune.",
-    share_rest="Plus de carte pour continuer : {seats} se partagent le pli, {cards} chacune ; le reste, {rest}, n'est à personne.",
-    nobody="Plus de carte pour continuer : le pli, {cards}, n'est à personne.",
+    share="Plus de carte à ajouter : {seats} se partagent le pli, {cards} chacune.",
+    share_rest="Plus de carte à ajouter : {seats} se partagent le pli, {cards} chacune ; le reste, {rest}, n'est à personne.",
+    nobody="Plus de carte à ajouter : le pli, {cards}, n'est à personne.",
     left="Cartes restantes, ajoutées aux piles",
     piles="Piles",
     result="Résultat",
@@ -133,9 +157,9 @@ ENGLISH = Words(
     shows="They turn up",
     drops="{seat} has no card left and drops out of the battle.",
     takes="{seat} takes {cards} ({pile} in all).",
-    share="No card left to go on with: {seats} share the trick, {cards} each.",
-    share_rest="No card left to go on with: {seats} share the trick, {cards} each; the rest, {rest}, is nobody's.",
-    nobody="No card left to go on with: the trick, {cards}, is nobody's.",
+    share="No card left to add: {seats} share the trick, {cards} each.",
+    share_rest="No card left to add: {seats} share the trick, {cards} each; the rest, {rest}, is nobody's.",
+    nobody="No card left to add: the trick, {cards}, is nobody's.",
     left="Cards left over, added to the piles",
     piles="Piles",
     result="Result",
@@ -144,6 +168,47 @@ ENGLISH = Words(
     joiner=" and ",
     colon=": ",
 )
+
+LABELS: Mapping[str, Labels] = {
+    "fr": Labels(
+        trick="pli",
+        pile="pile",
+        unshown="non montrées",
+        leads="entame",
+        you="vous",
+        under="sur",
+        no_card="aucune carte jouée",
+        memorises="à la {seat} de mémoriser ses cartes",
+        to_lead="à la {seat} d'entamer",
+        to_play="à la {seat} de jouer, {cards} en jeu",
+        battle="Bataille !",
+        to_commit="à la {seat} de poser une carte face cachée, {cards} en jeu",
+        last="pli précédent",
+        took="la {seat} a remporté {cards}",
+        shared="{seats} ont pris {cards} chacune",
+        nobody="à personne",
+        over="la partie est finie",
+    ),
+    "en": Labels(
+        trick="trick",
+        pile="pile",
+        unshown="not shown yet",
+        leads="leads",
+        you="you",
+        under="on",
+        no_card="no card played yet",
+        memorises="{seat} to memorise its cards",
+        to_lead="{seat} to lead",
+        to_play="{seat} to play, {cards} at stake",
+        battle="Battle!",
+        to_commit="{seat} to put a card face down, {cards} at stake",
+        last="last trick",
+        took="{seat} took {cards}",
+        shared="{seats} took {cards} each",
+        nobody="nobody's",
+        over="the game is over",
+    ),
+}
 
 WORDS: Mapping[str, Words] = {"fr": FRENCH, "en": ENGLISH}
 
