@@ -1,6 +1,8 @@
-"""Hold the kernel against the slow twin for as many rounds as you like.
+"""Hold a game's kernel against its slow twin for as many rounds as you like.
 
-    python -m tests.prove --rounds 1000000 --seed 0 --processes 2
+    python -m tests.prove --game nain_jaune --rounds 1000000 --seed 0 --processes 2
+
+A game without rounds counts whole games.
 
 Half of the rounds go to the presets, half to random knobs, evenly over the numbers of seats. Prints the rounds
 compared for each; at the first difference prints the setup, the deal and the moves, and exits with 1.
@@ -17,8 +19,9 @@ from collections.abc import Iterator
 
 from tqdm import tqdm
 
-from tests.twin.cells import Cell, all_cells, compare
-from tests.twin.compare import Mismatch
+from nainjaune_env.games import DEFAULT_GAME
+from tests.twin.cells import SIDES, Cell, all_cells, compare
+from tests.twin.mismatch import Mismatch
 
 CHUNK = 500
 """Rounds between two moves of the bar."""
@@ -27,9 +30,9 @@ Task = tuple[Cell, int, int, int]
 """Cell, seed, number of the chunk, rounds."""
 
 
-def tasks(rounds: int, seed: int) -> list[Task]:
+def tasks(rounds: int, seed: int, game: str = DEFAULT_GAME) -> list[Task]:
     """Chunks of work; each depends on the seed, its cell and its number alone."""
-    cells = all_cells()
+    cells = all_cells(game)
     random_cells = sum(cell.preset is None for cell in cells)
     plan: list[Task] = []
     for cell in cells:
@@ -59,14 +62,15 @@ def results(plan: list[Task], processes: int) -> Iterator[tuple[Cell, Counter[st
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.prove", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--game", choices=list(SIDES), default=DEFAULT_GAME, help="default: %(default)s")
     parser.add_argument("--rounds", type=int, default=1_000_000, help="rounds to compare (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="default: %(default)s")
     parser.add_argument("--processes", type=int, default=1, help="default: %(default)s")
     options = parser.parse_args(arguments)
     if options.rounds < 1 or options.processes < 1:
         parser.error("--rounds and --processes are at least 1")
-    plan = tasks(options.rounds, options.seed)
-    seen: dict[Cell, Counter[str]] = {cell: Counter() for cell in all_cells()}
+    plan = tasks(options.rounds, options.seed, options.game)
+    seen: dict[Cell, Counter[str]] = {cell: Counter() for cell in all_cells(options.game)}
     started = time.perf_counter()
     with tqdm(total=sum(task[3] for task in plan), unit=" rounds", disable=None) as bar:
         for cell, came_up, story in results(plan, options.processes):
@@ -88,7 +92,7 @@ def report(seen: dict[Cell, Counter[str]], seconds: float) -> None:
     print(f"no difference in {total['rounds']:,} rounds, {total['plies']:,} plies, {seconds:.0f} s; among them:")
     for event, count in total.most_common():
         if event not in ("rounds", "plies"):
-            print(f"  {event:28} {count:>10,}")
+            print(f"  {event:36} {count:>10,}")
 
 
 if __name__ == "__main__":

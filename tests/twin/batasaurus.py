@@ -60,6 +60,8 @@ class TwinGame:
         self.slots: list[list[int | None]] = [list(layout) for layout in lain]
         self.piles: list[int] = [0] * self.players
         self.over = False
+        self.left_over: list[int] = [0] * self.players
+        """B3.1: cards that were still in front of each seat when the game stopped."""
         self.done_tricks: list[Trick] = []
         self.battling: list[int] = []
         """Seats that battle, in the order in which they commit; empty outside a battle."""
@@ -186,7 +188,8 @@ class TwinGame:
         self.trick = Trick(self.leader, [{}])
         if any(self.cards_left(seat) == 0 for seat in range(self.players)):  # B3.1
             for seat in range(self.players):
-                self.piles[seat] += self.cards_left(seat)
+                self.left_over[seat] = self.cards_left(seat)
+                self.piles[seat] += self.left_over[seat]
                 self.slots[seat] = [None] * self.knobs.dinosaurs
             self.over = True
 

@@ -1,4 +1,4 @@
-"""The fast kernel beside the slow twin: the same moves, and after every ply the same state.
+"""Nain Jaune's fast kernel beside its slow twin: the same moves, and after every ply the same state.
 
 The twin moves real cards in lists; the kernel moves bits. Both states are flattened into one row of integers a
 ply (`FIELDS`), the kernel's from copies of its record, and the rows must be equal. What a row says of a hand is
@@ -19,6 +19,7 @@ from nainjaune_env.games.nain_jaune.notation import action_of, setup_table
 from nainjaune_env.games.nain_jaune.state import NOBODY, TABLE
 from nainjaune_env.spec import Setup, Stage
 
+from .mismatch import Mismatch, first_difference
 from .nain_jaune import DECK, PASS, POT_CARDS, SILENT, Knobs, TwinMatch, TwinRound, rank_of
 
 MOVES: tuple[str, ...] = (*DECK, *(card + SILENT for card in POT_CARDS), PASS)
@@ -34,16 +35,14 @@ _WEIGHTS = np.zeros(52, np.int64)
 for _card, _number in NUMBER.items():
     _WEIGHTS[_number] = _KIND_WEIGHT[_card]
 
+WIDEST = "skip"
+"""The preset that allows every number of seats: random knobs are set over it."""
 MAX_PLIES = 8192
 MAX_ROUNDS = 12
 """Rounds after which a match without an end of its own is left."""
 
 Policy = Callable[[TwinRound, list[str], random.Random], str]
 Chooser = Callable[[TwinRound, list[str]], str | None]
-
-
-class Mismatch(AssertionError):
-    """Kernel and twin differ; the message is all that a replay needs."""
 
 
 # ---------------------------------------------------------------- ways to choose a move
@@ -197,11 +196,9 @@ class Comparer:
         over = expected[:, 4] == 1
         for column in AT_TURN:
             got[over, column] = expected[over, column]
-        if np.array_equal(got, expected):
+        ply, what = first_difference(self.names, expected, got)
+        if ply < 0:
             return
-        ply = int(np.flatnonzero((got != expected).any(axis=1))[0])
-        wrong = np.flatnonzero(got[ply] != expected[ply])
-        what = "; ".join(f"{self.names[c]}: twin {expected[ply, c]}, kernel {got[ply, c]}" for c in wrong)
         raise Mismatch(self._story(f"after {ply} plies {what}", start, moves[:ply], label))
 
     def _story(self, what: str, start: Any, moves: Sequence[str], label: object) -> str:
@@ -272,6 +269,13 @@ class Comparer:
         pots = [rng.choice((0, 0, 1, 7, 90)) for _ in POT_CARDS]
         self.play_from(hands, rng.randrange(n), chooser(rng, self.setup.players), stacks, pots, label)
 
+    def job(self, rng: random.Random, label: object) -> None:
+        """A match, where it has an end, and some rigged rounds."""
+        if self.knobs.starting_stack is not None or self.knobs.max_rounds is not None:
+            self.match(rng, label)
+        for _ in range(4):
+            self.rigged(rng, label)
+
     # ------------------------------------------------------------ matches dealt by the kernel
 
     def match(self, rng: random.Random, label: object = None) -> None:
@@ -334,3 +338,22 @@ def rigged_hands(rng: random.Random, players: int, size: int) -> list[list[str]]
     hands = [deck[k * size : (k + 1) * size] for k in range(players - 1)]
     hands.insert(rng.randrange(players), lucky)
     return hands
+
+
+def random_knobs(rng: random.Random) -> dict[str, object]:
+    """A value for every knob, with numbers small enough to meet often."""
+    stake = rng.choice((1, 1, 2, 7))
+    return {
+        "direction": rng.choice(("clockwise", "counterclockwise")),
+        "decline": rng.choice(("never", "entry", "always")),
+        "blocked": rng.choice(("restart", "skip")),
+        "payment": rng.choice(("cards", "points")),
+        "stranded": rng.choice(("none", "match_pot", "twice_pot", "twice_ante")),
+        "grand_opera": rng.choice(("first_turn", "single_turn", "no_rival_card")),
+        "announce": rng.choice(("automatic", "explicit", "explicit")),
+        "unannounced": rng.choice((0, 1, 2)),
+        "stake": stake,
+        "starting_stack": rng.choice((None, 15 * stake, 30 * stake, 49 * stake, 60 * stake, 500)),
+        "end_on_default": rng.random() < 0.5,
+        "max_rounds": rng.choice((None, 1, 3, 12)),
+    }

@@ -187,7 +187,7 @@ def test_b2_4_after_that_the_leader_of_the_trick_leads_again() -> None:
 def test_b3_1_cards_in_front_of_a_seat_go_to_its_own_pile_three_seats() -> None:
     g = run(begin(3, 3), "0:3 1:3 2:1 0:2 1:1  0:1 1:2 2:3")
     assert (g.over, g.piles, g.winners()) == (True, [5, 0, 3 + 1], [0])
-    assert g.cards_left(2) == 0
+    assert (g.left_over, [g.cards_left(seat) for seat in range(3)]) == ([0, 0, 1], [0, 0, 0])
 
 
 def test_b3_1_cards_in_front_of_a_seat_go_to_its_own_pile_four_seats() -> None:
