@@ -29,7 +29,8 @@ def pattern(game: str) -> re.Pattern[str]:
 
 def rooms(game: str) -> tuple[Path, ...]:
     """Where its name may stand."""
-    return (ROOT / "nainjaune_env" / "games" / game, ROOT / "agents" / "heuristics" / f"{game}.py")
+    agents = (ROOT / "agents" / room / f"{game}.py" for room in ("heuristics", "exact"))
+    return (ROOT / "nainjaune_env" / "games" / game, *agents)
 
 
 def words_of(text: str) -> list[tuple[int, str]]:

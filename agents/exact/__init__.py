@@ -1,0 +1,1 @@
+"""Exact truth on games small enough to hold: values, best responses, equilibria."""

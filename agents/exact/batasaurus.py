@@ -1,0 +1,312 @@
+"""Batasaurus with two seats that always know their cards (``memory = perfect``), solved by backward induction.
+
+When a trick begins, nothing is hidden: what a seat still holds is its set less what it has shown (B4), and both hold equally
+many. Piles only add up, so what is still to be won depends on the two sets alone. Writing ``V(a, b)`` for the net cards (its
+own less the other's) that the leader, holding ``a``, can secure against ``b``, a trick that the leader opens with ``v`` and the
+other seat answers with ``w`` goes on as
+
+==========  ==============================  ===========================================================
+``v > w``   ``2 + V(a - v, b - w)``         the leader takes both and leads again (B2.2)
+``v < w``   ``-2 - V(b - w, a - v)``        the other seat takes them and leads
+``v = w``   ``B(a - v, b - w, 2)``          a battle for the 2 cards that lie there (B2.3)
+==========  ==============================  ===========================================================
+
+and ``V`` is the maximum over ``v`` of the minimum over ``w``, which is chosen with ``v`` face up. ``B(a, b, stake)`` is the value
+of a matrix game with the same entries, ``2`` being ``stake + 2`` there: both commit before either is shown. With no card left
+a battle nets nothing, split or void (B2.4). Under ``void``, where cards can go to nobody, it is still the net that is solved.
+
+Only the order of the cards counts, so a pair of sets is stored as its *pattern*: from the highest value down, who holds it,
+values that neither holds left out. Of patterns with equally many cards there are 113,257 up to 12 values, where there are
+2,704,156 pairs of sets.
+"""
+
+from __future__ import annotations
+
+import functools
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.bits import count
+from nainjaune_env.errors import AgentError, RulesError
+from nainjaune_env.games.batasaurus.encode import BATTLE
+from nainjaune_env.games.batasaurus.state import SLOTS
+from nainjaune_env.jit import jit
+from nainjaune_env.spec import Setup
+
+from ..agent import Turn
+from .matrix import solve_game
+
+ONE = np.int64(1)
+TIE = 1e-9
+"""Net cards within which two choices count as equally good. Values are known far closer (``Solution.error``)."""
+
+
+class Values(NamedTuple):
+    """What is known of every pattern, for compiled code; P patterns, N values."""
+
+    place: NDArray[np.int32]
+    """``(2 * 3**N,)``: where a pattern (by :func:`code`) stands in the arrays below; -1 where the seats hold unequally."""
+    lead: NDArray[np.float64]
+    """``(P,)`` net cards to the leader at the start of a trick, ``V``."""
+    battle: NDArray[np.float64]
+    """``(P, N)`` net cards to the leader where both commit next for a stake of ``2 * (column + 1)`` cards, ``B``."""
+
+
+class Workspace(NamedTuple):
+    """What solving one matrix game writes over."""
+
+    game: NDArray[np.float64]
+    """``(N, N)``."""
+    tableau: NDArray[np.float64]
+    """``(N+1, N+1)``."""
+    labels: NDArray[np.int64]
+    """``(2N,)``."""
+    rows: NDArray[np.float64]
+    """``(N,)`` mix of the leader, by its cards from the lowest up."""
+    columns: NDArray[np.float64]
+    """``(N,)`` mix of the other seat."""
+
+
+def workspace(dinosaurs: int) -> Workspace:
+    """A workspace for sets of that many values."""
+    n = dinosaurs
+    return Workspace(np.zeros((n, n)), np.zeros((n + 1, n + 1)), np.zeros(2 * n, np.int64), np.zeros(n), np.zeros(n))
+
+
+@jit
+def code(mine: Any, theirs: Any) -> Any:
+    """The number of a pattern: a 1, then a digit to base 3 for each value held, from the highest down.
+
+    0 = mine alone, 1 = theirs alone, 2 = both. ``mine`` and ``theirs`` are sets, bit v-1 = value v.
+    """
+    number = ONE
+    for bit in range(SLOTS - 1, -1, -1):
+        mine_too, theirs_too = mine >> bit & 1, theirs >> bit & 1
+        if mine_too | theirs_too:
+            number = number * 3 + (2 if mine_too & theirs_too else theirs_too)
+    return number
+
+
+def patterns(dinosaurs: int) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
+    """All patterns of up to so many values, fewest cards first: ``Values.place``, and two sets ``(P,)`` that have the pattern."""
+    place = np.full(2 * 3**dinosaurs, -1, np.int32)
+    mine, theirs = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)]
+    codes = [np.ones(1, np.int64)]
+    for _ in range(dinosaurs):  # a lower value is added
+        mine.append((mine[-1][:, None] << 1 | np.array([1, 0, 1])).ravel())
+        theirs.append((theirs[-1][:, None] << 1 | np.array([0, 1, 1])).ravel())
+        codes.append((codes[-1][:, None] * 3 + np.arange(3)).ravel())
+    a, b, numbers = np.concatenate(mine), np.concatenate(theirs), np.concatenate(codes)
+    equal = np.bitwise_count(a) == np.bitwise_count(b)
+    a, b, numbers = a[equal], b[equal], numbers[equal]
+    order = np.argsort(np.bitwise_count(a), kind="stable")
+    place[numbers[order]] = np.arange(order.size)
+    return place, a[order], b[order]
+
+
+@jit
+def fill(game: Any, values: Any, mine: Any, theirs: Any, stake: Any) -> None:
+    """Net cards to the leader by the cards that it (row) and the other seat (column) add to ``stake``, lowest first."""
+    i, rest = 0, mine
+    while rest:
+        v = rest & -rest
+        rest ^= v
+        j, others = 0, theirs
+        while others:
+            w = others & -others
+            others ^= w
+            if v > w:
+                game[i, j] = stake + 2 + values.lead[values.place[code(mine ^ v, theirs ^ w)]]
+            elif v < w:
+                game[i, j] = -(stake + 2) - values.lead[values.place[code(theirs ^ w, mine ^ v)]]
+            else:
+                game[i, j] = values.battle[values.place[code(mine ^ v, theirs ^ w)], stake >> 1]
+            j += 1
+        i += 1
+
+
+@jit
+def solve_patterns(values: Any, mine: Any, theirs: Any, dinosaurs: Any, work: Any) -> Any:
+    """Fill in ``values`` for the patterns of the sets ``mine`` and ``theirs``, fewest cards first.
+
+    Gives the widest gap between the two bounds on the value of a matrix game.
+    """
+    widest = 0.0
+    for p in range(mine.size):
+        held = count(mine[p])
+        if held == 0:
+            continue
+        fill(work.game, values, mine[p], theirs[p], 0)
+        best = -np.inf
+        for i in range(held):
+            answer = np.inf
+            for j in range(held):
+                answer = min(answer, work.game[i, j])
+            best = max(best, answer)
+        values.lead[p] = best
+        for pairs in range(1, dinosaurs - held + 1):
+            fill(work.game, values, mine[p], theirs[p], 2 * pairs)
+            lower, upper = solve_game(work.game, held, held, work.tableau, work.labels, work.rows, work.columns)
+            values.battle[p, pairs - 1] = (lower + upper) / 2
+            if not upper - lower <= widest:  # so that nan shows
+                widest = upper - lower
+    return widest
+
+
+@dataclass(frozen=True)
+class Solution:
+    """The solved game for two seats."""
+
+    dinosaurs: int
+    """Values of each seat's set, N."""
+    values: Values
+    gap: float
+    """Widest gap between the bounds on a matrix game's value that its two mixes prove, in net cards."""
+
+    @property
+    def value(self) -> float:
+        """Net cards to the first leader of a game."""
+        full = (1 << self.dinosaurs) - 1
+        return self.lead(full, full)
+
+    @property
+    def error(self) -> float:
+        """No value is farther off, the arithmetic being exact: a game's value moves by no more than its entries do."""
+        return self.dinosaurs * self.gap
+
+    def lead(self, mine: int, theirs: int) -> float:
+        """Net cards to the leader at the start of a trick, where it holds ``mine`` (bit v-1 = value v) against ``theirs``."""
+        return float(self.values.lead[self._place(mine, theirs)])
+
+    def battle(self, mine: int, theirs: int, stake: int) -> float:
+        """Net cards to the trick's leader where both are to commit a card, ``stake`` cards lying there."""
+        place = self._place(mine, theirs)
+        if stake % 2 or not 2 <= stake <= 2 * (self.dinosaurs - mine.bit_count()):
+            most = 2 * (self.dinosaurs - mine.bit_count())
+            raise RulesError(f"The stake of a battle is an even number of the cards played, from 2 to {most}, not {stake!r}.")
+        return float(self.values.battle[place, stake // 2 - 1])
+
+    def _place(self, mine: int, theirs: int) -> int:
+        if not 0 <= min(mine, theirs) <= max(mine, theirs) < 1 << self.dinosaurs or mine.bit_count() != theirs.bit_count():
+            raise RulesError(
+                f"Both seats hold equally many of the values 1 to {self.dinosaurs}, which sets {mine:#b} and {theirs:#b} are not."
+            )
+        return int(self.values.place[code(np.int64(mine), np.int64(theirs))])
+
+
+@functools.cache
+def solve(dinosaurs: int = SLOTS) -> Solution:
+    """The value of every position of the game with two seats and sets of the values 1 to ``dinosaurs``; solved once a process."""
+    if not 1 <= dinosaurs <= SLOTS:
+        raise RulesError(f"A set has 1 to {SLOTS} dinosaurs, not {dinosaurs!r}.")
+    place, mine, theirs = patterns(dinosaurs)
+    values = Values(place, np.zeros(mine.size), np.zeros((mine.size, dinosaurs)))
+    gap = solve_patterns(values, mine, theirs, dinosaurs, workspace(dinosaurs))
+    return Solution(dinosaurs, values, float(gap))
+
+
+@jit
+def best_row(game: Any, held: Any) -> Any:
+    """The lowest card to lead that secures the most."""
+    found, most = 0, -np.inf
+    for i in range(held):
+        answer = np.inf
+        for j in range(held):
+            answer = min(answer, game[i, j])
+        if answer > most + TIE:
+            found, most = i, answer
+    return found
+
+
+@jit
+def best_column(game: Any, i: Any, held: Any) -> Any:
+    """The lowest card that best answers row ``i``."""
+    found, least = 0, np.inf
+    for j in range(held):
+        if game[i, j] < least - TIE:
+            found, least = j, game[i, j]
+    return found
+
+
+@jit
+def write_policy(tables: Any, values: Any, work: Any, out: Any) -> None:
+    """The equilibrium's probabilities of each action at every table (redacted for its seat), into ``out (K, A)``."""
+    for k in range(tables.size):
+        table = tables[k]
+        seat, leader = table.seat, table.leader
+        mine, theirs = np.int64(table.held[leader]), np.int64(table.held[1 - leader])
+        for action in range(out.shape[1]):
+            out[k, action] = 0.0
+        if table.phase != BATTLE and seat != leader:  # the card led is shown; it goes back to find its row
+            led = ONE << table.shown[leader] >> 1
+            fill(work.game, values, mine | led, theirs, 0)
+            choice = best_column(work.game, count(mine & (led - 1)), count(theirs))
+            out[k, nth(theirs, choice)] = 1.0
+        elif table.phase != BATTLE:
+            fill(work.game, values, mine, theirs, 0)
+            out[k, nth(mine, best_row(work.game, count(mine)))] = 1.0
+        else:
+            held = count(mine)
+            stake = np.int64(table.at_stake) & ~ONE  # without the card that the leader has face down already
+            fill(work.game, values, mine, theirs, stake)
+            solve_game(work.game, held, held, work.tableau, work.labels, work.rows, work.columns)
+            for i in range(held):
+                if seat == leader:
+                    out[k, nth(mine, i)] = work.rows[i]
+                else:
+                    out[k, nth(theirs, i)] = work.columns[i]
+
+
+@jit
+def nth(cards: Any, i: Any) -> Any:
+    """The slot of the ``i``-th lowest of ``cards``, where slot s holds value s+1 (B4.1)."""
+    for _ in range(i):
+        cards &= cards - 1
+    return count((cards & -cards) - 1)
+
+
+@jit
+def draw(probabilities: Any, legal: Any, uniform: Any, actions: Any) -> None:
+    """An action from each row ``(K, A)``, by a number ``uniform (K,)`` from [0, 1)."""
+    for k in range(actions.size):
+        left = uniform[k]
+        for action in range(probabilities.shape[1]):
+            if probabilities[k, action] > 0.0 and legal[k] >> action & 1:
+                actions[k] = action  # rounding may leave a rest after the last one
+                left -= probabilities[k, action]
+                if left < 0.0:
+                    break
+
+
+class ExactAgent:
+    """Plays an equilibrium of the whole game with two seats that always know their cards: nobody wins against it on average.
+
+    It leads and answers with the lowest of the cards that are best, and draws what it commits in a battle.
+    """
+
+    name = "exact"
+
+    def probabilities(self, turn: Turn) -> NDArray[np.float64]:
+        """Of each action at each decision, shape ``(K, A)``; raises :class:`AgentError` for other tables than it has solved."""
+        solution = solve(self._dinosaurs(turn.setup))
+        out = np.zeros((len(turn.index), turn.num_actions))
+        write_policy(turn.tables, solution.values, workspace(solution.dinosaurs), out)
+        return out
+
+    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
+        """A legal action for each decision, shape ``(K,)``."""
+        actions = np.zeros(len(turn.index), np.int64)
+        draw(self.probabilities(turn), turn.legal, rng.random(len(actions)), actions)
+        return actions
+
+    def _dinosaurs(self, setup: Setup) -> int:
+        rules: Any = setup.rules
+        if setup.players != 2 or rules.memory != "perfect":
+            raise AgentError(
+                f"The agent {self.name!r} plays with 2 players and memory = perfect, "
+                f"not with {setup.players} and memory = {rules.memory}."
+            )
+        return int(rules.dinosaurs)

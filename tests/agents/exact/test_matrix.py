@@ -1,0 +1,81 @@
+"""Matrix games: known ones, small ones in fractions, and the bounds that every answer proves of itself."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nainjaune_agents.exact.matrix import solve
+
+from .fractions_only import matrix_value
+
+some = settings(max_examples=200, deadline=None, derandomize=True, database=None)
+
+
+@pytest.mark.parametrize(
+    ("game", "value", "rows", "columns"),
+    [
+        ([[3]], 3, [1], [1]),
+        ([[1, 2], [4, 3]], 3, [0, 1], [0, 1]),
+        ([[0, -1, 1], [1, 0, -1], [-1, 1, 0]], 0, [1 / 3] * 3, [1 / 3] * 3),  # scissors, paper, stone
+        ([[-2, 3], [3, -4]], 1 / 12, [7 / 12, 5 / 12], [7 / 12, 5 / 12]),  # odd or even: Ferguson II.1.2
+        ([[2, -1, 6], [0, 1, -1], [-2, 2, 1]], 0.5, [0.25, 0.75, 0], [0.5, 0.5, 0]),
+        ([[0, 1], [0, 1]], 0, None, [1, 0]),
+    ],
+)
+def test_known_games(game: list[list[float]], value: float, rows: list[float] | None, columns: list[float]) -> None:
+    found = solve(game)
+    assert found.value == pytest.approx(value, abs=1e-13)
+    assert rows is None or found.rows == pytest.approx(rows, abs=1e-13)
+    assert found.columns == pytest.approx(columns, abs=1e-13)
+
+
+def rows_of(n: int) -> st.SearchStrategy[list[list[int]]]:
+    return st.lists(st.lists(st.integers(-4, 4), min_size=n, max_size=n), min_size=1, max_size=4)
+
+
+@some
+@given(st.integers(1, 4).flatmap(rows_of))
+def test_whole_numbers_against_fractions(game: list[list[int]]) -> None:
+    """Many entries are equal here: the tableau is degenerate."""
+    exact = matrix_value([[Fraction(entry) for entry in row] for row in game])
+    assert solve(game).value == pytest.approx(float(exact), abs=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["normal", "few", "steps"])
+def test_the_bounds_meet(kind: str) -> None:
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        m, n = rng.integers(1, 12, 2)
+        if kind == "normal":
+            game = rng.normal(size=(m, n))
+        elif kind == "few":
+            game = rng.integers(-3, 4, (m, n)).astype(float)
+        else:  # equal but for rounding, as backward induction makes them
+            game = rng.integers(-3, 4, (m, n)) + rng.normal(size=(m, n)) * 1e-14
+        found = solve(game)
+        assert found.rows.sum() == pytest.approx(1, abs=1e-12)
+        assert found.columns.sum() == pytest.approx(1, abs=1e-12)
+        assert min(found.rows.min(), found.columns.min()) >= 0
+        assert found.lower == pytest.approx((found.rows @ game).min(), abs=1e-12)
+        assert found.upper == pytest.approx((game @ found.columns).max(), abs=1e-12)
+        assert -1e-14 <= found.upper - found.lower < 1e-12
+
+
+def test_a_game_that_rounding_once_spoiled() -> None:
+    """Met with twelve dinosaurs, here rounded: pivots by Bland's rule alone ended with bounds 16 apart."""
+    low, step = -8.010221981661648, -8.676152532726238
+    game = np.full((8, 8), 8.0)
+    game[np.triu_indices(8, 1)] = -8.0
+    game[0, :4] = 8, -8.918236854109805, -8.918236854109805, -8.285714285714286
+    game[1, 2:4] = -8.235241542690995, step
+    game[2, 3], game[3, 3] = step, low
+    game[4, 4], game[5, 5], game[6, 6] = low, low, low
+    game[:4, 7] = -4, -4, -5.333333333333334, -5.6
+    game[7] = 5.888691807968503, 6.135196099832642, 6.285714285714286, 8, 8, 8, 8, -8
+    found = solve(game)
+    assert found.upper - found.lower < 1e-12
