@@ -30,6 +30,17 @@ def verdict(played: dict[str, Played]) -> list[str]:
     return [kind for kind, end in played.items() if end.opera]
 
 
+# ---------------------------------------------------------------- N1 seats
+
+
+@pytest.mark.parametrize(
+    ("preset", "players", "allowed"), [("djeco", 5, "2 to 4"), ("classic", 2, "3 to 8"), ("skip", 9, "2 to 8")]
+)
+def test_n1_6_the_preset_says_how_many_may_play(preset: str, players: int, allowed: str) -> None:
+    with pytest.raises(RulesError, match=f"The preset '{preset}' is for {allowed} players, not {players}"):
+        SPEC.setup(preset, players)
+
+
 # ---------------------------------------------------------------- N2 a round
 
 

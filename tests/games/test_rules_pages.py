@@ -1,0 +1,154 @@
+"""Every game's RULES.md: its tables are the code's, and every article and reading is where it should be.
+
+python -m tests.games.test_rules_pages     writes the tables anew
+"""
+
+from __future__ import annotations
+
+import importlib
+import re
+from pathlib import Path
+
+import pytest
+
+from nainjaune_env.registry import game_names, get_game
+from nainjaune_env.spec import GameSpec
+from nainjaune_env.tables import knob_table, preset_table
+
+ROOT = Path(__file__).resolve().parents[2]
+SPOTS = {
+    "batasaurus": (
+        "| `memory` | `glimpse`, `perfect` | ",
+        "| `dinosaurs` | a whole number from 2 to 12 | ",
+        "| players | 2–4 |",
+        "| `dinosaurs` | `12` |",
+    ),
+    "nain_jaune": (
+        "| `starting_stack` | a whole number from 1, or `None` | ",
+        "| `stake` | a whole number from 1 | ",
+        "| `end_on_default` | `True`, `False` | ",
+        "| players | 2–4 | 3–8 | 2–8 | 3–8 |",
+        "| `starting_stack` | `49` | `None` | `60` | `None` |",
+    ),
+}
+"""Lines of the tables, or how they begin, written out by hand."""
+
+every_game = pytest.mark.parametrize("game", [get_game(name) for name in game_names()], ids=lambda game: game.name)
+
+
+def page(game: GameSpec) -> Path:
+    folder = importlib.import_module(f"nainjaune_env.games.{game.name}").__file__
+    assert folder is not None
+    return Path(folder).with_name("RULES.md")
+
+
+def text_of(game: GameSpec) -> str:
+    return page(game).read_text(encoding="utf-8")
+
+
+def tables(game: GameSpec) -> dict[str, str]:
+    return {"knobs": knob_table(type(game.presets[game.default_preset].rules)), "presets": preset_table(game.presets)}
+
+
+def with_tables(game: GameSpec) -> str:
+    """The page with its tables made anew."""
+    text = text_of(game)
+    for name, table in tables(game).items():
+        text, found = re.subn(
+            rf"(<!-- {name}: [^\n]*-->\n).*?(<!-- end -->)",
+            lambda match, table=table: f"{match[1]}\n{table}\n{match[2]}",  # type: ignore[misc]
+            text,
+            flags=re.DOTALL,
+        )
+        assert found == 1, f"{page(game)} has {found} places for its table of {name}"
+    return text
+
+
+def articles(text: str) -> dict[str, list[str]]:
+    """By chapter (N1): its articles (N1.1), in order."""
+    found: dict[str, list[str]] = {}
+    for chapter, article in re.findall(r"^(?:## ([A-Z]\d) |- \*\*([A-Z]\d\.\d+)\*\*)", text, flags=re.MULTILINE):
+        if chapter:
+            assert chapter not in found
+            found[chapter] = []
+        else:
+            assert list(found)[-1] == article.split(".")[0]
+            found[article.split(".")[0]].append(article)
+    return found
+
+
+def letter(game: GameSpec) -> str:
+    """What the game's articles begin with."""
+    (first, *others) = {chapter[0] for chapter in articles(text_of(game))}
+    assert not others
+    return first
+
+
+@every_game
+def test_the_tables_have_not_drifted(game: GameSpec) -> None:
+    assert with_tables(game) == text_of(game), "run: python -m tests.games.test_rules_pages"
+
+
+@every_game
+def test_the_tables_tell_every_knob_and_preset(game: GameSpec) -> None:
+    knobs, presets = tables(game)["knobs"], tables(game)["presets"]
+    for name in game.presets[game.default_preset].rules.names():
+        assert knobs.count(f"| `{name}` |") == presets.count(f"| `{name}` |") == 1
+        row = next(line for line in presets.splitlines() if line.startswith(f"| `{name}` |"))
+        assert row.strip("| ").split(" | ")[1:] == [f"`{getattr(sheet.rules, name)}`" for sheet in game.presets.values()]
+    for spot in SPOTS[game.name]:
+        assert f"\n{spot}" in knobs + presets
+
+
+@every_game
+def test_chapters_and_articles_are_numbered_without_a_gap(game: GameSpec) -> None:
+    found = articles(text_of(game))
+    assert list(found) == [f"{letter(game)}{number}" for number in range(1, len(found) + 1)]
+    for chapter, inside in found.items():
+        assert inside == [f"{chapter}.{number}" for number in range(1, len(inside) + 1)]
+    assert len(found) > 3
+    assert sum(map(len, found.values())) > 10
+
+
+@every_game
+def test_every_article_that_is_cited_exists(game: GameSpec) -> None:
+    found = articles(text_of(game))
+    known = {*found, *(article for inside in found.values() for article in inside)}
+    tests = [*(ROOT / "tests" / "games" / game.name).glob("*.py"), *(ROOT / "tests" / "twin").glob(f"*{game.name}*.py")]
+    sources = [page(game), *page(game).parent.glob("*.py"), *(ROOT / "agents").glob(f"*/{game.name}.py"), *tests]
+    cited = {
+        (source.name, article)
+        for source in sources
+        for article in re.findall(rf"(?<!\w){letter(game)}\d(?:\.\d+)?\b", source.read_text(encoding="utf-8"))
+    }
+    assert {(name, article) for name, article in cited if article not in known} == set()
+    assert {article for _, article in cited} == known, "an article that nothing cites"
+    for source in tests:
+        for major, minor in re.findall(rf"def test_{letter(game).lower()}(\d)_(\d+)_", source.read_text(encoding="utf-8")):
+            assert f"{letter(game)}{major}.{minor}" in known, source.name
+
+
+@every_game
+def test_every_article_has_a_test(game: GameSpec) -> None:
+    """One that is named after it, in the game's own tests or the twin's."""
+    tests = " ".join(
+        path.read_text(encoding="utf-8")
+        for folder in (ROOT / "tests" / "games" / game.name, ROOT / "tests" / "twin")
+        for path in folder.glob("test_*.py")
+    )
+    named = {f"{letter(game)}{a}.{b}" for a, b in re.findall(rf"(?:test|and)_{letter(game).lower()}(\d)_(\d+)_", tests)}
+    missing = [article for inside in articles(text_of(game)).values() for article in inside if article not in named]
+    assert missing == []
+
+
+@every_game
+def test_every_reading_is_given_and_pointed_to(game: GameSpec) -> None:
+    body, _, readings = text_of(game).partition("## Readings")
+    given = re.findall(r"^- \*\*\[(R\d+)\]\*\*", readings, flags=re.MULTILINE)
+    assert given == [f"R{number}" for number in range(1, len(given) + 1)]
+    assert set(re.findall(r"\[(R\d+)\]", body)) == set(given)
+
+
+if __name__ == "__main__":
+    for name in game_names():
+        page(get_game(name)).write_text(with_tables(get_game(name)), encoding="utf-8")
