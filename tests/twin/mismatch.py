@@ -17,5 +17,5 @@ def first_difference(names: Sequence[str], twin: Any, kernel: Any) -> tuple[int,
     if np.array_equal(twin, kernel):
         return -1, ""
     row = int(np.flatnonzero((twin != kernel).any(axis=1))[0])
-    wrong = np.flatnonzero(twin[row] != kernel[row])
+    wrong = np.flatnonzero(twin[row] != kernel[row]).tolist()
     return row, "; ".join(f"{names[c]}: twin {twin[row, c]}, kernel {kernel[row, c]}" for c in wrong)
