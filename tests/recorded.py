@@ -30,23 +30,37 @@ def play(
     return records
 
 
+WIDEST = {"batasaurus": "batasaurus", "nain_jaune": "skip"}
+"""By game: the preset that allows every number of seats."""
+KNOBS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
+    "batasaurus": {
+        "memory": st.sampled_from(["glimpse", "perfect"]),
+        "exhausted": st.sampled_from(["split", "void"]),
+        "dinosaurs": st.sampled_from([2, 3, 4, 5, 12]),
+    },
+    "nain_jaune": {
+        "decline": st.sampled_from(["never", "entry", "always"]),
+        "blocked": st.sampled_from(["restart", "skip"]),
+        "payment": st.sampled_from(["cards", "points"]),
+        "stranded": st.sampled_from(["none", "match_pot", "twice_pot", "twice_ante"]),
+        "grand_opera": st.sampled_from(["first_turn", "single_turn", "no_rival_card"]),
+        "announce": st.sampled_from(["automatic", "explicit"]),
+        "unannounced": st.integers(0, 2),
+        "stake": st.integers(1, 3),
+        "starting_stack": st.sampled_from([None, 45, 60]),
+        "end_on_default": st.booleans(),
+        "max_rounds": st.integers(1, 2),
+    },
+}
+
+
 @st.composite
-def setups(draw: st.DrawFn) -> Setup:
-    """Nain Jaune under random rules, in matches of at most two rounds."""
-    knobs = {
-        "decline": draw(st.sampled_from(["never", "entry", "always"])),
-        "blocked": draw(st.sampled_from(["restart", "skip"])),
-        "payment": draw(st.sampled_from(["cards", "points"])),
-        "stranded": draw(st.sampled_from(["none", "match_pot", "twice_pot", "twice_ante"])),
-        "grand_opera": draw(st.sampled_from(["first_turn", "single_turn", "no_rival_card"])),
-        "announce": draw(st.sampled_from(["automatic", "explicit"])),
-        "unannounced": draw(st.integers(0, 2)),
-        "stake": draw(st.integers(1, 3)),
-        "starting_stack": draw(st.sampled_from([None, 45, 60])),
-        "end_on_default": draw(st.booleans()),
-        "max_rounds": draw(st.integers(1, 2)),
-    }
-    return make_setup("nain_jaune", "skip", draw(st.integers(2, 8)), **knobs)
+def setups(draw: st.DrawFn, game: str | None = None) -> Setup:
+    """A game (None: any) under random rules, in matches of at most two rounds."""
+    game = draw(st.sampled_from(sorted(KNOBS))) if game is None else game
+    plain = make_setup(game, WIDEST[game])
+    players = draw(st.sampled_from(plain.game.presets[WIDEST[game]].players))
+    return make_setup(game, WIDEST[game], players, **{name: draw(values) for name, values in KNOBS[game].items()})
 
 
 seeds = st.integers(0, 2**32)

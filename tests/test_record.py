@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -28,16 +29,30 @@ from nainjaune_env.record import (
     verify_record,
     write_records,
 )
-from nainjaune_env.registry import make_setup
+from nainjaune_env.registry import game_names, get_game, make_setup
 from nainjaune_env.spec import Setup
 from nainjaune_env.strict import identical
 from tests import golden
-from tests.recorded import play, seeds, setups
+from tests.recorded import KNOBS, WIDEST, play, seeds, setups
 
 
 @pytest.fixture(scope="module")
 def records() -> list[Record]:
     return play(make_setup("nain_jaune", "classic", 3, max_rounds=1), 7, 3)
+
+
+@pytest.fixture(scope="module", params=game_names())
+def of_any_game(request: pytest.FixtureRequest) -> Record:
+    """A record of each game in turn."""
+    game: str = request.param
+    return play(make_setup(game, WIDEST[game], 3), 7)[0]
+
+
+def test_there_are_random_rules_for_every_game() -> None:
+    assert set(WIDEST) == set(KNOBS) == set(game_names())
+    for game, preset in WIDEST.items():
+        plain = make_setup(game, preset)
+        assert set(KNOBS[game]) <= set(plain.rules.names())
 
 
 # -------------------------------------------------------------------- golden
@@ -51,17 +66,21 @@ def test_a_golden_match_is_played_again_to_the_letter(name: str) -> None:
 
 
 def test_there_is_a_golden_record_of_every_preset() -> None:
-    from nainjaune_env.games.nain_jaune.rules import PRESETS
-
-    assert {case.preset for case in golden.CASES.values()} == set(PRESETS)
+    played = {(case.game, case.preset) for case in golden.CASES.values()}
+    assert played == {(name, preset) for name in game_names() for preset in get_game(name).presets}
     assert {path.stem for path in golden.FOLDER.glob("*.jsonl")} == set(golden.CASES)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_the_account_of_a_golden_match_stays_as_it_is(language: str) -> None:
-    (record,) = read_records(golden.FOLDER / f"{golden.SHOWN}.jsonl")
-    kept = golden.FOLDER / f"{golden.SHOWN}.{language}.txt"
+@pytest.mark.parametrize("name", golden.SHOWN)
+def test_the_account_of_a_golden_match_stays_as_it_is(name: str, language: str) -> None:
+    (record,) = read_records(golden.FOLDER / f"{name}.jsonl")
+    kept = golden.FOLDER / f"{name}.{language}.txt"
     assert show_record(record, language) == kept.read_text(encoding="utf-8")
+
+
+def test_an_account_is_kept_of_every_game() -> None:
+    assert sorted(golden.CASES[name].game for name in golden.SHOWN) == sorted(game_names())
 
 
 # -------------------------------------------------------------- text and back
@@ -79,10 +98,21 @@ def test_parse_undoes_format(setup: Setup, seed: int, names: list[str], noted: i
     assert setup_of(record).rules == setup.rules
 
 
-def test_keys_come_in_the_order_of_the_format_whatever_the_order_given(records: list[Record]) -> None:
-    shuffled = dict(reversed(records[0].items()))
+BODIES = {
+    "batasaurus": ["layouts", "leader", "moves", "piles", "winners"],
+    "nain_jaune": ["rounds", "stacks", "pots", "winners"],
+}
+"""What each game's records hold after the head, as the format says."""
+
+
+def test_keys_come_in_the_order_of_the_format_whatever_the_order_given(of_any_game: Record) -> None:
+    shuffled = dict(reversed(of_any_game.items()))
     written = json.loads(format_record(shuffled))
-    assert list(written) == [*HEAD, "rounds", "stacks", "pots", "winners"]
+    assert list(written) == [*HEAD, *BODIES[of_any_game["game"]]]
+
+
+def test_keys_of_a_round_come_in_the_order_of_the_format(records: list[Record]) -> None:
+    written = json.loads(format_record(records[0]))
     expected = "dealer stacks pots hands talon moves legal winner grand_opera defaults stacks_after pots_after"
     assert list(written["rounds"][0]) == expected.split()
 
@@ -137,6 +167,24 @@ def test_a_head_that_is_not_sound_is_refused_in_a_sentence(
         assert str(caught.value).startswith(message)
 
 
+def test_an_extension_is_written_only_where_it_is_not_at_its_default() -> None:
+    (plain,), (short,) = (play(make_setup("batasaurus", dinosaurs=dinosaurs), 1) for dinosaurs in (12, 4))
+    assert plain["rules"] == {"memory": "glimpse", "exhausted": "split"}
+    assert short["rules"] == {"memory": "glimpse", "exhausted": "split", "dinosaurs": 4}
+    assert setup_of(plain).rules.to_dict() == plain["rules"]
+    for value, message in (
+        (13, "The knob 'dinosaurs' is a whole number from 2 to 12, not 13."),
+        (4.0, "The knob 'dinosaurs' is a whole number from 2 to 12, not 4.0."),
+        (True, "The knob 'dinosaurs' is a whole number from 2 to 12, not True."),
+    ):
+        with pytest.raises(RecordError, match=re.escape(message)):
+            setup_of({**short, "rules": {**short["rules"], "dinosaurs": value}})
+    with pytest.raises(RecordError, match=r"^The record's rules: Unknown key 'dinosaur'\. Did you mean 'dinosaurs'\?"):
+        setup_of({**plain, "rules": {**plain["rules"], "dinosaur": 4}})
+    with pytest.raises(RecordError, match=r"^The record's rules: the key 'memory' is missing"):
+        setup_of({**plain, "rules": {"exhausted": "split"}})
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -162,8 +210,8 @@ def test_text_that_is_no_record_is_refused_in_a_sentence(text: str, message: str
 
 @settings(max_examples=50, deadline=None)
 @given(data=st.data())
-def test_a_line_cut_anywhere_is_refused(records: list[Record], data: st.DataObject) -> None:
-    line = format_record(records[0]).encode()
+def test_a_line_cut_anywhere_is_refused(of_any_game: Record, data: st.DataObject) -> None:
+    line = format_record(of_any_game).encode()
     cut = data.draw(st.integers(1, len(line) - 1))
     with pytest.raises(RecordError, match=r"^f, line 1: The file is cut off in the middle of this line\.$"):
         list(read_lines([line[:cut]], "f"))
@@ -177,15 +225,21 @@ def places(value: Any) -> Iterator[tuple[Any, Any]]:
             yield from places(inner)
 
 
+def parts(record: Record) -> list[Any]:
+    """The record, and its parts, so that each is as likely to be changed, however small."""
+    rounds = record.get("rounds", [])
+    return [record, record["rules"], *record.values(), *rounds, *(part for written in rounds for part in written.values())]
+
+
 JUNK = (None, True, -1, 10**40, 0.5, "", "As", "-", [], [0], ["As"], {}, [[0, "As"]], {"dealer": 0})
 
 
 @settings(max_examples=150, deadline=None)
 @given(data=st.data())
-def test_whatever_stands_anywhere_only_a_record_error_is_raised(records: list[Record], data: st.DataObject) -> None:
-    record = copy.deepcopy(records[0])
-    top = data.draw(st.sampled_from([record, record["rules"], record["rounds"][0], *record["rounds"][0].values()]))
-    container, key = data.draw(st.sampled_from(list(places(top)))) if isinstance(top, dict | list) and top else (record, "seed")
+def test_whatever_stands_anywhere_only_a_record_error_is_raised(of_any_game: Record, data: st.DataObject) -> None:
+    record = copy.deepcopy(of_any_game)
+    top = data.draw(st.sampled_from([part for part in parts(record) if isinstance(part, dict | list) and part]))
+    container, key = data.draw(st.sampled_from(list(places(top))))
     before, junk = container[key], data.draw(st.sampled_from(JUNK))
     container[key] = junk
     try:
@@ -202,10 +256,10 @@ def test_what_json_cannot_hold_cannot_be_written(records: list[Record]) -> None:
             format_record({**records[0], "winners": value})
 
 
-def test_make_record_refuses_names_that_do_not_fit(records: list[Record]) -> None:
-    setup = setup_of(records[0])
-    body = {key: records[0][key] for key in setup.game.transcriber.BODY}
-    assert make_record(setup, body, agents=records[0]["agents"], seed=7) == records[0]
+def test_make_record_refuses_names_that_do_not_fit(of_any_game: Record) -> None:
+    setup = setup_of(of_any_game)
+    body = {key: of_any_game[key] for key in setup.game.transcriber.BODY}
+    assert make_record(setup, body, agents=of_any_game["agents"], seed=7) == of_any_game
     with pytest.raises(RecordError, match="expected 'agents' to be a list of 3 texts"):
         make_record(setup, body, agents=["a"])
 
@@ -213,7 +267,8 @@ def test_make_record_refuses_names_that_do_not_fit(records: list[Record]) -> Non
 # --------------------------------------------------------------------- files
 
 
-def test_a_file_gives_back_what_was_written(records: list[Record], tmp_path: Path) -> None:
+def test_a_file_gives_back_what_was_written(records: list[Record], of_any_game: Record, tmp_path: Path) -> None:
+    records = [*records, of_any_game]
     path = tmp_path / "matches.jsonl"
     assert write_records(path, iter(records)) == len(records)
     assert list(read_records(path)) == records

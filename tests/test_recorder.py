@@ -14,8 +14,11 @@ from nainjaune_env.prng import streams
 from nainjaune_env.record import Record, setup_of, verify_record
 from nainjaune_env.recorder import Recorder
 from nainjaune_env.registry import make_setup
+from nainjaune_env.spec import Setup
 
 DJECO = make_setup("nain_jaune", "djeco", 3)
+SETUPS = [DJECO, make_setup("batasaurus", players=3), make_setup("batasaurus", players=3, memory="perfect", dinosaurs=4)]
+every_setup = pytest.mark.parametrize("setup", SETUPS, ids=["nain_jaune", "batasaurus", "batasaurus short"])
 NAMES = ["a", "b", "c"]
 
 
@@ -23,11 +26,20 @@ def recorder_of(batch: Batch, agents: Any = NAMES) -> Recorder:
     return Recorder(batch, agents, rng=np.random.default_rng(0), seed=11)
 
 
+def won(record: Record) -> list[int]:
+    """What each seat won in all, by the record."""
+    if "piles" in record:
+        return list(record["piles"])
+    start = record["rounds"][0]["stacks"]
+    return [after - before for after, before in zip(record["stacks"], start, strict=True)]
+
+
+@every_setup
 @pytest.mark.parametrize("autoreset", [True, False])
 @pytest.mark.parametrize("skip_forced", [True, False])
 @pytest.mark.parametrize("episode", ["round", "match"])
-def test_records_tell_what_the_batch_played(episode: Any, skip_forced: bool, autoreset: bool) -> None:
-    batch = Batch(DJECO, 5, seed=3, episode=episode, skip_forced=skip_forced, autoreset=autoreset)
+def test_records_tell_what_the_batch_played(setup: Setup, episode: Any, skip_forced: bool, autoreset: bool) -> None:
+    batch = Batch(setup, 5, seed=3, episode=episode, skip_forced=skip_forced, autoreset=autoreset)
     recorder, choices = recorder_of(batch), streams(4, 5)
     gained = np.zeros((5, 3), np.int64)
     records: list[Record] = []
@@ -38,8 +50,7 @@ def test_records_tell_what_the_batch_played(episode: Any, skip_forced: bool, aut
         gained += batch.reward
         for i, record in recorder.stepped(actions):
             assert batch.done[i]
-            start = record["rounds"][0]["stacks"]
-            assert [after - before for after, before in zip(record["stacks"], start, strict=True)] == gained[i].tolist()
+            assert won(record) == gained[i].tolist()
             gained[i] = 0
             records.append(record)
             finished_at.add(i)
@@ -102,8 +113,9 @@ def test_names_that_do_not_fit_are_refused(agents: Any) -> None:
         recorder_of(Batch(DJECO, 2), agents)
 
 
-def test_a_reset_begins_anew_and_drops_what_was_unfinished() -> None:
-    batch = Batch(DJECO, 2, seed=1, autoreset=False)
+@every_setup
+def test_a_reset_begins_anew_and_drops_what_was_unfinished(setup: Setup) -> None:
+    batch = Batch(setup, 2, seed=1, autoreset=False)
     recorder, choices = recorder_of(batch), streams(4, 2)
     for _ in range(4):
         actions = batch.sample(choices)
@@ -119,8 +131,9 @@ def test_a_reset_begins_anew_and_drops_what_was_unfinished() -> None:
     assert all(verify_record(record) == 1 for record in records.values())
 
 
-def test_a_recorder_may_come_to_a_batch_whose_episode_has_just_begun_again() -> None:
-    batch, choices = Batch(DJECO, 1, seed=1), streams(4, 1)
+@every_setup
+def test_a_recorder_may_come_to_a_batch_whose_episode_has_just_begun_again(setup: Setup) -> None:
+    batch, choices = Batch(setup, 1, seed=1), streams(4, 1)
     while not batch.done[0]:
         batch.step(batch.sample(choices))
     recorder = recorder_of(batch)
@@ -132,8 +145,9 @@ def test_a_recorder_may_come_to_a_batch_whose_episode_has_just_begun_again() -> 
     assert verify_record(finished[0][1]) == 1
 
 
-def test_an_episode_taken_up_in_its_middle_is_refused_when_it_ends() -> None:
-    batch, choices = Batch(DJECO, 1, seed=1), streams(4, 1)
+@every_setup
+def test_an_episode_taken_up_in_its_middle_is_refused_when_it_ends(setup: Setup) -> None:
+    batch, choices = Batch(setup, 1, seed=1), streams(4, 1)
     batch.step(batch.sample(choices))
     recorder = recorder_of(batch)
     actions = batch.sample(choices)

@@ -1,7 +1,7 @@
 """Golden records: matches that must replay, and be played again, to the letter.
 
 ``python -m tests.golden`` from the repository root writes them anew, one file a case, with the account of
-one of them in both languages. Do that only where the rules, the deals of a seed or the format were meant to change, and
+one of each game in both languages. Do that only where the rules, the deals of a seed or the format were meant to change, and
 read the difference.
 """
 
@@ -20,32 +20,42 @@ from nainjaune_env.recorder import Recorder
 from nainjaune_env.registry import make_setup
 
 FOLDER = Path(__file__).resolve().parent
-SHOWN = "djeco"
-"""The case whose account is kept too, as ``<case>.<language>.txt``."""
+SHOWN = ("djeco", "batasaurus_glimpse_3")
+"""The cases whose accounts are kept too, as ``<case>.<language>.txt``."""
 
 
 @dataclass(frozen=True)
 class Case:
     """A match between players who choose at random."""
 
+    game: str
     preset: str
     players: int
     seed: int
     knobs: dict[str, Any] = field(default_factory=dict)
 
 
+EXPLICIT = {"announce": "explicit", "unannounced": 1, "decline": "always", "max_rounds": 2}
 CASES = {
-    "djeco": Case("djeco", 4, 1),
-    "classic": Case("classic", 5, 2, {"max_rounds": 3}),
-    "skip": Case("skip", 3, 3),
-    "tableau": Case("tableau", 3, 4, {"max_rounds": 3}),
-    "explicit": Case("djeco", 2, 5, {"announce": "explicit", "unannounced": 1, "decline": "always", "max_rounds": 2}),
+    "djeco": Case("nain_jaune", "djeco", 4, 1),
+    "classic": Case("nain_jaune", "classic", 5, 2, {"max_rounds": 3}),
+    "skip": Case("nain_jaune", "skip", 3, 3),
+    "tableau": Case("nain_jaune", "tableau", 3, 4, {"max_rounds": 3}),
+    "explicit": Case("nain_jaune", "djeco", 2, 5, EXPLICIT),
+    "batasaurus_glimpse_3": Case("batasaurus", "batasaurus", 3, 28),
+    "batasaurus_perfect_2": Case("batasaurus", "batasaurus", 2, 94, {"memory": "perfect"}),
+    "batasaurus_short_4": Case("batasaurus", "batasaurus", 4, 26, {"dinosaurs": 5, "exhausted": "void"}),
 }
+
+
+def cases(game: str) -> list[str]:
+    """Names of the cases of one game."""
+    return [name for name, case in CASES.items() if case.game == game]
 
 
 def play(case: Case) -> Record:
     """The record of ``case``."""
-    setup = make_setup("nain_jaune", case.preset, case.players, **case.knobs)
+    setup = make_setup(case.game, case.preset, case.players, **case.knobs)
     batch = Batch(setup, 1, seed=case.seed, episode="match", observe=False)
     names = [f"random:{seat}" for seat in range(case.players)]
     recorder = Recorder(batch, names, rng=np.random.default_rng(case.seed), seed=case.seed)
