@@ -1,25 +1,26 @@
-"""The encoder writes whole words, which may run past the end of a slot: never past the end of the observation."""
+"""The encoders write whole words, which may run past the end of a slot: never past the end of the observation."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from nainjaune_env import Batch, make_setup
+from nainjaune_env import Batch
 from nainjaune_env.batch import loops_of
 from nainjaune_env.prng import streams
+from nainjaune_env.spec import Setup
+from tests.contract import all_setups
 
 
-@pytest.mark.parametrize("players", range(2, 9))
-def test_encoder_stays_within_the_layout(players: int) -> None:
-    setup = make_setup("nain_jaune", "skip", players)
-    batch = Batch(setup, 16, seed=players)
+@pytest.mark.parametrize("setup", all_setups())
+def test_encoder_stays_within_the_layout(setup: Setup) -> None:
+    batch = Batch(setup, 16, seed=setup.players)
     random = streams(1, 16)
     size = setup.layout.size
     wide = np.empty((16, size + 32), np.uint8)
-    for ply in range(30):
+    for ply in range(60):
         batch.step(batch.sample(random))
-        seats = np.full(16, ply % players)
+        seats = np.full(16, ply % setup.players)
         wide.fill(170)
         loops_of(setup.game).observe_tables(batch.tables, setup.kernel_rules, seats, wide)
         assert (wide[:, size:] == 170).all()
