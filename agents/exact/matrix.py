@@ -49,6 +49,8 @@ def undominated(game: Any, m: Any, n: Any, rows: Any, columns: Any) -> Any:
             if columns[j] == 1.0 and column_is_dominated(game, m, n, rows, columns, j):
                 columns[j] = 0.0
                 going = True
+
+
 @jit
 def row_is_dominated(game: Any, m: Any, n: Any, rows: Any, columns: Any, i: Any) -> Any:
     """Whether another marked row pays at least as much as row ``i`` in every marked column."""

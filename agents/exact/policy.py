@@ -1,0 +1,60 @@
+"""An agent's policy on a tree: what it would do at every information set."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.batch import Batch
+from nainjaune_env.errors import AgentError
+
+from ..agent import Agent, Predictable, Rememberer, Turn
+from ..heuristics import RandomAgent
+from .response import check_policy
+from .tree import CHUNK, Tree
+
+ASKED = 3
+"""How often an agent that gives no probabilities is asked for its action, its chances moving on."""
+
+
+def tabular(tree: Tree, agent: Agent, rng: np.random.Generator) -> NDArray[np.float64]:
+    """The policy of ``agent`` in every seat, ``(S,)``.
+
+    An agent is asked for its ``probabilities``, or where it has none for its action, which must not depend on ``rng``; raises
+    :class:`AgentError` where it does. What it remembers follows the decisions of its seat.
+    """
+    if isinstance(agent, RandomAgent):
+        return tree.uniform()
+    rows = np.zeros((tree.num_infosets, len(tree.setup.game.actions)))
+    kind = agent.memory(tree.setup) if isinstance(agent, Rememberer) else None
+    # one place more, which stays 0: nothing is remembered when a round begins
+    memory = np.zeros(tree.num_infosets + 1, kind) if kind is not None and kind.itemsize else None
+    before = np.where(tree.infosets.previous < 0, tree.num_infosets, tree.infosets.of[tree.infosets.previous])
+    for depth in range(tree.depth.max(initial=-1) + 1):
+        level = np.flatnonzero(tree.depth == depth)
+        for piece in np.split(level, range(CHUNK, len(level), CHUNK)):
+            batch = Batch(tree.setup, len(piece), autoreset=False)
+            batch.set_tables(np.arange(len(piece)), tree.tables[piece])
+            remembered = None if memory is None else memory[before[piece]]
+            rows[piece] = _ask(agent, batch, remembered, rng)
+            if memory is not None:
+                memory[piece] = remembered
+    policy = tree.slots(rows)
+    check_policy(tree, policy)
+    return policy
+
+
+def _ask(agent: Agent, batch: Batch, memory: NDArray[Any] | None, rng: np.random.Generator) -> NDArray[np.float64]:
+    """What ``agent`` would do at every table of ``batch``, ``(K, A)``; ``memory (K, ...)`` is rewritten in place."""
+    index = np.arange(batch.num_tables)
+    if isinstance(agent, Predictable):
+        return agent.probabilities(Turn(batch, index, memory))
+    kept = [None if memory is None else memory.copy() for _ in range(ASKED)]
+    actions = [agent.act(Turn(batch, index, own), rng) for own in kept]
+    if any((other != actions[0]).any() for other in actions[1:]):
+        raise AgentError(f"The agent {agent.name!r} leaves its choice to chance, and does not say how: it has no probabilities.")
+    if memory is not None:
+        memory[...] = kept[0]
+    return np.eye(batch.num_actions)[actions[0]]

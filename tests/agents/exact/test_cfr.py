@@ -1,0 +1,67 @@
+"""CFR+ against backward induction."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nainjaune_agents.exact.batasaurus import solve
+from nainjaune_agents.exact.cfr import cfr_plus
+from nainjaune_agents.exact.response import exploitability
+from nainjaune_agents.exact.tree import Openings, build_tree, collect_openings
+from nainjaune_env.batch import Batch
+from nainjaune_env.errors import AgentError
+from nainjaune_env.registry import make_setup
+from nainjaune_env.spec import Setup
+
+
+def perfect(dinosaurs: int, players: int = 2) -> Setup:
+    return make_setup("batasaurus", players=players, memory="perfect", dinosaurs=dinosaurs)
+
+
+@pytest.mark.parametrize(("dinosaurs", "iterations"), [(3, 1000), (4, 1000), (5, 400)])
+def test_it_finds_the_value_of_the_game(dinosaurs: int, iterations: int) -> None:
+    setup = perfect(dinosaurs)
+    openings = collect_openings(setup)
+    tree = build_tree(setup, Openings(openings.tables[:1], np.ones(1)))
+    found = cfr_plus(tree, iterations)
+    leader = int(openings.tables["leader"][0])
+    reached = found.exploitability[-1]
+    assert reached < 0.004
+    # neither seat can do better than the value by more than the other leaves it
+    assert 2 * found.values[leader] == pytest.approx(solve(dinosaurs).value, abs=4 * reached + 1e-12)
+    assert found.iterations.tolist() == list(range(100, iterations + 1, 100))
+    assert exploitability(tree, found.policy).mean == reached
+    assert found.exploitability[0] > reached
+
+
+def test_three_seats_are_no_worse_than_random() -> None:
+    """Nothing is promised there, but the policy is one and its exploitability is told."""
+    tree = build_tree(perfect(3, 3))
+    found = cfr_plus(tree, 200, every=200)
+    assert found.exploitability[-1] < exploitability(tree, tree.uniform()).mean / 4
+    assert found.values.sum() == pytest.approx(0)
+
+
+def test_it_stops_where_it_is_near_enough() -> None:
+    tree = build_tree(perfect(3))
+    told: list[tuple[int, float]] = []
+    found = cfr_plus(tree, 10_000, every=10, target=0.01, progress=lambda t, gain: told.append((t, gain)))
+    assert found.iterations[-1] < 1000
+    assert found.exploitability[-1] <= 0.01 < found.exploitability[-2]
+    assert told == list(zip(found.iterations.tolist(), found.exploitability.tolist(), strict=True))
+
+
+def test_the_last_look_is_at_the_end() -> None:
+    assert cfr_plus(build_tree(perfect(3)), 25, every=10).iterations.tolist() == [10, 20, 25]
+
+
+def test_what_it_refuses() -> None:
+    with pytest.raises(AgentError, match="at least 1 iteration, and 1 between two looks; not 0 and 100"):
+        cfr_plus(build_tree(perfect(3)), 0)
+    setup = perfect(2)
+    batch = Batch(setup, 1, autoreset=False)
+    for _ in range(2):
+        batch.step([0])
+    with pytest.raises(AgentError, match="Nobody has a choice"):
+        cfr_plus(build_tree(setup, Openings(batch.tables, np.ones(1))), 10)

@@ -1,0 +1,95 @@
+"""What agents do on a tree is what they do at tables, memory and all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nainjaune_agents.agent import Agent, Turn
+from nainjaune_agents.exact import policy as module
+from nainjaune_agents.exact.batasaurus import ExactAgent
+from nainjaune_agents.exact.policy import tabular
+from nainjaune_agents.exact.tree import Tree, build_tree
+from nainjaune_agents.heuristics import RandomAgent
+from nainjaune_env.errors import AgentError
+from nainjaune_env.registry import make_setup
+from nainjaune_env.spec import Setup
+from tests.agents.arena.scripted import Answers, Chance, Last
+
+RNG = np.random.default_rng(0)
+
+
+@pytest.fixture(scope="module")
+def tree() -> Tree:
+    return build_tree(make_setup("batasaurus", players=2, memory="perfect", dinosaurs=4))
+
+
+class Counter:
+    """Plays its k-th lowest card at its k-th decision, counting in its memory; asked for actions."""
+
+    name = "counter"
+
+    def memory(self, setup: Setup) -> np.dtype[Any]:
+        return np.dtype((np.int16, (1,)))
+
+    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
+        turn.memory[:, 0] += 1
+        return np.array([self.card(int(word), int(k)) for word, k in zip(turn.legal, turn.memory[:, 0], strict=True)])
+
+    def card(self, word: int, k: int) -> int:
+        cards = [a for a in range(63) if word >> a & 1]
+        return cards[(k - 1) % len(cards)]
+
+
+class LikelyCounter(Counter):
+    """The same, asked for probabilities."""
+
+    def probabilities(self, turn: Turn) -> NDArray[np.float64]:
+        return np.eye(turn.num_actions)[self.act(turn, RNG)]
+
+
+def test_random_is_uniform(tree: Tree) -> None:
+    assert (tabular(tree, RandomAgent(), RNG) == tree.uniform()).all()
+
+
+def lowest(turn: Turn) -> NDArray[np.int64]:
+    return np.bitwise_count((turn.legal & -turn.legal) - 1).astype(np.int64)
+
+
+@pytest.mark.parametrize(("agent", "at"), [(Answers(lowest), 0), (Last("last"), -1)])
+def test_actions_that_do_not_depend_on_chance(tree: Tree, agent: Agent, at: int) -> None:
+    policy = tabular(tree, agent, RNG)
+    ends = tree.infosets.start[:-1] if at == 0 else tree.infosets.start[1:] - 1
+    assert policy.sum() == tree.num_infosets
+    assert (policy[ends] == 1).all()
+
+
+@pytest.mark.parametrize("agent", [Counter(), LikelyCounter()])
+def test_what_is_remembered_follows_a_seats_decisions(tree: Tree, agent: Counter) -> None:
+    policy = tabular(tree, agent, RNG)
+    sets = tree.infosets
+    for infoset in range(tree.num_infosets):
+        actions = sets.action[sets.start[infoset] : sets.start[infoset + 1]]
+        word = sum(1 << int(action) for action in actions)
+        chosen = actions[policy[sets.start[infoset] : sets.start[infoset + 1]] == 1]
+        assert chosen.tolist() == [agent.card(word, int(tree.depth[infoset]) + 1)]
+
+
+def test_an_agent_that_leaves_it_to_chance_is_refused(tree: Tree) -> None:
+    with pytest.raises(AgentError, match="The agent 'chance' leaves its choice to chance"):
+        tabular(tree, Chance(), RNG)
+
+
+def test_illegal_actions_are_refused(tree: Tree) -> None:
+    with pytest.raises(AgentError, match="A policy holds probabilities"):
+        tabular(tree, Answers(lambda turn: np.full(len(turn.index), 11)), RNG)
+
+
+def test_pieces_make_the_same_policy(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = [tabular(tree, agent, RNG) for agent in (ExactAgent(), Counter())]
+    monkeypatch.setattr(module, "CHUNK", 7)
+    for agent, policy in zip((ExactAgent(), Counter()), whole, strict=True):
+        assert (tabular(tree, agent, RNG) == policy).all()

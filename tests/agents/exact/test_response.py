@@ -1,0 +1,123 @@
+"""Values and best answers on trees, against plain recursion over lines of play."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nainjaune_agents.exact.batasaurus import ExactAgent, solve
+from nainjaune_agents.exact.policy import tabular
+from nainjaune_agents.exact.response import best_response, exploitability, follow, values
+from nainjaune_agents.exact.tree import Openings, Tree, build_tree, collect_openings
+from nainjaune_env.batch import Batch
+from nainjaune_env.errors import AgentError
+from nainjaune_env.registry import make_setup
+from nainjaune_env.spec import Setup
+from tests.agents.arena.scripted import Last
+
+from .recursion import Policy, Recursion, highest, lowest, uniform
+
+RNG = np.random.default_rng(0)
+
+
+def perfect(dinosaurs: int, players: int = 2) -> Setup:
+    return make_setup("batasaurus", players=players, memory="perfect", dinosaurs=dinosaurs)
+
+
+def edge(tree: Tree) -> np.ndarray:
+    """The first slot of each information set."""
+    policy = np.zeros(tree.num_slots)
+    policy[tree.infosets.start[:-1]] = 1
+    return policy
+
+
+@pytest.mark.parametrize(("dinosaurs", "players"), [(2, 2), (3, 2), (2, 3)])
+@pytest.mark.parametrize("slow", [uniform, lowest, highest])
+def test_against_the_recursion(dinosaurs: int, players: int, slow: Policy) -> None:
+    setup = perfect(dinosaurs, players)
+    openings = collect_openings(setup)
+    for table in openings.tables:
+        tree = build_tree(setup, Openings(table.reshape(1), np.ones(1)))
+        policy = {uniform: tree.uniform(), lowest: edge(tree), highest: tabular(tree, Last("last"), RNG)}[slow]
+        found = exploitability(tree, policy)
+        twin = Recursion(setup, table)
+        assert found.values == pytest.approx(twin.values(slow), abs=1e-12)
+        assert found.responses == pytest.approx([twin.best(slow, seat) for seat in range(players)], abs=1e-12)
+        assert found.nash_conv == pytest.approx(sum(found.responses))
+        assert found.mean == pytest.approx(found.nash_conv / players)
+
+
+def test_random_play_with_three_dinosaurs() -> None:
+    """A best opponent makes two thirds of a card above the mean."""
+    tree = build_tree(perfect(3))
+    assert exploitability(tree, tree.uniform()).mean == pytest.approx(2 / 3)
+
+
+def test_a_best_answer_makes_what_it_is_said_to() -> None:
+    tree = build_tree(perfect(4))
+    for policy in (tree.uniform(), edge(tree), tabular(tree, ExactAgent(), RNG)):
+        for seat in range(2):
+            response = best_response(tree, policy, seat)
+            assert values(tree, follow(tree, policy, seat, response))[seat] == pytest.approx(response.value, abs=1e-12)
+            assert response.value >= values(tree, policy)[seat] - 1e-12
+
+
+@pytest.mark.parametrize("dinosaurs", [2, 3, 4, 5])
+def test_nobody_gains_against_the_solution(dinosaurs: int) -> None:
+    """Backward induction over card sets, and best answers over information sets of the environment: two ways, one truth."""
+    setup = perfect(dinosaurs)
+    openings = collect_openings(setup)
+    for table in openings.tables:
+        tree = build_tree(setup, Openings(table.reshape(1), np.ones(1)))
+        found = exploitability(tree, tabular(tree, ExactAgent(), RNG))
+        assert found.gains == pytest.approx(np.zeros(2), abs=1e-9)
+        assert 2 * found.values[table["leader"]] == pytest.approx(solve(dinosaurs).value, abs=1e-9)
+
+
+def test_under_void_too() -> None:
+    setup = make_setup("batasaurus", players=2, memory="perfect", dinosaurs=4, exhausted="void")
+    tree = build_tree(setup)
+    assert exploitability(tree, tabular(tree, ExactAgent(), RNG)).gains == pytest.approx(np.zeros(2), abs=1e-9)
+
+
+def test_remembering_everything_glimpse_is_no_other_game() -> None:
+    """With perfect recall a seat knows its layout after the memorising step: shuffled slots, the same play."""
+    glimpse = build_tree(make_setup("batasaurus", players=2, memory="glimpse", dinosaurs=3))
+    sorted_slots = build_tree(perfect(3))
+    found, known = exploitability(glimpse, glimpse.uniform()), exploitability(sorted_slots, sorted_slots.uniform())
+    assert found.responses == pytest.approx(known.responses)
+
+
+def test_a_battle_by_hand() -> None:
+    """1 and 1 lie there, both hold 2 and 3. Who commits 3 against 2 takes 4 cards and loses the last 2: 1 above the mean."""
+    setup = perfect(3)
+    batch = Batch(setup, 1, autoreset=False)
+    for _ in range(2):
+        batch.step([0])
+    tree = build_tree(setup, Openings(batch.tables.copy(), np.ones(1)))
+    assert (tree.size, tree.num_infosets) == (7, 2)  # the second to commit does not know what the first has
+    assert values(tree, tree.uniform()) == pytest.approx([0, 0])
+    for seat in range(2):
+        response = best_response(tree, tree.uniform(), seat)
+        assert response.value == pytest.approx(1 / 2)
+        assert tree.infosets.action[response.slots].tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("policy", "message"),
+    [
+        (lambda tree: tree.uniform()[:-1], r"A policy on this tree is \(120,\) float64, not \(119,\) float64\."),
+        (lambda tree: tree.uniform().astype(np.float32), "not .* float32"),
+        (lambda tree: tree.uniform() * 0.9, "sum to 1 in each information set"),
+        (lambda tree: tree.uniform() * np.nan, "A policy holds probabilities"),
+    ],
+)
+def test_what_is_no_policy(policy: Callable[[Tree], NDArray[Any]], message: str) -> None:
+    tree = build_tree(perfect(3))
+    for ask in (values, exploitability, lambda t, p: best_response(t, p, 0)):
+        with pytest.raises(AgentError, match=message):
+            ask(tree, policy(tree))
