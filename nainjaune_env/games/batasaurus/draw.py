@@ -6,7 +6,7 @@ A pure function of a :class:`~nainjaune_env.games.batasaurus.scene.Scene`. Slots
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -120,13 +120,25 @@ def middle(seen: Scene, words: Words, labels: Labels) -> list[str]:
         if hidden:
             rows[1] = f" {words.dinosaurs[hidden - 1]} ".center(CARD - 2, "░")
         under = shown if hidden is not None else shown[:-1]
-        below = [words.seat_short.format(seat=seat), _under(under, labels)]
+        below = [words.seat_short.format(seat=seat), *_under(under, labels)]
         boxes.append([*box(rows, double=ahead), *(text.center(CARD) for text in below)])
-    return [line for line in beside(boxes) if line.strip()]
+    height = max(map(len, boxes))
+    return beside([[*lines, *[" " * CARD] * (height - len(lines))] for lines in boxes])
 
 
-def _under(values: Values, labels: Labels) -> str:
-    return f"{labels.under} {', '.join(map(str, reversed(values)))}" if values else ""
+def _under(values: Values, labels: Labels) -> list[str]:
+    return wrapped(f"{labels.under} {', '.join(map(str, reversed(values)))}".split(), CARD) if values else []
+
+
+def wrapped(words: Iterable[str], width: int = WIDTH) -> list[str]:
+    """Words in lines; what must stay together is one word, spaces and all."""
+    lines: list[str] = []
+    for word in words:
+        if lines and len(f"{lines[-1]} {word}") <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
 
 
 def status(seen: Scene, words: Words, labels: Labels) -> list[str]:
@@ -137,7 +149,7 @@ def status(seen: Scene, words: Words, labels: Labels) -> list[str]:
         winners = [words.seat_short.format(seat=seat) for seat in seen.winners]
         text = words.wins if len(winners) == 1 else words.shared
         said = text.format(winners=words.listed(winners), cards=words.count(max(seen.piles)))
-        lines.append(f"{labels.over}{words.colon}{said}")
+        lines += [labels.over, said[0].upper() + said[1:]]
     else:
         actor = words.seat_short.format(seat=seen.at_turn)
         if seen.phase == MEMORISING:
@@ -157,17 +169,13 @@ def last_trick(last: LastTrick, words: Words, labels: Labels) -> list[str]:
     if takers:
         text = labels.took if len(takers) == 1 else labels.shared
         taken = text.format(seat=takers[0], seats=words.listed(takers), cards=words.count(max(last.gains)))
-    items = [f"{labels.last}{words.colon}{taken}"]
-    line = ""
+    names = []
     for seat in ((last.leader + k) % n for k in range(n)):
-        names = ", ".join(words.dinosaurs[value - 1] for value in last.shown[seat])
-        item = f"{words.seat_short.format(seat=seat)} {names}"
-        if line and len(f"{line} · {item}") > WIDTH:
-            items.append(line)
-            line = item
-        else:
-            line = f"{line} · {item}" if line else item
-    return [*items, line]
+        *before, final = (words.dinosaurs[value - 1] for value in last.shown[seat])
+        played = [*(f"{name}," for name in before), f"{final} ·"]
+        names += [f"{words.seat_short.format(seat=seat)} {played[0]}", *played[1:]]
+    names[-1] = names[-1].removesuffix(" ·")
+    return [*wrapped(f"{labels.last}{words.colon}{taken}".split()), *wrapped(names)]
 
 
 def own_slots(slots: Sequence[int | None], words: Words) -> list[str]:
