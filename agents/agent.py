@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol, runtime_checkable
 
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.batch import Batch
+from nainjaune_env.errors import AgentError
 from nainjaune_env.spec import Setup
 
 
@@ -21,6 +23,7 @@ class Turn:
     """Not for agents: it knows all."""
     index: NDArray[np.int64]
     """The tables, shape ``(K,)``."""
+    _memory: NDArray[Any] | None = None
 
     @property
     def setup(self) -> Setup:
@@ -31,6 +34,16 @@ class Turn:
     def num_actions(self) -> int:
         """How many actions the game has, A."""
         return self._batch.num_actions
+
+    @property
+    def memory(self) -> NDArray[Any]:
+        """What the agent left here at these seats' last decisions of this round, shape ``(K, ...)``; zeros at the first.
+
+        Only for a :class:`Rememberer`, which writes into it in place. Raises :class:`AgentError` where there is none.
+        """
+        if self._memory is None:
+            raise AgentError("This turn comes without a memory: an agent that remembers is asked through Memories.turn.")
+        return self._memory
 
     @cached_property
     def seat(self) -> NDArray[np.int64]:
@@ -57,13 +70,74 @@ class Turn:
         """The tables as records, shape ``(K,)``, wiped of all that the seats to act may not know."""
         return self._batch.redacted(self.index)
 
+    def seen_as(self, observation: NDArray[np.uint8], tables: NDArray[Any]) -> Turn:
+        """These decisions with another ``observation`` and other ``tables``: for one who does not take in all there is to see."""
+        other = replace(self)
+        other.__dict__.update(observation=observation, tables=tables)
+        return other
+
 
 @runtime_checkable
 class Agent(Protocol):
-    """Chooses actions. Stateless between calls unless it says otherwise; all chance comes from ``rng``."""
+    """Chooses actions. All chance comes from ``rng``; what it remembers between calls is in ``turn.memory`` or nowhere."""
 
     name: str
 
     def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
         """A legal action for each decision, shape ``(K,)``."""
         ...
+
+
+@runtime_checkable
+class Rememberer(Agent, Protocol):
+    """An agent that remembers from one decision of a round to the next."""
+
+    def memory(self, setup: Setup) -> np.dtype[Any]:
+        """What it keeps for one seat at one table; of no size where it needs none."""
+        ...
+
+
+@runtime_checkable
+class Predictable(Agent, Protocol):
+    """An agent that can say how likely it would take each action."""
+
+    def probabilities(self, turn: Turn) -> NDArray[np.float64]:
+        """Probabilities, shape ``(K, A)``, 0 where illegal; what :meth:`act` would do to ``turn.memory``, this does too."""
+        ...
+
+
+class Memories:
+    """What each of some agents remembers, a row for every table and seat of a batch: zeros when a round begins.
+
+    It is kept here and not in the agents, so that one agent can sit in many seats, and a table that is
+    copied can take what its seats remember along.
+    """
+
+    def __init__(self, batch: Batch, agents: Sequence[Agent]) -> None:
+        self._batch = batch
+        shape = (batch.num_tables, batch.num_players)
+        kinds = [agent.memory(batch.setup) if isinstance(agent, Rememberer) else None for agent in agents]
+        self._rows = [np.zeros(shape, kind) if kind is not None and kind.itemsize else None for kind in kinds]
+        self._deals = batch.deals.copy()
+
+    def turn(self, number: int, index: NDArray[np.int64]) -> Turn:
+        """The decisions at the tables ``index``, for agent ``number``; call :meth:`keep` when it has made them."""
+        rows = self._rows[number]
+        if rows is None:
+            return Turn(self._batch, index)
+        return Turn(self._batch, index, rows[index, self._batch.seat[index]])
+
+    def keep(self, number: int, turn: Turn) -> None:
+        """Keep what agent ``number`` has left in ``turn.memory``; before the next step."""
+        rows = self._rows[number]
+        if rows is not None:
+            rows[turn.index, turn.seat] = turn.memory
+
+    def stepped(self) -> None:
+        """The batch has been stepped: where a new round has begun, what was remembered is gone."""
+        begun = np.flatnonzero(self._batch.deals != self._deals)
+        if begun.size:
+            self._deals[begun] = self._batch.deals[begun]
+            for rows in self._rows:
+                if rows is not None:
+                    rows[begun] = np.zeros((), rows.dtype)

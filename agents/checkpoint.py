@@ -41,6 +41,8 @@ class Checkpoint:
     """Iterations done."""
     config: dict[str, Any]
     """The trainer's configuration, resolved."""
+    recurrent: int = 0
+    """Units that the network remembers with."""
     progress: dict[str, float] = field(default_factory=dict)
     """Running totals of the trainer: decisions, seconds."""
     tensors: dict[str, Tensor] = field(default_factory=dict)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -12,15 +13,23 @@ from nainjaune_env.registry import get_game
 from nainjaune_env.spec import Setup
 
 from .agent import Agent
-from .heuristics import heuristics
+from .heuristics import heuristics, modifiers
 
 SAMPLED = "@sample"
 """Ending of a run's name that asks for actions drawn from the policy instead of the likeliest."""
+_ENDING = re.compile(r"(.+)@([a-z]+)=([^@/]*)")
+
+
+def unmodified(name: str) -> str:
+    """An agent's name without all that modifies it, ``@word=number``."""
+    while found := _ENDING.fullmatch(name):
+        name = found[1]
+    return name
 
 
 def run_named(name: str) -> tuple[str | None, Path]:
     """The algorithm that stands before the name of a run (None: none does), and where the run would be."""
-    text = name.removesuffix(SAMPLED)
+    text = unmodified(name).removesuffix(SAMPLED)
     prefix, _, rest = text.partition(":")
     return (prefix, Path(rest)) if rest and prefix.isidentifier() else (None, Path(text))
 
@@ -29,9 +38,13 @@ def load_agent(name: str, setup: Setup) -> Agent:
     """The agent called ``name``, for tables with ``setup``.
 
     A heuristic's name, or the path of a run's folder or checkpoint (``runs/a``, also ``ppo:runs/a``; with ``@sample`` at
-    the end it draws from its policy). Raises :class:`AgentError` where nobody answers to the name,
+    the end it draws from its policy); what modifies an agent in this game may follow (``cheapest@remember=0.7``). Raises
+    :class:`AgentError` where nobody answers to the name,
     :class:`~nainjaune_env.errors.CheckpointError` where a run is not whole or not for such tables.
     """
+    ending = _ENDING.fullmatch(name)
+    if ending:
+        return _modified(load_agent(ending[1], setup), ending[2], ending[3], setup)
     known = heuristics(setup.game.name)
     if name in known:
         return known[name]
@@ -45,6 +58,17 @@ def load_agent(name: str, setup: Setup) -> Agent:
     raise AgentError(choose_one("agent", name, known) + " The path of a run's folder is also an agent.")
 
 
+def _modified(agent: Agent, word: str, number: str, setup: Setup) -> Agent:
+    known = modifiers(setup.game.name)
+    if word not in known:
+        raise AgentError(choose_one(f"ending of an agent's name in {setup.game.title}:", f"@{word}", [f"@{w}=" for w in known]))
+    try:
+        value = float(number)
+    except ValueError:
+        raise AgentError(f"After @{word}= comes a number, not {number!r}.") from None
+    return known[word](agent, value)
+
+
 def setup_of_runs(names: Sequence[str], game: str) -> Setup | None:
     """The game and rules that the runs among the agents ``names`` were trained under; None where none of them is a run.
 
@@ -53,7 +77,7 @@ def setup_of_runs(names: Sequence[str], game: str) -> Setup | None:
     found: dict[str, Setup] = {}
     for name in names:
         path = run_named(name)[1]
-        if name not in heuristics(game) and path.exists():
+        if unmodified(name) not in heuristics(game) and path.exists():
             from .checkpoint import load_checkpoint
 
             kept = load_checkpoint(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -21,27 +22,49 @@ ROWS = 16384
 
 
 class NetAgent:
-    """Plays the network's most likely action, or draws from its policy."""
+    """Plays the network's most likely action, or draws from its policy; remembers what the network does."""
 
     def __init__(self, name: str, net: PolicyValueNet, *, stochastic: bool = False) -> None:
         self.name = name
         self.net = net
         self.stochastic = stochastic
 
+    def memory(self, setup: Setup) -> np.dtype[Any]:
+        """The network's state: ``(recurrent,) float32``, nothing where it has none."""
+        return np.dtype((np.float32, (self.net.recurrent,)))
+
     def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
         """A legal action for each decision, shape ``(K,)``."""
-        parts = [turn.observation[at : at + ROWS] for at in range(0, len(turn.index), ROWS)]
-        logits = np.concatenate([self.net.evaluate(part)[0] for part in parts])
+        logits = self._logits(turn)
         if self.stochastic:
             return sample(logits, turn.legal, rng)[0]
         return greedy(logits, turn.legal)
+
+    def probabilities(self, turn: Turn) -> NDArray[np.float64]:
+        """The policy, shape ``(K, A)``; all on the likeliest action where it does not draw."""
+        logits = self._logits(turn)
+        if not self.stochastic:
+            return np.eye(turn.num_actions)[greedy(logits, turn.legal)]
+        weights = np.where(turn.mask, np.exp(logits - logits.max(axis=1, keepdims=True), dtype=np.float64), 0.0)
+        shares: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
+        return shares
+
+    def _logits(self, turn: Turn) -> NDArray[np.float32]:
+        state = turn.memory if self.net.recurrent else None
+        parts = []
+        for at in range(0, len(turn.index), ROWS):
+            piece = slice(at, at + ROWS)
+            parts.append(self.net.evaluate(turn.observation[piece], None if state is None else state[piece])[0])
+        return np.concatenate(parts)
 
 
 def build_net(checkpoint: Checkpoint, setup: Setup, where: str) -> PolicyValueNet:
     """The network of a checkpoint; raises :class:`CheckpointError` where its tensors are not those of such a network."""
     weights = {name.removeprefix("model."): t for name, t in checkpoint.tensors.items() if name.startswith("model.")}
     try:
-        net = PolicyValueNet(setup.layout, len(setup.game.actions), checkpoint.hidden, torch.Generator())
+        net = PolicyValueNet(
+            setup.layout, len(setup.game.actions), checkpoint.hidden, torch.Generator(), recurrent=checkpoint.recurrent
+        )
         net.load_state_dict(weights)
     except (RuntimeError, TypeError) as error:
         raise CheckpointError(f"The tensors of {where} are not those of its network: {error}.") from None

@@ -55,27 +55,67 @@ class ValueNet(ObservationNet):
 class PolicyValueNet(ObservationNet):
     """What plays: action logits and a value from one body.
 
-    The value is in units of ``payoff_scale`` chips, a buffer that the trainer sets: payoffs differ much by rule sheet.
+    With ``recurrent`` units it remembers: a GRU (Cho et al. 2014) runs along each seat's decisions of a round, on the features
+    of what it sees, and one more layer of that width takes both to the heads. Its state is 0 when a round begins.
+
+    The value is in units of ``payoff_scale`` (chips, cards), a buffer that the trainer sets: payoffs differ much by rules.
     """
 
     payoff_scale: Tensor
+    gru: nn.GRU
+    mix: nn.Sequential
+    recall: nn.Linear
+    """Tells from the state the private bytes of a seat's first observation; for training (``PPO``'s key ``recall``)."""
 
-    def __init__(self, layout: Layout, num_actions: int, hidden: Sequence[int], generator: torch.Generator) -> None:
+    def __init__(
+        self, layout: Layout, num_actions: int, hidden: Sequence[int], generator: torch.Generator, *, recurrent: int = 0
+    ) -> None:
         super().__init__(layout, hidden, generator)
         self.register_buffer("payoff_scale", torch.ones(()))
+        self.recurrent = recurrent
+        width = self.width
+        if recurrent:
+            self.gru = _gru(width, recurrent, generator)
+            self.recall = _linear(recurrent, len(layout.private), 1.0, generator)
+            self.mix = nn.Sequential(_linear(width + recurrent, width, 2**0.5, generator), nn.ReLU())
         # a nearly uniform policy and a value near 0 at the start
-        self.policy = _linear(self.width, num_actions, 0.01, generator)
-        self.value = _linear(self.width, 1, 0.1, generator)
+        self.policy = _linear(width, num_actions, 0.01, generator)
+        self.value = _linear(width, 1, 0.1, generator)
 
-    def forward(self, observation: Tensor) -> tuple[Tensor, Tensor]:
-        """Logits ``(K, A) float32``, not masked, and values ``(K,) float32``, from ``observation (K, size) uint8``."""
+    def forward(
+        self, observation: Tensor, state: Tensor | None = None, batch_sizes: Tensor | None = None
+    ) -> tuple[Tensor, Tensor, Tensor | None]:
+        """Logits ``(K, A) float32``, not masked, values ``(K,) float32``, and the state ``(K, recurrent)`` after each decision.
+
+        ``observation (K, size) uint8``. A net that remembers takes either the ``state`` that each decision comes with, or whole
+        rounds of decisions: then the rows are those of a packed sequence (all first decisions, all second ones …, the seats
+        with most of them first), and ``batch_sizes (L,) int64`` says how many there are of each.
+        """
         x = self.features(observation)
-        return self.policy(x).float(), self.value(x).squeeze(-1).float()
+        if self.recurrent:
+            if batch_sizes is not None:
+                state = self.gru(nn.utils.rnn.PackedSequence(x, batch_sizes))[0].data
+            else:
+                assert state is not None
+                state = self.gru(x[None], state[None].to(x.dtype))[0][0]
+            x = self.mix(torch.cat([x, state], dim=1))
+        return self.policy(x).float(), self.value(x).squeeze(-1).float(), state
 
     @torch.inference_mode()
-    def evaluate(self, observation: NDArray[np.uint8]) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """:meth:`forward` from and to NumPy, without gradients."""
-        logits, values = self(torch.from_numpy(observation))
+    def evaluate(
+        self, observation: NDArray[np.uint8], state: NDArray[np.float32] | None = None
+    ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+        """:meth:`forward` from and to NumPy, without gradients: logits and values.
+
+        A net that remembers takes the ``state (K, recurrent) float32`` that each decision comes with, and writes it over with
+        what it remembers from here on.
+        """
+        if not self.recurrent:
+            logits, values, _ = self(torch.from_numpy(observation))
+            return logits.numpy(), values.numpy()
+        assert state is not None
+        logits, values, after = self(torch.from_numpy(observation), torch.from_numpy(state))
+        state[...] = after.float().numpy()
         return logits.numpy(), values.numpy()
 
 
@@ -84,6 +124,21 @@ def _linear(inputs: int, outputs: int, gain: float, generator: torch.Generator) 
     nn.init.orthogonal_(layer.weight, gain, generator=generator)
     nn.init.zeros_(layer.bias)
     return layer
+
+
+def _gru(inputs: int, units: int, generator: torch.Generator) -> nn.GRU:
+    gru = nn.GRU(inputs, units)
+    with torch.no_grad():
+        for name, parameter in gru.named_parameters():
+            gates = parameter.chunk(3)
+            if name.startswith("weight"):
+                for gate in gates:
+                    nn.init.orthogonal_(gate, generator=generator)
+            else:
+                nn.init.zeros_(parameter)
+                # the update gate, second of three: at first it mostly keeps what it has
+                nn.init.constant_(gates[1], 0.5)
+    return gru
 
 
 def masked_log_softmax(logits: Tensor, mask: Tensor) -> Tensor:

@@ -34,8 +34,9 @@ class Batch:
     mask           (B, A) bool        its legal actions
     legal          (B,) int64         the same as one word a table, bit a = action a; 0 at rest
     seat           (B,) int64         the seat to act (a fresh array at every read)
-    reward         (B, n) int32       net chips of every seat since the last call of ``step`` or ``reset``
+    reward         (B, n) int32       what every seat gained (chips, cards) since the last call of ``step`` or ``reset``
     done           (B,) bool          whether an episode ended in the last call
+    deals          (B,) int64         rounds begun at the table so far: what was before the last one is over
     tables         (B,) record        the state itself: clone by copying rows
     =============  =================  ===================================================================
 
@@ -94,6 +95,7 @@ class Batch:
         self.mask: NDArray[np.bool_] = np.zeros((num_tables, self.num_actions), np.bool_)
         self.reward: NDArray[np.int32] = np.zeros((num_tables, self.num_players), np.int32)
         self.done: NDArray[np.bool_] = np.zeros(num_tables, np.bool_)
+        self.deals: NDArray[np.int64] = np.zeros(num_tables, np.int64)
         self._credited = np.zeros((num_tables, self.num_players), np.int32)
         self._scratch = np.zeros(2 * self.num_players, np.int32)
         self.reset(seed=seed)
@@ -105,6 +107,8 @@ class Batch:
             return np.zeros((self.num_tables, 0), np.int32), start == "carried"
         if not isinstance(start, Mapping):
             raise DealError(f"start is 'fresh', 'carried' or values by name, not {start!r}.")
+        if start and not self.game.start_values:
+            raise DealError(f"{self.game.title} starts with nothing that could be given, so start is 'fresh' or 'carried'.")
         for name in start:
             if name not in self.game.start_values:
                 raise DealError(choose_one("start value", name, self.game.start_values))
@@ -131,7 +135,7 @@ class Batch:
 
     @property
     def _views(self) -> tuple[Any, ...]:
-        return (self.legal, self.observation, self.mask, self.reward, self._credited, self.done, self._scratch)
+        return (self.legal, self.observation, self.mask, self.reward, self._credited, self.deals, self.done, self._scratch)
 
     @property
     def mode(self) -> Any:
@@ -269,7 +273,7 @@ class Batch:
 
 
 MAX_START_VALUE = 1 << 28
-_SAVED = ("tables", "legal", "observation", "mask", "reward", "_credited", "done")
+_SAVED = ("tables", "legal", "observation", "mask", "reward", "_credited", "deals", "done")
 
 
 def legal_actions(word: int) -> list[int]:

@@ -3,7 +3,8 @@
 Nothing in here knows a game. A :class:`Mode` says how plies make episodes. Arrays are indexed by table:
 ``legal (B,) int64`` masks as words, ``mask (B, A) bool`` the same as rows, ``observation (B, size) uint8``
 of the seat to act, ``reward (B, n) int32`` net result since the last call, ``credited (B, n) int32`` what of
-the running round's payoffs has been handed out as reward, ``done (B,) bool`` whether an episode ended.
+the running round's payoffs has been handed out as reward, ``deals (B,) int64`` rounds begun, ``done (B,) bool`` whether
+an episode ended.
 """
 
 from __future__ import annotations
@@ -60,16 +61,20 @@ def collect(table: Any, rules: Any, reward: Any, credited: Any, scratch: Any) ->
 
 
 @inlined
-def run_on(table: Any, rules: Any, mode: Any, reward: Any, credited: Any, scratch: Any) -> Any:
-    """Go on to where somebody must choose, or to the end of the episode; gives the legal word (0 at the end)."""
+def run_on(table: Any, rules: Any, mode: Any, i: Any, reward: Any, credited: Any, deals: Any, scratch: Any) -> Any:
+    """Go on to where somebody must choose, or to the end of the episode; gives the legal word (0 at the end).
+
+    ``table`` is number ``i``; ``reward`` is a row, the rest has one for every table.
+    """
     while True:
         if table.stage != PLAYING:
             if not mode.whole_match or table.stage == MATCH_OVER:
                 return np.int64(0)
-            collect(table, rules, reward, credited, scratch)
+            collect(table, rules, reward, credited[i], scratch)
             game.deal(table, rules)
+            deals[i] += 1
             for seat in range(rules.players):
-                credited[seat] = 0
+                credited[i, seat] = 0
         moves = game.legal(table, rules)
         if not mode.skip_forced or game.asks(table, rules, moves):
             return moves
@@ -95,36 +100,37 @@ def refresh(tables: Any, rules: Any, mode: Any, i: Any, moves: Any, legal: Any, 
 @jit
 def reset_tables(
     tables: Any, rules: Any, mode: Any, which: Any, seeds: Any, values: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, done: Any, scratch: Any,
+    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> None:  # fmt: skip
     """New matches at the tables ``which (K,) int64``, their generators set to ``seeds (K,) uint64``."""
     for k in range(which.size):
         i = which[k]
         tables[i].rng = seeds[k]
         begin(tables[i], rules, mode, values[i], True)
-        enter(tables, rules, mode, i, legal, observation, mask, reward, credited, done, scratch)
+        enter(tables, rules, mode, i, legal, observation, mask, reward, credited, deals, done, scratch)
 
 
 @jit
 def enter_tables(
     tables: Any, rules: Any, mode: Any, which: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, done: Any, scratch: Any,
+    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> None:  # fmt: skip
     """Take up the tables ``which`` as they stand: they were set up from outside."""
     for k in range(which.size):
-        enter(tables, rules, mode, which[k], legal, observation, mask, reward, credited, done, scratch)
+        enter(tables, rules, mode, which[k], legal, observation, mask, reward, credited, deals, done, scratch)
 
 
 @jit
 def enter(
     tables: Any, rules: Any, mode: Any, i: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, done: Any, scratch: Any,
+    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> None:  # fmt: skip
     """Begin to play at table ``i``: nothing has been handed out yet."""
     for seat in range(rules.players):
         reward[i, seat] = 0
         credited[i, seat] = 0
-    moves = run_on(tables[i], rules, mode, reward[i], credited[i], scratch)
+    deals[i] += 1
+    moves = run_on(tables[i], rules, mode, i, reward[i], credited, deals, scratch)
     done[i] = moves == 0
     if moves == 0:  # nobody had a choice: no step will come that could hand out the payoffs
         collect(tables[i], rules, reward[i], credited[i], scratch)
@@ -146,7 +152,7 @@ def first_illegal(legal: Any, done: Any, mode: Any, actions: Any) -> Any:
 @jit
 def step_tables(
     tables: Any, rules: Any, mode: Any, actions: Any, values: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, done: Any, scratch: Any,
+    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> None:  # fmt: skip
     """One action at every table that is not at rest; all actions must be legal."""
     for i in range(tables.size):
@@ -158,15 +164,16 @@ def step_tables(
         for seat in range(rules.players):
             reward[i, seat] = 0
         game.step(table, rules, np.int64(actions[i]))
-        moves = run_on(table, rules, mode, reward[i], credited[i], scratch)
+        moves = run_on(table, rules, mode, i, reward[i], credited, deals, scratch)
         collect(table, rules, reward[i], credited[i], scratch)
         done[i] = moves == 0
         if moves == 0 and mode.autoreset:
             while moves == 0:  # an episode without a single choice has nothing to show
                 begin(table, rules, mode, values[i], False)
+                deals[i] += 1
                 for seat in range(rules.players):
                     credited[i, seat] = 0
-                moves = run_on(table, rules, mode, scratch[rules.players :], credited[i], scratch)
+                moves = run_on(table, rules, mode, i, scratch[rules.players :], credited, deals, scratch)
         refresh(tables, rules, mode, i, moves, legal, observation, mask)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from nainjaune_env.batch import Batch
 from nainjaune_env.errors import AgentError
 
-from ..agent import Agent, Turn
+from ..agent import Agent, Memories
 
 
 def play_out(
@@ -32,13 +32,16 @@ def play_out(
         raise AgentError("play_out needs a batch that rests at an episode's end: Batch(..., autoreset=False).")
     payoff = batch.reward.astype(np.int64)
     rows = np.arange(batch.num_tables)
+    memories = Memories(batch, agents)
     while not batch.done.all():
         to_act = np.where(batch.done, -1, seating[rows, batch.seat])
         actions = np.zeros(batch.num_tables, np.int64)
         for number, agent in enumerate(agents):
             index = np.flatnonzero(to_act == number)
             if index.size:
-                chosen = np.asarray(agent.act(Turn(batch, index), rngs[number]))
+                turn = memories.turn(number, index)
+                chosen = np.asarray(agent.act(turn, rngs[number]))
+                memories.keep(number, turn)
                 if chosen.shape != index.shape or chosen.dtype.kind not in "iu":
                     raise AgentError(
                         f"The agent {agent.name!r} was asked for {index.size} whole numbers, shape {index.shape}, "
@@ -46,6 +49,7 @@ def play_out(
                     )
                 actions[index] = chosen
         batch.step(actions)
+        memories.stepped()
         payoff += batch.reward
         if after_step is not None:
             after_step(actions)

@@ -1,13 +1,15 @@
 """Simple players, one module a game: rules of thumb to measure everything else against.
 
-Every module defines ``HEURISTICS``, agents by name. ``random`` is there for every game.
+Every module defines ``HEURISTICS``, agents by name. ``random`` is there for every game. A module may also define
+``MODIFIERS``: what may stand after any agent's name in that game, as ``@word=number``, and makes another agent of it.
 """
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +31,16 @@ class RandomAgent:
 
 def heuristics(game: str) -> Mapping[str, Agent]:
     """The heuristics for a game, by name, weakest idea first."""
-    found: dict[str, Agent] = {"random": RandomAgent()}
-    if game in {module.name for module in pkgutil.iter_modules(__path__)}:
-        found.update(importlib.import_module(f"{__name__}.{game}").HEURISTICS)
+    return {"random": RandomAgent(), **_of(game, "HEURISTICS")}
+
+
+def modifiers(game: str) -> Mapping[str, Callable[[Agent, float], Agent]]:
+    """What makes another agent of an agent in a game, by the word that stands in its name for it."""
+    return _of(game, "MODIFIERS")
+
+
+def _of(game: str, name: str) -> Mapping[str, Any]:
+    if game not in {module.name for module in pkgutil.iter_modules(__path__)}:
+        return {}
+    found: Mapping[str, Any] = getattr(importlib.import_module(f"{__name__}.{game}"), name, {})
     return found

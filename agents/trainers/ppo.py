@@ -3,7 +3,8 @@
 One network plays every seat. An iteration deals a round at each table, plays all of them to the end, and then
 updates the network on every decision that was made; forced plies are never seen. Rounds being whole, nothing is ever
 cut off or bootstrapped, and an iteration depends on the seed, its number and the network alone, so that a resumed run
-goes on bit for bit.
+goes on bit for bit. A network that remembers (``recurrent``) learns along all decisions that a seat made in a round, from
+the first one, where its state is 0: a minibatch is made of whole such chains, and gradients flow through all of each.
 
 Sources: Schulman et al., "Proximal policy optimization algorithms", 2017 (clipped surrogate, eq. 7); Schulman et al., "High-
 dimensional continuous control using GAE", 2016; Huang et al., "The 37 implementation details of PPO", 2022.
@@ -13,13 +14,14 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 from torch.utils.tensorboard import SummaryWriter
 
 from nainjaune_env.batch import Batch
@@ -36,6 +38,7 @@ from ..net_agent import NetAgent
 from ..networks import PolicyValueNet, ValueNet, masked_log_softmax
 from ..sampling import sample
 from .advantages import gae
+from .chains import Chains
 from .config import at_least, at_most, option, settle
 from .run import Run
 from .schedule import anneal
@@ -54,6 +57,8 @@ class Config:
     iterations: int = option(600, "updates in all; the schedules run over them")
     tables: int = option(2048, "rounds dealt for each update")
     hidden: list[int] = option([256, 256], "widths of the network's layers")
+    recurrent: int = option(0, "units of a GRU that remembers from one decision of a round to the next; 0 = no memory")
+    recall: float = option(0.0, "weight of telling, from the GRU's state, what the seat alone saw at its first decision")
     learning_rate: float = option(2e-3, "Adam's step size at the start")
     last_learning_rate: float = option(1e-4, "and at the end")
     entropy: float = option(0.1, "weight of the policy's entropy at the start")
@@ -78,7 +83,10 @@ class Config:
         at_least(self, iterations=1, tables=1, epochs=1, minibatch=1, threads=1, eval_every=0, eval_deals=2)
         at_least(self, seed=0, learning_rate=0, last_learning_rate=0, entropy=0, last_entropy=0, clip=0, gae_lambda=0)
         at_least(self, value_weight=0, max_grad_norm=0, checkpoint_minutes=0)
+        at_least(self, recurrent=0, recall=0)
         at_most(self, seed=2**63 - 1, gae_lambda=1)
+        if self.recall and not self.recurrent:
+            raise ConfigError("A network that remembers nothing has nothing to recall: set 'recurrent' too.")
         if min([*self.hidden, *self.critic_hidden], default=1) < 1:
             raise ConfigError(f"Layers have a width of at least 1, not {self.hidden!r} and {self.critic_hidden!r}.")
         setup = self.setup()
@@ -97,6 +105,7 @@ METRICS = {
     "rollout/entropy": "mean entropy of the policy where it chose, in nats",
     "rollout/payoff_spread": "standard deviation of a seat's payoff in a round, in chips",
     "update/policy_loss": "clipped surrogate loss",
+    "update/recall_loss": "mean cross-entropy of the private bytes of first observations, told from the GRU's state",
     "update/value_loss": "mean squared error of the value, in units of payoff_scale squared",
     "update/explained_variance": "1 - var(return - value) / var(return), before the update",
     "update/kl": "mean estimate of KL(old || new), (ratio - 1) - log(ratio) (Schulman's k3)",
@@ -137,7 +146,8 @@ class Trainer:
         self.config = config
         self.setup = setup
         generator = torch.Generator().manual_seed(config.seed)
-        self.net = PolicyValueNet(setup.layout, len(setup.game.actions), config.hidden, generator)
+        actions = len(setup.game.actions)
+        self.net = PolicyValueNet(setup.layout, actions, config.hidden, generator, recurrent=config.recurrent)
         self.critic: ValueNet | None = None
         if config.privileged:
             self.critic = ValueNet(setup.layout.omniscient(setup.players), config.critic_hidden, generator)
@@ -176,6 +186,7 @@ class Trainer:
         network_seconds = 0.0
         parts: list[tuple[Any, ...]] = []
         actions = np.zeros(self.config.tables, np.int64)
+        states = np.zeros((self.config.tables, n, self.config.recurrent), np.float32)
         while True:
             index = np.flatnonzero(~batch.done)
             if index.size == 0:
@@ -184,7 +195,9 @@ class Trainer:
             observation = batch.observation[index]
             clock = time.perf_counter()
             with torch.autocast("cpu", torch.bfloat16, enabled=self.config.bf16):
-                logits, value = self.net.evaluate(observation)
+                state = states[index, seat]
+                logits, value = self.net.evaluate(observation, state)
+                states[index, seat] = state
             network_seconds += time.perf_counter() - clock
             action, log_prob = sample(logits, batch.legal[index], rng)
             omniscient = batch.omniscient(index) if self.critic else observation[:, :0]
@@ -239,17 +252,18 @@ class Trainer:
             )
         ]
         count = len(rollout.action)
-        sums: dict[str, float] = dict.fromkeys(("policy_loss", "value_loss", "kl", "clip_fraction", "grad_norm", "entropy"), 0.0)
+        averaged = ("policy_loss", "value_loss", "recall_loss", "kl", "clip_fraction", "grad_norm", "entropy")
+        sums: dict[str, float] = dict.fromkeys(averaged, 0.0)
         steps = 0
         network_seconds = 0.0
+        chains = Chains(rollout.chain) if c.recurrent else None
         for _ in range(c.epochs):
-            order = torch.from_numpy(rng.permutation(count))
-            for at in range(0, count, c.minibatch):
-                rows = order[at : at + c.minibatch]
+            for rows, batch_sizes in minibatches(count, chains, c.minibatch, rng):
                 observation, omniscient, mask, action, old_log_prob, adv, goal = (tensor[rows] for tensor in tensors)
                 clock = time.perf_counter()
                 with torch.autocast("cpu", torch.bfloat16, enabled=c.bf16):
-                    logits, value = self.net(observation)
+                    logits, value, state = self.net(observation, batch_sizes=batch_sizes)
+                    recall_loss = self.recall_loss(observation, state, batch_sizes)
                     judged = self.critic(omniscient) if self.critic else value
                 network_seconds += time.perf_counter() - clock
                 log_probs = masked_log_softmax(logits, mask)
@@ -262,6 +276,7 @@ class Trainer:
                 own_value_loss = torch.nn.functional.mse_loss(value, goal) if self.critic else torch.zeros(())
                 entropy = -(log_probs.exp() * log_probs).sum(-1).mean()
                 loss = policy_loss + c.value_weight * (value_loss + own_value_loss) - entropy_weight * entropy
+                loss = loss + c.recall * recall_loss
                 self.optimizer.zero_grad(set_to_none=True)
                 clock = time.perf_counter()
                 loss.backward()  # type: ignore[no-untyped-call]
@@ -274,6 +289,7 @@ class Trainer:
                 with torch.no_grad():
                     sums["policy_loss"] += float(policy_loss)
                     sums["value_loss"] += float(value_loss)
+                    sums["recall_loss"] += float(recall_loss)
                     sums["kl"] += float((ratio - 1 - log_ratio).mean())
                     sums["clip_fraction"] += float(((ratio - 1).abs() > c.clip).float().mean())
                     sums["grad_norm"] += float(norm)
@@ -286,6 +302,16 @@ class Trainer:
         metrics["schedule/entropy_weight"] = entropy_weight
         metrics["network_seconds"] = network_seconds
         return metrics
+
+    def recall_loss(self, observation: Tensor, state: Tensor | None, batch_sizes: Tensor | None) -> Tensor:
+        """Cross-entropy of telling the private bytes of each chain's first observation from the state at each decision."""
+        if not self.config.recall or state is None or batch_sizes is None:
+            return torch.zeros(())
+        private = torch.from_numpy(self.setup.layout.private)
+        high = torch.from_numpy(self.setup.layout.high)[private]
+        first = observation[: batch_sizes[0]][:, private].float() / high
+        goal = torch.cat([first[:number] for number in batch_sizes.tolist()])
+        return torch.nn.functional.binary_cross_entropy_with_logits(self.net.recall(state).float(), goal)
 
     def evaluate(self) -> dict[str, float]:
         """The network's edge over the field of ``eval_against``, on deals apart from those it learns on."""
@@ -313,6 +339,7 @@ class Trainer:
             layout=self.setup.layout.fingerprint,
             actions=len(self.setup.game.actions),
             hidden=list(self.config.hidden),
+            recurrent=self.config.recurrent,
             iteration=self.iteration,
             config=dataclasses.asdict(self.config),
             progress={"decisions": float(self.decisions), "seconds": self.seconds},
@@ -343,6 +370,21 @@ class Trainer:
         except (RuntimeError, ValueError, KeyError) as error:
             raise CheckpointError(f"The run's checkpoint does not fit its configuration: {error}.") from None
         self.iteration = checkpoint.iteration
+
+
+def minibatches(
+    count: int, chains: Chains | None, size: int, rng: np.random.Generator
+) -> Iterator[tuple[Tensor, Tensor | None]]:
+    """Rows of all ``count`` decisions once, in random order, ``size`` at a time; or, with ``chains``, whole chains of about as
+    many, packed, with their batch sizes (see :meth:`PolicyValueNet.forward`)."""
+    if chains is None:
+        order = torch.from_numpy(rng.permutation(count))
+        for at in range(0, count, size):
+            yield order[at : at + size], None
+        return
+    for some in chains.shuffled(size, rng):
+        rows, batch_sizes = chains.packed(some)
+        yield torch.from_numpy(rows), torch.from_numpy(batch_sizes)
 
 
 EVAL_SEED = 987_654_321

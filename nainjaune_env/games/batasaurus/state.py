@@ -28,7 +28,7 @@ TABLE_FIELDS: list[tuple[object, ...]] = [
     ("at_stake", np.int16),  # cards in this trick, those face down too
     ("battling", np.int16),  # bit s set = seat s commits in the battle that is on; 0 outside battles
     ("phase", np.int16),  # see Phase in kernel.py: memorising, a trick, a battle
-    ("tricks", np.int16),  # tricks begun in this game, this one included
+    ("tricks", np.int16),  # number of this trick, from 1; at the end one more than were played
     ("first", np.int16),  # seat that led the first trick
     ("leader", np.int16),  # seat that led this trick
     ("seat", np.int16),  # seat to act

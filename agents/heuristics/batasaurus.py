@@ -1,0 +1,191 @@
+"""Rules of thumb for Batasaurus, and forgetting.
+
+Each rule is a scalar function ``(table, rules, moves, known) -> slot`` over what the seat to act may know, compiled.
+``known`` are the values of its slots as it remembers them, 0 where it does not; a slot can still be told where it is the only
+one of which that is so. Of what it knows, it chooses by the rule; knowing nothing, it plays the first card there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.errors import AgentError
+from nainjaune_env.games.batasaurus.encode import BATTLE
+from nainjaune_env.games.batasaurus.kernel import GLIMPSE, MEMORISE, ONE
+from nainjaune_env.games.batasaurus.state import SLOTS
+from nainjaune_env.jit import jit
+from nainjaune_env.spec import Setup
+
+from ..agent import Agent, Rememberer, Turn
+
+
+@jit
+def infer(table: Any, moves: Any, known: Any) -> None:
+    """Where one slot alone is unknown, it holds the one value that is in no other: set it in ``known``."""
+    blank = -1
+    left = np.int64(table.held[table.seat])
+    for slot in range(SLOTS):
+        if moves >> slot & 1:
+            if known[slot]:
+                left &= ~(ONE << (known[slot] - ONE))
+            elif blank >= 0:
+                return
+            else:
+                blank = slot
+    if blank >= 0:
+        value = 0
+        while left:
+            left >>= 1
+            value += 1
+        known[blank] = value
+
+
+@jit
+def lowest_above(moves: Any, known: Any, bound: Any) -> Any:
+    """The slot of the lowest value above ``bound`` that is known; -1 where there is none."""
+    best = -1
+    for slot in range(SLOTS):
+        if moves >> slot & 1 and known[slot] > bound and (best < 0 or known[slot] < known[best]):
+            best = slot
+    return best
+
+
+@jit
+def highest(moves: Any, known: Any) -> Any:
+    """The slot of the highest value that is known; -1 where there is none."""
+    best = -1
+    for slot in range(SLOTS):
+        if moves >> slot & 1 and known[slot] and (best < 0 or known[slot] > known[best]):
+            best = slot
+    return best
+
+
+@jit
+def top(table: Any, rules: Any) -> Any:
+    """The highest card shown in this trick, 0 where none is."""
+    value = 0
+    for seat in range(rules.players):
+        value = max(value, table.shown[seat])
+    return value
+
+
+@jit
+def cheapest(table: Any, rules: Any, moves: Any, known: Any) -> Any:
+    """The lowest card that wins as things lie, else the lowest; in a battle, where nothing can be seen, the highest."""
+    if table.phase == BATTLE:
+        return highest(moves, known)
+    best = lowest_above(moves, known, top(table, rules))
+    return best if best >= 0 else lowest_above(moves, known, 0)
+
+
+@jit
+def mirror(table: Any, rules: Any, moves: Any, known: Any) -> Any:
+    """Whatever the others have shown most often: to be left with what they are left with. The highest of equals."""
+    best, best_count = -1, -1
+    for slot in range(SLOTS):
+        if moves >> slot & 1 and known[slot]:
+            count = 0
+            for seat in range(rules.players):
+                if seat != table.seat and not table.held[seat] >> (known[slot] - ONE) & 1:
+                    count += 1
+            if count > best_count or (count == best_count and known[slot] > known[best]):
+                best, best_count = slot, count
+    return best
+
+
+@jit
+def choose(which: Any, table: Any, rules: Any, moves: Any, known: Any) -> Any:
+    """What the heuristic number ``which`` (its place in ``NAMES``) plays.
+
+    One function for all: numba can neither cache a closure over a compiled function nor tell two such apart.
+    """
+    if moves >> MEMORISE & 1:
+        return MEMORISE
+    infer(table, moves, known)
+    if which == 0:
+        slot = highest(moves, known)
+    elif which == 1:
+        slot = cheapest(table, rules, moves, known)
+    else:
+        slot = mirror(table, rules, moves, known)
+    if slot >= 0:
+        return slot
+    slot = 0
+    while not moves >> slot & 1:
+        slot += 1
+    return slot
+
+
+NAMES = ("highest", "cheapest", "mirror")
+
+
+@jit
+def choose_all(which: Any, tables: Any, rules: Any, legal: Any, known: Any, actions: Any) -> None:
+    """:func:`choose` at every table; what is seen now goes into ``known (K, 12) uint8``."""
+    for i in range(tables.size):
+        table = tables[i]
+        if rules.memory != GLIMPSE or legal[i] >> MEMORISE & 1:
+            for slot in range(SLOTS):
+                known[i, slot] = table.layout[table.seat, slot]
+        actions[i] = choose(which, table, rules, legal[i], known[i])
+
+
+class RuleOfThumb:
+    """An agent from one of the functions above."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self._which = NAMES.index(name)
+
+    def memory(self, setup: Setup) -> np.dtype[Any]:
+        """The value in each slot, ``(12,) uint8``; 0 = not known."""
+        return np.dtype((np.uint8, (SLOTS,)))
+
+    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
+        """What the rule of thumb plays, shape ``(K,)``; no chance in it."""
+        actions = np.empty(len(turn.index), np.int64)
+        choose_all(self._which, turn.tables, turn.setup.kernel_rules, turn.legal, turn.memory, actions)
+        return actions
+
+
+HEURISTICS: dict[str, Agent] = {name: RuleOfThumb(name) for name in NAMES}
+
+
+class Forgetful:
+    """An agent that takes in each of its slots with probability ``remembers`` in the memorising step, as people do.
+
+    What it does not take in it neither observes nor finds in its tables then; what it sees later is not touched.
+    """
+
+    def __init__(self, agent: Agent, remembers: float) -> None:
+        if not isinstance(agent, Rememberer):
+            raise AgentError(f"The agent {agent.name!r} remembers nothing, so there is nothing it could forget.")
+        if not 0 <= remembers <= 1:
+            raise AgentError(f"A slot is remembered with a probability from 0 to 1, not {remembers}.")
+        self.agent = agent
+        self.remembers = remembers
+        self.name = f"{agent.name}@remember={remembers:g}"
+
+    def memory(self, setup: Setup) -> np.dtype[Any]:
+        """That of the agent; raises :class:`AgentError` where no seat has to remember."""
+        if setup.kernel_rules.memory != GLIMPSE:  # type: ignore[attr-defined]
+            raise AgentError(f"{self.name}: under these rules a seat always sees its cards, so there is nothing to forget.")
+        return self.agent.memory(setup)
+
+    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
+        """What the agent plays on what it has taken in, shape ``(K,)``."""
+        forgotten = (turn.legal[:, None] == 1 << MEMORISE) & (rng.random((len(turn.index), SLOTS)) >= self.remembers)
+        observation, tables = turn.observation.copy(), turn.tables.copy()
+        turn.setup.layout.view(observation, "layout")[forgotten] = 0
+        own = tables["layout"][np.arange(len(tables)), turn.seat]
+        own[forgotten] = 0
+        tables["layout"][np.arange(len(tables)), turn.seat] = own
+        return self.agent.act(turn.seen_as(observation, tables), rng)
+
+
+MODIFIERS: Mapping[str, Callable[[Agent, float], Agent]] = {"remember": Forgetful}
+"""What may stand after an agent's name, as in ``cheapest@remember=0.7``."""
