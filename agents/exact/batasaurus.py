@@ -23,6 +23,7 @@ values that neither holds left out. Of patterns with equally many cards there ar
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -36,7 +37,7 @@ from nainjaune_env.games.batasaurus.state import SLOTS
 from nainjaune_env.jit import jit
 from nainjaune_env.spec import Setup
 
-from ..agent import Turn
+from ..agent import Agent, Turn
 from .matrix import solve_game
 
 ONE = np.int64(1)
@@ -310,3 +311,6 @@ class ExactAgent:
                 f"not with {setup.players} and memory = {rules.memory}."
             )
         return int(rules.dinosaurs)
+
+
+AGENTS: Mapping[str, Agent] = {ExactAgent.name: ExactAgent()}

@@ -20,6 +20,9 @@ from nainjaune_env.jit import jit
 from .response import exploitability, reach_without
 from .tree import Tree
 
+ROUNDING = 1e-12
+"""Regrets below this are 0: where actions are equally good, play is uniform, and not wherever rounding has left something."""
+
 
 @jit
 def match_regrets(infosets: Any, regret: Any, seat: Any, policy: Any) -> None:
@@ -47,8 +50,9 @@ def add_regrets(nodes: Any, seat: Any, policy: Any, reach: Any, value: Any, regr
         parent = nodes.parent[node]
         if parent >= 0 and nodes.seat[parent] == seat:
             regret[nodes.slot[node]] += reach[parent] * (value[node] - value[parent])
-    for slot in range(regret.size):
-        regret[slot] = max(regret[slot], 0.0)  # the + of CFR+
+    for slot in range(regret.size):  # the + of CFR+
+        if regret[slot] < ROUNDING:
+            regret[slot] = 0.0
 
 
 @jit

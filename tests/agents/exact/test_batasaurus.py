@@ -11,6 +11,7 @@ import pytest
 
 from nainjaune_agents.agent import Predictable, Turn
 from nainjaune_agents.arena.play import play_out
+from nainjaune_agents.exact import exact_agents
 from nainjaune_agents.exact.batasaurus import ExactAgent, Solution, patterns, solve
 from nainjaune_agents.heuristics import RandomAgent
 from nainjaune_env.batch import Batch
@@ -135,3 +136,8 @@ def test_it_refuses_other_tables(knobs: dict[str, object]) -> None:
 def test_a_solution_is_made_once() -> None:
     assert isinstance(solve(4), Solution)
     assert solve(4) is solve(4)
+
+
+def test_it_is_found_by_name() -> None:
+    assert [(name, agent.name) for name, agent in exact_agents("batasaurus").items()] == [("exact", "exact")]
+    assert exact_agents("nain_jaune") == {}
