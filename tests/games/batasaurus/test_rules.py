@@ -146,6 +146,12 @@ def test_b2_2_the_highest_takes_all_and_leads() -> None:
     assert (game.table.shown.any(), game.table.at_stake, game.table.tricks) == (False, 0, 2)
 
 
+@pytest.mark.parametrize("exhausted", ["split", "void"])
+def test_b2_2_a_last_card_wins_like_any_other(exhausted: str) -> None:
+    game = Game(perfect(2, 2, exhausted=exhausted), "0:1 1:2 1:1 0:2")
+    assert (game.over, game.piles, game.table.leader) == (True, [2, 2], 0)
+
+
 def test_b2_3_a_tie_below_the_highest_is_no_battle() -> None:
     game = Game(perfect(4, 4), "0:3 1:3 2:4 3:3")
     assert (game.piles, game.state, game.battling) == ([0, 0, 4, 0], (TRICK, 2), [])
