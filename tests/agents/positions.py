@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_agents.agent import Turn
+from nainjaune_agents.agent import Agent, Memories, Turn
 from nainjaune_env.batch import Batch
 from nainjaune_env.prng import streams
 from nainjaune_env.registry import make_setup
@@ -21,6 +21,30 @@ def turns(setup: Setup, seed: int, *, tables: int = 8, steps: int = 25, **option
     for _ in range(steps):
         yield Turn(batch, np.arange(tables))
         batch.step(batch.sample(draws))
+
+
+def asked(
+    setup: Setup, agents: Sequence[Agent], seed: int, *, tables: int = 8, steps: int = 25, **options: Any
+) -> Iterator[list[Turn]]:
+    """The same for agents that may remember: a turn for each of them at every step, with what it left in its last ones.
+
+    Each is asked at every table, as if it sat in all seats; where the play goes is not up to any of them.
+    """
+    batch, draws = Batch(setup, tables, seed=seed, **options), streams(seed, tables, stream=9)
+    memories = Memories(batch, agents)
+    for _ in range(steps):
+        asking = [memories.turn(number, np.arange(tables)) for number in range(len(agents))]
+        yield asking
+        for number, turn in enumerate(asking):
+            memories.keep(number, turn)
+        batch.step(batch.sample(draws))
+        memories.stepped()
+
+
+def with_memory_of(turn: Turn, batch: Batch, which: Sequence[int] | None = None) -> Turn:
+    """The decisions at the tables ``which`` (none: all) of another ``batch``, with a copy of what is remembered in ``turn``."""
+    index = np.arange(batch.num_tables) if which is None else np.array(which)
+    return Turn(batch, index, None if turn._memory is None else turn.memory[index].copy())
 
 
 def is_legal(turn: Turn, actions: NDArray[np.int64]) -> bool:

@@ -10,42 +10,51 @@ import numpy as np
 import pytest
 import torch
 
-from nainjaune_agents.agent import Agent, Turn
-from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.agent import Agent, Predictable, Rememberer, Turn
+from nainjaune_agents.heuristics import heuristics, modifiers
 from nainjaune_agents.net_agent import ROWS, NetAgent
 from nainjaune_agents.networks import PolicyValueNet
 from nainjaune_env.batch import Batch
+from nainjaune_env.registry import make_setup
 from nainjaune_env.spec import Setup
-from tests.agents.positions import is_legal, small, turns
+from tests.agents.positions import asked, is_legal, small, turns, with_memory_of
 from tests.contract import all_setups, helper
 
 
-def untrained(setup: Setup, name: str = "net", *, stochastic: bool = False) -> NetAgent:
+def untrained(setup: Setup, name: str = "net", *, stochastic: bool = False, recurrent: int = 0) -> NetAgent:
     """A net with a will: its last layers are scaled up, so that it does not play as good as at random."""
-    net = PolicyValueNet(setup.layout, len(setup.game.actions), [16], torch.Generator().manual_seed(1))
+    start = torch.Generator().manual_seed(1)
+    net = PolicyValueNet(setup.layout, len(setup.game.actions), [16], start, recurrent=recurrent)
     with torch.no_grad():
         net.policy.weight *= 300
     return NetAgent(name, net, stochastic=stochastic)
 
 
 def agents(setup: Setup) -> list[Agent]:
-    return [*heuristics(setup.game.name).values(), untrained(setup), untrained(setup, "drawn", stochastic=True)]
+    simple = list(heuristics(setup.game.name).values())
+    modified = [make(agent, 0.5) for make in modifiers(setup.game.name).values() for agent in simple if agent.name != "random"]
+    nets = [untrained(setup), untrained(setup, "drawn", stochastic=True), untrained(setup, "remembers", recurrent=8)]
+    return [*simple, *modified, *nets]
 
 
 @pytest.mark.parametrize("setup", all_setups())
 def test_what_is_hidden_moves_nobody(setup: Any) -> None:
     """The same deal but for what the seat cannot know, the same generator: the same action."""
     mixer = random.Random(1)
-    for turn in turns(setup, seed=7, tables=6, steps=8):
-        seen = turn._batch
+    players = agents(setup)
+    for step, turns_of in enumerate(asked(setup, players, seed=7, tables=6, steps=20)):
+        seen = turns_of[0]._batch
         other = Batch(setup, 6)
         rows = [helper(setup).reshuffle(setup, row, int(row.seat), mixer) for row in seen.tables]
         other.set_tables(np.arange(6), np.array(rows))
         assert (other.seat == seen.seat).all()
-        for agent in agents(setup):
-            one = agent.act(turn, np.random.default_rng(1))
-            two = agent.act(Turn(other, turn.index), np.random.default_rng(1))
-            assert one.tolist() == two.tolist()
+        for agent, turn in zip(players, turns_of, strict=True):
+            again = with_memory_of(turn, other)
+            one = agent.act(turn, np.random.default_rng(step))
+            two = agent.act(again, np.random.default_rng(step))
+            assert one.tolist() == two.tolist(), agent.name
+            if turn._memory is not None:
+                assert turn.memory.tobytes() == again.memory.tobytes(), agent.name
 
 
 def test_a_turns_tables_are_redacted_copies() -> None:
@@ -73,18 +82,25 @@ def test_a_turn_shows_its_own_tables_in_order() -> None:
 def test_the_protocol_can_be_asked_for() -> None:
     assert all(isinstance(agent, Agent) for agent in agents(small()))
     assert not isinstance(object(), Agent)
+    assert isinstance(untrained(small()), Rememberer)
+    assert isinstance(untrained(small()), Predictable)
+    random_agent = heuristics("patience")["random"]
+    assert not isinstance(random_agent, Rememberer)
+    assert not isinstance(random_agent, Predictable)
 
 
-def test_one_table_is_a_batch_of_one() -> None:
+@pytest.mark.parametrize("setup", [small(), make_setup("batasaurus")], ids=["nain_jaune", "batasaurus"])
+def test_one_table_is_a_batch_of_one(setup: Setup) -> None:
     """How many decisions come at once makes no difference to those without chance."""
-    setup = small()
-    for turn in turns(setup, seed=10, tables=7, steps=5):
-        for agent in agents(setup):
-            if agent.name in ("random", "drawn"):
-                continue
+    players = [agent for agent in agents(setup) if agent.name not in ("random", "drawn") and "@" not in agent.name]
+    for turns_of in asked(setup, players, seed=10, tables=7, steps=9):
+        for agent, turn in zip(players, turns_of, strict=True):
+            each = [with_memory_of(turn, turn._batch, [i]) for i in range(7)]
             together = agent.act(turn, np.random.default_rng(0))
-            alone = [agent.act(Turn(turn._batch, np.array([i])), np.random.default_rng(0))[0] for i in range(7)]
-            assert together.tolist() == alone
+            assert together.tolist() == [agent.act(one, np.random.default_rng(0))[0] for one in each]
+            if turn._memory is not None:
+                left = np.concatenate([one.memory for one in each])
+                assert turn.memory == pytest.approx(left, abs=1e-5)
 
 
 def test_a_net_agent_takes_more_decisions_than_go_through_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,8 +39,9 @@ def test_bytes_are_scaled_slot_by_slot() -> None:
 def test_evaluate_is_forward_without_gradients() -> None:
     a = net()
     observation = Batch(small(), 4).observation
-    logits, value = a(torch.from_numpy(observation))
+    logits, value, state = a(torch.from_numpy(observation))
     assert logits.requires_grad
+    assert state is None
     assert np.array_equal(logits.detach().numpy(), a.evaluate(observation)[0])
     assert np.array_equal(value.detach().numpy(), a.evaluate(observation)[1])
 

@@ -11,16 +11,16 @@ from nainjaune_agents.agent import Agent, Turn
 from nainjaune_agents.heuristics import RandomAgent, heuristics
 from nainjaune_env.batch import Batch, legal_actions
 from nainjaune_env.registry import game_names, get_game
-from tests.agents.positions import is_legal, turns
+from tests.agents.positions import asked, is_legal
 from tests.contract import all_setups
 
 
 @pytest.mark.parametrize("setup", all_setups())
 def test_always_legal(setup: Any) -> None:
-    rng = np.random.default_rng(0)
+    rng, players = np.random.default_rng(0), list(heuristics(setup.game.name).values())
     for options in ({}, {"skip_forced": False}, {"start": "carried"}):
-        for turn in turns(setup, seed=1, tables=16, steps=15, **options):
-            for agent in heuristics(setup.game.name).values():
+        for turns_of in asked(setup, players, seed=1, tables=16, steps=30, **options):
+            for agent, turn in zip(players, turns_of, strict=True):
                 actions = agent.act(turn, rng)
                 assert actions.shape == turn.index.shape
                 assert actions.dtype == np.int64

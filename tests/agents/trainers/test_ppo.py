@@ -126,7 +126,7 @@ def test_log_probabilities_are_the_nets_and_values_the_critics(played: tuple[Tra
     trainer, rollout = played
     assert (trainer.critic is not None) == trainer.config.privileged
     with torch.no_grad():
-        logits, value = trainer.net(torch.from_numpy(rollout.observation))
+        logits, value, _ = trainer.net(torch.from_numpy(rollout.observation))
         if trainer.critic:
             value = trainer.critic(torch.from_numpy(rollout.omniscient))
         log_probs = masked_log_softmax(logits, torch.from_numpy(rollout.mask))
