@@ -83,10 +83,10 @@ class Tree:
     setup: Setup
     nodes: Nodes
     infosets: Infosets
-    weight: NDArray[np.float64]
-    """``(R,)`` probabilities of the openings, which are nodes 0 to R-1."""
     tables: NDArray[Any]
     """``(I,)`` a table of each information set, with all that is hidden at one of its nodes: for ``policy.tabular`` to show."""
+    weight: NDArray[np.float64]
+    """``(R,)`` probabilities of the openings, which are nodes 0 to R-1."""
 
     @property
     def size(self) -> int:
@@ -203,25 +203,22 @@ class _Ledger:
 
 def _actions(legal: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Each legal action of words ``(K,)``: the word's index and the action, both ascending."""
-    which, action = np.nonzero(legal[:, None] >> np.arange(63) & 1)
+    octets = legal.astype("<i8").view(np.uint8).reshape(-1, 8)
+    which, action = np.nonzero(np.unpackbits(octets, axis=1, bitorder="little"))
     return which, action
 
 
 @dataclass
 class _Level:
-    """The nodes of one depth; those where a seat is asked keep their tables."""
+    """The nodes of one depth, and what it takes to go on from the K of them where a seat is asked."""
 
-    parent: NDArray[np.int64]
-    slot: NDArray[np.int64]
-    seat: NDArray[np.int64]
-    infoset: NDArray[np.int64]
-    net: NDArray[np.float64]
+    nodes: Nodes
     tables: NDArray[Any]
-    """``(K,)`` of the nodes that are not the end."""
+    """``(K,)``."""
     legal: NDArray[np.int64]
-    """``(K,)`` likewise."""
+    """``(K,)`` words."""
     last: NDArray[np.int64]
-    """``(K, n)`` likewise: the slot that each seat took last, -1 none."""
+    """``(K, n)`` the slot that each seat took last, -1 none."""
 
 
 def build_tree(setup: Setup, openings: Openings | None = None, *, limit: int = LIMIT) -> Tree:
@@ -230,34 +227,36 @@ def build_tree(setup: Setup, openings: Openings | None = None, *, limit: int = L
     Raises :class:`TreeError` where there would be more than ``limit`` nodes, or where chance acts in the middle of a round.
     """
     openings = collect_openings(setup) if openings is None else openings
+    weight = openings.weight
+    if weight.shape != openings.tables.shape or not (weight >= 0).all() or not abs(weight.sum() - 1) < 1e-9:
+        raise TreeError(f"Each of the {len(openings.tables)} openings has a probability, and they sum to 1; these are {weight}.")
     ledger = _Ledger()
     roots = np.full(len(openings.tables), -1, np.int64)
     last = np.full((len(roots), setup.players), -1, np.int64)
     tables = openings.tables.copy()
     tables["rng"] = 0
     level = _level(setup, ledger, tables, None, roots, roots, last)
-    levels, size = [level], len(roots)
+    pieces, size, depth = [level.nodes], len(roots), 0
     while level.tables.size:
         children = int(np.bitwise_count(level.legal).sum())
         if size + children > limit:
             raise TreeError(
-                f"The game has more than the {limit:,} nodes that were allowed: {size + children:,} down to depth {len(levels)}."
+                f"The game has more than the {limit:,} nodes that were allowed: {size + children:,} down to depth {depth + 1}."
             )
         which, actions = _actions(level.legal)
-        asked = np.flatnonzero(level.seat >= 0)
-        start = np.array(ledger.start, np.int64)[level.infoset[asked]]
+        asked = np.flatnonzero(level.nodes.seat >= 0)
+        start = np.array(ledger.start, np.int64)[level.nodes.infoset[asked]]
         # how many-eth child of its node each is: the place of its action among the legal ones
         first = np.searchsorted(which, np.arange(len(asked)))
         slot = start[which] + np.arange(len(which)) - first[which]
         last = level.last[which]
-        last[np.arange(len(which)), level.seat[asked][which]] = slot
-        parent = size - len(level.parent) + asked[which]
+        last[np.arange(len(which)), level.nodes.seat[asked][which]] = slot
+        parent = size - len(level.nodes.parent) + asked[which]
         level = _level(setup, ledger, level.tables, (which, actions), parent, slot, last)
-        levels.append(level)
-        size += children
-    nodes = Nodes(*(np.concatenate([getattr(level, name) for level in levels]) for name in Nodes._fields))
-    infosets, tables = ledger.close()
-    return Tree(setup, nodes, infosets, openings.weight, tables)
+        pieces.append(level.nodes)
+        size, depth = size + children, depth + 1
+    nodes = Nodes(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))
+    return Tree(setup, nodes, *ledger.close(), weight)
 
 
 def _level(
@@ -271,9 +270,7 @@ def _level(
 ) -> _Level:
     """The nodes that ``moves``, (indices of tables, actions), lead to; without moves the ``tables`` themselves, played on."""
     size = len(parent)
-    level = _Level(
-        parent, slot, np.full(size, -1), np.full(size, -1), np.zeros((size, setup.players)), tables[:0], slot[:0], last[:0]
-    )
+    nodes = Nodes(parent, slot, np.full(size, -1), np.full(size, -1), np.zeros((size, setup.players)))
     kept: list[tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]] = []
     batch: Batch | None = None
     for at in range(0, size, CHUNK):
@@ -288,10 +285,9 @@ def _level(
         # the tables were entered anew before this step, so the reward is all that the round has paid
         over, asked = np.flatnonzero(batch.done), np.flatnonzero(~batch.done)
         payoff = batch.reward[over].astype(np.float64)
-        level.net[piece[over]] = payoff - payoff.mean(axis=1, keepdims=True)
-        level.seat[piece[asked]] = batch.seat[asked]
+        nodes.net[piece[over]] = payoff - payoff.mean(axis=1, keepdims=True)
+        nodes.seat[piece[asked]] = batch.seat[asked]
         latest = last[piece[asked], batch.seat[asked]]
-        level.infoset[piece[asked]] = ledger.enter(batch, asked, latest)
+        nodes.infoset[piece[asked]] = ledger.enter(batch, asked, latest)
         kept.append((batch.tables[asked], batch.legal[asked], last[piece[asked]]))
-    level.tables, level.legal, level.last = (np.concatenate(parts) for parts in zip(*kept, strict=True))
-    return level
+    return _Level(nodes, *(np.concatenate(parts) for parts in zip(*kept, strict=True)))

@@ -118,6 +118,13 @@ def test_openings_that_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
             collect_openings(make_setup(name))
 
 
+@pytest.mark.parametrize("weight", [[1.0], [0.5, 0.6], [-0.5, 1.5], [np.nan, 1]])
+def test_openings_have_probabilities(weight: list[float]) -> None:
+    openings = collect_openings(perfect(2))
+    with pytest.raises(TreeError, match="Each of the 2 openings has a probability, and they sum to 1; these are"):
+        build_tree(perfect(2), openings._replace(weight=np.array(weight)))
+
+
 def test_openings_that_are_not_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     class Loaded(Batch):
         def __init__(self, setup: Setup, num_tables: int, **settings: object) -> None:
