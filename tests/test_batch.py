@@ -30,7 +30,7 @@ def make(**options: Any) -> Batch:
     ("arguments", "knobs", "sentence"),
     [
         (("nain_jaun",), {}, "Unknown game 'nain_jaun'. Did you mean 'nain_jaune'? Valid: "),
-        ((None,), {}, "Unknown game None. Valid: "),
+        ((7,), {}, "Unknown game 7. Valid: "),
         (
             ("nain_jaune", "clasic"),
             {},
@@ -268,6 +268,82 @@ def test_legal_actions() -> None:
     assert legal_actions(0) == []
     assert legal_actions(0b1011) == [0, 1, 3]
     assert legal_actions(1 << 62) == [62]
+
+
+# ---------------------------------------------------------------- rounds begun
+
+
+def test_deals_count_what_reset_begins() -> None:
+    batch = make(autoreset=False)
+    assert (batch.deals.dtype, batch.deals.tolist()) == (np.int64, [1, 1, 1])
+    batch.reset()
+    batch.reset([0, 2], seeds=streams(0, 2))
+    batch.reset(2, seed=5)
+    assert batch.deals.tolist() == [3, 2, 4]
+    while not batch.done.all():
+        batch.step(batch.sample(streams(0, 3)))
+    assert batch.deals.tolist() == [3, 2, 4]  # at rest nothing begins
+    batch.step(batch.sample(streams(0, 3)))
+    assert batch.deals.tolist() == [3, 2, 4]
+    batch.reset(1)
+    assert batch.deals.tolist() == [3, 3, 4]
+
+
+@pytest.mark.parametrize("game", game_names())
+@pytest.mark.parametrize("skip_forced", [True, False])
+@pytest.mark.parametrize("start", ["fresh", "carried"])
+def test_deals_count_what_autoreset_begins(game: str, start: Any, skip_forced: bool) -> None:
+    """One more at each end."""
+    batch = Batch(make_setup(game), 5, seed=3, start=start, skip_forced=skip_forced)
+    expected, draws, ends = np.ones(5, np.int64), streams(3, 5), 0
+    for _ in range(400):
+        batch.step(batch.sample(draws))
+        ends += int(batch.done.sum())
+        expected += batch.done
+        assert batch.deals.tolist() == expected.tolist()
+    assert ends >= 10
+
+
+def test_deals_count_every_round_of_a_match() -> None:
+    """Two rounds each, then the next match: ``rounds`` of the table is 1 or 2, and the deal is odd or even with it."""
+    batch = Batch(make_setup("nain_jaune", "classic", 3, max_rounds=2), 6, seed=4, episode="match")
+    draws, before, seen = streams(4, 6), batch.deals.copy(), set()
+    for _ in range(300):
+        rounds = batch.tables["rounds"].copy()
+        assert (batch.deals % 2 == rounds % 2).all()
+        batch.step(batch.sample(draws))
+        begun = batch.tables["rounds"] != rounds
+        assert (batch.deals - before == begun).all()
+        assert batch.done[begun].tolist() == (rounds[begun] == 2).tolist()
+        before = batch.deals.copy()
+        seen |= set(before.tolist())
+    assert seen >= {1, 2, 3, 4, 5}
+
+
+def test_deals_count_tables_that_are_set() -> None:
+    batch = make()
+    batch.set_tables([0, 2], batch.tables[1])
+    batch.set_tables(2, batch.tables[0])
+    assert batch.deals.tolist() == [2, 1, 3]
+
+
+def test_deals_are_saved_and_restored() -> None:
+    batch = make(seed=6)
+    batch.reset(1)
+    saved, draws = batch.save(), streams(6, 3)
+    for _ in range(100):
+        batch.step(batch.sample(draws))
+    assert (batch.deals > [1, 2, 1]).all()
+    assert saved["deals"].tolist() == [1, 2, 1]
+    batch.restore(saved)
+    assert batch.deals.tolist() == [1, 2, 1]
+
+
+def test_illegal_actions_begin_nothing() -> None:
+    batch = make()
+    with pytest.raises(IllegalActionError):
+        batch.step([99, 99, 99])
+    assert batch.deals.tolist() == [1, 1, 1]
 
 
 # ---------------------------------------------------------------- deals

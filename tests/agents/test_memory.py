@@ -1,0 +1,256 @@
+"""What agents remember: a row for every table, seat and agent, zeros when a round begins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nainjaune_agents.agent import Agent, Memories, Rememberer, Turn
+from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.arena.play import play_out
+from nainjaune_env.batch import Batch
+from nainjaune_env.errors import AgentError
+from nainjaune_env.prng import streams
+from nainjaune_env.registry import make_setup
+from nainjaune_env.spec import Setup
+from tests.agents.positions import small
+from tests.toy import toy
+
+DIARY = np.dtype([("deal", np.int64), ("seat", np.int64), ("table", np.int64), ("decisions", np.int64), ("last", np.int64)])
+
+
+class Diarist:
+    """Writes down what it is asked, and holds it against what a witness who forgets nothing knows.
+
+    It looks at the whole batch, which agents must not, as a test may.
+    """
+
+    def __init__(self, name: str = "diarist") -> None:
+        self.name = name
+        self.past: dict[tuple[int, int, int], list[int]] = {}
+        """The actions of each table, deal and seat."""
+        self.longest = 0
+
+    def memory(self, setup: Setup) -> np.dtype[Any]:
+        return DIARY
+
+    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
+        actions = np.array([_drawn(int(word), rng) for word in turn.legal], np.int64)
+        for k, (table, seat) in enumerate(zip(turn.index.tolist(), turn.seat.tolist(), strict=True)):
+            deal = int(turn._batch.deals[table])
+            past = self.past.setdefault((table, deal, seat), [])
+            kept = tuple(int(value) for value in turn.memory[k])
+            assert kept == ((deal, seat, table, len(past), past[-1]) if past else (0, 0, 0, 0, 0))
+            past.append(int(actions[k]))
+            turn.memory[k] = (deal, seat, table, len(past), past[-1])
+            self.longest = max(self.longest, len(past))
+        return actions
+
+
+class Sized(Diarist):
+    """Asks for memory of a kind, and looks at nothing."""
+
+    def __init__(self, kind: Any) -> None:
+        super().__init__("sized")
+        self.kind = np.dtype(kind)
+
+    def memory(self, setup: Setup) -> np.dtype[Any]:
+        return self.kind
+
+    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
+        return np.array([_drawn(int(word), rng) for word in turn.legal], np.int64)
+
+
+class Forgotten:
+    """Remembers nothing."""
+
+    name = "forgotten"
+
+    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
+        with pytest.raises(AgentError):
+            _ = turn.memory
+        return np.array([_drawn(int(word), rng) for word in turn.legal], np.int64)
+
+
+def _drawn(word: int, rng: np.random.Generator) -> int:
+    legal = [action for action in range(63) if word >> action & 1]
+    return legal[int(rng.integers(len(legal)))]
+
+
+def rngs(count: int) -> list[np.random.Generator]:
+    return [np.random.default_rng(k) for k in range(count)]
+
+
+def play(batch: Batch, memories: Memories, agents: list[Agent], steps: int, seed: int = 0) -> None:
+    """All agents are asked at every table, as if each sat in all seats; the play goes as the first wants."""
+    rng = np.random.default_rng(seed)
+    for _ in range(steps):
+        chosen = []
+        for number, agent in enumerate(agents):
+            turn = memories.turn(number, np.arange(batch.num_tables))
+            chosen.append(agent.act(turn, rng))
+            memories.keep(number, turn)
+        batch.step(chosen[0])
+        memories.stepped()
+
+
+SETUPS = [
+    pytest.param(make_setup("batasaurus", None, 2), id="batasaurus-2"),
+    pytest.param(make_setup("batasaurus", None, 3), id="batasaurus-3"),
+    pytest.param(small(4), id="nain_jaune-4"),
+    pytest.param(toy(), id="toy"),
+]
+
+
+@pytest.mark.parametrize("setup", SETUPS)
+@pytest.mark.parametrize("seats", ["one agent in all", "two agents mixed"])
+def test_played_out_each_seat_has_its_own_history(setup: Setup, seats: str) -> None:
+    """The diarist checks that what it wrote is there at the seat's next decision, and zeros at the round's first."""
+    diarists = [Diarist("one"), Diarist("two")]
+    batch = Batch(setup, 12, seed=1, autoreset=False)
+    seating = np.zeros((12, setup.players), np.int64)
+    if seats == "two agents mixed":
+        seating = np.arange(12 * setup.players).reshape(12, setup.players) // 3 % 2
+    play_out(batch, diarists, seating, rngs(2))
+    asked = [{(table, seat) for table, _, seat in diarist.past} for diarist in diarists]
+    if seats == "two agents mixed":
+        assert asked[0]
+        assert asked[1]
+        assert not asked[0] & asked[1]
+    else:
+        assert len(asked[0]) > 12
+        assert not asked[1]
+    assert diarists[0].longest >= 2
+
+
+@pytest.mark.parametrize("setup", SETUPS)
+@pytest.mark.parametrize("options", [{}, {"start": "carried"}, {"skip_forced": False}, {"episode": "match"}], ids=str)
+def test_rounds_without_end(setup: Setup, options: Any) -> None:
+    """Every new round begins with zeros, whichever way it was dealt."""
+    diarist = Diarist()
+    batch = Batch(setup, 5, seed=2, **options)
+    memories = Memories(batch, [diarist])
+    play(batch, memories, [diarist], 300)
+    assert len({deal for _, deal, _ in diarist.past}) >= 3
+    assert diarist.longest >= 2
+
+
+def test_a_new_round_of_a_match_begins_with_zeros() -> None:
+    """Played out in one episode."""
+    diarist = Diarist()
+    batch = Batch(small(3), 6, seed=3, episode="match", autoreset=False)
+    play_out(batch, [diarist], np.zeros((6, 3), np.int64), rngs(1))
+    assert batch.deals.tolist() == [2] * 6
+    for table in range(6):
+        assert {deal for one, deal, _ in diarist.past if one == table} == {1, 2}
+
+
+def test_gone_after_a_reset_of_some_tables() -> None:
+    setup = make_setup("batasaurus")
+    batch = Batch(setup, 4, seed=4, autoreset=False)
+    diarist = Diarist()
+    memories = Memories(batch, [diarist])
+    play(batch, memories, [diarist], 6)
+    batch.reset([1, 3])
+    memories.stepped()
+    for table, zeros in enumerate([False, True, False, True]):
+        kept = memories.turn(0, np.array([table])).memory[0]
+        assert (kept == np.zeros((), DIARY)) == zeros
+    play(batch, memories, [diarist], 8)
+    assert {deal for table, deal, _ in diarist.past if table == 1} == {1, 2}
+    assert {deal for table, deal, _ in diarist.past if table == 0} == {1}
+
+
+def test_tables_at_rest_keep_what_was_remembered() -> None:
+    """It is gone when the next round begins and not before."""
+    batch = Batch(toy(), 3, seed=5, autoreset=False)
+    diarist = Diarist()
+    memories = Memories(batch, [diarist])
+    while not batch.done.all():
+        going = np.flatnonzero(~batch.done)
+        turn = memories.turn(0, going)
+        actions = np.zeros(3, np.int64)
+        actions[going] = diarist.act(turn, np.random.default_rng(0))
+        memories.keep(0, turn)
+        batch.step(actions)
+        memories.stepped()
+    assert (memories.turn(0, np.arange(3)).memory["decisions"] >= 2).all()
+    batch.reset()
+    memories.stepped()
+    assert not memories.turn(0, np.arange(3)).memory["decisions"].any()
+
+
+def test_kept_for_each_agent_apart() -> None:
+    batch = Batch(small(), 4, seed=6)
+    agents: list[Agent] = [Diarist("one"), Forgotten(), Sized((np.float32, (3,)))]
+    memories = Memories(batch, agents)
+    play(batch, memories, agents, 4)
+    one, other = memories.turn(0, np.arange(4)), memories.turn(2, np.arange(4))
+    assert one.memory.dtype == DIARY
+    assert (other.memory.shape, other.memory.dtype) == ((4, 3), np.float32)
+    assert not other.memory.any()
+    assert isinstance(agents[0], Rememberer)
+    assert not isinstance(agents[1], Rememberer)
+
+
+def test_what_is_written_counts_once_it_is_kept() -> None:
+    """A turn's memory is the agent's own copy: looking ahead without keeping leaves no trace."""
+    batch = Batch(make_setup("batasaurus"), 2, seed=7)
+    memories = Memories(batch, [Sized(np.int64)])
+    turn = memories.turn(0, np.array([1, 0]))
+    turn.memory[:] = [10, 20]
+    assert memories.turn(0, np.array([0, 1])).memory.tolist() == [0, 0]
+    memories.keep(0, turn)
+    assert memories.turn(0, np.array([0, 1])).memory.tolist() == [20, 10]
+    batch.step(batch.sample(streams(0, 2)))  # the other seat's turn
+    memories.stepped()
+    assert memories.turn(0, np.array([0, 1])).memory.tolist() == [0, 0]
+    memories.keep(0, memories.turn(0, np.array([0, 1])))
+    batch.step(batch.sample(streams(0, 2)))  # both have looked, so that the first is to act again
+    memories.stepped()
+    assert memories.turn(0, np.array([0, 1])).memory.tolist() == [20, 10]
+
+
+def test_seen_otherwise_a_turn_has_the_same_memory() -> None:
+    batch = Batch(make_setup("batasaurus"), 2, seed=8)
+    memories = Memories(batch, [Sized(np.int64)])
+    turn = memories.turn(0, np.array([0, 1]))
+    blind = turn.seen_as(np.zeros_like(turn.observation), turn.tables[::-1])
+    assert not blind.observation.any()
+    assert turn.observation.any()
+    assert blind.tables.tobytes() == turn.tables[::-1].tobytes()
+    assert blind.legal.tolist() == turn.legal.tolist()
+    blind.memory[:] = [1, 2]
+    assert turn.memory.tolist() == [1, 2]
+
+
+def test_a_turn_without_a_memory_says_so() -> None:
+    batch = Batch(small(), 2)
+    sentence = r"This turn comes without a memory: an agent that remembers is asked through Memories\.turn\."
+    with pytest.raises(AgentError, match=sentence):
+        _ = Turn(batch, np.arange(2)).memory
+    with pytest.raises(AgentError, match=sentence):
+        _ = Memories(batch, [Forgotten()]).turn(0, np.arange(2)).memory
+
+
+@pytest.mark.parametrize("kind", [(np.float32, (0,)), "V0"], ids=["no floats", "nothing"])
+def test_memory_of_no_size_is_none(kind: Any) -> None:
+    """As a net without recurrent units has it: it is asked without a memory, and plays as ever."""
+    agent = Sized(kind)
+    batch = Batch(small(), 3, seed=9, autoreset=False)
+    turn = Memories(batch, [agent]).turn(0, np.arange(3))
+    with pytest.raises(AgentError):
+        _ = turn.memory
+    payoff = play_out(batch, [agent], np.zeros((3, 3), np.int64), rngs(1))
+    other = Batch(small(), 3, seed=9, autoreset=False)
+    assert payoff.tolist() == play_out(other, [Forgotten()], np.zeros((3, 3), np.int64), rngs(1)).tolist()
+
+
+def test_duplicate_play_carries_memories_too() -> None:
+    """Every table of a block, with the same agent in several of its seats."""
+    diarist = Diarist()
+    Duplicate(make_setup("batasaurus"), [diarist, Forgotten()], seed=1).edge(0, 1, 6)
+    assert 12 <= diarist.longest <= 13  # it looks, and plays each card but a last one without a choice
