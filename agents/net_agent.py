@@ -45,7 +45,8 @@ class NetAgent:
         logits = self._logits(turn)
         if not self.stochastic:
             return np.eye(turn.num_actions)[greedy(logits, turn.legal)]
-        weights = np.where(turn.mask, np.exp(logits - logits.max(axis=1, keepdims=True), dtype=np.float64), 0.0)
+        legal = np.where(turn.mask, logits.astype(np.float64), -np.inf)
+        weights = np.exp(legal - legal.max(axis=1, keepdims=True))
         shares: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
         return shares
 

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from nainjaune_agents.agent import Agent, Memories, Turn
+from nainjaune_agents.networks import PolicyValueNet
 from nainjaune_env.batch import Batch
 from nainjaune_env.prng import streams
 from nainjaune_env.registry import make_setup
@@ -55,3 +57,12 @@ def is_legal(turn: Turn, actions: NDArray[np.int64]) -> bool:
 def small(players: int = 3, **knobs: Any) -> Setup:
     """A sheet of the usual game with a fast end."""
     return make_setup("nain_jaune", "classic", players, **{"max_rounds": 2, **knobs})
+
+
+def stirred(net: PolicyValueNet, seed: int = 1) -> PolicyValueNet:
+    """The net with all its weights moved at random: with a will of its own, and to which it matters what it remembers."""
+    generator = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter += 0.3 * torch.randn(parameter.shape, generator=generator)
+    return net

@@ -17,7 +17,7 @@ from nainjaune_agents.networks import PolicyValueNet
 from nainjaune_env.batch import Batch
 from nainjaune_env.registry import make_setup
 from nainjaune_env.spec import Setup
-from tests.agents.positions import asked, is_legal, small, turns, with_memory_of
+from tests.agents.positions import asked, is_legal, small, stirred, turns, with_memory_of
 from tests.contract import all_setups, helper
 
 
@@ -25,6 +25,8 @@ def untrained(setup: Setup, name: str = "net", *, stochastic: bool = False, recu
     """A net with a will: its last layers are scaled up, so that it does not play as good as at random."""
     start = torch.Generator().manual_seed(1)
     net = PolicyValueNet(setup.layout, len(setup.game.actions), [16], start, recurrent=recurrent)
+    if recurrent:
+        return NetAgent(name, stirred(net), stochastic=stochastic)
     with torch.no_grad():
         net.policy.weight *= 300
     return NetAgent(name, net, stochastic=stochastic)
@@ -103,12 +105,19 @@ def test_one_table_is_a_batch_of_one(setup: Setup) -> None:
                 assert turn.memory == pytest.approx(left, abs=1e-5)
 
 
-def test_a_net_agent_takes_more_decisions_than_go_through_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("recurrent", [0, 8])
+def test_a_net_agent_takes_more_decisions_than_go_through_at_once(recurrent: int, monkeypatch: pytest.MonkeyPatch) -> None:
     setup = small()
-    (turn,) = turns(setup, seed=11, tables=50, steps=1)
-    whole = untrained(setup).act(turn, np.random.default_rng(0))
-    monkeypatch.setattr("nainjaune_agents.net_agent.ROWS", 7)
-    assert untrained(setup).act(turn, np.random.default_rng(0)).tolist() == whole.tolist()
+    agent = untrained(setup, recurrent=recurrent)
+    for (turn,) in asked(setup, [agent], seed=11, tables=50, steps=3):
+        with monkeypatch.context() as fewer:
+            fewer.setattr("nainjaune_agents.net_agent.ROWS", 7)
+            again = with_memory_of(turn, turn._batch)
+            in_parts = agent.act(again, np.random.default_rng(0))
+        assert agent.act(turn, np.random.default_rng(0)).tolist() == in_parts.tolist()
+        if recurrent:
+            assert turn.memory.any(axis=1).all()
+            assert again.memory == pytest.approx(turn.memory, abs=1e-5)
     assert ROWS > 7
 
 
@@ -126,3 +135,38 @@ def test_a_net_agent_draws_as_its_policy_says_or_takes_the_likeliest() -> None:
     shares = np.bincount(actions, minlength=p.size) / 20_000
     assert np.abs(shares - p).max() < 4.5 * 0.5 / 20_000**0.5
     assert 0.05 < p.max() < 0.95
+
+
+@pytest.mark.parametrize("recurrent", [0, 8])
+@pytest.mark.parametrize("stochastic", [False, True])
+def test_a_net_agents_probabilities(stochastic: bool, recurrent: int) -> None:
+    """They are those of its policy, or all on the likeliest action; and it remembers as if it had acted."""
+    setup = make_setup("batasaurus", None, 3)
+    agent = untrained(setup, stochastic=stochastic, recurrent=recurrent)
+    for (turn,) in asked(setup, [agent], seed=13, tables=20, steps=9):
+        again, third = with_memory_of(turn, turn._batch), with_memory_of(turn, turn._batch)
+        shares = agent.probabilities(turn)
+        assert (shares.shape, shares.dtype) == ((20, len(setup.game.actions)), np.float64)
+        assert shares.sum(axis=1) == pytest.approx(np.ones(20), abs=1e-12)
+        assert (shares[~turn.mask] == 0).all()
+        actions = agent.act(again, np.random.default_rng(0))
+        if recurrent:
+            assert turn.memory.tobytes() == again.memory.tobytes()
+        if stochastic:
+            logits, _ = agent.net.evaluate(turn.observation, third._memory)
+            rows = np.where(turn.mask, np.exp(logits.astype(np.float64)), 0)
+            assert shares == pytest.approx(rows / rows.sum(axis=1, keepdims=True), rel=1e-5)
+            assert (shares[turn.mask] > 0).all()
+        else:
+            assert shares[np.arange(20), actions].tolist() == [1.0] * 20
+
+
+def test_probabilities_of_great_logits_are_finite() -> None:
+    setup = small()
+    agent = untrained(setup, stochastic=True)
+    with torch.no_grad():
+        agent.net.policy.weight *= 1e5
+    (turn,) = turns(setup, seed=14, tables=30, steps=1)
+    shares = agent.probabilities(turn)
+    assert np.isfinite(shares).all()
+    assert shares.sum(axis=1) == pytest.approx(np.ones(30))
