@@ -67,7 +67,7 @@ def build_net(checkpoint: Checkpoint, setup: Setup, where: str) -> PolicyValueNe
             setup.layout, len(setup.game.actions), checkpoint.hidden, torch.Generator(), recurrent=checkpoint.recurrent
         )
         net.load_state_dict(weights)
-    except (RuntimeError, TypeError) as error:
+    except (RuntimeError, TypeError, ValueError) as error:
         raise CheckpointError(f"The tensors of {where} are not those of its network: {error}.") from None
     return net.eval()
 

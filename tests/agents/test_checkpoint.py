@@ -25,9 +25,14 @@ from nainjaune_env.spec import Setup
 from tests.agents.positions import small
 
 
-def make(setup: Setup, **other: Any) -> Checkpoint:
+def fresh_net(setup: Setup, recurrent: int = 0) -> PolicyValueNet:
+    generator = torch.Generator().manual_seed(3)
+    return PolicyValueNet(setup.layout, len(setup.game.actions), [6], generator, recurrent=recurrent)
+
+
+def make(setup: Setup, *, recurrent: int = 0, **other: Any) -> Checkpoint:
     """The checkpoint of a small net, with some fields set otherwise."""
-    net = PolicyValueNet(setup.layout, len(setup.game.actions), [6], torch.Generator().manual_seed(3))
+    net = fresh_net(setup, recurrent)
     tensors = {f"model.{name}": tensor for name, tensor in net.state_dict().items()}
     tensors["optimizer.0.step"] = torch.tensor(7.0)
     tensors["optimizer.0.exp_avg"] = torch.tensor([1e-45, -0.0, torch.finfo().max, torch.pi])
@@ -37,6 +42,7 @@ def make(setup: Setup, **other: Any) -> Checkpoint:
         "layout": setup.layout.fingerprint,
         "actions": len(setup.game.actions),
         "hidden": [6],
+        "recurrent": recurrent,
         "iteration": 12,
         "config": {"learning_rate": 0.1 + 0.2, "preset": None, "rules": {"stake": 2}},
         "progress": {"seconds": 1 / 3},
@@ -73,13 +79,36 @@ def test_parts_of_tensors_and_turned_ones_are_saved_as_they_look(tmp_path: Path)
     assert torch.equal(found["b"], wide[:, 1])
 
 
-def test_the_net_plays_as_it_did(saved: Path) -> None:
+@pytest.mark.parametrize("recurrent", [0, 5])
+def test_the_net_plays_as_it_did(tmp_path: Path, recurrent: int) -> None:
     setup = small()
-    loaded = build_net(load_checkpoint(saved), setup, "it")
-    fresh = PolicyValueNet(setup.layout, len(setup.game.actions), [6], torch.Generator().manual_seed(3))
+    save_checkpoint(tmp_path / "c", make(setup, recurrent=recurrent))
+    loaded, fresh = build_net(load_checkpoint(tmp_path / "c"), setup, "it"), fresh_net(setup, recurrent)
+    assert loaded.recurrent == recurrent
     observation = Batch(setup, 20).observation
-    assert np.array_equal(loaded.evaluate(observation)[0], fresh.evaluate(observation)[0])
+    one, two = (np.ones((20, recurrent), np.float32) for _ in range(2))
+    assert np.array_equal(loaded.evaluate(observation, one)[0], fresh.evaluate(observation, two)[0])
+    assert np.array_equal(one, two)
     assert not loaded.training
+
+
+def test_one_from_before_there_was_memory_has_none(tmp_path: Path) -> None:
+    """Its head does not speak of it."""
+    setup = small()
+    save_checkpoint(tmp_path / "c", make(setup))
+    raw = (tmp_path / "c").read_bytes()
+    length = struct.unpack("<Q", raw[:8])[0]
+    head = json.loads(raw[8 : 8 + length])
+    about = json.loads(head["__metadata__"]["about"])
+    assert about.pop("recurrent") == 0
+    head["__metadata__"]["about"] = json.dumps(about)
+    text = json.dumps(head).encode()
+    text += b" " * (-len(text) % 8)
+    (tmp_path / "older").write_bytes(struct.pack("<Q", len(text)) + text + raw[8 + length :])
+    agent = load_net_agent(tmp_path / "older", setup, "older")
+    assert (load_checkpoint(tmp_path / "older").recurrent, agent.net.recurrent) == (0, 0)
+    observation = Batch(setup, 20).observation
+    assert np.array_equal(agent.net.evaluate(observation)[0], fresh_net(setup).evaluate(observation)[0])
 
 
 def test_cut_short_anywhere_it_is_refused(saved: Path, tmp_path: Path) -> None:
@@ -190,6 +219,14 @@ def test_seats_count() -> None:
 )  # fmt: skip
 def test_a_head_that_lies_about_the_net_is_refused(tmp_path: Path, hidden: list[Any]) -> None:
     save_checkpoint(tmp_path / "c", make(small(), hidden=hidden))
+    with pytest.raises(CheckpointError, match=r"The tensors of .*c' are not those of its network"):
+        load_net_agent(tmp_path / "c", small(), "c")
+
+
+@pytest.mark.parametrize(("kept", "said"), [(0, 5), (5, 0), (5, 4), (5, "x"), (0, -1), (5, 2.5), (5, [5])])
+def test_a_head_that_lies_about_its_memory_is_refused(tmp_path: Path, kept: int, said: Any) -> None:
+    checkpoint = make(small(), recurrent=kept)
+    save_checkpoint(tmp_path / "c", dataclasses.replace(checkpoint, recurrent=said))
     with pytest.raises(CheckpointError, match=r"The tensors of .*c' are not those of its network"):
         load_net_agent(tmp_path / "c", small(), "c")
 

@@ -163,11 +163,20 @@ def test_an_unknown_algorithm_names_the_nearest() -> None:
         {"critic_hidden": [0]}, {"threads": 0}, {"minibatch": 0},
         {"eval_deals": 1}, {"learning_rate": -1.0}, {"game": "whist"}, {"preset": "clasic"}, {"players": 9},
         {"rules": {"stak": 2}}, {"rules": {"stake": 0}}, {"rules": {"preset": "skip"}}, {"eval_against": "lowset"},
+        {"recurrent": -1}, {"recurrent": 8, "recall": -0.5}, {"recurrent": 8.0},
     ],
 )  # fmt: skip
 def test_ppos_mistakes_are_said_before_anything_runs(wrong: dict[str, Any]) -> None:
     with pytest.raises(NainJauneError):
         build(get_trainer("ppo").Config, wrong)
+
+
+def test_recall_needs_a_memory() -> None:
+    cls = get_trainer("ppo").Config
+    with pytest.raises(ConfigError, match=r"A network that remembers nothing has nothing to recall: set 'recurrent' too\."):
+        build(cls, {"recall": 0.1})
+    assert build(cls, {"recall": 0.1, "recurrent": 1}).recall == 0.1
+    assert (cls().recall, cls().recurrent) == (0, 0)
 
 
 CONFIGS = sorted(Path(__file__).parents[3].glob("configs/*/*.yaml"))

@@ -19,6 +19,7 @@ import pytest
 import torch
 
 from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.chance import For, generator
 from nainjaune_agents.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
 from nainjaune_agents.cli.main import main
@@ -26,12 +27,14 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.net_agent import NetAgent, load_net_agent
 from nainjaune_agents.networks import masked_log_softmax
 from nainjaune_agents.trainers import ppo
+from nainjaune_agents.trainers.chains import Chains
 from nainjaune_agents.trainers.config import build
-from nainjaune_agents.trainers.ppo import METRICS, Config, Rollout, Trainer, train
+from nainjaune_agents.trainers.ppo import METRICS, Config, Rollout, Trainer, minibatches, train
 from nainjaune_agents.trainers.run import Run
 from nainjaune_env.batch import Batch, legal_actions
 from nainjaune_env.errors import CheckpointError
 from nainjaune_env.prng import streams
+from tests.agents.positions import stirred
 from tests.contract import helper
 
 ROOT = Path(__file__).parents[3]
@@ -76,19 +79,53 @@ def same(one: Checkpoint, two: Checkpoint) -> bool:
 # ---------------------------------------------------------------- what it learns from
 
 
-@pytest.fixture(scope="module", params=[(True, True, "djeco", 4), (False, True, "classic", 3), (False, False, "skip", 6)])
+REMEMBERING = [
+    {"recurrent": 8, "game": "batasaurus", "players": 2},
+    {"recurrent": 8, "game": "batasaurus", "players": 3, "centre": False},
+    {"recurrent": 8, "preset": "djeco", "players": 4, "privileged": True},
+]
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        {"privileged": True, "preset": "djeco", "players": 4},
+        {"centre": False, "privileged": True, "preset": "classic", "players": 3},
+        {"centre": False, "preset": "skip", "players": 6},
+        *REMEMBERING,
+    ],
+    ids=str,
+)
 def played(request: pytest.FixtureRequest) -> tuple[Trainer, Rollout]:
-    centre, privileged, preset, players = request.param
-    trainer = trainer_of(tiny(centre=centre, privileged=privileged, preset=preset, players=players, tables=40, seed=7))
+    trainer = trainer_of(tiny(**request.param, tables=40, seed=7))
+    if trainer.config.recurrent:
+        stirred(trainer.net)
     with torch.no_grad():
-        trainer.net.policy.weight *= 100  # a policy that is not uniform
-        trainer.net.value.weight *= 10
+        if not trainer.config.recurrent:
+            trainer.net.policy.weight *= 100  # a policy that is not uniform
+            trainer.net.value.weight *= 10
         trainer.net.payoff_scale.fill_(3.0)
     return trainer, trainer.collect(np.random.default_rng(1))
 
 
+def recomputed(trainer: Trainer, rollout: Rollout) -> tuple[np.ndarray, np.ndarray]:
+    """Log-probabilities of the actions and values in the order of the rollout, from minibatches as training makes them."""
+    config, count = trainer.config, len(rollout.action)
+    chains = Chains(rollout.chain) if config.recurrent else None
+    log_probs, values = np.full(count, np.nan, np.float32), np.full(count, np.nan, np.float32)
+    for rows, batch_sizes in minibatches(count, chains, config.minibatch, np.random.default_rng(0)):
+        with torch.no_grad():
+            logits, value, _ = trainer.net(torch.from_numpy(rollout.observation)[rows], batch_sizes=batch_sizes)
+            if trainer.critic:
+                value = trainer.critic(torch.from_numpy(rollout.omniscient)[rows])
+            each = masked_log_softmax(logits, torch.from_numpy(rollout.mask)[rows])
+        log_probs[rows] = each.numpy()[np.arange(len(rows)), rollout.action[rows]]
+        values[rows] = value.numpy()
+    return log_probs, values
+
+
 def test_every_decision_of_every_seat_is_there_once_and_no_forced_ply(played: tuple[Trainer, Rollout]) -> None:
-    """Each table played over ply by ply: the choices that come up are its part of the rollout, in order."""
+    """Each table played over ply by ply: where a seat is to be asked is its part of the rollout, in order."""
     trainer, rollout = played
     n, config = trainer.setup.players, trainer.config
     share = trainer.own_share
@@ -101,7 +138,7 @@ def test_every_decision_of_every_seat_is_there_once_and_no_forced_ply(played: tu
         for i in np.flatnonzero(~batch.done):
             legal = legal_actions(int(batch.legal[i]))
             actions[i] = legal[0]
-            if len(legal) > 1:
+            if trainer.setup.game.kernel.asks(batch.tables[i], trainer.setup.kernel_rules, batch.legal[i]):
                 t = left[i].pop(0)
                 seat = int(batch.seat[i])
                 assert rollout.chain[t] == i * n + seat
@@ -117,22 +154,40 @@ def test_every_decision_of_every_seat_is_there_once_and_no_forced_ply(played: tu
 
 
 def test_only_choices_and_only_legal_ones(played: tuple[Trainer, Rollout]) -> None:
-    _, rollout = played
-    assert (rollout.mask.sum(axis=1) >= 2).all()
+    """But for looking at one's cards, which comes once a seat."""
+    trainer, rollout = played
+    looks = len(rollout.final) if trainer.setup.game.name == "batasaurus" else 0
+    assert (rollout.mask.sum(axis=1) == 1).sum() == looks
     assert rollout.mask[np.arange(len(rollout.action)), rollout.action].all()
 
 
 def test_log_probabilities_are_the_nets_and_values_the_critics(played: tuple[Trainer, Rollout]) -> None:
     trainer, rollout = played
     assert (trainer.critic is not None) == trainer.config.privileged
-    with torch.no_grad():
-        logits, value, _ = trainer.net(torch.from_numpy(rollout.observation))
-        if trainer.critic:
-            value = trainer.critic(torch.from_numpy(rollout.omniscient))
-        log_probs = masked_log_softmax(logits, torch.from_numpy(rollout.mask))
-    expected = log_probs.numpy()[np.arange(len(rollout.action)), rollout.action]
-    assert rollout.log_prob == pytest.approx(expected, abs=1e-4)
-    assert rollout.value == pytest.approx(3.0 * value.numpy(), abs=1e-3)
+    log_probs, values = recomputed(trainer, rollout)
+    assert rollout.log_prob == pytest.approx(log_probs, abs=2e-4)
+    assert rollout.value == pytest.approx(3.0 * values, abs=1e-3)
+
+
+def test_each_seat_remembers_its_own_round_and_nothing_else(played: tuple[Trainer, Rollout]) -> None:
+    """Stepped by hand along the decisions of a seat, from a state of 0; every other state would give other numbers."""
+    trainer, rollout = played
+    if not trainer.config.recurrent:
+        pytest.skip("This net remembers nothing.")
+    blind = 0
+    for number in np.unique(rollout.chain)[:40]:
+        state = np.zeros((1, 8), np.float32)
+        for t in np.flatnonzero(rollout.chain == number):
+            at = slice(t, t + 1)
+            forgotten = trainer.net.evaluate(rollout.observation[at], np.zeros((1, 8), np.float32))[0]
+            logits, value = trainer.net.evaluate(rollout.observation[at], state)
+            mask = torch.from_numpy(rollout.mask[at])
+            one, other = (masked_log_softmax(torch.from_numpy(x), mask)[0, rollout.action[t]] for x in (logits, forgotten))
+            assert rollout.log_prob[t] == pytest.approx(float(one), abs=2e-4)
+            if not trainer.critic:
+                assert rollout.value[t] == pytest.approx(3.0 * value[0], abs=1e-3)
+            blind += abs(float(one) - float(other)) > 1e-2
+    assert blind > 40
 
 
 def test_the_critic_sees_all_hands_and_the_policy_does_not(played: tuple[Trainer, Rollout]) -> None:
@@ -169,16 +224,20 @@ def test_deals_differ_between_iterations_and_seeds() -> None:
     assert len({first_look(0, 0), first_look(0, 1), first_look(1, 0), first_look(1, 1)}) == 4
 
 
-def test_no_step_no_change() -> None:
+@pytest.mark.parametrize("other", [{}, *REMEMBERING], ids=str)
+def test_no_step_no_change(other: dict[str, Any]) -> None:
     """At a learning rate of 0 the ratio is 1 everywhere, so every term of the loss is known."""
-    trainer = trainer_of(tiny(learning_rate=0, last_learning_rate=0, tables=200))
+    trainer = trainer_of(tiny(**other, learning_rate=0, last_learning_rate=0, tables=200))
+    if trainer.config.recurrent:
+        stirred(trainer.net)
     before = [tensor.clone() for tensor in trainer.net.parameters()]
     metrics = trainer.iterate()
     assert all(torch.equal(one, two) for one, two in zip(before, trainer.net.parameters(), strict=True))
     assert metrics["update/kl"] == pytest.approx(0, abs=1e-6)
     assert metrics["update/clip_fraction"] == 0
     assert metrics["update/policy_loss"] == pytest.approx(0, abs=1e-4)  # advantages are centred in every minibatch
-    assert metrics["update/value_loss"] == pytest.approx(1, rel=0.3)  # in units of the returns' spread
+    if not other:
+        assert metrics["update/value_loss"] == pytest.approx(1, rel=0.3)  # in units of the returns' spread
     assert metrics["update/grad_norm"] > 0
 
 
@@ -203,7 +262,16 @@ def test_schedules_run_from_first_to_last() -> None:
 
 
 @pytest.mark.parametrize(
-    "other", [{}, {"privileged": True, "centre": False, "epochs": 1, "gae_lambda": 0.9}, {"bf16": True}]
+    "other",
+    [
+        {},
+        {"privileged": True, "centre": False, "epochs": 1, "gae_lambda": 0.9},
+        {"bf16": True},
+        {"recurrent": 8},
+        {"recurrent": 8, "recall": 1.0, "game": "batasaurus", "players": 3},
+        {"recurrent": 8, "recall": 0.5, "bf16": True},
+    ],
+    ids=str,
 )
 def test_stopped_and_resumed_it_is_the_same_run(tmp_path: Path, other: dict[str, Any]) -> None:
     config = tiny(**other)
@@ -228,25 +296,88 @@ def test_measuring_on_the_way_changes_nothing(tmp_path: Path) -> None:
     assert same(dataclasses.replace(measured, config=plain.config), plain)
 
 
-def test_torchs_own_generator_has_no_part_in_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("recurrent", [0, 8])
+def test_torchs_own_generator_has_no_part_in_it(tmp_path: Path, recurrent: int) -> None:
     torch.manual_seed(1)
-    one = run_in(tmp_path / "a", tiny(iterations=2))
+    one = run_in(tmp_path / "a", tiny(iterations=2, recurrent=recurrent))
     torch.manual_seed(2)
-    assert same(run_in(tmp_path / "b", tiny(iterations=2)), one)
-    other = run_in(tmp_path / "c", tiny(iterations=2, seed=1))
+    assert same(run_in(tmp_path / "b", tiny(iterations=2, recurrent=recurrent)), one)
+    other = run_in(tmp_path / "c", tiny(iterations=2, recurrent=recurrent, seed=1))
     assert not torch.equal(other.tensors["model.policy.weight"], one.tensors["model.policy.weight"])
 
 
 def test_a_checkpoint_of_another_net_is_refused() -> None:
     checkpoint = trainer_of(tiny(privileged=True)).checkpoint()
-    for other in (tiny(privileged=True, hidden=[17]), tiny(privileged=True, critic_hidden=[17])):
-        with pytest.raises(CheckpointError, match=r"another configuration: (critic_)?hidden differ\."):
+    others = ({"hidden": [17]}, {"critic_hidden": [17]}, {"recurrent": 8})
+    for other in (tiny(privileged=True, **values) for values in others):
+        with pytest.raises(CheckpointError, match=r"another configuration: ((critic_)?hidden|recurrent) differ\."):
             trainer_of(other).restore(checkpoint)
         lying = dataclasses.replace(checkpoint, config=dataclasses.asdict(other))
         with pytest.raises(CheckpointError, match="does not fit its configuration"):
             trainer_of(other).restore(lying)
     with pytest.raises(CheckpointError, match="players"):
         trainer_of(tiny(players=3)).restore(checkpoint)
+
+
+@pytest.mark.parametrize("other", [*REMEMBERING, {"players": 3}], ids=str)
+def test_a_checkpoint_plays_as_the_trainers_net_does(tmp_path: Path, other: dict[str, Any]) -> None:
+    """From its file, with all that it remembers, and where it draws too."""
+    config = tiny(**other, iterations=2, learning_rate=0.02)
+    run_in(tmp_path, config)
+    setup, trainer = config.setup(), trainer_of(config)
+    trainer.restore(load_checkpoint(tmp_path))
+    assert load_checkpoint(tmp_path).recurrent == config.recurrent
+    for stochastic in (False, True):
+        told: list[list[list[int]]] = []
+        for agent in (
+            NetAgent("mine", trainer.net, stochastic=stochastic),
+            load_net_agent(tmp_path, setup, "its", stochastic=stochastic),
+        ):
+            batch = Batch(setup, 30, seed=3, autoreset=False)
+            actions: list[list[int]] = []
+            play_out(
+                batch, [agent], np.zeros((30, setup.players), np.int64), [np.random.default_rng(1)],
+                after_step=lambda chosen, kept=actions: kept.append(chosen.tolist()),
+            )  # fmt: skip
+            told.append(actions)
+        assert told[0] == told[1]
+        assert len(told[0]) > 5
+
+
+# ---------------------------------------------------------------- recalling
+
+
+def test_the_loss_of_recalling_is_that_of_telling_what_was_seen_at_first() -> None:
+    """Worked out chain by chain: whatever a seat sees later, its own bytes of its first decision are what is asked for."""
+    trainer = trainer_of(tiny(game="batasaurus", players=3, recurrent=8, recall=1.0, tables=10))
+    stirred(trainer.net)
+    rollout = trainer.collect(np.random.default_rng(1))
+    private = trainer.setup.layout.private
+    assert (trainer.setup.layout.high[private] == 1).all()
+    chains = Chains(rollout.chain)
+    rows, batch_sizes = chains.packed(np.arange(chains.count))
+    observation, sizes = torch.from_numpy(rollout.observation[rows]), torch.from_numpy(batch_sizes)
+    with torch.no_grad():
+        _, _, states = trainer.net(observation, batch_sizes=sizes)
+        assert states is not None
+        found = float(trainer.recall_loss(observation, states, sizes))
+        told = torch.sigmoid(trainer.net.recall(states)).double().numpy()
+    losses = []
+    for k, t in enumerate(rows):
+        first = np.flatnonzero(rollout.chain == rollout.chain[t])[0]
+        seen = rollout.observation[first, private]
+        assert seen[:144].sum() == 12  # its whole layout
+        losses.append(-(seen * np.log(told[k]) + (1 - seen) * np.log(1 - told[k])).mean())
+    assert found == pytest.approx(np.mean(losses), rel=1e-3)
+
+
+def test_recalling_is_learned() -> None:
+    """A seat that has two cards tells all along which of them lies where."""
+    values = {"game": "batasaurus", "rules": {"dinosaurs": 2}, "recurrent": 32, "recall": 1.0, "tables": 128}
+    trainer = trainer_of(tiny(**values, iterations=80, learning_rate=0.01))
+    losses = [trainer.iterate()["update/recall_loss"] for _ in range(80)]
+    blind = 4 * np.log(2) / len(trainer.setup.layout.private)  # four bytes of which two are 1, and it cannot know which
+    assert losses[-1] < blind / 2 < blind < losses[0]
 
 
 # ---------------------------------------------------------------- from outside
