@@ -60,6 +60,8 @@ def load_agent(name: str, setup: Setup) -> Agent:
 
 def _modified(agent: Agent, word: str, number: str, setup: Setup) -> Agent:
     known = modifiers(setup.game.name)
+    if not known:
+        raise AgentError(f"In {setup.game.title} nothing modifies an agent, so @{word}= may not stand after its name.")
     if word not in known:
         raise AgentError(choose_one(f"ending of an agent's name in {setup.game.title}:", f"@{word}", [f"@{w}=" for w in known]))
     try:

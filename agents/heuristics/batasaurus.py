@@ -155,6 +155,9 @@ class RuleOfThumb:
 HEURISTICS: dict[str, Agent] = {name: RuleOfThumb(name) for name in NAMES}
 
 
+_NOTHING = "The agent {!r} remembers nothing, so there is nothing it could forget."
+
+
 class Forgetful:
     """An agent that takes in each of its slots with probability ``remembers`` in the memorising step, as people do.
 
@@ -163,7 +166,7 @@ class Forgetful:
 
     def __init__(self, agent: Agent, remembers: float) -> None:
         if not isinstance(agent, Rememberer):
-            raise AgentError(f"The agent {agent.name!r} remembers nothing, so there is nothing it could forget.")
+            raise AgentError(_NOTHING.format(agent.name))
         if not 0 <= remembers <= 1:
             raise AgentError(f"A slot is remembered with a probability from 0 to 1, not {remembers}.")
         self.agent = agent
@@ -171,10 +174,13 @@ class Forgetful:
         self.name = f"{agent.name}@remember={remembers:g}"
 
     def memory(self, setup: Setup) -> np.dtype[Any]:
-        """That of the agent; raises :class:`AgentError` where no seat has to remember."""
+        """That of the agent; raises :class:`AgentError` where it has none, or no seat has to remember."""
         if setup.kernel_rules.memory != GLIMPSE:  # type: ignore[attr-defined]
             raise AgentError(f"{self.name}: under these rules a seat always sees its cards, so there is nothing to forget.")
-        return self.agent.memory(setup)
+        kind = self.agent.memory(setup)
+        if not kind.itemsize:
+            raise AgentError(_NOTHING.format(self.agent.name))
+        return kind
 
     def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
         """What the agent plays on what it has taken in, shape ``(K,)``."""

@@ -11,9 +11,11 @@ import pytest
 
 from nainjaune_agents.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_agents.heuristics import heuristics
-from nainjaune_agents.loading import load_agent, setup_of_runs
+from nainjaune_agents.heuristics.batasaurus import Forgetful
+from nainjaune_agents.loading import load_agent, run_named, setup_of_runs, unmodified
 from nainjaune_agents.net_agent import NetAgent
 from nainjaune_env.errors import AgentError, CheckpointError
+from nainjaune_env.registry import make_setup
 from tests.agents.positions import small
 from tests.agents.test_checkpoint import make
 
@@ -79,6 +81,70 @@ def test_paths_with_a_colon(run: str) -> None:
 def test_who_is_nobody(name: str, says: str) -> None:
     with pytest.raises(AgentError, match=says):
         load_agent(name, small())
+
+
+# ---------------------------------------------------------------- modified
+
+
+@pytest.mark.parametrize("name", ["highest@remember=0.7", "cheapest@remember=0", "mirror@remember=1e-1"])
+def test_a_heuristic_that_forgets(name: str) -> None:
+    agent = load_agent(name, make_setup("batasaurus"))
+    assert isinstance(agent, Forgetful)
+    assert agent.agent is heuristics("batasaurus")[name.partition("@")[0]]
+    assert agent.remembers == float(name.partition("=")[2])
+    assert agent.name == f"{agent.agent.name}@remember={agent.remembers:g}"
+
+
+def test_modified_twice_it_is_modified_twice() -> None:
+    agent = load_agent("highest@remember=0.7@remember=0.5", make_setup("batasaurus"))
+    assert agent.name == "highest@remember=0.7@remember=0.5"
+    assert isinstance(agent, Forgetful)
+    assert isinstance(agent.agent, Forgetful)
+    assert (agent.remembers, agent.agent.remembers) == (0.5, 0.7)
+
+
+@pytest.mark.parametrize("prefix", ["", "ppo:"])
+@pytest.mark.parametrize("drawn", ["", "@sample"])
+@pytest.mark.parametrize("ending", ["", f"/{FILE_NAME}"])
+def test_a_run_that_forgets(run: str, prefix: str, drawn: str, ending: str) -> None:
+    setup = make_setup("batasaurus")
+    save_checkpoint(Path(run) / FILE_NAME, make(setup, recurrent=4))
+    name = f"{prefix}{run}{ending}{drawn}@remember=0.5"
+    agent = load_agent(name, setup)
+    assert isinstance(agent, Forgetful)
+    assert isinstance(agent.agent, NetAgent)
+    assert (agent.name, agent.agent.name, agent.remembers) == (name, f"{prefix}{run}{ending}{drawn}", 0.5)
+    assert agent.agent.stochastic == bool(drawn)
+    assert agent.agent.net.recurrent == 4
+    assert setup_of_runs([name], "batasaurus") == setup
+    assert run_named(name) == ("ppo" if prefix else None, Path(run + ending))
+    assert unmodified(name) == f"{prefix}{run}{ending}{drawn}"
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("highest@forget=0.5", r"ending of an agent's name in Batasaurus: '@forget'\..* Valid: @remember=\."),
+        ("highest@remembers=0.5", r"'@remembers'\. Did you mean '@remember='\?"),
+        ("highest@remember=half", r"After @remember= comes a number, not 'half'\."),
+        ("highest@remember=", r"After @remember= comes a number, not ''\."),
+        ("highest@remember=1.5", r"A slot is remembered with a probability from 0 to 1, not 1\.5\."),
+        ("highest@remember=nan", r"A slot is remembered with a probability from 0 to 1, not nan\."),
+        ("highest@remember", r"Unknown agent 'highest@remember'\. Did you mean 'highest'\?"),
+        ("higest@remember=0.5", r"Unknown agent 'higest'\. Did you mean 'highest'\?"),
+        ("random@remember=0.5", r"The agent 'random' remembers nothing, so there is nothing it could forget\."),
+        ("runs/zzz@remember=0.5", r"There is no run or checkpoint at 'runs/zzz'\."),
+    ],
+)
+def test_endings_that_are_none(name: str, says: str) -> None:
+    with pytest.raises(AgentError, match=says):
+        load_agent(name, make_setup("batasaurus"))
+
+
+def test_where_nothing_modifies_an_agent() -> None:
+    sentence = r"In Nain Jaune nothing modifies an agent, so @remember= may not stand after its name\."
+    with pytest.raises(AgentError, match=sentence):
+        load_agent("lowest@remember=0.5", small())
 
 
 def test_an_empty_name_is_nobody() -> None:

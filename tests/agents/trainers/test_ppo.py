@@ -169,11 +169,10 @@ def test_log_probabilities_are_the_nets_and_values_the_critics(played: tuple[Tra
     assert rollout.value == pytest.approx(3.0 * values, abs=1e-3)
 
 
+@pytest.mark.parametrize("played", REMEMBERING, indirect=True, ids=str)
 def test_each_seat_remembers_its_own_round_and_nothing_else(played: tuple[Trainer, Rollout]) -> None:
     """Stepped by hand along the decisions of a seat, from a state of 0; every other state would give other numbers."""
     trainer, rollout = played
-    if not trainer.config.recurrent:
-        pytest.skip("This net remembers nothing.")
     blind = 0
     for number in np.unique(rollout.chain)[:40]:
         state = np.zeros((1, 8), np.float32)

@@ -1,0 +1,430 @@
+"""The rules of thumb on positions made by hand and against their definitions in plain words, and forgetting.
+
+A script such as "0:5 1:3" says who plays which value; that the seats memorise their cards before is not written.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from nainjaune_agents.agent import Agent, Memories, Turn
+from nainjaune_agents.arena.play import play_out
+from nainjaune_agents.heuristics import heuristics, modifiers
+from nainjaune_agents.heuristics.batasaurus import NAMES, Forgetful, choose, infer
+from nainjaune_agents.net_agent import NetAgent
+from nainjaune_agents.networks import PolicyValueNet
+from nainjaune_env.batch import Batch, legal_actions
+from nainjaune_env.errors import AgentError
+from nainjaune_env.games.batasaurus import SPEC
+from nainjaune_env.games.batasaurus.encode import BATTLE, MEMORISING
+from nainjaune_env.games.batasaurus.kernel import MEMORISE
+from nainjaune_env.games.batasaurus.notation import setup_table
+from nainjaune_env.spec import Setup
+from tests.agents.positions import asked, stirred
+
+GAME = "batasaurus"
+RULES = list(NAMES)
+
+SIX = [[3, 1, 6, 2, 5, 4], [2, 6, 1, 5, 3, 4], [4, 3, 2, 1, 6, 5]]
+"""Layouts of six cards for up to three seats."""
+
+
+class Sitting:
+    """One table, at which the rules of thumb, or other agents, watch every decision from the seat that has it."""
+
+    def __init__(
+        self,
+        players: int,
+        script: str = "",
+        *,
+        layouts: list[list[int]] | None = None,
+        leader: int = 0,
+        agents: list[Agent] | None = None,
+        **knobs: Any,
+    ) -> None:
+        given = (SIX if layouts is None else layouts)[:players]
+        self.setup = SPEC.setup(None, players, dinosaurs=len(given[0]), **knobs)
+        self.batch = Batch(self.setup, 1, skip_forced=False, autoreset=False)
+        self.batch.set_tables(0, setup_table(self.setup, given, leader=leader))
+        self.agents = [heuristics(GAME)[name] for name in NAMES] if agents is None else agents
+        self.memories = Memories(self.batch, self.agents)
+        while self.table.phase == MEMORISING:
+            assert set(self.actions().values()) == {MEMORISE}
+            self.move(MEMORISE)
+        for play in script.split():
+            seat, value = map(int, play.split(":"))
+            assert self.table.seat == seat, f"seat {self.table.seat} is to act before {play}"
+            self.actions()
+            self.move(self.table.layout[seat].tolist().index(value))
+
+    @property
+    def table(self) -> Any:
+        return self.batch.tables[0]
+
+    def move(self, action: int) -> None:
+        self.batch.step([action])
+        self.memories.stepped()
+
+    def actions(self) -> dict[str, int]:
+        found = {}
+        for number, agent in enumerate(self.agents):
+            turn = self.memories.turn(number, np.arange(1))
+            found[agent.name] = int(agent.act(turn, np.random.default_rng(0))[0])
+            self.memories.keep(number, turn)
+        return found
+
+    def values(self) -> dict[str, int]:
+        """The values that they play."""
+        return {name: int(self.table.layout[self.table.seat][slot]) for name, slot in self.actions().items()}
+
+
+def with_known(sitting: Sitting, name: str, known: list[int]) -> int:
+    """The slot that a rule of thumb plays when it remembers so much: a value a slot, 0 for none."""
+    memory = np.zeros((1, 12), np.uint8)
+    memory[0, : len(known)] = known
+    return int(heuristics(GAME)[name].act(Turn(sitting.batch, np.arange(1), memory), np.random.default_rng(0))[0])
+
+
+both = pytest.mark.parametrize("memory", ["glimpse", "perfect"])
+
+
+def sorted_if(memory: str, players: int) -> dict[str, Any]:
+    """With perfect memory layouts are sorted."""
+    return {"memory": memory, "layouts": [[1, 2, 3, 4, 5, 6]] * players if memory == "perfect" else SIX}
+
+
+# ---------------------------------------------------------------- positions
+
+
+@both
+def test_leading(memory: str) -> None:
+    """Nothing is shown: the lowest card wins as things lie, and no value is out of anybody's hand."""
+    assert Sitting(2, **sorted_if(memory, 2)).values() == {"highest": 6, "cheapest": 1, "mirror": 6}
+
+
+@both
+@pytest.mark.parametrize(("shown", "cheapest"), [(1, 2), (3, 4), (5, 6), (6, 1)])
+def test_following(memory: str, shown: int, cheapest: int) -> None:
+    """The lowest that wins, else the lowest; and the card that the leader has shown."""
+    wants = Sitting(2, f"0:{shown}", **sorted_if(memory, 2)).values()
+    assert wants == {"highest": 6, "cheapest": cheapest, "mirror": shown}
+
+
+@both
+def test_the_lowest_that_wins_is_above_all_that_are_shown(memory: str) -> None:
+    assert Sitting(3, "0:2 1:4", **sorted_if(memory, 3)).values()["cheapest"] == 5
+    assert Sitting(3, "0:4 1:2", **sorted_if(memory, 3)).values()["cheapest"] == 5
+    assert Sitting(3, "0:4 1:6", **sorted_if(memory, 3)).values()["cheapest"] == 1
+
+
+@both
+def test_what_was_shown_in_tricks_before_is_no_bar(memory: str) -> None:
+    """5 took the first trick; 2 lies on the table now."""
+    wants = Sitting(2, "0:5 1:4 0:2", **sorted_if(memory, 2)).values()
+    assert wants == {"highest": 6, "cheapest": 3, "mirror": 5}
+
+
+@both
+def test_in_a_battle_the_cheapest_is_the_highest(memory: str) -> None:
+    sitting = Sitting(2, "0:3 1:3", **sorted_if(memory, 2))
+    assert sitting.table.phase == BATTLE
+    assert sitting.values() == {"highest": 6, "cheapest": 6, "mirror": 6}
+    # face down: what the leader has committed is nothing shown
+    committed = Sitting(2, "0:3 1:3 0:4", **sorted_if(memory, 2))
+    assert committed.values() == {"highest": 6, "cheapest": 6, "mirror": 6}
+
+
+@both
+def test_mirror_takes_what_most_have_shown_the_highest_of_equals(memory: str) -> None:
+    assert Sitting(3, "0:4 1:5", **sorted_if(memory, 3)).values()["mirror"] == 5
+    sitting = Sitting(3, "0:4 1:5 2:6 2:1 0:2 1:4", **sorted_if(memory, 3))
+    assert sitting.table.seat == 1
+    # seat 1 has 1, 2, 3, 6 left: each but the 3 was shown by one
+    assert sitting.values()["mirror"] == 6
+    sitting = Sitting(3, "0:1 1:5 2:6 2:5", **sorted_if(memory, 3))
+    # seat 0 has 2 to 6 left: 5 was shown by two, 6 by one
+    assert sitting.values()["mirror"] == 5
+
+
+def test_a_trick_may_be_led_by_any_seat() -> None:
+    sitting = Sitting(3, "2:2 0:4", leader=2)
+    assert sitting.table.seat == 1
+    assert sitting.values() == {"highest": 6, "cheapest": 5, "mirror": 4}
+
+
+# ---------------------------------------------------------------- not knowing
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_knowing_nothing_they_play_the_first_card_there_is(name: str) -> None:
+    assert with_known(Sitting(2), name, []) == 0
+    sitting = Sitting(2, "0:3 1:2 0:1 1:6")  # seat 0's slots 0 and 1, seat 1's 0 and 1: seat 1 leads
+    assert sitting.table.seat == 1
+    assert with_known(sitting, name, []) == 2
+
+
+@pytest.mark.parametrize(("name", "slot"), [("highest", 4), ("cheapest", 1), ("mirror", 4)])
+def test_they_choose_among_what_they_know(name: str, slot: int) -> None:
+    """3 1 ? ? 5 ?: the 6 and the 2 are forgotten."""
+    assert with_known(Sitting(2), name, [3, 1, 0, 0, 5, 0]) == slot
+
+
+@pytest.mark.parametrize(("name", "slot"), [("highest", 2), ("cheapest", 1), ("mirror", 2)])
+@pytest.mark.parametrize("unknown", range(6))
+def test_the_only_unknown_slot_is_told_from_the_others(name: str, slot: int, unknown: int) -> None:
+    known = [0 if slot == unknown else value for slot, value in enumerate(SIX[0])]
+    assert with_known(Sitting(2), name, known) == slot
+
+
+def test_what_is_shown_helps_to_tell() -> None:
+    """Two slots are unknown. One is played, blindly; it shows a 6, so that the other must be the 2."""
+    known = [3, 1, 0, 0, 5, 4]
+    assert with_known(Sitting(2), "highest", known) == 4
+    sitting = Sitting(2, "0:6 1:4")
+    assert with_known(sitting, "cheapest", known) == 1
+    memory = np.array([[*known, *[0] * 6]], np.uint8)
+    heuristics(GAME)["highest"].act(Turn(sitting.batch, np.arange(1), memory), np.random.default_rng(0))
+    assert memory[0, :6].tolist() == [3, 1, 0, 2, 5, 4]
+
+
+def test_infer_by_itself() -> None:
+    sitting = Sitting(2, "0:6 1:4")
+    word = int(sitting.batch.legal[0])
+    for known, expected in [
+        ([3, 1, 0, 0, 5, 4], [3, 1, 0, 2, 5, 4]),
+        ([0, 1, 0, 2, 5, 4], [3, 1, 0, 2, 5, 4]),
+        ([0, 1, 0, 0, 5, 4], [0, 1, 0, 0, 5, 4]),
+        ([3, 1, 6, 2, 5, 4], [3, 1, 6, 2, 5, 4]),
+        ([0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0]),
+    ]:
+        row = np.array([*known, *[0] * 6], np.uint8)
+        infer(sitting.table, word, row)
+        assert row[:6].tolist() == expected
+
+
+# ---------------------------------------------------------------- definitions
+
+
+def defined(name: str, setup: Setup, table: Any, word: int, known: dict[int, int]) -> int:
+    """What a rule of thumb plays, in plain words, where it knows the values ``known`` of some slots."""
+    slots = legal_actions(word)
+    if slots == [MEMORISE]:
+        return MEMORISE
+    seat, held = int(table.seat), [{v for v in range(1, 13) if int(row) >> v - 1 & 1} for row in table.held]
+    values = {slot: known[slot] for slot in slots if slot in known}
+    if len(values) == len(slots) - 1:
+        (rest,) = held[seat] - set(values.values())
+        values |= {slot: rest for slot in slots if slot not in values}
+    if not values:
+        return slots[0]
+    of = {value: slot for slot, value in values.items()}
+    if name == "highest" or (name == "cheapest" and table.phase == BATTLE):
+        return of[max(of)]
+    if name == "cheapest":
+        enough = [value for value in of if value > table.shown.max()]
+        return of[min(enough or of)]
+    others = [cards for other, cards in enumerate(held[: setup.players]) if other != seat]
+    return of[max(of, key=lambda value: (sum(value not in cards for cards in others), value))]
+
+
+@pytest.mark.parametrize("players", [2, 3, 4])
+@pytest.mark.parametrize("knobs", [{}, {"memory": "perfect"}, {"dinosaurs": 4}, {"memory": "perfect", "dinosaurs": 7}], ids=str)
+@pytest.mark.parametrize("remembers", [1.0, 0.6])
+def test_each_plays_by_its_definition(players: int, knobs: dict[str, Any], remembers: float) -> None:
+    """On random play, with all that was to be seen and with a part of it."""
+    setup = SPEC.setup(None, players, **knobs)
+    agents: list[Agent] = [heuristics(GAME)[name] for name in NAMES]
+    rng, checked, gaps = np.random.default_rng(1), 0, 0
+    for turns_of in asked(setup, agents, seed=3, tables=10, steps=40):
+        for agent, turn in zip(agents, turns_of, strict=True):
+            looking = turn.legal == 1 << MEMORISE
+            rows = turn._batch.tables
+            before = turn.memory.copy()
+            actions = agent.act(turn, rng)
+            for i, row in enumerate(rows):
+                sees = setup.rules.memory == "perfect" or looking[i]  # type: ignore[attr-defined]
+                mine = row.layout[row.seat] if sees else before[i]
+                known = {slot: int(mine[slot]) for slot in legal_actions(int(turn.legal[i])) if slot < 12 and mine[slot]}
+                assert actions[i] == defined(agent.name, setup, row, int(turn.legal[i]), known)
+                checked += not looking[i]
+                gaps += 0 < len(known) < int(turn.legal[i]).bit_count() and not looking[i]
+            # some of what they have just seen is forgotten
+            turn.memory[looking[:, None] & (rng.random((10, 12)) >= remembers)] = 0
+    assert checked > 500
+    assert (gaps > 50) == (remembers < 1 and setup.rules.memory == "glimpse")  # type: ignore[attr-defined]
+
+
+def test_every_rule_of_thumb_is_there_by_name() -> None:
+    assert list(heuristics(GAME)) == ["random", "highest", "cheapest", "mirror"]
+    assert [agent.name for agent in heuristics(GAME).values()] == list(heuristics(GAME))
+    assert list(modifiers(GAME)) == ["remember"]
+    assert modifiers("nain_jaune") == {}
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_searches_can_call_it_on_one_table(name: str) -> None:
+    setup = SPEC.setup(None, 3, memory="perfect")
+    agent = heuristics(GAME)[name]
+    for (turn,) in asked(setup, [agent], seed=6, tables=4, steps=8):
+        actions = agent.act(turn, np.random.default_rng(0))
+        for i in range(4):
+            known = turn.tables[i].layout[turn.seat[i]].copy()
+            assert choose(NAMES.index(name), turn.tables[i], setup.kernel_rules, turn.legal[i], known) == actions[i]
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_remembering_all_they_play_as_if_they_saw_it(players: int) -> None:
+    """The layout is the same in both worlds, but for where it lies."""
+    for name in NAMES:
+        told = []
+        for memory in ("glimpse", "perfect"):
+            setup = SPEC.setup(None, players, memory=memory)
+            batch = Batch(setup, 1, autoreset=False)
+            batch.set_tables(0, setup_table(setup, [list(range(1, 13))] * players, leader=1))
+            told.append(play_out(batch, [heuristics(GAME)[name]], np.zeros((1, players), np.int64), [np.random.default_rng(0)]))
+        assert told[0].tolist() == told[1].tolist()
+
+
+# ---------------------------------------------------------------- forgetting
+
+
+class Seer:
+    """Remembers what it is shown of its cards, in the observation and in its tables, and writes it down; plays the first card."""
+
+    name = "seer"
+
+    def __init__(self) -> None:
+        self.seen: list[tuple[list[int], list[int]]] = []
+        """Where it looked: the values in the observation, and those in the tables."""
+        self.later = 0
+
+    def memory(self, setup: Setup) -> np.dtype[Any]:
+        return np.dtype(np.int64)
+
+    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
+        shown = turn.setup.layout.view(turn.observation, "layout") @ np.arange(1, 13)
+        for k in range(len(turn.index)):
+            if turn.legal[k] == 1 << MEMORISE:
+                self.seen.append((shown[k].tolist(), turn.tables[k].layout[turn.seat[k]].tolist()))
+                truth = turn._batch.tables[turn.index[k]].layout[turn.seat[k]]
+                assert all(value in (0, true) for value, true in zip(shown[k], truth, strict=True))
+            else:
+                self.later += 1
+                assert turn.observation[k].tobytes() == turn._batch.observation[turn.index[k]].tobytes()
+                assert turn.tables[k].tobytes() == turn._batch.redacted(turn.index[k : k + 1])[0].tobytes()
+            turn.memory[k] += 1
+        return np.array([legal_actions(int(word))[0] for word in turn.legal], np.int64)
+
+
+def played_by(agent: Agent, players: int = 2, tables: int = 50, **knobs: Any) -> NDArray[np.int64]:
+    """What every table comes to with ``agent`` in the first seat and another rule of thumb in the rest."""
+    batch = Batch(SPEC.setup(None, players, **knobs), tables, seed=4, autoreset=False)
+    seating = np.ones((tables, players), np.int64)
+    seating[:, 0] = 0
+    return play_out(batch, [agent, heuristics(GAME)["cheapest"]], seating, [np.random.default_rng(k) for k in range(2)])
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_who_forgets_nothing_plays_as_ever(name: str) -> None:
+    agent = heuristics(GAME)[name]
+    assert played_by(Forgetful(agent, 1.0)).tolist() == played_by(agent).tolist()
+    assert played_by(Forgetful(agent, 0.5)).tolist() != played_by(agent).tolist()
+
+
+@pytest.mark.parametrize("name", RULES)
+def test_who_forgets_all_plays_from_left_to_right(name: str) -> None:
+    """All rules of thumb are then one, but that the last card but one tells the last: the seat plays its first card."""
+    seer = Seer()
+    assert played_by(Forgetful(heuristics(GAME)[name], 0.0)).tolist() == played_by(seer).tolist()
+
+
+def test_what_is_forgotten_is_neither_observed_nor_in_the_tables() -> None:
+    """And a slot is taken in with the probability that was asked for, each by itself; ±4.5 standard deviations."""
+    for remembers in (0.0, 0.3, 0.7, 1.0):
+        seer = Seer()
+        played_by(Forgetful(seer, remembers), tables=2000)
+        assert len(seer.seen) == 2000
+        assert all(observed == held for observed, held in seer.seen)
+        taken = np.array([observed for observed, _ in seer.seen]) > 0
+        sigma = (remembers * (1 - remembers)) ** 0.5
+        assert abs(taken.mean() - remembers) <= 4.5 * sigma / 24_000**0.5
+        assert (np.abs(taken.mean(axis=0) - remembers) <= 4.5 * sigma / 2000**0.5).all()
+        # by itself: how many of twelve has the spread of a binomial
+        assert abs(taken.sum(axis=1).var() - 12 * sigma**2) <= 4.5 * 12 * sigma**2 * (2 / 2000) ** 0.5
+        assert seer.later > 10_000
+
+
+def test_nothing_but_its_own_view_is_touched() -> None:
+    batch = Batch(SPEC.setup(), 20, seed=5)
+    agent = Forgetful(heuristics(GAME)["highest"], 0.0)
+    memories = Memories(batch, [agent])
+    turn = memories.turn(0, np.arange(20))
+    before, seen, tables = batch.save(), turn.observation.copy(), turn.tables.copy()
+    agent.act(turn, np.random.default_rng(0))
+    assert all(np.array_equal(array, batch.save()[name]) for name, array in before.items())
+    assert np.array_equal(turn.observation, seen)
+    assert turn.tables.tobytes() == tables.tobytes()
+    assert not turn.memory.any()
+
+
+def test_its_chance_is_the_generators() -> None:
+    def memory(seed: int) -> list[list[int]]:
+        batch = Batch(SPEC.setup(), 20, seed=5)
+        agent = Forgetful(heuristics(GAME)["highest"], 0.5)
+        turn = Memories(batch, [agent]).turn(0, np.arange(20))
+        agent.act(turn, np.random.default_rng(seed))
+        kept: list[list[int]] = turn.memory.tolist()
+        return kept
+
+    assert memory(1) == memory(1) != memory(2)
+
+
+def net_agent(setup: Setup, recurrent: int) -> NetAgent:
+    generator = torch.Generator().manual_seed(2)
+    return NetAgent("net", stirred(PolicyValueNet(setup.layout, len(setup.game.actions), [8], generator, recurrent=recurrent)))
+
+
+def test_a_net_forgets_too() -> None:
+    setup = SPEC.setup()
+    agent = net_agent(setup, 6)
+    assert played_by(Forgetful(agent, 1.0)).tolist() == played_by(agent).tolist()
+    blind = Forgetful(agent, 0.0)
+    batch = Batch(setup, 20, seed=5)
+    turn = Memories(batch, [blind]).turn(0, np.arange(20))
+    blind.act(turn, np.random.default_rng(0))
+    without = turn.observation.copy()
+    setup.layout.view(without, "layout")[:] = 0
+    state = np.zeros((20, 6), np.float32)
+    agent.net.evaluate(without, state)
+    assert turn.memory == pytest.approx(state, abs=1e-6)
+
+
+def test_its_name_says_how_much_it_remembers() -> None:
+    assert Forgetful(heuristics(GAME)["cheapest"], 0.70).name == "cheapest@remember=0.7"
+    assert Forgetful(heuristics(GAME)["cheapest"], 1).name == "cheapest@remember=1"
+
+
+def test_who_remembers_nothing_cannot_forget() -> None:
+    with pytest.raises(AgentError, match=r"The agent 'random' remembers nothing, so there is nothing it could forget\."):
+        Forgetful(heuristics(GAME)["random"], 0.5)
+    setup = SPEC.setup()
+    with pytest.raises(AgentError, match=r"The agent 'net' remembers nothing, so there is nothing it could forget\."):
+        Memories(Batch(setup, 1), [Forgetful(net_agent(setup, 0), 0.5)])
+
+
+def test_where_all_is_seen_there_is_nothing_to_forget() -> None:
+    agent = Forgetful(heuristics(GAME)["highest"], 0.5)
+    sentence = r"highest@remember=0\.5: under these rules a seat always sees its cards, so there is nothing to forget\."
+    with pytest.raises(AgentError, match=sentence):
+        played_by(agent, memory="perfect")
+
+
+@pytest.mark.parametrize("remembers", [-0.1, 1.1, float("nan"), float("inf")])
+def test_a_probability_is_from_0_to_1(remembers: float) -> None:
+    with pytest.raises(AgentError, match=rf"A slot is remembered with a probability from 0 to 1, not {remembers}\."):
+        Forgetful(heuristics(GAME)["highest"], remembers)
