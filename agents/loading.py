@@ -1,10 +1,10 @@
-"""Agents by name: heuristics, and the runs of trainers."""
+"""Agents by name: heuristics, solutions, and the runs of trainers."""
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from nainjaune_env.registry import get_game
 from nainjaune_env.spec import Setup
 
 from .agent import Agent
+from .exact import exact_agents
 from .heuristics import heuristics, modifiers
 
 SAMPLED = "@sample"
@@ -34,18 +35,26 @@ def run_named(name: str) -> tuple[str | None, Path]:
     return (prefix, Path(rest)) if rest and prefix.isidentifier() else (None, Path(text))
 
 
+def named_agents(game: str) -> Mapping[str, Agent]:
+    """All agents for a game that go by a name of their own: heuristics, and solutions where there are any."""
+    return {**heuristics(game), **exact_agents(game)}
+
+
 def load_agent(name: str, setup: Setup) -> Agent:
     """The agent called ``name``, for tables with ``setup``.
 
-    A heuristic's name, or the path of a run's folder or checkpoint (``runs/a``, also ``ppo:runs/a``; with ``@sample`` at
-    the end it draws from its policy); what modifies an agent in this game may follow (``cheapest@remember=0.7``). Raises
-    :class:`AgentError` where nobody answers to the name,
+    The name of a heuristic or of a solution (``exact``), or the path of a run's folder or checkpoint (``runs/a``, also
+    ``ppo:runs/a``; with ``@sample`` at the end it draws from its policy); what modifies an agent in this game may follow
+    (``cheapest@remember=0.7``). Raises :class:`AgentError` where nobody answers to the name, or a solution is of other tables,
     :class:`~nainjaune_env.errors.CheckpointError` where a run is not whole or not for such tables.
     """
     ending = _ENDING.fullmatch(name)
     if ending:
         return _modified(load_agent(ending[1], setup), ending[2], ending[3], setup)
-    known = heuristics(setup.game.name)
+    exact = exact_agents(setup.game.name)
+    known = named_agents(setup.game.name)
+    if name in exact:
+        exact[name].check(setup)
     if name in known:
         return known[name]
     algorithm, path = run_named(name)
@@ -79,7 +88,7 @@ def setup_of_runs(names: Sequence[str], game: str) -> Setup | None:
     found: dict[str, Setup] = {}
     for name in names:
         path = run_named(name)[1]
-        if unmodified(name) not in heuristics(game) and path.exists():
+        if unmodified(name) not in named_agents(game) and path.exists():
             from .checkpoint import load_checkpoint
 
             kept = load_checkpoint(path)

@@ -43,6 +43,10 @@ class AgentError(NainJauneError, ValueError):
     """An agent's name that nobody answers to, or an agent that answered with no legal action."""
 
 
+class TreeError(NainJauneError, ValueError):
+    """A game that cannot be written out: too many nodes or openings, or chance in the middle of play."""
+
+
 def choose_one(what: str, given: object, allowed: Iterable[str]) -> str:
     """The sentence for an unknown name: what came, the nearest valid name, and all valid names."""
     names = list(allowed)

@@ -27,9 +27,9 @@ FLOORS: dict[str, int] = {
     f"{ENV}.envs.*": 4, ENV: 4,
     # agents
     f"{AGENTS}": 5, f"{AGENTS}.agent": 5, f"{AGENTS}.chance": 5, f"{AGENTS}.sampling": 5, f"{AGENTS}.heuristics.*": 5,
-    f"{AGENTS}.networks": 5,
+    f"{AGENTS}.exact.*": 5, f"{AGENTS}.networks": 5,
     f"{AGENTS}.checkpoint": 5, f"{AGENTS}.net_agent": 5, f"{AGENTS}.loading": 5,
-    f"{AGENTS}.arena.*": 6, f"{AGENTS}.exact.*": 6,
+    f"{AGENTS}.arena.*": 6,
     f"{AGENTS}.trainers.*": 7,
     f"{AGENTS}.cli.*": 8, "train.py": 8, "evaluate.py": 8,
 }  # fmt: skip

@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--records", type=Path, metavar="FILE", help="also play whole matches and write their records here")
     parser.add_argument("--matches", type=int, default=100, help="how many matches for --records (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=1, help="torch's threads, at most the free cores (default: %(default)s)")
-    parser.add_argument("--list", action="store_true", help="list the heuristics of the game, and stop")
+    parser.add_argument("--list", action="store_true", help="list the game's heuristics and solutions, and stop")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -49,13 +49,15 @@ def run(args: argparse.Namespace) -> int:
     from ..arena.matches import record_matches
     from ..arena.report import import_drawing, text_table, write_report
     from ..arena.tournament import tournament
+    from ..exact import exact_agents
     from ..heuristics import heuristics
     from ..loading import load_agent, setup_of_runs, use_threads
     from ..trainers.config import apply_settings, settle
 
     game = get_game(args.game or DEFAULT_GAME).name
     if args.list:
-        print("\n".join(heuristics(game)))
+        solutions = [f"{name} ({agent.plays_at})" for name, agent in exact_agents(game).items()]
+        print("\n".join([*heuristics(game), *solutions]))
         return 0
     if not args.agents:
         raise AgentError("Name the agents to rate, as in --agents lowest runs/first; --list shows the heuristics.")

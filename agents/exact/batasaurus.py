@@ -23,8 +23,9 @@ values that neither holds left out. Of patterns with equally many cards there ar
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import factorial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,7 +38,8 @@ from nainjaune_env.games.batasaurus.state import SLOTS
 from nainjaune_env.jit import jit
 from nainjaune_env.spec import Setup
 
-from ..agent import Agent, Turn
+from ..agent import Turn
+from . import ExactPlayer, Solved
 from .matrix import solve_game
 
 ONE = np.int64(1)
@@ -289,10 +291,22 @@ class ExactAgent:
     """
 
     name = "exact"
+    plays_at = "2 players, memory = perfect"
+
+    def check(self, setup: Setup) -> None:
+        """Raises :class:`AgentError` unless it has solved tables with ``setup``."""
+        if not is_solved(setup):
+            rules: Any = setup.rules
+            raise AgentError(
+                f"The agent {self.name!r} plays with 2 players and memory = perfect, "
+                f"not with {setup.players} and memory = {rules.memory}."
+            )
 
     def probabilities(self, turn: Turn) -> NDArray[np.float64]:
         """Of each action at each decision, shape ``(K, A)``; raises :class:`AgentError` for other tables than it has solved."""
-        solution = solve(self._dinosaurs(turn.setup))
+        self.check(turn.setup)
+        rules: Any = turn.setup.rules
+        solution = solve(rules.dinosaurs)
         out = np.zeros((len(turn.index), turn.num_actions))
         write_policy(turn.tables, solution.values, workspace(solution.dinosaurs), out)
         return out
@@ -303,14 +317,41 @@ class ExactAgent:
         draw(self.probabilities(turn), turn.legal, rng.random(len(actions)), actions)
         return actions
 
-    def _dinosaurs(self, setup: Setup) -> int:
-        rules: Any = setup.rules
-        if setup.players != 2 or rules.memory != "perfect":
-            raise AgentError(
-                f"The agent {self.name!r} plays with 2 players and memory = perfect, "
-                f"not with {setup.players} and memory = {rules.memory}."
-            )
-        return int(rules.dinosaurs)
+
+AGENTS: Mapping[str, ExactPlayer] = {ExactAgent.name: ExactAgent()}
 
 
-AGENTS: Mapping[str, Agent] = {ExactAgent.name: ExactAgent()}
+def is_solved(setup: Setup) -> bool:
+    """Whether ``setup`` is one of the games solved here: whatever the set, and whoever gets a trick that nobody wins."""
+    rules: Any = setup.rules
+    return setup.players == 2 and bool(rules.memory == "perfect")
+
+
+def solved(setup: Setup) -> Solved | None:
+    """The value of a game, and the cards to lead first; None for other tables than :func:`is_solved` ones."""
+    if not is_solved(setup):
+        return None
+    rules: Any = setup.rules
+    solution = solve(rules.dinosaurs)
+    size = solution.dinosaurs
+    full, game = np.int64((1 << size) - 1), workspace(size).game
+    fill(game, solution.values, full, full, 0)
+    secured = game.min(axis=1)
+    best = tuple(str(card + 1) for card in np.flatnonzero(secured > secured.max() - TIE))
+    # a seat's own cards less the mean of both are half of its own less the other's
+    return Solved(solution.value / 2, solution.error / 2, best, len(solution.values.lead))
+
+
+def sizes(setup: Setup) -> Iterator[Mapping[str, Any]]:
+    """Sets of 2 dinosaurs and more."""
+    return ({"dinosaurs": size} for size in range(2, SLOTS + 1))
+
+
+def most_nodes(setup: Setup) -> int:
+    """Twice the lines of play, as there are two ways on from each node or more.
+
+    At most every seat plays its cards in every order; with ``memory = glimpse`` they are dealt in every order, too.
+    """
+    rules: Any = setup.rules
+    orders = factorial(rules.dinosaurs) ** setup.players
+    return int(2 * setup.players * orders * (1 if rules.memory == "perfect" else orders))

@@ -22,8 +22,8 @@ ASKED = 3
 def tabular(tree: Tree, agent: Agent, rng: np.random.Generator) -> NDArray[np.float64]:
     """The policy of ``agent`` in every seat, ``(S,)``.
 
-    An agent is asked for its ``probabilities``, or where it has none for its action, which must not depend on ``rng``; raises
-    :class:`AgentError` where it does. What it remembers follows the decisions of its seat.
+    An agent is asked for its ``probabilities``, or where it has none for its action, which must not depend on ``rng``, nor must
+    what it remembers; raises :class:`AgentError` where one does. What it remembers follows the decisions of its seat.
     """
     if isinstance(agent, RandomAgent):
         return tree.uniform()
@@ -53,7 +53,9 @@ def _ask(agent: Agent, batch: Batch, memory: NDArray[Any] | None, rng: np.random
         return agent.probabilities(Turn(batch, index, memory))
     kept = [None if memory is None else memory.copy() for _ in range(ASKED)]
     actions = [agent.act(Turn(batch, index, own), rng) for own in kept]
-    if any((other != actions[0]).any() for other in actions[1:]):
+    # what it keeps must not be left to chance either: later choices may follow from it
+    answers = [(given.tobytes(), b"" if own is None else own.tobytes()) for given, own in zip(actions, kept, strict=True)]
+    if any(other != answers[0] for other in answers[1:]):
         raise AgentError(f"The agent {agent.name!r} leaves its choice to chance, and does not say how: it has no probabilities.")
     if memory is not None:
         memory[...] = kept[0]

@@ -114,6 +114,20 @@ def values(tree: Tree, policy: NDArray[np.float64]) -> NDArray[np.float64]:
     return reach @ tree.nodes.net
 
 
+def value_to_first(tree: Tree, policy: NDArray[np.float64]) -> float:
+    """What the seat that is asked first makes where all follow ``policy``, over all openings."""
+    check_policy(tree, policy)
+    nodes = tree.nodes
+    root = np.where(nodes.parent < 0, np.arange(tree.size), nodes.parent)
+    while (root != root[root]).any():  # twice as far up each time
+        root = root[root]
+    first = nodes.seat[root]
+    reach = np.zeros(tree.size)
+    reach_without(nodes, tree.weight, policy, -1, reach)
+    asked = first >= 0  # or it was over when it began
+    return float(reach[asked] @ nodes.net[asked, first[asked]])
+
+
 def best_response(tree: Tree, policy: NDArray[np.float64], seat: int) -> Response:
     """The most that ``seat`` can make where the others follow ``policy``."""
     check_policy(tree, policy)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.batch import Batch
-from nainjaune_env.errors import NainJauneError
+from nainjaune_env.errors import TreeError
 from nainjaune_env.spec import Setup
 
 LIMIT = 10_000_000
@@ -27,10 +28,6 @@ CHUNK = 1 << 15
 """Tables stepped at once; the memory beside the tree depends on it."""
 MOST_DRAWS = 1 << 20
 """Deals drawn before openings are held to be too many to collect."""
-
-
-class TreeError(NainJauneError, ValueError):
-    """A game that cannot be written out: too many nodes or openings, or chance in the middle of play."""
 
 
 class Openings(NamedTuple):
@@ -221,10 +218,17 @@ class _Level:
     """``(K, n)`` the slot that each seat took last, -1 none."""
 
 
-def build_tree(setup: Setup, openings: Openings | None = None, *, limit: int = LIMIT) -> Tree:
+def build_tree(
+    setup: Setup,
+    openings: Openings | None = None,
+    *,
+    limit: int = LIMIT,
+    progress: Callable[[int], object] | None = None,
+) -> Tree:
     """Write out the round that begins with ``openings`` (None: all that a fresh match can begin with).
 
-    Raises :class:`TreeError` where there would be more than ``limit`` nodes, or where chance acts in the middle of a round.
+    ``progress`` is told how many nodes have been added. Raises :class:`TreeError` where there would be more than ``limit``
+    nodes, or where chance acts in the middle of a round.
     """
     openings = collect_openings(setup) if openings is None else openings
     weight = openings.weight
@@ -255,6 +259,8 @@ def build_tree(setup: Setup, openings: Openings | None = None, *, limit: int = L
         level = _level(setup, ledger, level.tables, (which, actions), parent, slot, last)
         pieces.append(level.nodes)
         size, depth = size + children, depth + 1
+        if progress is not None:
+            progress(children)
     nodes = Nodes(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))
     return Tree(setup, nodes, *ledger.close(), weight)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from fractions import Fraction
 from itertools import combinations
 from math import comb
 
@@ -11,8 +12,8 @@ import pytest
 
 from nainjaune_agents.agent import Predictable, Turn
 from nainjaune_agents.arena.play import play_out
-from nainjaune_agents.exact import exact_agents
-from nainjaune_agents.exact.batasaurus import ExactAgent, Solution, patterns, solve
+from nainjaune_agents.exact import exact_agents, solver
+from nainjaune_agents.exact.batasaurus import ExactAgent, Solution, patterns, solve, solved
 from nainjaune_agents.heuristics import RandomAgent
 from nainjaune_env.batch import Batch
 from nainjaune_env.errors import AgentError, RulesError
@@ -141,3 +142,34 @@ def test_a_solution_is_made_once() -> None:
 def test_it_is_found_by_name() -> None:
     assert [(name, agent.name) for name, agent in exact_agents("batasaurus").items()] == [("exact", "exact")]
     assert exact_agents("nain_jaune") == {}
+    assert solver("nain_jaune") is None
+
+
+@pytest.mark.parametrize(("dinosaurs", "first"), [(2, "1 2"), (5, "1"), (6, "3 4"), (12, "8")])
+def test_what_is_said_of_a_solved_game(dinosaurs: int, first: str) -> None:
+    found = solved(make_setup("batasaurus", players=2, memory="perfect", dinosaurs=dinosaurs))
+    assert found is not None
+    assert found.value == solve(dinosaurs).value / 2
+    assert (" ".join(found.first), found.positions) == (first, len(patterns(dinosaurs)[1]))
+
+
+def test_the_cards_to_lead_first_are_the_best() -> None:
+    """By the positions that follow: four dinosaurs, where all but the highest are as good."""
+    found = solved(make_setup("batasaurus", players=2, memory="perfect", dinosaurs=4))
+    secured = [min(slow_trick(4, v, w) for w in range(1, 5)) for v in range(1, 5)]
+    assert found is not None
+    assert found.first == tuple(str(v) for v in range(1, 5) if secured[v - 1] == max(secured)) == ("1", "2", "3")
+    assert 2 * found.value == pytest.approx(float(max(secured)))
+
+
+def slow_trick(dinosaurs: int, v: int, w: int) -> Fraction:
+    """Net cards to the leader after the first trick's ``v`` and ``w``."""
+    mine, theirs = (tuple(c for c in range(1, dinosaurs + 1) if c != played) for played in (v, w))
+    if v == w:
+        return slow.battle(mine, theirs, 2)
+    return 2 + slow.lead(mine, theirs) if v > w else -2 - slow.lead(theirs, mine)
+
+
+def test_other_tables_have_no_solution() -> None:
+    assert solved(make_setup("batasaurus", players=3, memory="perfect")) is None
+    assert solved(make_setup("batasaurus", players=2)) is None

@@ -126,6 +126,21 @@ def test_an_agent_that_leaves_it_to_chance_is_refused(tree: Tree) -> None:
         tabular(tree, Chance(), RNG)
 
 
+class Dreamer(Counter):
+    """Its memory alone is left to chance, and decides later."""
+
+    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
+        first = turn.memory[:, 0] == 0
+        actions = super().act(turn, rng)
+        turn.memory[first, 0] += rng.integers(2, size=first.sum(), dtype=np.int16)
+        return actions
+
+
+def test_a_memory_that_is_left_to_chance_is_refused(tree: Tree) -> None:
+    with pytest.raises(AgentError, match="leaves its choice to chance"):
+        tabular(tree, Dreamer(), RNG)
+
+
 def test_illegal_actions_are_refused(tree: Tree) -> None:
     with pytest.raises(AgentError, match="A policy holds probabilities"):
         tabular(tree, Answers(lambda turn: np.full(len(turn.index), 11)), RNG)

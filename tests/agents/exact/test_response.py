@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.exact.batasaurus import ExactAgent, solve
 from nainjaune_agents.exact.policy import tabular
-from nainjaune_agents.exact.response import best_response, exploitability, follow, values
+from nainjaune_agents.exact.response import best_response, exploitability, follow, value_to_first, values
 from nainjaune_agents.exact.tree import Openings, Tree, build_tree, collect_openings
 from nainjaune_env.batch import Batch
 from nainjaune_env.errors import AgentError
@@ -77,6 +77,21 @@ def test_nobody_gains_against_the_solution(dinosaurs: int) -> None:
         found = exploitability(tree, tabular(tree, ExactAgent(), RNG))
         assert found.gains == pytest.approx(np.zeros(2), abs=1e-9)
         assert 2 * found.values[table["leader"]] == pytest.approx(solve(dinosaurs).value, abs=1e-9)
+
+
+def test_the_value_to_who_begins() -> None:
+    """Whoever that is: by the openings one by one, each of which says who leads."""
+    setup = perfect(5)
+    openings = collect_openings(setup)
+    whole = build_tree(setup, Openings(openings.tables, np.array([0.3, 0.7])))
+    expected = 0.0
+    for table, weight in zip(openings.tables, whole.weight, strict=True):
+        tree = build_tree(setup, Openings(table.reshape(1), np.ones(1)))
+        expected += weight * values(tree, tabular(tree, ExactAgent(), RNG))[table["leader"]]
+    policy = tabular(whole, ExactAgent(), RNG)
+    assert value_to_first(whole, policy) == pytest.approx(expected, abs=1e-12)
+    assert expected == pytest.approx(-31 / 655)
+    assert abs(values(whole, policy)[0] - expected) > 0.01
 
 
 def test_under_void_too() -> None:

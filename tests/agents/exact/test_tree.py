@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.exact import tree as module
-from nainjaune_agents.exact.tree import Openings, Tree, TreeError, build_tree, collect_openings
+from nainjaune_agents.exact.tree import Openings, Tree, build_tree, collect_openings
 from nainjaune_env.batch import Batch
-from nainjaune_env.errors import NainJauneError
+from nainjaune_env.errors import NainJauneError, TreeError
 from nainjaune_env.prng import streams
 from nainjaune_env.registry import make_setup
 from nainjaune_env.spec import Setup
@@ -176,6 +176,12 @@ def test_any_game_from_given_openings() -> None:
     assert tree.size > 4
     assert tree.weight.tolist() == [0.25, 0.75]
     assert tree.nodes.net.any()
+
+
+def test_progress_is_told_all_nodes() -> None:
+    told: list[int] = []
+    tree = build_tree(perfect(3), progress=told.append)
+    assert sum(told) + len(tree.weight) == tree.size
 
 
 def test_a_tree_without_a_choice() -> None:

@@ -1,0 +1,309 @@
+"""Say exactly how far agents are from an equilibrium, in a game small enough to be written out.
+
+  nainjaune exact --preset batasaurus --players 2 --set memory=perfect --set dinosaurs=4 --agents random cheapest exact
+  nainjaune exact --agents runs/small runs/small@sample --iterations 1000 --out results/exact
+  nainjaune exact --preset batasaurus --players 2 --set memory=perfect --solve
+
+Every line of play becomes a branch of a tree, and against each agent the best response is computed: nothing is drawn,
+and there is no interval. An agent's exploitability is what a seat gains by leaving the agent's play for its best response,
+in the mean over the seats, the others going on with it: 0 in an equilibrium and nowhere else. With two seats it is what a best
+opponent makes of the agent over the value of the game. --iterations also lets CFR+ look for an equilibrium. --solve
+prints instead what the game's own solver knows, for games far too large for a tree. Exact numbers go to --out, as
+exact.json and exact.csv.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from nainjaune_env.spec import Setup
+
+    from ..exact import Solved
+    from ..exact.tree import Tree
+
+NAME = "exact"
+HELP = "compute how exploitable agents are in a small game"
+
+LIMIT = 10_000_000
+"""That of ``exact.tree``, which loads too much to be asked before the command line is read."""
+LOOKS = 10
+"""How often CFR+ is looked at."""
+FILES = ("exact.csv", "exact.json")
+"""What is written; the last one last, so that where it is all is."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("--agents", nargs="+", default=[], metavar="AGENT", help="heuristics, runs, or solutions such as exact")
+    parser.add_argument("--game", help="the game (default: that of --preset or of the runs, else the package's first)")
+    parser.add_argument("--preset", help="the rule sheet (default: what the runs were trained on, else the game's usual one)")
+    parser.add_argument("--players", type=int, help="seats (default: likewise)")
+    parser.add_argument("--set", action="append", default=[], metavar="KNOB=VALUE", help="set a knob over the preset")
+    parser.add_argument("--iterations", type=int, default=0, help="iterations of CFR+ (default: %(default)s)")
+    parser.add_argument("--limit", type=int, default=LIMIT, metavar="NODES", help="largest tree (default: %(default)s nodes)")
+    parser.add_argument("--solve", action="store_true", help="print the values of all sizes that the game's own solver knows")
+    parser.add_argument("--seed", type=int, default=0, help="for openings and agents that draw; no number depends on it")
+    parser.add_argument("--out", type=Path, help="folder for exact.json and exact.csv; must not hold them")
+    parser.add_argument("--threads", type=int, default=1, help="torch's threads, at most the free cores (default: %(default)s)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry it out."""
+    from nainjaune_env.errors import AgentError, ConfigError
+
+    from ..loading import load_agent, use_threads
+
+    setup = _settle(args)
+    if args.seed < 0 or args.threads < 1 or args.iterations < 0 or args.limit < 1:
+        raise ConfigError(
+            "--seed and --iterations are at least 0, --threads and --limit at least 1, "
+            f"not {args.seed}, {args.iterations}, {args.threads} and {args.limit}."
+        )
+    if len(set(args.agents)) < len(args.agents):
+        raise AgentError(f"Each agent is named once, not as in {args.agents}.")
+    if args.solve and (args.agents or args.iterations):
+        raise ConfigError("--solve goes by itself, without --agents and --iterations: it does not write the game out.")
+    for name in FILES if args.out is not None else ():
+        if (args.out / name).exists():
+            raise ConfigError(f"{str(args.out / name)!r} exists, and is not overwritten: choose another --out.")
+    if args.solve:
+        return _solve(args, setup)
+    agents = [load_agent(name, setup) for name in args.agents]
+    use_threads(args.threads)
+    return _measure(args, setup, agents)
+
+
+def _settle(args: argparse.Namespace) -> Setup:
+    """The rules, as ``evaluate`` settles them: those told, else those of the runs among the agents."""
+    from nainjaune_env.errors import AgentError
+    from nainjaune_env.registry import game_with, get_game
+
+    from ..loading import setup_of_runs
+    from ..trainers.config import apply_settings, settle
+
+    usual = game_with(args.preset) if args.game is None else get_game(args.game)
+    told = args.preset is not None or args.players is not None or args.set
+    trained = None if told else setup_of_runs(args.agents, usual.name)
+    if trained and args.game and trained.game is not usual:
+        raise AgentError(f"The runs among the agents play {trained.game.title}, and --game says {usual.title}.")
+    setup = trained or settle(usual.name, args.preset, args.players, apply_settings({}, args.set))
+    for name in args.agents if told else ():
+        own = setup_of_runs([name], usual.name)
+        if own is not None and own.to_dict() != setup.to_dict():
+            print(f"Note: {name} was trained under other rules than it plays here.", file=sys.stderr)
+    return setup
+
+
+def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
+    """The tree, CFR+, and the agents."""
+    import numpy as np
+    from tqdm import tqdm
+
+    from ..exact.cfr import cfr_plus
+    from ..exact.policy import tabular
+    from ..exact.response import exploitability, value_to_first
+
+    tree = _build(args, setup)
+    print(_heading(setup))
+    openings = f"{len(tree.weight):,} opening{'s' * (len(tree.weight) != 1)}"
+    print(f"Tree: {tree.size:,} nodes, {tree.num_infosets:,} information sets, {openings}.")
+    own = _solved(setup)
+    if own is not None:
+        print(f"Value to the seat that begins, by backward induction: {own.value:+z.9f}. Best begun with {_either(own.first)}.")
+    # all that can be refused is refused before the long work and before anything is written
+    policies = [tabular(tree, agent, np.random.default_rng([args.seed, at])) for at, agent in enumerate(agents)]
+    if args.out is not None:
+        args.out.mkdir(parents=True, exist_ok=True)
+    held: dict[str, Any] = {
+        **setup.to_dict(),
+        "unit": setup.game.unit,
+        "seed": args.seed,
+        "tree": {"nodes": tree.size, "infosets": tree.num_infosets, "openings": len(tree.weight)},
+        "solved": None if own is None else own._asdict(),
+        "cfr": None,
+    }
+    names = list(args.agents)
+    if args.iterations:
+        with tqdm(total=args.iterations, unit="iteration", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
+
+            def look(done: int, gain: float) -> None:
+                bar.set_postfix_str(f"exploitability {gain:.2e}", refresh=False)
+                bar.update(done - bar.n)
+
+            found = cfr_plus(tree, args.iterations, every=-(-args.iterations // LOOKS), progress=look)
+        looks = list(zip(found.iterations.tolist(), found.exploitability.tolist(), strict=True))
+        print("\nCFR+, iterations and exploitability:")
+        print("\n".join(f"{done:>10,}  {gain:z.9f}" for done, gain in looks))
+        print(f"Value to the seat that begins, where all play so: {value_to_first(tree, found.policy):+z.9f}.")
+        held["cfr"] = {"iterations": [done for done, _ in looks], "exploitability": [gain for _, gain in looks]}
+        names.append(f"(CFR+ {args.iterations})")
+        policies.append(found.policy)
+    rows = []
+    for name, policy in zip(names, policies, strict=True):
+        gains = exploitability(tree, policy)
+        rows.append(
+            {
+                "agent": name,
+                "exploitability": gains.mean,
+                "nash_conv": gains.nash_conv,
+                "value_to_first": value_to_first(tree, policy),
+                "values": gains.values.tolist(),
+                "responses": gains.responses.tolist(),
+                "gains": gains.gains.tolist(),
+            }
+        )
+    if rows:
+        print(f"\n{_table(setup, rows)}")
+    if args.out is not None:
+        _write(args.out, held | {"agents": rows}, _flat(rows, setup.players))
+    return 0
+
+
+def _build(args: argparse.Namespace, setup: Setup) -> Tree:
+    """The tree; where it is too large, the error says what would fit."""
+    from tqdm import tqdm
+
+    from nainjaune_env.errors import TreeError
+
+    from ..exact.tree import build_tree, collect_openings
+
+    try:
+        openings = collect_openings(setup, seed=args.seed)
+        with tqdm(unit="node", unit_scale=True, file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
+            return build_tree(setup, openings, limit=args.limit, progress=bar.update)
+    except TreeError as error:
+        raise TreeError(f"{error}{_shorter(setup, args.limit)}") from None
+
+
+def _shorter(setup: Setup, limit: int) -> str:
+    """A sentence that names the longest form of the game, shorter than ``setup``, whose tree fits."""
+    from ..exact import solver
+
+    own = solver(setup.game.name)
+    fitting = []
+    for knobs in () if own is None else own.sizes(setup):
+        other = _with(setup, knobs)
+        if own is not None and own.most_nodes(other) <= limit and own.most_nodes(other) < own.most_nodes(setup):
+            fitting.append(" ".join(f"--set {knob}={value}" for knob, value in knobs.items()))
+    return f" A shorter game fits: {fitting[-1]}." if fitting else ""
+
+
+def _solve(args: argparse.Namespace, setup: Setup) -> int:
+    """Print what the game's own solver says of every size."""
+    from nainjaune_env.errors import AgentError
+
+    from ..exact import exact_agents, solver
+
+    own = solver(setup.game.name)
+    if own is None or own.solved(setup) is None:
+        known = "; ".join(agent.plays_at for agent in exact_agents(setup.game.name).values()) or "none"
+        raise AgentError(
+            f"Of {setup.game.title} with {setup.players} players and these rules no solution is known here. Known: {known}."
+        )
+    rows = []
+    for knobs in own.sizes(setup):
+        found = own.solved(_with(setup, knobs))
+        if found is not None:
+            rows.append({**knobs, **found._asdict(), "first": " ".join(found.first)})
+    if args.out is not None:
+        args.out.mkdir(parents=True, exist_ok=True)
+    size = next(iter(rows[0]))
+    print(_heading(setup, but=size))
+    print(f"Value of the game to the seat that begins, by backward induction. {_mean(setup)}\n")
+    two = setup.players == 2
+    cells = [[size, "value", *["own less the other's"] * two, "positions solved", "best begun with"]]
+    for row in rows:
+        values = [f"{scale * row['value']:+z.12f}" for scale in ((1, 2) if two else (1,))]
+        cells.append([str(row[size]), *values, f"{row['positions']:,}", row["first"]])
+    print(_aligned(cells, left=(len(cells[0]) - 1,)))
+    if args.out is not None:
+        _write(args.out, {**setup.to_dict(), "unit": setup.game.unit, "sizes": rows}, rows)
+    return 0
+
+
+def _with(setup: Setup, knobs: Any) -> Setup:
+    from dataclasses import replace
+
+    return replace(setup, rules=setup.rules.replace(**knobs))
+
+
+def _solved(setup: Setup) -> Solved | None:
+    from ..exact import solver
+
+    own = solver(setup.game.name)
+    return None if own is None else own.solved(setup)
+
+
+def _heading(setup: Setup, but: str = "") -> str:
+    sheet = setup.game.presets[setup.preset].rules
+    knobs = {name: value for name in setup.rules.names() if (value := getattr(setup.rules, name)) != getattr(sheet, name)}
+    told = "".join(f", {name} = {value}" for name, value in knobs.items() if name != but)
+    return f"{setup.game.title}, preset {setup.preset}, {setup.players} players{told}."
+
+
+def _mean(setup: Setup) -> str:
+    half = ", so half of its own less the other's" if setup.players == 2 else ""
+    return f"Values are {setup.game.unit} a round, a seat's own less the mean of all seats{half}."
+
+
+def _either(words: tuple[str, ...]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
+
+
+def _table(setup: Setup, rows: list[dict[str, Any]]) -> str:
+    """A row an agent."""
+    from ..arena.report import short_names
+
+    gains = [f"gain in seat {seat}" for seat in range(setup.players)]
+    cells = [["agent", "exploitability", *gains, "value to first"]]
+    for row, name in zip(rows, short_names([row["agent"] for row in rows]), strict=True):
+        numbers = [f"{gain:z.6f}" for gain in row["gains"]]
+        cells.append([name, f"{row['exploitability']:z.6f}", *numbers, f"{row['value_to_first']:+z.6f}"])
+    return (
+        "The gain in a seat is what its exact best response makes, less what the agent itself makes there, the agent sitting in "
+        "all\nother seats; exploitability is the mean of the gains. Last, what the seat that begins makes where all play so.\n"
+        f"{_mean(setup)}\n{_aligned(cells, left=(0,))}"
+    )
+
+
+def _aligned(cells: list[list[str]], left: tuple[int, ...]) -> str:
+    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
+    lines = []
+    for row in cells:
+        padded = [cell.ljust(w) if at in left else cell.rjust(w) for at, (cell, w) in enumerate(zip(row, widths, strict=True))]
+        lines.append("  ".join(padded).rstrip())
+    lines.insert(1, "─" * max(map(len, lines)))
+    return "\n".join(lines)
+
+
+def _flat(rows: list[dict[str, Any]], players: int) -> list[dict[str, Any]]:
+    """One number a column, for the CSV."""
+    flat = []
+    for row in rows:
+        numbers = {key: value for key, value in row.items() if not isinstance(value, list)}
+        for seat in range(players):
+            numbers |= {f"{key[:-1]}_{seat}": row[key][seat] for key in ("values", "responses", "gains")}
+        flat.append(numbers)
+    return flat
+
+
+def _write(folder: Path, held: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+    import csv
+    import io
+    import json
+
+    from nainjaune_env.files import write_text
+
+    text = io.StringIO()
+    head = ["game", "preset", "players", "unit"]
+    if rows:
+        writer = csv.DictWriter(text, [*head, *rows[0]], lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({key: held[key] for key in head} | row for row in rows)
+    write_text(folder / "exact.csv", text.getvalue())
+    write_text(folder / "exact.json", json.dumps(held, indent=2) + "\n")
+    print(f"\nNumbers: {folder / 'exact.json'}")

@@ -1,0 +1,255 @@
+"""The command that computes exactly: its numbers are the library's, and every error is a sentence."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from nainjaune_agents.arena.tournament import tournament
+from nainjaune_agents.checkpoint import FILE_NAME, save_checkpoint
+from nainjaune_agents.cli import exact as module
+from nainjaune_agents.cli.main import main
+from nainjaune_agents.exact import exact_agents, tree
+from nainjaune_agents.exact.batasaurus import solve
+from nainjaune_agents.exact.policy import tabular
+from nainjaune_agents.exact.response import Exploitability, exploitability
+from nainjaune_agents.exact.tree import build_tree
+from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.loading import load_agent, setup_of_runs
+from nainjaune_env.registry import make_setup
+from nainjaune_env.spec import Setup
+from tests.agents.test_checkpoint import make
+
+GAME = "--preset batasaurus --players 2 --set memory=perfect"
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Every test has an empty folder to itself."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def exact(capfd: pytest.CaptureFixture[str], words: str) -> tuple[int, str, str]:
+    """The exit status, what was printed, and what went to stderr, without the progress bars."""
+    status = main(["exact", *words.split()])
+    out, err = capfd.readouterr()
+    return status, out, re.sub(r"[^\n]*\r", "", err).strip()
+
+
+def perfect(dinosaurs: int, players: int = 2) -> Setup:
+    return make_setup("batasaurus", players=players, memory="perfect", dinosaurs=dinosaurs)
+
+
+def of_agent(setup: Setup, name: str) -> Exploitability:
+    written = build_tree(setup)
+    return exploitability(written, tabular(written, load_agent(name, setup), np.random.default_rng(0)))
+
+
+@pytest.mark.parametrize("dinosaurs", [3, 4])
+def test_the_numbers_are_the_librarys(dinosaurs: int, capfd: pytest.CaptureFixture[str]) -> None:
+    names = ["random", "highest", "exact"]
+    words = f"{GAME} --set dinosaurs={dinosaurs} --agents {' '.join(names)} --out deep/x"
+    status, out, err = exact(capfd, words)
+    assert (status, err) == (0, "")
+    setup, written = perfect(dinosaurs), build_tree(perfect(dinosaurs))
+    assert f"Tree: {written.size:,} nodes, {written.num_infosets:,} information sets, 2 openings." in out
+    assert f"memory = perfect, dinosaurs = {dinosaurs}." in out
+    held = json.loads(Path("deep/x/exact.json").read_text(encoding="utf-8"))
+    assert {key: held[key] for key in setup.to_dict()} == setup.to_dict()
+    assert (held["unit"], held["seed"], held["cfr"]) == ("cards", 0, None)
+    assert held["tree"] == {"nodes": written.size, "infosets": written.num_infosets, "openings": 2}
+    assert held["solved"]["value"] == solve(dinosaurs).value / 2
+    table = {line.split()[0]: line.split()[1:] for line in out.splitlines() if line and line.split()[0] in names}
+    assert list(table) == names
+    for row in held["agents"]:
+        found = of_agent(setup, row["agent"])
+        assert row["exploitability"] == found.mean
+        assert row["nash_conv"] == found.nash_conv
+        assert [row["values"], row["responses"], row["gains"]] == [
+            part.tolist() for part in (found.values, found.responses, found.gains)
+        ]
+        numbers = [found.mean, *found.gains, row["value_to_first"]]
+        assert [float(cell) for cell in table[row["agent"]]] == pytest.approx(numbers, abs=1e-6)
+    assert held["agents"][0]["exploitability"] > 0.5
+    assert held["agents"][2]["exploitability"] == pytest.approx(0, abs=1e-12)
+    assert held["agents"][2]["value_to_first"] == pytest.approx(solve(dinosaurs).value / 2, abs=1e-12)
+
+
+def test_the_files(capfd: pytest.CaptureFixture[str]) -> None:
+    words = f"{GAME} --set dinosaurs=3 --agents random cheapest --iterations 20 --out x"
+    status, out, _ = exact(capfd, words)
+    assert (status, out.rstrip().endswith("Numbers: x/exact.json")) == (0, True)
+    assert sorted(os.listdir("x")) == ["exact.csv", "exact.json"]
+    held = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))
+    with Path("x/exact.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["agent"] for row in rows] == ["random", "cheapest", "(CFR+ 20)"]
+    for row, agent in zip(rows, held["agents"], strict=True):
+        assert (row["game"], row["preset"], row["players"], row["unit"]) == ("batasaurus", "batasaurus", "2", "cards")
+        assert float(row["exploitability"]) == agent["exploitability"]
+        assert [float(row["gain_0"]), float(row["gain_1"])] == agent["gains"]
+        assert [float(row["response_0"]), float(row["value_1"])] == [agent["responses"][0], agent["values"][1]]
+    before = Path("x/exact.json").read_bytes()
+    status, out, err = exact(capfd, words)
+    assert (status, out) == (1, "")
+    assert err == "nainjaune exact: 'x/exact.csv' exists, and is not overwritten: choose another --out."
+    assert Path("x/exact.json").read_bytes() == before
+
+
+def test_nothing_depends_on_the_seed(capfd: pytest.CaptureFixture[str]) -> None:
+    words = f"{GAME} --set dinosaurs=4 --agents random cheapest exact --iterations 10 --seed"
+    (one, two) = (exact(capfd, f"{words} {seed}")[1] for seed in (1, 2))
+    assert one == two
+
+
+def test_cfr_falls(capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, err = exact(capfd, f"{GAME} --set dinosaurs=4 --iterations 95 --out x")
+    assert (status, err) == (0, "")
+    cfr = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))["cfr"]
+    assert cfr["iterations"] == [10, 20, 30, 40, 50, 60, 70, 80, 90, 95]
+    gains = cfr["exploitability"]
+    assert gains == sorted(gains, reverse=True)
+    assert 0 < gains[-1] < gains[0] / 50
+    assert f"{gains[-1]:.9f}" in out
+    assert f"(CFR+ 95)  {gains[-1]:14.6f}" in out
+
+
+def test_three_seats(capfd: pytest.CaptureFixture[str]) -> None:
+    words = "--preset batasaurus --players 3 --set memory=perfect --set dinosaurs=3 --agents cheapest --out x"
+    status, out, _ = exact(capfd, words)
+    assert status == 0
+    assert "gain in seat 2" in out
+    assert "backward induction" not in out
+    assert "other's" not in out
+    held = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))
+    assert held["solved"] is None
+    assert held["agents"][0]["exploitability"] == of_agent(perfect(3, 3), "cheapest").mean
+
+
+def test_agents_that_remember(capfd: pytest.CaptureFixture[str]) -> None:
+    """The cards are seen once: who remembers them plays as if they lay open, and is as exploitable as that."""
+    found = []
+    for memory in ("glimpse", "perfect"):
+        words = f"--preset batasaurus --players 2 --set memory={memory} --set dinosaurs=3 --agents cheapest --out {memory}"
+        status, out, _ = exact(capfd, words)
+        assert status == 0
+        assert ("72 openings" in out) == (memory == "glimpse")
+        found.append(json.loads(Path(memory, "exact.json").read_text(encoding="utf-8"))["agents"][0]["exploitability"])
+    assert found[0] == pytest.approx(found[1], abs=1e-12)
+    assert found[0] > 0.1
+
+
+def test_runs_are_measured_under_their_own_rules(elsewhere: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    save_checkpoint(elsewhere / "runs" / "a" / FILE_NAME, make(perfect(3)))
+    status, out, err = exact(capfd, "--agents runs/a runs/a@sample random --out x")
+    assert (status, err) == (0, "")
+    assert "memory = perfect, dinosaurs = 3." in out
+    held = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))
+    assert [row["agent"] for row in held["agents"]] == ["runs/a", "runs/a@sample", "random"]
+    assert all(math.isfinite(row["exploitability"]) and row["exploitability"] > 0 for row in held["agents"])
+    assert held["agents"][0]["exploitability"] != held["agents"][1]["exploitability"]
+    status, out, err = exact(capfd, f"{GAME} --set dinosaurs=4 --agents runs/a")
+    assert status == 0
+    assert err == "Note: runs/a was trained under other rules than it plays here."
+
+
+def test_solve_prints_every_size(capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, err = exact(capfd, f"{GAME} --solve --out x")
+    assert (status, err) == (0, "")
+    held = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))["sizes"]
+    assert [row["dinosaurs"] for row in held] == list(range(2, 13))
+    printed = {line.split()[0]: line.split()[1:] for line in out.splitlines() if re.match(r" +\d", line)}
+    for row in held:
+        value = solve(row["dinosaurs"]).value
+        assert row["value"] == value / 2
+        assert [float(cell) for cell in printed[str(row["dinosaurs"])][:2]] == pytest.approx([value / 2, value], abs=1e-12)
+    assert printed["12"] == ["-0.461013475407", "-0.922026950813", "113,257", "8"]
+    assert printed["5"][1] == f"{-62 / 655:.12f}"
+    assert printed["2"] == ["+0.000000000000", "+0.000000000000", "5", "1", "2"]
+    with Path("x/exact.csv").open(encoding="utf-8", newline="") as file:
+        assert [row["first"] for row in csv.DictReader(file)] == [row["first"] for row in held]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (GAME + " --limit 1000", r"more than the 1,000 nodes that were allowed: .* A shorter game fits: --set dinosaurs=3\."),
+        ("--preset batasaurus", r"There are more openings than .* A shorter game fits: --set dinosaurs=4\."),
+        ("--preset classic", r"There are more openings than [0-9,]+ deals could show; give those to begin with\."),
+        (GAME + " --set dinosaurs=2 --limit 3", r"more than the 3 nodes that were allowed: [^.]*\."),
+        (GAME + " --agents lowset", r"Unknown agent 'lowset'\..*Valid: random, .*exact\."),
+        (GAME + " --agents random random", r"Each agent is named once, not as in \['random', 'random'\]"),
+        ("--preset batasaurus --players 3 --agents exact", r"'exact' plays with 2 players and memory = perfect, not with 3"),
+        ("--agents exact", r"Unknown agent 'exact'"),
+        (
+            "--preset batasaurus --set dinosaurs=3 --agents cheapest@remember=0.5 --out x",
+            r"The agent 'cheapest@remember=0\.5' leaves its choice to chance, and does not say how",
+        ),
+        (GAME + " --set dinosaurs=13", r"The knob 'dinosaurs' is a whole number from 2 to 12"),
+        (GAME + " --set dinosaur=3", r"Unknown knob 'dinosaur'\. Did you mean 'dinosaurs'\?"),
+        ("--game nain", r"Unknown game 'nain'\."),
+        (GAME + " --iterations -1", r"--seed and --iterations are at least 0, .* not 0, -1, 1 and 10000000\."),
+        (GAME + " --limit 0", r"--threads and --limit at least 1, not 0, 0, 1 and 0\."),
+        (GAME + " --solve --agents exact", r"--solve goes by itself"),
+        ("--solve", r"no solution is known here\. Known: none\."),
+        ("--preset batasaurus --solve --out x", r"no solution is known here\. Known: 2 players, memory = perfect\."),
+        (GAME + " --set dinosaurs=3 --out file", r"File exists|Not a directory"),
+    ],
+)
+def test_errors_are_a_sentence(words: str, says: str, capfd: pytest.CaptureFixture[str]) -> None:
+    Path("file").write_text("", encoding="utf-8")
+    status, _, err = exact(capfd, words)
+    assert status == 1
+    assert re.fullmatch(rf"nainjaune exact: [^\n]*(?:{says})[^\n]*", err)
+    assert os.listdir() == ["file"]
+
+
+def test_the_limit_is_the_trees() -> None:
+    assert module.LIMIT == tree.LIMIT
+
+
+# ---------------------------------------------------------------- the solution as an agent
+
+
+def test_the_solution_is_loaded_by_name() -> None:
+    assert load_agent("exact", perfect(5)) is exact_agents("batasaurus")["exact"]
+
+
+def test_the_solution_is_rated_like_any_agent() -> None:
+    setup = perfect(6)
+    result = tournament(setup, [load_agent(name, setup) for name in ("random", "exact")], deals=500, seed=1)
+    edge = result.edge("exact", "random")
+    assert edge.mean > edge.ci95
+
+
+def test_a_name_goes_before_a_folder_of_its_name(elsewhere: Path) -> None:
+    save_checkpoint(elsewhere / "exact" / FILE_NAME, make(perfect(3)))
+    assert setup_of_runs(["exact"], "batasaurus") is None
+    assert setup_of_runs(["./exact"], "nain_jaune") is not None
+
+
+def test_the_list_says_where_a_solution_plays(capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["evaluate", "--list", "--game", "batasaurus"]) == 0
+    listed = capfd.readouterr().out.splitlines()
+    assert listed == [*heuristics("batasaurus"), "exact (2 players, memory = perfect)"]
+
+
+def test_sizes_are_bounded_from_above() -> None:
+    """What the hint about a shorter game rests on."""
+    from nainjaune_agents.exact.batasaurus import most_nodes, sizes
+
+    setups = [perfect(3), perfect(4), perfect(3, 3), perfect(2, 4), make_setup("batasaurus", players=2, dinosaurs=3)]
+    for setup in setups:
+        assert most_nodes(setup) / 4 < build_tree(setup).size <= most_nodes(setup)
+    assert [replace(perfect(12), rules=perfect(12).rules.replace(**knobs)) for knobs in sizes(perfect(12))] == [
+        perfect(dinosaurs) for dinosaurs in range(2, 13)
+    ]
