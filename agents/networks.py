@@ -25,17 +25,16 @@ class ObservationNet(nn.Module):
         super().__init__()
         self.register_buffer("zero", torch.from_numpy(layout.zero), persistent=False)
         self.register_buffer("factor", torch.from_numpy(1 / layout.scale), persistent=False)
-        body: list[nn.Module] = []
-        width = layout.size
-        for size in hidden:
-            body += [_linear(width, size, 2**0.5, generator), nn.ReLU()]
-            width = size
-        self.body = nn.Sequential(*body)
-        self.width = width
+        self.body = _mlp(layout.size, hidden, generator)
+        self.width = hidden[-1] if hidden else layout.size
+
+    def scaled(self, observation: Tensor) -> Tensor:
+        """``observation (K, size) uint8`` as small floats."""
+        return (observation.float() - self.zero) * self.factor
 
     def features(self, observation: Tensor) -> Tensor:
         """``(K, width)`` from ``observation (K, size) uint8``."""
-        features: Tensor = self.body((observation.float() - self.zero) * self.factor)
+        features: Tensor = self.body(self.scaled(observation))
         return features
 
 
@@ -55,17 +54,18 @@ class ValueNet(ObservationNet):
 class PolicyValueNet(ObservationNet):
     """What plays: action logits and a value from one body.
 
-    With ``recurrent`` units it remembers: a GRU (Cho et al. 2014) runs along each seat's decisions of a round, on the features
-    of what it sees, and one more layer of that width takes both to the heads. Its state is 0 when a round begins.
+    With ``recurrent`` units it remembers: a GRU (Cho et al. 2014) runs along each seat's decisions of a round, on a first
+    layer of what it sees; its state is 0 when a round begins. The state also gives what it recalls: a guess at the private
+    bytes that the seat saw at its first decision, which training can make it hold to. The body takes what is seen, what is
+    recalled, and the state, whose weights start at 0: at first the net is one without memory.
 
     The value is in units of ``payoff_scale`` (chips, cards), a buffer that the trainer sets: payoffs differ much by rules.
     """
 
     payoff_scale: Tensor
+    look: nn.Sequential
     gru: nn.GRU
-    mix: nn.Sequential
     recall: nn.Linear
-    """Tells from the state the private bytes of a seat's first observation; for training (``PPO``'s key ``recall``)."""
 
     def __init__(
         self, layout: Layout, num_actions: int, hidden: Sequence[int], generator: torch.Generator, *, recurrent: int = 0
@@ -73,14 +73,26 @@ class PolicyValueNet(ObservationNet):
         super().__init__(layout, hidden, generator)
         self.register_buffer("payoff_scale", torch.ones(()))
         self.recurrent = recurrent
-        width = self.width
         if recurrent:
-            self.gru = _gru(width, recurrent, generator)
-            self.recall = _linear(recurrent, len(layout.private), 1.0, generator)
-            self.mix = nn.Sequential(_linear(width + recurrent, width, 2**0.5, generator), nn.ReLU())
+            self._make_memory(layout, hidden, generator)
         # a nearly uniform policy and a value near 0 at the start
-        self.policy = _linear(width, num_actions, 0.01, generator)
-        self.value = _linear(width, 1, 0.1, generator)
+        self.policy = _linear(self.width, num_actions, 0.01, generator)
+        self.value = _linear(self.width, 1, 0.1, generator)
+
+    def _make_memory(self, layout: Layout, hidden: Sequence[int], generator: torch.Generator) -> None:
+        private = len(layout.private)
+        self.look = _mlp(layout.size, hidden[:1], generator)
+        self.gru = _gru(hidden[0] if hidden else layout.size, self.recurrent, generator)
+        self.recall = _linear(self.recurrent, private, 1.0, generator)
+        nn.init.constant_(self.recall.bias, -3.0)  # at first it recalls nothing
+        self.body = _mlp(layout.size + private + self.recurrent, hidden, generator)
+        if hidden:
+            first = self.body[0]
+            assert isinstance(first, nn.Linear)
+            with torch.no_grad():
+                first.weight[:, -self.recurrent :] = 0.0
+        else:
+            self.width = layout.size + private + self.recurrent
 
     def forward(
         self, observation: Tensor, state: Tensor | None = None, batch_sizes: Tensor | None = None
@@ -91,14 +103,16 @@ class PolicyValueNet(ObservationNet):
         rounds of decisions: then the rows are those of a packed sequence (all first decisions, all second ones …, the seats
         with most of them first), and ``batch_sizes (L,) int64`` says how many there are of each.
         """
-        x = self.features(observation)
+        seen = self.scaled(observation)
         if self.recurrent:
+            looked = self.look(seen)
             if batch_sizes is not None:
-                state = self.gru(nn.utils.rnn.PackedSequence(x, batch_sizes))[0].data
+                state = self.gru(nn.utils.rnn.PackedSequence(looked, batch_sizes))[0].data
             else:
                 assert state is not None
-                state = self.gru(x[None], state[None].to(x.dtype))[0][0]
-            x = self.mix(torch.cat([x, state], dim=1))
+                state = self.gru(looked[None], state[None].to(looked.dtype))[0][0]
+            seen = torch.cat([seen, torch.sigmoid(self.recall(state)), state], dim=1)
+        x = self.body(seen)
         return self.policy(x).float(), self.value(x).squeeze(-1).float(), state
 
     @torch.inference_mode()
@@ -117,6 +131,14 @@ class PolicyValueNet(ObservationNet):
         logits, values, after = self(torch.from_numpy(observation), torch.from_numpy(state))
         state[...] = after.float().numpy()
         return logits.numpy(), values.numpy()
+
+
+def _mlp(inputs: int, hidden: Sequence[int], generator: torch.Generator) -> nn.Sequential:
+    layers: list[nn.Module] = []
+    for width in hidden:
+        layers += [_linear(inputs, width, 2**0.5, generator), nn.ReLU()]
+        inputs = width
+    return nn.Sequential(*layers)
 
 
 def _linear(inputs: int, outputs: int, gain: float, generator: torch.Generator) -> nn.Linear:

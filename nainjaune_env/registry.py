@@ -28,8 +28,19 @@ def get_game(name: str = DEFAULT_GAME) -> GameSpec:
     return spec
 
 
+def game_with(preset: str | None) -> GameSpec:
+    """The game that has the rule sheet ``preset`` (no two have one of the same name); the usual game for None.
+
+    Raises :class:`RulesError` where no game has it.
+    """
+    sheets = {sheet: name for name in game_names() for sheet in get_game(name).presets}
+    if preset is not None and preset not in sheets:
+        raise RulesError(choose_one("preset", preset, sheets))
+    return get_game(DEFAULT_GAME if preset is None else sheets[preset])
+
+
 def make_setup(
-    game: str = DEFAULT_GAME, preset: str | None = None, players: int | None = None, **knobs: object
+    game: str | None = None, preset: str | None = None, players: int | None = None, **knobs: object
 ) -> Setup:
-    """A game with its rules settled: see :meth:`GameSpec.setup`."""
-    return get_game(game).setup(preset, players, **knobs)
+    """A game with its rules settled: see :meth:`GameSpec.setup`. ``game`` None: the one that has the preset."""
+    return (game_with(preset) if game is None else get_game(game)).setup(preset, players, **knobs)

@@ -42,7 +42,8 @@ LIBRARIES: dict[str, set[str]] = {
     "pettingzoo": {f"{ENV}.envs.*"},
     "torch": {f"{AGENTS}.networks", f"{AGENTS}.net_agent", f"{AGENTS}.checkpoint", f"{AGENTS}.trainers.*"},
     "safetensors": {f"{AGENTS}.checkpoint"},
-    "matplotlib": {f"{AGENTS}.arena.report"},
+    "matplotlib": {f"{AGENTS}.arena.report", f"{AGENTS}.trainers.curves"},
+    "tensorboard": {f"{AGENTS}.trainers.curves"},
     "yaml": {f"{AGENTS}.trainers.*"},
     "tqdm": {f"{AGENTS}.cli.*"},
 }

@@ -31,7 +31,7 @@ CHUNK_TABLES = 8192
 
 @dataclass
 class Edge:
-    """Chips a round that ``hero`` makes over ``field_name`` in a field of it."""
+    """What ``hero`` makes a round, in the game's unit, over ``field_name`` in a field of it."""
 
     hero: str
     field_name: str
@@ -41,7 +41,7 @@ class Edge:
 
     @property
     def mean(self) -> float:
-        """Chips a round."""
+        """In the game's unit (chips, cards) a round."""
         return self.moments.mean
 
     @property

@@ -24,7 +24,7 @@ def play_out(
     """Play every table of ``batch`` (made with ``autoreset=False``) to the end of its episode.
 
     ``seating (B, n)`` says which agent sits where, as an index into ``agents``; each agent has its own generator in ``rngs``.
-    ``after_step`` is told the actions (B,) after each step. Gives the payoffs, net chips of every seat, shape ``(B, n)``.
+    ``after_step`` is told the actions (B,) after each step. Gives the payoff of every seat, shape ``(B, n)``.
 
     Raises :class:`AgentError` where an agent answers with something other than one whole number a decision.
     """

@@ -15,7 +15,7 @@ from .tournament import Result
 
 
 def text_table(result: Result) -> str:
-    """The payoff matrix for the terminal: a row a hero, a column a field, chips a round ± the 95 % interval's half-width."""
+    """The payoff matrix for the terminal: a row a hero, a column a field, the edge ± the 95 % interval's half-width."""
     short = short_names(result.agents)
     cells = [["hero \\ field", *short]]
     for hero, name in zip(result.agents, short, strict=True):
@@ -27,12 +27,12 @@ def text_table(result: Result) -> str:
     widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
     lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
     lines.insert(1, "─" * len(lines[0]))
-    pots = "fresh antes" if result.pots is None else f"{result.pots} in the pots before the antes"
+    pots = "" if result.pots is None else f"{result.pots} in the pots before the antes, "
     head = (
         f"{result.setup.game.title}, preset {result.setup.preset}, {result.setup.players} players, "
-        f"{result.deals} deals, {pots}, seed {result.seed}\n"
-        "Chips a round of the hero in a field of one other agent, beyond what that field gets in the same seat on the\n"
-        "same deal; 95 % intervals over deals.\n"
+        f"{result.deals} deals, {pots}seed {result.seed}\n"
+        f"{result.setup.game.unit.capitalize()} a round of the hero in a field of one other agent, beyond what that field gets "
+        "in the same seat on the\nsame deal; 95 % intervals over deals.\n"
     )
     return head + "\n".join(lines) + "\n"
 
@@ -63,13 +63,15 @@ def short_names(names: list[str]) -> list[str]:
 def _csv(result: Result) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["preset", "players", "seed", "hero", "field", "mean", "ci95", "blocks"])
+    writer.writerow(["game", "preset", "players", "seed", "unit", "hero", "field", "mean", "ci95", "blocks"])
     for edge in result.edges:
         writer.writerow(
             [
+                result.setup.game.name,
                 result.setup.preset,
                 result.setup.players,
                 result.seed,
+                result.setup.game.unit,
                 edge.hero,
                 edge.field_name,
                 edge.mean,
@@ -105,7 +107,7 @@ def _draw(result: Result, path: Path) -> None:
     matrix.set_yticks(range(count), short)
     matrix.set_xlabel("field")
     matrix.set_ylabel("hero")
-    matrix.set_title("Chips a round, hero over field", fontsize=10)
+    matrix.set_title(f"{result.setup.game.unit.capitalize()} a round, hero over field", fontsize=10)
 
     order = sorted(result.edges, key=lambda edge: edge.mean)
     for at, edge in enumerate(order):

@@ -40,6 +40,7 @@ class Result:
             "rules": about["rules"],
             "deals": self.deals,
             "seed": self.seed,
+            "unit": self.setup.game.unit,
             "pots": self.pots,
             "agents": self.agents,
             "edges": [

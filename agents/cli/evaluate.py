@@ -23,7 +23,7 @@ HELP = "rate agents against each other by duplicate play"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--agents", nargs="+", metavar="AGENT", help="two or more agents")
-    parser.add_argument("--game", help="the game (default: the first one this package is about)")
+    parser.add_argument("--game", help="the game (default: that of --preset or of the runs, else the package's first)")
     parser.add_argument("--preset", help="the rule sheet (default: what the runs were trained on, else the game's usual one)")
     parser.add_argument("--players", type=int, help="seats (default: likewise)")
     parser.add_argument("--set", action="append", default=[], metavar="KNOB=VALUE", help="set a knob over the preset")
@@ -42,9 +42,8 @@ def run(args: argparse.Namespace) -> int:
     from tqdm import tqdm
 
     from nainjaune_env.errors import AgentError, ConfigError
-    from nainjaune_env.games import DEFAULT_GAME
     from nainjaune_env.record import write_records
-    from nainjaune_env.registry import get_game
+    from nainjaune_env.registry import game_with, get_game
 
     from ..arena.matches import record_matches
     from ..arena.report import import_drawing, text_table, write_report
@@ -54,7 +53,8 @@ def run(args: argparse.Namespace) -> int:
     from ..loading import load_agent, setup_of_runs, use_threads
     from ..trainers.config import apply_settings, settle
 
-    game = get_game(args.game or DEFAULT_GAME).name
+    usual = game_with(args.preset) if args.game is None else get_game(args.game)
+    game = usual.name
     if args.list:
         solutions = [f"{name} ({agent.plays_at})" for name, agent in exact_agents(game).items()]
         print("\n".join([*heuristics(game), *solutions]))
@@ -63,6 +63,8 @@ def run(args: argparse.Namespace) -> int:
         raise AgentError("Name the agents to rate, as in --agents lowest runs/first; --list shows the heuristics.")
     told = args.preset is not None or args.players is not None or args.set
     trained = None if told else setup_of_runs(args.agents, game)
+    if trained and args.game and trained.game is not usual:
+        raise AgentError(f"The runs among the agents play {trained.game.title}, and --game says {usual.title}.")
     setup = trained or settle(game, args.preset, args.players, apply_settings({}, args.set))
     agents = [load_agent(name, setup) for name in args.agents]
     if args.seed < 0 or args.threads < 1:

@@ -10,12 +10,12 @@ from importlib.metadata import version
 
 from nainjaune_env.errors import NainJauneError
 
-from . import evaluate, exact, record, train
+from . import curves, evaluate, exact, record, train
 
 EXTRAS = ("torch", "safetensors", "tensorboard", "matplotlib")
 """What the extra ``train`` installs."""
 
-COMMANDS = (train, evaluate, exact, record)
+COMMANDS = (train, curves, evaluate, exact, record)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -12,7 +12,7 @@ from types import ModuleType
 
 from nainjaune_env.errors import ConfigError, choose_one
 
-_TOOLS = ("advantages", "chains", "config", "run", "schedule")
+_TOOLS = ("advantages", "chains", "config", "curves", "run", "schedule")
 """Modules here that are no trainers."""
 
 

@@ -103,7 +103,7 @@ METRICS = {
     "rollout/decisions": "decisions made in all",
     "rollout/decisions_per_round": "real choices in a round, all seats together",
     "rollout/entropy": "mean entropy of the policy where it chose, in nats",
-    "rollout/payoff_spread": "standard deviation of a seat's payoff in a round, in chips",
+    "rollout/payoff_spread": "standard deviation of a seat's payoff in a round, in the game's unit (chips, cards)",
     "update/policy_loss": "clipped surrogate loss",
     "update/recall_loss": "mean cross-entropy of the private bytes of first observations, told from the GRU's state",
     "update/value_loss": "mean squared error of the value, in units of payoff_scale squared",
@@ -115,7 +115,7 @@ METRICS = {
     "schedule/entropy_weight": "weight of the entropy",
     "speed/decisions_per_second": "decisions of the iteration over its wall time",
     "speed/network_share": "share of the wall time in forward and backward passes of the networks",
-    "eval/edge": "chips a round over the field of `eval_against`, duplicate deals that are the same every time",
+    "eval/edge": "edge (chips, cards) a round over the field of `eval_against`, duplicate deals that are the same every time",
     "eval/ci95": "half-width of its 95 % interval",
 }
 """Every metric that is logged, and what it says."""
@@ -130,11 +130,11 @@ class Rollout:
     mask: NDArray[np.bool_]  # (T, A)
     action: NDArray[np.int64]  # (T,)
     log_prob: NDArray[np.float32]  # (T,) of the action, under the policy that chose it
-    value: NDArray[np.float32]  # (T,) chips
+    value: NDArray[np.float32]  # (T,) in the game's unit: chips, cards
     chain: NDArray[np.int64]  # (T,) table * players + seat
-    earned: NDArray[np.float32]  # (T,) chips netted by that seat when it decided, see own_share
-    final: NDArray[np.float32]  # (tables * players,) chips netted by each seat at the end, see own_share
-    spread: float  # standard deviation of a seat's payoff, in chips
+    earned: NDArray[np.float32]  # (T,) what that seat had netted when it decided, see own_share
+    final: NDArray[np.float32]  # (tables * players,) what each seat netted in the end, see own_share
+    spread: float  # standard deviation of a seat's payoff
     network_seconds: float
 
 
@@ -222,9 +222,9 @@ class Trainer:
         final = self.own_share(earned).ravel()
         return Rollout(observation, omniscient, mask, action, log_prob, value, chain, when, final, spread, network_seconds)
 
-    def own_share(self, chips: NDArray[np.float32]) -> NDArray[np.float32]:
-        """``chips (K, players)`` as learned from: what the pots keep is lost to the whole table, and ``centre`` takes it out."""
-        return chips - chips.mean(axis=1, keepdims=True) if self.config.centre else chips
+    def own_share(self, net: NDArray[np.float32]) -> NDArray[np.float32]:
+        """``net (K, players)`` as learned from: what nobody gets is lost to the whole table, and ``centre`` takes it out."""
+        return net - net.mean(axis=1, keepdims=True) if self.config.centre else net
 
     def update(self, rollout: Rollout, rng: np.random.Generator, fraction: float) -> dict[str, float]:
         """Gradient steps on the decisions of a rollout."""

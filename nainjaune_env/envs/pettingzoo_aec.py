@@ -23,7 +23,6 @@ from pettingzoo.utils import wrappers
 from nainjaune_env.batch import Batch, Episode
 from nainjaune_env.envs.opening import Opener, Start
 from nainjaune_env.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError, choose_one
-from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.record import Record, make_record
 from nainjaune_env.registry import game_names, make_setup
 from nainjaune_env.strict import whole
@@ -50,8 +49,9 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
     names the slots. The mask, which ``infos[agent]["action_mask"]`` holds as well, is all zero for every seat but the one
     at turn, as in PettingZoo's classic games: off turn nothing is legal, and what would be is the seat's secret.
 
-    **Rewards** are net chips, as ints. What ``last()`` hands an agent over an episode sums to exactly its payoff, the
-    antes of the round included. All agents terminate at once, and each gets its last reward in its own dead step.
+    **Rewards** are what payoffs count in the game, net chips or cards, as ints. What ``last()`` hands an agent over an
+    episode sums to exactly its payoff, the antes of the round included. All agents terminate at once, and each gets its last
+    reward in its own dead step.
 
     **Illegal actions** raise :class:`IllegalActionError`, which names the legal ones, and change nothing.
 
@@ -81,7 +81,7 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         preset: str | None = None,
         num_players: int | None = None,
         *,
-        game: str = DEFAULT_GAME,
+        game: str | None = None,
         episode: Episode = "round",
         start: Start = "fresh",
         skip_forced: bool = True,
@@ -92,6 +92,8 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         **knobs: Any,
     ) -> None:
         """Settle the rules: a preset and a number of seats (None: the game's usual ones), and knobs set over the preset.
+
+        A preset says which game it is, so ``game`` need not be named; without either it is the usual one.
 
         ``episode``, ``start`` and ``skip_forced`` are those of :class:`~nainjaune_env.batch.Batch`. With ``start="carried"``
         a reset without seed or options after a finished round goes on with the match. ``language`` and ``color`` are for
@@ -112,7 +114,7 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         if viewpoint is not None and viewpoint not in range(n):
             raise RulesError(f"The viewpoint is a seat from 0 to {n - 1}, or None for a spectator, not {viewpoint!r}.")
         self.viewpoint = viewpoint
-        self.metadata = {**type(self).metadata, "name": f"{game}_v0", "render_modes": list(modes)}
+        self.metadata = {**type(self).metadata, "name": f"{self.setup.game.name}_v0", "render_modes": list(modes)}
         self._text = {"language": language, "color": color}
         self._episode = episode
         self._batch = Batch(self.setup, 1, episode=episode, skip_forced=skip_forced, autoreset=False)

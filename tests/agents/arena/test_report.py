@@ -42,7 +42,7 @@ def test_the_table_has_a_row_a_hero_and_a_column_a_field(result: Result) -> None
         ["second@sample", f"+1.000 {half}", f"+12.125 {half}", "·"],
     ]
     assert len({len(line) for line in (head, rule, *rows)}) == 1
-    assert "Nain Jaune, preset classic, 3 players, 100 deals, fresh antes, seed 7" in text
+    assert "Nain Jaune, preset classic, 3 players, 100 deals, seed 7" in text
 
 
 def test_the_table_says_what_the_pots_began_with(result: Result) -> None:

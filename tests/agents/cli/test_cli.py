@@ -90,7 +90,7 @@ def test_evaluate_end_to_end(elsewhere: Path, capfd: pytest.CaptureFixture[str])
     words = ["evaluate", "--agents", "random", "lowest", "runs/a", "--preset", "classic", "--players", "3", "--deals", "40"]
     status, out, err = nainjaune(capfd, *words, "--seed", "5", "--set", "max_rounds=2", "--out", "results/x")
     assert (status, err) == (0, "")
-    assert "classic, 3 players, 40 deals, fresh antes, seed 5" in out
+    assert "classic, 3 players, 40 deals, seed 5" in out
     assert [line.split()[0] for line in out.splitlines() if " ± " in line] == ["random", "lowest", "a"]
     assert out.rstrip().endswith("Picture: results/x/results.png")
     assert sorted(os.listdir("results/x")) == ["results.csv", "results.json", "results.png", "results.txt"]

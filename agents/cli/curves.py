@@ -1,0 +1,45 @@
+"""Draw what runs logged while they trained, over each other.
+
+  nainjaune curves runs/a runs/b --out curves.png
+  nainjaune curves runs/a runs/b --names "with memory" without --along seconds --out curves.png
+  nainjaune curves runs/a --metric rollout/entropy --out entropy.png
+
+The default is the edge that a run measures in the course of training (eval/edge), with bands for its 95 % intervals. The metrics
+are those of docs/trainer_ppo.md; tensorboard --logdir runs shows them all at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+NAME = "curves"
+HELP = "draw what runs logged while they trained"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folders of runs, finished or not")
+    parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the picture (PNG)")
+    parser.add_argument("--names", nargs="+", metavar="NAME", help="what to call the runs (default: their folders)")
+    parser.add_argument("--metric", default="eval/edge", help="what to draw (default: %(default)s)")
+    parser.add_argument("--along", default="decisions", help="decisions, seconds or iterations (default: %(default)s)")
+    parser.add_argument("--title", default="", help="a line above")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry it out."""
+    from nainjaune_env.errors import ConfigError
+
+    from ..trainers.curves import draw_curves, read_curve
+
+    names = args.names or [None] * len(args.runs)
+    if len(names) != len(args.runs):
+        raise ConfigError(f"--names takes as many names as there are runs, {len(args.runs)}, not {len(names)}.")
+    curves = [read_curve(folder, args.metric, args.along, name=name) for folder, name in zip(args.runs, names, strict=True)]
+    draw_curves(curves, args.out, metric=args.metric, along=args.along, title=args.title)
+    for curve in curves:
+        width = "" if curve.half_width is None else f" ± {curve.half_width[-1]:.3f}"
+        print(f"{curve.name}: {args.metric} {curve.values[-1]:.3f}{width} after {curve.along[-1]:,.0f} {args.along}")
+    print(f"Picture: {args.out}")
+    return 0

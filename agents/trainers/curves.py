@@ -1,0 +1,80 @@
+"""What runs logged in TensorBoard's files, read back and drawn over each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.errors import ConfigError, choose_one
+from nainjaune_env.files import replacing
+
+AXES = {"decisions": "rollout/decisions", "seconds": "run/seconds", "iterations": ""}
+"""What a curve may run along, and the metric that says it; iterations are the steps themselves."""
+
+
+class Curve(NamedTuple):
+    """One metric of one run: K points in order."""
+
+    name: str
+    along: NDArray[np.float64]
+    """``(K,)`` decisions, seconds or iterations."""
+    values: NDArray[np.float64]
+    """``(K,)``."""
+    half_width: NDArray[np.float64] | None
+    """``(K,)`` of the 95 % interval, where the run logged one."""
+
+
+def read_curve(folder: Path, metric: str, along: str, *, name: str | None = None) -> Curve:
+    """The curve of ``metric`` in the run at ``folder``; raises :class:`ConfigError` where it has none."""
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    if along not in AXES:
+        raise ConfigError(choose_one("axis", along, AXES))
+    if not folder.is_dir():
+        raise ConfigError(f"There are no metrics at {str(folder)!r}: expected the folder of a run.")
+    events = EventAccumulator(str(folder), size_guidance={"scalars": 0})
+    events.Reload()
+    logged = events.Tags()["scalars"]
+    if not logged:
+        raise ConfigError(f"There are no metrics at {str(folder)!r}: expected the folder of a run that has done an iteration.")
+    if metric not in logged:
+        raise ConfigError(f"{str(folder)!r}: {choose_one('metric', metric, logged)}")
+
+    def read(tag: str) -> dict[int, float]:
+        return {event.step: event.value for event in events.Scalars(tag)}
+
+    points = read(metric)
+    steps = sorted(points)
+    axis = read(AXES[along]) if AXES[along] else {step: float(step) for step in steps}
+    widths = read("eval/ci95") if metric == "eval/edge" and "eval/ci95" in logged else None
+    return Curve(
+        folder.name if name is None else name,
+        np.array([axis[step] for step in steps]),
+        np.array([points[step] for step in steps]),
+        None if widths is None else np.array([widths[step] for step in steps]),
+    )
+
+
+def draw_curves(curves: Sequence[Curve], path: Path, *, metric: str, along: str, title: str = "") -> None:
+    """Draw ``curves`` as a picture at ``path`` (PNG), bands for 95 % intervals; written whole or not at all."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(8, 4.5), layout="constrained")
+    axes = figure.subplots()
+    for curve in curves:
+        (line,) = axes.plot(curve.along, curve.values, label=curve.name, linewidth=1.6)
+        if curve.half_width is not None:
+            low, high = curve.values - curve.half_width, curve.values + curve.half_width
+            axes.fill_between(curve.along, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+    axes.axhline(0, color="grey", linewidth=0.8)
+    axes.set_xlabel(along)
+    axes.set_ylabel(metric)
+    axes.set_title(title, fontsize=11)
+    axes.legend(frameon=False)
+    axes.grid(alpha=0.3)
+    with replacing(path) as temporary:
+        figure.savefig(temporary, dpi=130, format="png")

@@ -1,0 +1,64 @@
+"""Curves: what is read back is what was logged, and it can be drawn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from torch.utils.tensorboard import SummaryWriter
+
+from nainjaune_agents.cli.main import main
+from nainjaune_agents.trainers.curves import read_curve
+from nainjaune_env.errors import ConfigError
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Path:
+    """A run of six iterations that measured itself at every second one, and was resumed after the fourth."""
+    folder = tmp_path / "some"
+    for steps in ((1, 2, 3, 4, 5), (5, 6)):
+        with SummaryWriter(str(folder), purge_step=steps[0]) as writer:
+            for step in steps:
+                writer.add_scalar("rollout/decisions", 100.0 * step, step)
+                writer.add_scalar("run/seconds", 2.0 * step, step)
+                if step % 2 == 0:
+                    writer.add_scalar("eval/edge", step / 8, step)
+                    writer.add_scalar("eval/ci95", step / 16, step)
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("along", "axis"), [("decisions", [200, 400, 600]), ("seconds", [4, 8, 12]), ("iterations", [2, 4, 6])]
+)
+def test_a_curve_is_what_was_logged(run: Path, along: str, axis: list[float]) -> None:
+    curve = read_curve(run, "eval/edge", along)
+    assert curve.name == "some"
+    assert curve.along.tolist() == axis
+    assert curve.values.tolist() == [0.25, 0.5, 0.75]
+    assert curve.half_width is not None
+    assert curve.half_width.tolist() == [0.125, 0.25, 0.375]
+
+
+def test_other_metrics_have_no_intervals(run: Path) -> None:
+    curve = read_curve(run, "run/seconds", "iterations", name="other")
+    assert (curve.name, curve.half_width) == ("other", None)
+    assert curve.values.tolist() == [2, 4, 6, 8, 10, 12]
+
+
+def test_what_is_not_there_is_said(run: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="There are no metrics at"):
+        read_curve(tmp_path / "nothing", "eval/edge", "decisions")
+    with pytest.raises(ConfigError, match=r"Unknown metric 'eval/edges'. Did you mean 'eval/edge'\?"):
+        read_curve(run, "eval/edges", "decisions")
+    with pytest.raises(ConfigError, match="Unknown axis 'time'"):
+        read_curve(run, "eval/edge", "time")
+
+
+def test_the_command_draws_and_tells_the_last_points(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    picture = tmp_path / "c.png"
+    assert main(["curves", str(run), str(run), "--names", "one", "two", "--out", str(picture)]) == 0
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    told = capsys.readouterr().out.splitlines()
+    assert told[:2] == [f"{name}: eval/edge 0.750 ± 0.375 after 600 decisions" for name in ("one", "two")]
+    assert main(["curves", str(run), "--names", "one", "two", "--out", str(picture)]) == 1
+    assert "--names takes as many names as there are runs, 1, not 2." in capsys.readouterr().err
