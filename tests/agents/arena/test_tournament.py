@@ -49,7 +49,7 @@ def test_a_rule_of_thumb_beats_chance_and_chance_does_not_beat_it(result: Result
 
 def test_results_are_as_others_will_read_them(result: Result) -> None:
     held = result.to_dict()
-    assert list(held) == ["game", "preset", "players", "rules", "deals", "seed", "pots", "agents", "edges"]
+    assert list(held) == ["game", "preset", "players", "rules", "deals", "seed", "unit", "pots", "agents", "edges"]
     assert held["preset"] == "classic"
     assert (held["players"], held["deals"], held["seed"], held["pots"]) == (4, 200, 1, None)
     assert held["rules"] == result.setup.rules.to_dict()
