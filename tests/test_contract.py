@@ -201,6 +201,8 @@ def test_the_same_seed_gives_the_same_games_and_another_gives_others(setup: Setu
     first = everything(batch)
     batch.step(batch.sample(streams(9, 6)))
     batch.reset(seed=1)
+    assert list(batch.deals) == [2] * 6  # the only thing that tells: how many rounds there were before
+    batch.deals[:] = 1
     assert everything(batch) == first
 
 
