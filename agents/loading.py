@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from nainjaune_env.agent import Agent
 from nainjaune_env.errors import AgentError, choose_one
 from nainjaune_env.registry import get_game
 from nainjaune_env.spec import Setup
 
-from .agent import Agent
 from .exact import exact_agents
 from .heuristics import heuristics, modifiers
 

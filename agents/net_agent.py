@@ -9,10 +9,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from nainjaune_env.agent import Turn
 from nainjaune_env.errors import CheckpointError
 from nainjaune_env.spec import Setup
 
-from .agent import Turn
 from .checkpoint import Checkpoint, check_fits, load_checkpoint
 from .networks import PolicyValueNet
 from .sampling import greedy, sample

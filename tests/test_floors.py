@@ -22,11 +22,11 @@ FLOORS: dict[str, int] = {
     # the games
     **{f"{ENV}.games.{game}.*": 2 for game in game_names()},
     # the machinery that knows no game
-    f"{ENV}.registry": 3, f"{ENV}.loops": 3, f"{ENV}.batch": 3, f"{ENV}.record": 3, f"{ENV}.recorder": 3,
+    f"{ENV}.registry": 3, f"{ENV}.agent": 3, f"{ENV}.loops": 3, f"{ENV}.batch": 3, f"{ENV}.record": 3, f"{ENV}.recorder": 3,
     # adaptors to other libraries, and the door
     f"{ENV}.envs.*": 4, ENV: 4,
     # agents
-    f"{AGENTS}": 5, f"{AGENTS}.agent": 5, f"{AGENTS}.chance": 5, f"{AGENTS}.sampling": 5, f"{AGENTS}.heuristics.*": 5,
+    f"{AGENTS}": 5, f"{AGENTS}.chance": 5, f"{AGENTS}.sampling": 5, f"{AGENTS}.heuristics.*": 5,
     f"{AGENTS}.exact.*": 5, f"{AGENTS}.networks": 5,
     f"{AGENTS}.checkpoint": 5, f"{AGENTS}.net_agent": 5, f"{AGENTS}.loading": 5,
     f"{AGENTS}.arena.*": 6,
@@ -128,15 +128,15 @@ def test_no_import_goes_round() -> None:
     ("name", "code", "fault"),
     [
         (f"{ENV}.batch", "from nainjaune_env.envs import opening", "floor 4"),
-        (f"{ENV}.batch", "def f():\n    import nainjaune_agents.agent", "floor 5"),
+        (f"{ENV}.batch", "def f():\n    import nainjaune_agents.chance", "floor 5"),
         (f"{ENV}.batch", "import torch", "imports torch"),
         (f"{ENV}.batch", "import numba", "imports numba"),
-        (f"{AGENTS}.agent", "from .arena import play", "floor 6"),
+        (f"{AGENTS}.chance", "from .arena import play", "floor 6"),
         (f"{AGENTS}.arena.play", "from ..trainers.config import build", "floor 7"),
         (f"{AGENTS}.arena.play", "from .. import cli", "floor 8"),
         (f"{AGENTS}.arena.play", "from torch import nn", "imports torch"),
         (f"{AGENTS}.arena.play", "from ..agents import Turn", "imports nainjaune_agents.agents, which is not there"),
-        (f"{AGENTS}.agent", "import agents.sampling", "imports agents.sampling"),
+        (f"{AGENTS}.chance", "import agents.sampling", "imports agents.sampling"),
         (f"{ENV}.jit", "from nainjaune_env.spec import Setup", "floor 1"),
         (f"{ENV}.spec", "if TYPE_CHECKING:\n    from nainjaune_env.registry import get_game", "floor 3"),
     ],

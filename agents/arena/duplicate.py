@@ -16,11 +16,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_env.agent import Agent
 from nainjaune_env.batch import Batch
 from nainjaune_env.prng import streams
 from nainjaune_env.spec import Setup
 
-from ..agent import Agent
 from ..chance import For, generator
 from .play import play_out
 from .statistics import Moments

@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_env.agent import Agent, Memories
 from nainjaune_env.batch import Batch
 from nainjaune_env.errors import AgentError
-
-from ..agent import Agent, Memories
 
 
 def play_out(

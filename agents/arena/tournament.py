@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nainjaune_env.agent import Agent
 from nainjaune_env.errors import AgentError
 from nainjaune_env.spec import Setup
 
-from ..agent import Agent
 from .duplicate import Duplicate, Edge
 
 

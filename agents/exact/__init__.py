@@ -11,9 +11,8 @@ import pkgutil
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 
+from nainjaune_env.agent import Predictable
 from nainjaune_env.spec import Setup
-
-from ..agent import Predictable
 
 
 class Solved(NamedTuple):

@@ -31,6 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_env.agent import Turn
 from nainjaune_env.bits import count
 from nainjaune_env.errors import AgentError, RulesError
 from nainjaune_env.games.batasaurus.encode import BATTLE
@@ -38,7 +39,6 @@ from nainjaune_env.games.batasaurus.state import SLOTS
 from nainjaune_env.jit import jit
 from nainjaune_env.spec import Setup
 
-from ..agent import Turn
 from . import ExactPlayer, Solved
 from .matrix import solve_game
 

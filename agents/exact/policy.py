@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_env.agent import Agent, Predictable, Rememberer, Turn
 from nainjaune_env.batch import Batch
 from nainjaune_env.errors import AgentError
 
-from ..agent import Agent, Predictable, Rememberer, Turn
 from ..heuristics import RandomAgent
 from .response import check_policy
 from .tree import CHUNK, Tree

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..agent import Agent, Turn
+from nainjaune_env.agent import Agent, Turn
+
 from ..sampling import sample
 
 

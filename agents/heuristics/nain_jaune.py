@@ -12,13 +12,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_env.agent import Agent, Turn
 from nainjaune_env.bits import count
 from nainjaune_env.games.nain_jaune.encode import PLANE
 from nainjaune_env.games.nain_jaune.kernel import COLUMN, ONE, PASS, POT, SKIP
 from nainjaune_env.games.nain_jaune.state import POTS
 from nainjaune_env.jit import jit
-
-from ..agent import Agent, Turn
 
 RANKS = 13
 

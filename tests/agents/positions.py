@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nainjaune_agents.agent import Agent, Memories, Turn
 from nainjaune_agents.networks import PolicyValueNet
+from nainjaune_env.agent import Agent, Memories, Turn
 from nainjaune_env.batch import Batch
 from nainjaune_env.prng import streams
 from nainjaune_env.registry import make_setup

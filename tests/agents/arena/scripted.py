@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_agents.agent import Turn
+from nainjaune_env.agent import Turn
 
 
 class First:

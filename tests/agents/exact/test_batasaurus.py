@@ -10,11 +10,11 @@ from math import comb
 import numpy as np
 import pytest
 
-from nainjaune_agents.agent import Predictable, Turn
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.exact import exact_agents, solver
 from nainjaune_agents.exact.batasaurus import ExactAgent, Solution, patterns, solve, solved
 from nainjaune_agents.heuristics import RandomAgent
+from nainjaune_env.agent import Predictable, Turn
 from nainjaune_env.batch import Batch
 from nainjaune_env.errors import AgentError, RulesError
 from nainjaune_env.prng import streams

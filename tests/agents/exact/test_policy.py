@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nainjaune_agents.agent import Agent, Turn
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.exact import policy as module
 from nainjaune_agents.exact.batasaurus import ExactAgent
@@ -16,6 +15,7 @@ from nainjaune_agents.exact.policy import tabular
 from nainjaune_agents.exact.response import values
 from nainjaune_agents.exact.tree import Openings, Tree, build_tree, collect_openings
 from nainjaune_agents.heuristics import RandomAgent
+from nainjaune_env.agent import Agent, Turn
 from nainjaune_env.batch import Batch
 from nainjaune_env.errors import AgentError
 from nainjaune_env.registry import make_setup

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_agents.agent import Agent, Turn
 from nainjaune_agents.heuristics import RandomAgent, heuristics
+from nainjaune_env.agent import Agent, Turn
 from nainjaune_env.batch import Batch, legal_actions
 from nainjaune_env.registry import game_names, get_game
 from tests.agents.positions import asked, is_legal

@@ -12,12 +12,12 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from nainjaune_agents.agent import Agent, Memories, Turn
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.heuristics import heuristics, modifiers
 from nainjaune_agents.heuristics.batasaurus import NAMES, Forgetful, choose, infer
 from nainjaune_agents.net_agent import NetAgent
 from nainjaune_agents.networks import PolicyValueNet
+from nainjaune_env.agent import Agent, Memories, Turn
 from nainjaune_env.batch import Batch, legal_actions
 from nainjaune_env.errors import AgentError
 from nainjaune_env.games.batasaurus import SPEC

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_agents.agent import Turn
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.heuristics.nain_jaune import NAMES, choose
+from nainjaune_env.agent import Turn
 from nainjaune_env.batch import Batch, legal_actions
 from nainjaune_env.cards import DECK, RANKS
 from nainjaune_env.games.nain_jaune import SPEC

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_agents.agent import Agent, Memories
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.net_agent import NetAgent
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.ppo import Config, Trainer
+from nainjaune_env.agent import Agent, Memories
 from nainjaune_env.batch import Batch
 from nainjaune_env.prng import streams
 from nainjaune_env.spec import Setup

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import pytest
-import torch
+
+from nainjaune_agents.loading import use_threads
 
 
 @pytest.fixture(autouse=True)
 def _one_thread() -> None:
-    torch.set_num_threads(1)
+    use_threads(1)

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from nainjaune_agents.agent import Agent, Predictable, Rememberer, Turn
 from nainjaune_agents.heuristics import heuristics, modifiers
 from nainjaune_agents.net_agent import ROWS, NetAgent
 from nainjaune_agents.networks import PolicyValueNet
+from nainjaune_env.agent import Agent, Predictable, Rememberer, Turn
 from nainjaune_env.batch import Batch
 from nainjaune_env.registry import make_setup
 from nainjaune_env.spec import Setup

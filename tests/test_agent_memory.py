@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from nainjaune_agents.agent import Agent, Memories, Rememberer, Turn
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.play import play_out
+from nainjaune_env.agent import Agent, Memories, Rememberer, Turn
 from nainjaune_env.batch import Batch
 from nainjaune_env.errors import AgentError
 from nainjaune_env.prng import streams
