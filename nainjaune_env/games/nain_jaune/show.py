@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nainjaune_env.cards import RANKS, by_rank
 from nainjaune_env.errors import RecordError
-from nainjaune_env.games.nain_jaune import settlement
+from nainjaune_env.games.nain_jaune.account import Account
 from nainjaune_env.games.nain_jaune.notation import setup_table
-from nainjaune_env.games.nain_jaune.real_cards import ACTION_OF, PASS_MOVE, SILENT_MARK
 from nainjaune_env.games.nain_jaune.replay import Replay
-from nainjaune_env.games.nain_jaune.rules import POT_CARDS
-from nainjaune_env.games.nain_jaune.words import Words, card_sign, words_in
+from nainjaune_env.games.nain_jaune.words import Words, words_in
 from nainjaune_env.spec import Setup
-
-MINUS = "−"
+from nainjaune_env.speech import Said
 
 
 def show(setup: Setup, record: Mapping[str, Any], language: str, part: int | None = None) -> str:
@@ -30,7 +27,7 @@ def show(setup: Setup, record: Mapping[str, Any], language: str, part: int | Non
     lines = [words.title.format(preset=record["preset"], players=setup.players)]
     for number, written in enumerate(rounds, 1):
         if part in (None, number):
-            lines += ["", *_Account(setup, record["agents"], words).tell(written, number)]
+            lines += ["", *_Round(setup, record["agents"], words).tell(written, number)]
     if part in (None, len(rounds)):
         lines += ["", *_result(record, words)]
     return "\n".join(lines) + "\n"
@@ -46,17 +43,15 @@ def _result(record: Mapping[str, Any], words: Words) -> list[str]:
     return [f"{words.result}{words.colon}{said}"]
 
 
-class _Account:
-    """The telling of one round. Figures come from the kernel, by replay."""
+class _Round:
+    """The account of one round, line by line. Figures come from the kernel, by replay."""
 
     def __init__(self, setup: Setup, agents: list[str], words: Words) -> None:
         self.setup = setup
         self.words = words
         self.names = [words.seat.format(seat=seat, agent=agent) for seat, agent in enumerate(agents)]
-        self.shorts = [words.seat_short.format(seat=seat) for seat in range(setup.players)]
+        self.account = Account(words, setup.players)
         self.lines: list[str] = []
-        self.turn: list[str] = []
-        """What the seat at turn has put down and called so far."""
 
     def tell(self, written: Mapping[str, Any], number: int) -> list[str]:
         """All lines of round ``number``."""
@@ -71,96 +66,33 @@ class _Account:
         replay = Replay(self.setup, table)
         self._opening(written, replay, number)
         self.lines.append("")
-        for seat, move in written["moves"]:
-            if move == PASS_MOVE:
-                self._pass(replay, seat)
+        for seat, texts in itertools.groupby(self._said(replay, written["moves"]), key=lambda said: said.seat):
+            if seat is None:
+                self.lines += [f"  {text}" for _, text in texts]
             else:
-                self._card(replay, seat, move)
+                self._say(self.names[seat], " ".join(text for _, text in texts))
+        self.lines += ["", f"  {self.words.settling}", *(f"    {line}" for line in self.account.settlement)]
         self._chips(self.words.after, replay, written["stacks"])
         return self.lines
 
+    def _said(self, replay: Replay, moves: list[list[Any]]) -> Iterator[Said]:
+        for seat, move in moves:
+            replay.cards.put(seat, move)
+            yield from self.account.ply(replay, seat, move)
+
     def _opening(self, written: Mapping[str, Any], replay: Replay, number: int) -> None:
-        words = self.words
+        words, account = self.words, self.account
         self.lines.append(words.round.format(number=number, dealer=written["dealer"]))
-        self._say(words.stacks, self._by_seat(written["stacks"]))
-        self._say(words.pots, self._by_pot(replay.pots))
+        self._say(words.stacks, account.by_seat(written["stacks"]))
+        self._say(words.pots, account.by_pot(replay.pots))
         for seat, hand in enumerate(written["hands"]):
-            self._say(words.hand.format(seat=self.shorts[seat]), self._cards(hand))
-        self._say(words.talon, self._cards(written["talon"]))
-
-    def _pass(self, replay: Replay, seat: int) -> None:
-        words, required = self.words, int(replay.table.need)
-        replay.play(PASS_MOVE)
-        call = words.without.format(rank=words.rank_names[required - 1])
-        self._end_turn(seat, call)
-        if replay.seat == replay.table.last:  # N2.6: all the way round
-            follows, rank = int(replay.table.need), words.rank_names[required - 1]
-            text = words.nobody_skip if follows else words.nobody_restart
-            self.lines.append("  " + text.format(rank=rank, seat=self.shorts[replay.seat], next=words.rank_names[follows - 1]))
-
-    def _card(self, replay: Replay, seat: int, move: str) -> None:
-        card, action = move.removesuffix(SILENT_MARK), ACTION_OF[move]
-        pots = replay.pots
-        last = replay.table.cards[seat] == 1
-        unsettled = settlement.before_settling(replay.table, replay.rules, action) if last else None
-        replay.play(move)
-        self.turn.append(card_sign(card, self.words))
-        if card in POT_CARDS:
-            pot = POT_CARDS.index(card)
-            now = replay.table if unsettled is None else unsettled
-            self.turn.append(self._call(pot, int(now.pot[pot]) - pots[pot], silent=card != move))
-        if unsettled is not None:
-            self._end_turn(seat, self.words.out)
-            self._settle(replay, unsettled)
-        elif card[0] == RANKS[-1]:
-            self.turn.append(self.words.call.format(call=self.words.king))
-
-    def _call(self, pot: int, change: int, *, silent: bool) -> str:
-        """What is said with a pot card, by whose play the pot's chips have changed (N2.7)."""
-        if not silent:
-            return f"{self.words.call.format(call=self.words.takes[pot])} (+{-change})"
-        return f"({self.words.silent_paid.format(chips=change)})" if change else f"({self.words.silent})"
-
-    def _end_turn(self, seat: int, call: str) -> None:
-        cards = " ".join(self.turn)
-        self._say(self.names[seat], f"{cards} — {call}" if cards else call)
-        self.turn = []
-
-    def _settle(self, replay: Replay, table: Any) -> None:
-        """The payments, line by line, from ``table``: the round as it stood before the kernel settled it."""
-        words, rules = self.words, replay.rules
-        winner = self.shorts[int(table.winner)]
-        self.lines += ["", f"  {words.settling}"]
-        opera = settlement.grand_opera(table, rules)
-        if opera is not None:
-            self._line(words.grand_opera.format(winner=winner, paid=opera.paid))
-        for payment in settlement.payments(table, rules):
-            text = words.pays if payment.paid == payment.due else words.pays_short
-            left = self._cards(replay.cards.hand(payment.seat))
-            self._line(
-                text.format(seat=self.shorts[payment.seat], paid=payment.paid, due=payment.due, winner=winner, cards=left)
-            )
-        for pot, payment in settlement.stranded(table, rules):
-            text = words.stranded if payment.paid == payment.due else words.stranded_short
-            card = card_sign(POT_CARDS[pot], words)
-            self._line(text.format(seat=self.shorts[payment.seat], paid=payment.paid, due=payment.due, card=card))
+            self._say(words.hand.format(seat=account.shorts[seat]), account.cards(hand))
+        self._say(words.talon, account.cards(written["talon"]))
 
     def _chips(self, title: str, replay: Replay, before: list[int]) -> None:
-        self._say(title, self._by_seat(f"{now} ({now - then:+d})" for now, then in zip(replay.stacks, before, strict=True)))
-        self._say(self.words.pots_after, self._by_pot(replay.pots))
+        stacks = (f"{now} ({now - then:+d})" for now, then in zip(replay.stacks, before, strict=True))
+        self._say(title, self.account.by_seat(stacks))
+        self._say(self.words.pots_after, self.account.by_pot(replay.pots))
 
     def _say(self, title: str, text: str) -> None:
         self.lines.append(f"  {title}{self.words.colon}{text}")
-
-    def _line(self, text: str) -> None:
-        self.lines.append("    " + text[0].upper() + text[1:])
-
-    def _cards(self, cards: Iterable[str]) -> str:
-        return " ".join(card_sign(card, self.words) for card in by_rank(cards))
-
-    def _by_seat(self, values: Iterable[object]) -> str:
-        texts = [str(value).replace("-", MINUS) for value in values]
-        return " · ".join(f"{short} {text}" for short, text in zip(self.shorts, texts, strict=True))
-
-    def _by_pot(self, chips: Iterable[int]) -> str:
-        return " · ".join(f"{card_sign(card, self.words)} {held}" for card, held in zip(POT_CARDS, chips, strict=True))
