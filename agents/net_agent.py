@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Turn
+from nainjaune_env.agent import Chance, Turn
 from nainjaune_env.errors import CheckpointError
 from nainjaune_env.spec import Setup
 
@@ -33,7 +33,7 @@ class NetAgent:
         """The network's state: ``(recurrent,) float32``, nothing where it has none."""
         return np.dtype((np.float32, (self.net.recurrent,)))
 
-    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
+    def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
         """A legal action for each decision, shape ``(K,)``."""
         logits = self._logits(turn)
         if self.stochastic:

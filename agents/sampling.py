@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_env.agent import Chance
 from nainjaune_env.jit import jit
 
 
@@ -51,7 +52,7 @@ def _greedy(logits: Any, legal: Any, actions: Any) -> None:
 
 
 def sample(
-    logits: NDArray[np.float32], legal: NDArray[np.int64], rng: np.random.Generator
+    logits: NDArray[np.float32], legal: NDArray[np.int64], rng: Chance
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Actions drawn from the softmax over legal logits, and their log-probabilities.
 

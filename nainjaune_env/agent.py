@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from importlib.metadata import entry_points
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -77,13 +78,21 @@ class Turn:
         return other
 
 
+class Chance(Protocol):
+    """What agents draw from: ``numpy.random.Generator`` is one, ``prng.RowStreams`` another."""
+
+    def random(self, size: int | tuple[int, ...], /) -> NDArray[np.float64]:
+        """Uniform numbers in [0, 1). Agents draw in shapes ``(K, ...)``, a row a decision."""
+        ...
+
+
 @runtime_checkable
 class Agent(Protocol):
     """Chooses actions. All chance comes from ``rng``; what it remembers between calls is in ``turn.memory`` or nowhere."""
 
     name: str
 
-    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
+    def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
         """A legal action for each decision, shape ``(K,)``."""
         ...
 
@@ -104,6 +113,28 @@ class Predictable(Agent, Protocol):
     def probabilities(self, turn: Turn) -> NDArray[np.float64]:
         """Probabilities, shape ``(K, A)``, 0 where illegal; what :meth:`act` would do to ``turn.memory``, this does too."""
         ...
+
+
+def find_agent(name: str, setup: Setup) -> Agent:
+    """The agent called ``name``, for tables with ``setup``, from the packages that offer agents to this one.
+
+    They do so by an entry point of the group ``nainjaune_env.agents``, a function with these arguments; ``nainjaune_agents`` is
+    one. Raises :class:`AgentError` where nobody answers to the name.
+    """
+    offers = sorted(entry_points(group=AGENT_GROUP), key=lambda offer: offer.name)
+    if not offers:
+        raise AgentError(f"No package that is installed has agents, so there is none called {name!r}.")
+    for offer in offers[:-1]:
+        try:
+            agent: Agent = offer.load()(name, setup)
+        except AgentError:
+            continue
+        return agent
+    last: Agent = offers[-1].load()(name, setup)
+    return last
+
+
+AGENT_GROUP = "nainjaune_env.agents"
 
 
 class Memories:
@@ -141,3 +172,49 @@ class Memories:
             for rows in self._rows:
                 if rows is not None:
                     rows[begun] = np.zeros((), rows.dtype)
+
+
+class Seating:
+    """Agents in the seats of a batch: who is to act where, and what they do."""
+
+    def __init__(
+        self,
+        batch: Batch,
+        agents: Sequence[Agent],
+        seats: NDArray[np.int64],
+        chance: Callable[[int, NDArray[np.int64]], Chance],
+    ) -> None:
+        """``seats (B, n)`` says which agent sits where, as an index into ``agents``, -1 for nobody; it may be changed in place.
+
+        ``chance(number, index)`` gives what agent ``number`` draws from at the tables ``index (K,)``.
+        """
+        self._batch = batch
+        self.agents = agents
+        self.seats = seats
+        self._chance = chance
+        self._memories = Memories(batch, agents)
+
+    def actions(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
+        """What the agents at turn at the tables ``index`` do, shape ``(K,)``; 0 where nobody sits.
+
+        Raises :class:`AgentError` where an agent answers with something other than one whole number a decision.
+        """
+        at_turn = self.seats[index, self._batch.seat[index]]
+        actions = np.zeros(len(index), np.int64)
+        for number, agent in enumerate(self.agents):
+            where = np.flatnonzero(at_turn == number)
+            if where.size:
+                turn = self._memories.turn(number, index[where])
+                chosen = np.asarray(agent.act(turn, self._chance(number, turn.index)))
+                self._memories.keep(number, turn)
+                if chosen.shape != where.shape or chosen.dtype.kind not in "iu":
+                    raise AgentError(
+                        f"The agent {agent.name!r} was asked for {where.size} whole numbers, shape {where.shape}, "
+                        f"and gave {chosen.dtype}, shape {chosen.shape}."
+                    )
+                actions[where] = chosen
+        return actions
+
+    def stepped(self) -> None:
+        """The batch has been stepped: where a new round has begun, what was remembered is gone."""
+        self._memories.stepped()

@@ -96,6 +96,7 @@ class Batch:
         self.reward: NDArray[np.int32] = np.zeros((num_tables, self.num_players), np.int32)
         self.done: NDArray[np.bool_] = np.zeros(num_tables, np.bool_)
         self.deals: NDArray[np.int64] = np.zeros(num_tables, np.int64)
+        self._all = np.arange(num_tables)
         self._credited = np.zeros((num_tables, self.num_players), np.int32)
         self._scratch = np.zeros(2 * self.num_players, np.int32)
         self.reset(seed=seed)
@@ -172,7 +173,7 @@ class Batch:
         Raises :class:`DealError` where they are not there: compiled code does not look whether they are.
         """
         if which is None:
-            return np.arange(self.num_tables)
+            return self._all.copy()
         index = np.atleast_1d(np.asarray(which))
         if index.size and index.dtype.kind not in "iu":
             raise DealError(f"Tables are named by their numbers, not by an array of {index.dtype}.")
@@ -182,21 +183,23 @@ class Batch:
             raise DealError(f"Tables are 0 to {self.num_tables - 1}; got {index.min()} to {index.max()}.")
         return index.astype(np.int64)
 
-    def step(self, actions: ArrayLike) -> None:
+    def step(self, actions: ArrayLike, which: NDArray[np.int64] | None = None) -> None:
         """Take one action at every table, shape ``(B,)`` of integers; at tables at rest the action is ignored.
 
+        With ``which (K,)``, tables by number, none twice, as many actions are taken there, and all else stays as it is.
         Raises :class:`IllegalActionError`, naming the legal actions, before anything has changed.
         """
         given = np.asarray(actions)
-        if given.shape != (self.num_tables,):
-            raise IllegalActionError(f"Expected one action a table, shape ({self.num_tables},), not {given.shape}.")
+        index = self._all if which is None else self.indices(which)
+        if given.shape != index.shape:
+            raise IllegalActionError(f"Expected one action a table, shape ({index.size},), not {given.shape}.")
         if given.dtype.kind not in "iu":
             raise IllegalActionError(f"Actions are whole numbers, not an array of {given.dtype}.")
         chosen = np.ascontiguousarray(given, np.int64)
-        wrong = self._loops.first_illegal(self.legal, self.done, self._mode, chosen)
+        wrong = int(self._loops.first_illegal(self.legal, self.done, self._mode, index, chosen))
         if wrong >= 0:
-            raise IllegalActionError(self._why_illegal(int(wrong), int(chosen[wrong])))
-        self._loops.step_tables(self.tables, self._rules, self._mode, chosen, self._values, *self._views)
+            raise IllegalActionError(self._why_illegal(int(index[wrong]), int(chosen[wrong])))
+        self._loops.step_tables(self.tables, self._rules, self._mode, index, chosen, self._values, *self._views)
 
     def _why_illegal(self, i: int, action: int) -> str:
         names = self.game.actions
@@ -217,18 +220,22 @@ class Batch:
         self._loops.choose_uniform(self.legal, random_streams, actions)
         return actions
 
-    def observe(self, seats: ArrayLike) -> NDArray[np.uint8]:
-        """What ``seats`` (one for all tables, or ``(B,)``) observe now, shape ``(B, size)``; they need not be at turn."""
+    def observe(self, seats: ArrayLike, which: ArrayLike | None = None) -> NDArray[np.uint8]:
+        """What ``seats`` observe now at the tables ``which`` (None: all), at turn or not, shape ``(K, size)``.
+
+        ``seats`` is one for all of these tables, or one each, shape ``(K,)``.
+        """
+        index = self.indices(which)
         given = np.asarray(seats)
         if given.dtype.kind not in "iu":
             raise DealError(f"Seats are whole numbers, not an array of {given.dtype}.")
-        if given.shape not in ((), (self.num_tables,)):
-            raise DealError(f"Expected one seat, or one a table, shape ({self.num_tables},), not {given.shape}.")
-        if not 0 <= given.min() <= given.max() < self.num_players:
+        if given.shape not in ((), index.shape):
+            raise DealError(f"Expected one seat, or one a table, shape ({index.size},), not {given.shape}.")
+        if given.size and not 0 <= given.min() <= given.max() < self.num_players:
             raise DealError(f"Seats are 0 to {self.num_players - 1}; got {given.min()} to {given.max()}.")
-        who = np.ascontiguousarray(np.broadcast_to(given, (self.num_tables,)), np.int64)
-        out = np.zeros_like(self.observation)
-        self._loops.observe_tables(self.tables, self._rules, who, out)
+        who = np.ascontiguousarray(np.broadcast_to(given, index.shape), np.int64)
+        out = np.zeros((index.size, self.layout.size), np.uint8)
+        self._loops.observe_tables(self.tables if which is None else self.tables[index], self._rules, who, out)
         return out
 
     def omniscient(self, which: ArrayLike | None = None) -> NDArray[np.uint8]:

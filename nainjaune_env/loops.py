@@ -138,24 +138,26 @@ def enter(
 
 
 @jit
-def first_illegal(legal: Any, done: Any, mode: Any, actions: Any) -> Any:
-    """The first table whose action is not legal, or ``OK``. Tables at rest are not looked at."""
-    for i in range(actions.size):
+def first_illegal(legal: Any, done: Any, mode: Any, which: Any, actions: Any) -> Any:
+    """The first of the tables ``which (K,)`` whose action is not legal, as its place there, or ``OK``. None at rest is looked at."""
+    for k in range(which.size):
+        i = which[k]
         if done[i] and not mode.autoreset:
             continue
-        action = actions[i]
+        action = actions[k]
         if action < 0 or action > 62 or not legal[i] >> action & 1:
-            return i
+            return k
     return OK
 
 
 @jit
 def step_tables(
-    tables: Any, rules: Any, mode: Any, actions: Any, values: Any,
+    tables: Any, rules: Any, mode: Any, which: Any, actions: Any, values: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> None:  # fmt: skip
-    """One action at every table that is not at rest; all actions must be legal."""
-    for i in range(tables.size):
+    """One action at each of the tables ``which (K,) int64`` that is not at rest; all of ``actions (K,)`` must be legal."""
+    for k in range(which.size):
+        i = which[k]
         if done[i] and not mode.autoreset:
             for seat in range(rules.players):
                 reward[i, seat] = 0
@@ -163,7 +165,7 @@ def step_tables(
         table = tables[i]
         for seat in range(rules.players):
             reward[i, seat] = 0
-        game.step(table, rules, np.int64(actions[i]))
+        game.step(table, rules, np.int64(actions[k]))
         moves = run_on(table, rules, mode, i, reward[i], credited, deals, scratch)
         collect(table, rules, reward[i], credited[i], scratch)
         done[i] = moves == 0

@@ -58,6 +58,40 @@ def below(table: Any, bound: Any) -> Any:
     return np.int64(product >> _S32)
 
 
+_TO_UNIT = 2.0**-53
+_S11 = np.uint64(11)
+
+
+@jit
+def _fill_rows(states: Any, index: Any, out: Any) -> None:
+    for k in range(index.size):
+        for j in range(out.shape[1]):
+            states[index[k]] = advance(states[index[k]])
+            out[k, j] = (mix(states[index[k]]) >> _S11) * _TO_UNIT
+
+
+class RowStreams:
+    """A generator for each of K rows that is drawn from like one: row k of what is drawn comes from the row's own.
+
+    What happens in a row then depends on its own generator alone, however many rows there are. The ``states`` (B,) uint64 at the
+    places ``index (K,)``, none twice, move on in place.
+    """
+
+    def __init__(self, states: NDArray[np.uint64], index: NDArray[np.int64]) -> None:
+        self._states = states
+        self._index = index
+
+    def random(self, size: int | tuple[int, ...]) -> NDArray[np.float64]:
+        """Uniform numbers in [0, 1) with 53 random bits, shape ``size``; raises :class:`ValueError` where its first is not K."""
+        shape = size if isinstance(size, tuple) else (size,)
+        rows = len(self._index)
+        if shape[0] != rows:
+            raise ValueError(f"Here is a generator for each of {rows} rows, so {rows} rows can be drawn, not {shape[0]}.")
+        out = np.empty((rows, int(np.prod(shape[1:]))))
+        _fill_rows(self._states, self._index, out)
+        return out.reshape(shape)
+
+
 def streams(seed: int, count: int, stream: int = 0, *, first: int = 0) -> NDArray[np.uint64]:
     """Starting states for ``rng``, numbers ``first .. first+count-1`` of those drawn from ``seed`` and a ``stream`` number.
 

@@ -399,3 +399,45 @@ def test_a_deal_that_cannot_be_is_refused_in_a_sentence(change: Any, sentence: s
     with pytest.raises(DealError) as refused:
         deal(**change)
     assert sentence in str(refused.value)
+
+
+# ---------------------------------------------------------------- some tables only
+
+
+@pytest.mark.parametrize("game", game_names())
+@pytest.mark.parametrize("autoreset", [True, False])
+def test_stepping_some_tables_is_stepping_all_of_them_in_turn(game: str, autoreset: bool) -> None:
+    """And leaves all others as they are, their rewards too."""
+    setup = make_setup(game)
+    whole, parts = (Batch(setup, 5, seed=3, autoreset=autoreset) for _ in range(2))
+    draws = streams(4, 5)
+    for _ in range(60):
+        actions = whole.sample(draws)
+        whole.step(actions)
+        for which in ([4, 1], [], [0], [2, 3]):
+            before = parts.save()
+            parts.step(actions[which], np.array(which, np.int64))
+            others = [i for i in range(5) if i not in which]
+            for name, kept in before.items():
+                assert np.array_equal(getattr(parts, name)[others], kept[others]), name
+        for name, held in whole.save().items():
+            assert held.tobytes() == getattr(parts, name).tobytes(), name
+    assert whole.deals.max() > 1 or not autoreset
+
+
+def test_an_illegal_action_at_some_tables_names_the_table_and_steps_none() -> None:
+    batch = make(seed=3, num_tables=4)
+    before = batch.save()
+    with pytest.raises(IllegalActionError, match=r"Action 63 is not legal at table 2, seat"):
+        batch.step([int(batch.legal[3]).bit_length() - 1, 63], np.array([3, 2]))
+    with pytest.raises(IllegalActionError, match=r"one action a table, shape \(2,\), not \(3,\)"):
+        batch.step([0, 0, 0], np.array([0, 1]))
+    assert all(held.tobytes() == getattr(batch, name).tobytes() for name, held in before.items())
+
+
+def test_observing_some_tables() -> None:
+    batch = make(seed=3, num_tables=4)
+    everyone = batch.observe([0, 1, 2, 3])
+    assert np.array_equal(batch.observe([2, 0], [2, 0]), everyone[[2, 0]])
+    assert np.array_equal(batch.observe(3, [3]), everyone[[3]])
+    assert batch.observe(0, []).shape == (0, batch.layout.size)

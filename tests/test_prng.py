@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from nainjaune_env.jit import jit
-from nainjaune_env.prng import below, mix, next_word, streams
+from nainjaune_env.prng import RowStreams, below, mix, next_word, streams
 
 STATE = np.dtype((np.record, [("rng", np.uint64)]))
 
@@ -132,3 +132,18 @@ def test_first_draws_of_neighbouring_streams_are_uniform() -> None:
 @pytest.mark.parametrize("seed", [-1, 2**64, 2**70 + 3])
 def test_any_integer_is_a_seed(seed: int) -> None:
     assert np.array_equal(streams(seed, 4), streams(seed % 2**64, 4))
+
+
+def test_rows_are_drawn_from_their_own_generators() -> None:
+    """In whatever shape, and whoever draws beside."""
+    states = streams(5, 4)
+    chosen = np.array([2, 0])
+    rows = RowStreams(states, chosen)
+    drawn = np.concatenate([rows.random(2)[:, None], rows.random((2, 3)), rows.random((2, 1, 2)).reshape(2, 2)], axis=1)
+    assert states[[1, 3]].tolist() == streams(5, 4)[[1, 3]].tolist()
+    for row, table in zip(drawn, chosen, strict=True):
+        expected = [word >> 11 for word in words(int(streams(5, 4)[table]), 6)]
+        assert (row * 2**53).tolist() == expected
+    assert rows.random((2, 0)).shape == (2, 0)
+    with pytest.raises(ValueError, match=r"each of 2 rows, so 2 rows can be drawn, not 3"):
+        rows.random(3)

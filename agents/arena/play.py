@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Memories
+from nainjaune_env.agent import Agent, Chance, Seating
 from nainjaune_env.batch import Batch
 from nainjaune_env.errors import AgentError
 
@@ -16,7 +16,7 @@ def play_out(
     batch: Batch,
     agents: Sequence[Agent],
     seating: NDArray[np.int64],
-    rngs: Sequence[np.random.Generator],
+    rngs: Sequence[Chance],
     *,
     after_step: Callable[[NDArray[np.int64]], None] | None = None,
 ) -> NDArray[np.int64]:
@@ -30,25 +30,13 @@ def play_out(
     if batch.mode.autoreset:
         raise AgentError("play_out needs a batch that rests at an episode's end: Batch(..., autoreset=False).")
     payoff = batch.reward.astype(np.int64)
-    rows = np.arange(batch.num_tables)
-    memories = Memories(batch, agents)
+    seated = Seating(batch, agents, seating, lambda number, _: rngs[number])
     while not batch.done.all():
-        to_act = np.where(batch.done, -1, seating[rows, batch.seat])
         actions = np.zeros(batch.num_tables, np.int64)
-        for number, agent in enumerate(agents):
-            index = np.flatnonzero(to_act == number)
-            if index.size:
-                turn = memories.turn(number, index)
-                chosen = np.asarray(agent.act(turn, rngs[number]))
-                memories.keep(number, turn)
-                if chosen.shape != index.shape or chosen.dtype.kind not in "iu":
-                    raise AgentError(
-                        f"The agent {agent.name!r} was asked for {index.size} whole numbers, shape {index.shape}, "
-                        f"and gave {chosen.dtype}, shape {chosen.shape}."
-                    )
-                actions[index] = chosen
+        playing = np.flatnonzero(~batch.done)
+        actions[playing] = seated.actions(playing)
         batch.step(actions)
-        memories.stepped()
+        seated.stepped()
         payoff += batch.reward
         if after_step is not None:
             after_step(actions)

@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Turn
+from nainjaune_env.agent import Chance, Turn
 from nainjaune_env.bits import count
 from nainjaune_env.errors import AgentError, RulesError
 from nainjaune_env.games.batasaurus.encode import BATTLE
@@ -311,7 +311,7 @@ class ExactAgent:
         write_policy(turn.tables, solution.values, workspace(solution.dinosaurs), out)
         return out
 
-    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
+    def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
         """A legal action for each decision, shape ``(K,)``."""
         actions = np.zeros(len(turn.index), np.int64)
         draw(self.probabilities(turn), turn.legal, rng.random(len(actions)), actions)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Turn
+from nainjaune_env.agent import Agent, Chance, Turn
 
 from ..sampling import sample
 
@@ -24,7 +24,7 @@ class RandomAgent:
 
     name = "random"
 
-    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
+    def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
         """Uniform over the legal actions, shape ``(K,)``."""
         logits = np.zeros((len(turn.index), turn.num_actions), np.float32)
         return sample(logits, turn.legal, rng)[0]

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Rememberer, Turn
+from nainjaune_env.agent import Agent, Chance, Rememberer, Turn
 from nainjaune_env.errors import AgentError
 from nainjaune_env.games.batasaurus.encode import BATTLE
 from nainjaune_env.games.batasaurus.kernel import GLIMPSE, MEMORISE, ONE
@@ -144,7 +144,7 @@ class RuleOfThumb:
         """The value in each slot, ``(12,) uint8``; 0 = not known."""
         return np.dtype((np.uint8, (SLOTS,)))
 
-    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
+    def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
         """What the rule of thumb plays, shape ``(K,)``; no chance in it."""
         actions = np.empty(len(turn.index), np.int64)
         choose_all(self._which, turn.tables, turn.setup.kernel_rules, turn.legal, turn.memory, actions)
@@ -181,7 +181,7 @@ class Forgetful:
             raise AgentError(_NOTHING.format(self.agent.name))
         return kind
 
-    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
+    def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
         """What the agent plays on what it has taken in, shape ``(K,)``."""
         forgotten = (turn.legal[:, None] == 1 << MEMORISE) & (rng.random((len(turn.index), SLOTS)) >= self.remembers)
         observation, tables = turn.observation.copy(), turn.tables.copy()

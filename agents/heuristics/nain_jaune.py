@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Turn
+from nainjaune_env.agent import Agent, Chance, Turn
 from nainjaune_env.bits import count
 from nainjaune_env.games.nain_jaune.encode import PLANE
 from nainjaune_env.games.nain_jaune.kernel import COLUMN, ONE, PASS, POT, SKIP
@@ -244,7 +244,7 @@ class RuleOfThumb:
         self.name = name
         self._which = NAMES.index(name)
 
-    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
+    def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
         """What the rule of thumb plays, shape ``(K,)``; no chance in it."""
         actions = np.empty(len(turn.index), np.int64)
         choose_all(self._which, turn.tables, turn.setup.kernel_rules, turn.legal, actions)

@@ -10,7 +10,6 @@ Importing this module also enters every game in PettingZoo's registry, where tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -21,9 +20,10 @@ from numpy.typing import NDArray
 from pettingzoo.utils import wrappers
 
 from nainjaune_env.batch import Batch, Episode
-from nainjaune_env.envs.opening import Opener, Start
+from nainjaune_env.envs.history import Histories
+from nainjaune_env.envs.opening import ONLY, Opener, Start, seed_number
 from nainjaune_env.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError, choose_one
-from nainjaune_env.record import Record, make_record
+from nainjaune_env.record import Record
 from nainjaune_env.registry import game_names, make_setup
 from nainjaune_env.strict import whole
 
@@ -116,12 +116,11 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         self.viewpoint = viewpoint
         self.metadata = {**type(self).metadata, "name": f"{self.setup.game.name}_v0", "render_modes": list(modes)}
         self._text = {"language": language, "color": color}
-        self._episode = episode
         self._batch = Batch(self.setup, 1, episode=episode, skip_forced=skip_forced, autoreset=False)
         self._opener = Opener(self.setup, episode, start)
         self._seed: int | None = None
         self._begun = False
-        self._actions: list[int] = []
+        self._histories = Histories(self._batch, episode)
 
         self.possible_agents = [f"seat_{seat}" for seat in range(n)]
         self.agents: list[str] = []
@@ -161,13 +160,11 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         Raises :class:`DealError`, before anything has changed, for a seed that is no whole number, and for options that
         are not there or do not fit.
         """
-        number = None if seed is None else whole(seed)
-        if number is None and seed is not None:
-            raise DealError(f"A seed is a whole number or None, not {seed!r}.")
+        number = seed_number(seed)
         known = {} if options is None or options == API_TEST_OPTIONS else options
-        self._opening = self._opener.deal(self._batch.tables, number, known)
-        self._batch.set_tables(0, self._opening)
-        self._actions.clear()
+        openings = self._opener.deal(self._batch.tables, ONLY, [number], known)
+        self._batch.set_tables(ONLY, openings)
+        self._histories.began(ONLY, openings)
         self._seed = number
         self._begun = True
         self.agents = self.possible_agents[:]
@@ -187,8 +184,9 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
             self._was_dead_step(action)
             return
         number = self._number(action)
-        self._batch.step([number])
-        self._actions.append(number)
+        actions = np.array([number])
+        self._batch.step(actions)
+        self._histories.stepped(actions, ONLY)
         self._cumulative_rewards[agent] = 0
         self._look()
 
@@ -244,7 +242,7 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
             raise RulesError(f"The game {game.name!r} has no picture.")
         if not self._begun:
             raise DealError("There is no table yet: call reset() first.")
-        return game.draw(self.setup, self._batch.tables[0], seat, **self._text, **self._history)
+        return game.draw(self.setup, self._batch.tables[0], seat, **self._text, **self._histories.of(0))
 
     def record(self, agents: Sequence[str] | None = None) -> Record:
         """The finished episode as a record (see ``nainjaune_env.record``); ``agents`` are names in seat order.
@@ -252,25 +250,9 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         Raises :class:`RecordError` while the episode goes on, and where it is no match from its first deal on: a carried round,
         a table given in the middle of a round.
         """
-        if not self._begun or not self._batch.done[0]:
-            raise RecordError("A record is of a finished episode, and this one is not.")
-        game = self.setup.game
-        setup = self.setup
-        if self._episode == "round":  # a round by itself is a match whose rules say one round
-            setup = replace(setup, rules=game.single_round(setup.rules))
-        history = self._history
-        body = game.transcriber.transcribe(setup, history.pop("opening"), history.pop("actions"), **history)
-        return make_record(setup, body, agents=self.possible_agents if agents is None else agents, seed=self._seed)
-
-    @property
-    def _history(self) -> dict[str, Any]:
-        """How the table came to be, as pictures and records take it; like cards are drawn alike in both."""
-        return {
-            "opening": self._opening[0],
-            "actions": list(self._actions),
-            "every_ply": not self._batch.mode.skip_forced,
-            "rng": np.random.default_rng(int(self._opening["rng"][0])),
-        }
+        if not self._begun:
+            raise RecordError("A record is of a finished episode, and none has begun: call reset() first.")
+        return self._histories.record(0, self.possible_agents if agents is None else agents, self._seed)
 
     def close(self) -> None:
         """Nothing is held that needs closing."""
