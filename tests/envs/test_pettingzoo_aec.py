@@ -1,16 +1,14 @@
-"""The PettingZoo environment: PettingZoo's own tests, rewards, masks, records. Resets are in ``test_opening``."""
+"""The PettingZoo environment: rewards, masks, records. Resets are in ``test_opening``, PettingZoo's own tests in their suite."""
 
 from __future__ import annotations
 
 import itertools
 import pickle
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pettingzoo
 import pytest
-from pettingzoo.test import api_test, render_test, seed_test
 
 import nainjaune_env
 from nainjaune_env import game_names, get_game, make_setup
@@ -21,30 +19,6 @@ from tests.envs.playing import choose, play
 
 PRESETS = [(game, preset) for game in game_names() for preset in get_game(game).presets]
 SEATS = [(game, preset, n) for game, preset in PRESETS for n in get_game(game).presets[preset].players]
-
-
-# PettingZoo looks these two up in lists of its own environments' names, and any other with a Dict observation is warned of.
-@pytest.mark.filterwarnings("ignore:Observation is not a NumPy array:UserWarning")
-@pytest.mark.filterwarnings("ignore:Observation space for each agent probably should be:UserWarning")
-@pytest.mark.parametrize("settings", [{}, {"skip_forced": False}, {"episode": "match"}])
-@pytest.mark.parametrize(("game", "preset"), PRESETS)
-def test_pettingzoo_api(game: str, preset: str, settings: dict[str, Any], capsys: pytest.CaptureFixture[str]) -> None:
-    api_test(nainjaune_env.env(preset=preset, game=game, **settings), num_cycles=300)
-    assert "Passed API test" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(("game", "preset"), PRESETS)
-def test_pettingzoo_seeds(game: str, preset: str) -> None:
-    seed_test(lambda: nainjaune_env.env(preset, game=game), num_cycles=100)
-
-
-@pytest.mark.parametrize(("game", "preset"), [(game, preset) for game, preset in PRESETS if get_game(game).draw])
-def test_pettingzoo_rendering(game: str, preset: str, capsys: pytest.CaptureFixture[str]) -> None:
-    def make(**settings: Any) -> Any:
-        return nainjaune_env.env(preset=preset, game=game, **settings)
-
-    render_test(make)
-    assert capsys.readouterr().out  # the mode "human" prints
 
 
 @pytest.mark.parametrize("skip_forced", [True, False])
@@ -123,7 +97,7 @@ def test_observations_fit_their_space_for_every_seat_at_any_time(game: str, pres
         env.step(choose(env.infos[acting]["action_mask"], rng))
     for agent in env.agents:
         assert env.observation_space(agent).contains(env.observe(agent))
-    assert env.state_space.contains(env.state())  # PettingZoo's own state_test plays illegal actions
+    assert env.state_space.contains(env.state())
 
 
 def test_an_illegal_action_names_the_legal_ones_and_changes_nothing() -> None:

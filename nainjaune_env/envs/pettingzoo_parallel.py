@@ -1,0 +1,160 @@
+"""PettingZoo's parallel interface over one table of any game: the AEC environment through PettingZoo's own converter.
+
+Importing this module also enters every game in PettingZoo's registry, where that version has one::
+
+    import pettingzoo
+    import nainjaune_env.envs.pettingzoo_parallel
+    env = pettingzoo.make("parallel", "nainjaune/nain_jaune-v0", preset="classic", num_players=5)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pettingzoo
+from gymnasium import spaces
+from gymnasium.utils import EzPickle
+from numpy.typing import NDArray
+from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
+
+from nainjaune_env.envs.pettingzoo_aec import env as aec_env
+from nainjaune_env.errors import IllegalActionError
+from nainjaune_env.registry import game_names
+from nainjaune_env.strict import whole
+
+Observation = dict[str, NDArray[Any]]
+Infos = dict[str, dict[str, Any]]
+
+
+class parallel_env(turn_based_aec_to_parallel_wrapper, EzPickle):  # type: ignore[misc]
+    """One table of a game as a PettingZoo parallel environment: one agent acts, and all others wait.
+
+    **Actions** are those of the AEC environment and one more, the last, ``no_op``: to wait. Every agent in ``agents`` gives
+    one at every step. The mask ``(A + 1,) int8``, in ``observation["action_mask"]`` and in ``info["action_mask"]``, holds
+    what is legal in the game for the agent at turn, never the no-op, and for every other agent the no-op alone; so it is never
+    empty. What is not legal is refused, off turn as well as at turn, and nothing changes.
+
+    **Every ply is a step** unless ``skip_forced=True`` is given, other than in the AEC environment: all agents look on at
+    every step, and that the environment stops at a seat would tell them that this seat has a choice.
+
+    **Rewards** are ints, and an agent's sum over an episode is its payoff. All agents terminate in the same step. An episode in
+    which nobody has a choice (``skip_forced=True``) is over as soon as it is dealt: in its one step everybody waits.
+
+    ``state()``, ``state_space``, ``render()``, seeds and the options of ``reset`` are those of the AEC environment, which is
+    ``unwrapped`` (``unwrapped.record()`` is the record of a finished episode).
+    """
+
+    def __init__(
+        self, preset: str | None = None, num_players: int | None = None, *, skip_forced: bool = False, **settings: Any
+    ) -> None:
+        """As :class:`~nainjaune_env.envs.pettingzoo_aec.raw_env`, but for what ``skip_forced`` is when it is not given."""
+        EzPickle.__init__(self, preset, num_players, skip_forced=skip_forced, **settings)
+        super().__init__(aec_env(preset, num_players, skip_forced=skip_forced, **settings))
+        self.setup = self.aec_env.setup
+        self.layout = self.setup.layout
+        self.agents: list[str] = []
+        self.no_op = len(self.setup.game.actions)
+        self._observation_spaces = {
+            agent: spaces.Dict(
+                {
+                    "observation": self.aec_env.observation_space(agent)["observation"],
+                    "action_mask": spaces.Box(0, 1, (self.no_op + 1,), np.int8),
+                }
+            )
+            for agent in self.possible_agents
+        }
+        self._action_spaces = {agent: spaces.Discrete(self.no_op + 1) for agent in self.possible_agents}
+
+    def observation_space(self, agent: str) -> spaces.Dict:
+        """``Dict(observation=Box(0, layout.high, uint8), action_mask=Box(0, 1, (A + 1,), int8))``, the same object every time."""
+        self.aec_env.observation_space(agent)  # refuses an unknown agent
+        return self._observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Discrete:
+        """``Discrete(A + 1)``, the same object every time; the last action is the no-op."""
+        self.aec_env.action_space(agent)
+        return self._action_spaces[agent]
+
+    def reset(
+        self, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Observation], Infos]:
+        """Begin an episode; raises what the AEC environment's ``reset`` raises."""
+        super().reset(seed, options)
+        # rewards of plies that were made before the first step: a parallel reset hands out none
+        self._owed = dict(self.aec_env.rewards)
+        return self._look({agent: self.aec_env.observe(agent) for agent in self.agents})
+
+    def step(
+        self, actions: Mapping[str, Any]
+    ) -> tuple[dict[str, Observation], dict[str, int], dict[str, bool], dict[str, bool], Infos]:
+        """One action (an integer) of every agent in ``agents``, by name.
+
+        Raises :class:`IllegalActionError`, saying what is legal, before anything has changed.
+        """
+        self._check_who_acts(actions)
+        self._check_who_waits(actions)
+        if self._acting is None:
+            observed, rewards, terminations, truncations = self._leave()
+        else:
+            observed, rewards, terminations, truncations, _ = super().step(actions)
+        rewards = {agent: reward + self._owed.pop(agent, 0) for agent, reward in rewards.items()}
+        observations, infos = self._look(observed)
+        return observations, rewards, terminations, truncations, infos
+
+    @property
+    def _acting(self) -> str | None:
+        """The agent at turn; None where the episode was over as it was dealt."""
+        agent: str = self.aec_env.agent_selection
+        return None if self.aec_env.terminations[agent] else agent
+
+    def _check_who_acts(self, actions: Mapping[str, Any]) -> None:
+        if not self.agents:
+            raise IllegalActionError("No episode is running: call reset() first.")
+        if set(actions) != set(self.agents):
+            got = ", ".join(map(str, actions)) or "nobody"
+            raise IllegalActionError(f"Expected one action of each of {', '.join(self.agents)}, and got those of {got}.")
+
+    def _check_who_waits(self, actions: Mapping[str, Any]) -> None:
+        # whom the converter asks nothing could otherwise do anything; the action at turn is judged by the AEC environment
+        for agent, action in actions.items():
+            if agent != self._acting and whole(action) != self.no_op:
+                raise IllegalActionError(f"{agent} is not at turn, where only {self.no_op} (to wait) is legal, not {action!r}.")
+
+    def _leave(self) -> tuple[dict[str, Observation], dict[str, int], dict[str, bool], dict[str, bool]]:
+        """The one step of an episode in which nobody has a choice; the converter knows none such."""
+        aec, agents = self.aec_env, self.agents
+        outcome = (
+            {agent: aec.observe(agent) for agent in agents},
+            dict.fromkeys(agents, 0),
+            dict(aec.terminations),
+            dict(aec.truncations),
+        )
+        for _ in agents:
+            aec.step(None)
+        self.agents = []
+        return outcome
+
+    @staticmethod
+    def _look(observed: Mapping[str, Observation]) -> tuple[dict[str, Observation], Infos]:
+        """The AEC environment's observations, with the no-op in their masks, and the infos that go with them."""
+        observations, infos = {}, {}
+        for agent, seen in observed.items():
+            mask = np.append(seen["action_mask"], np.int8(not seen["action_mask"].any()))
+            observations[agent] = {**seen, "action_mask": mask}
+            infos[agent] = {"action_mask": mask.copy()}
+        return observations, infos
+
+
+def register() -> None:
+    """Enter every game in PettingZoo's parallel registry, as ``nainjaune/<game>-v0``; older versions have none."""
+    if not hasattr(pettingzoo, "register"):
+        return
+    for name in game_names():
+        known = f"nainjaune/{name}-v0"
+        if known not in pettingzoo.parallel_registry:
+            pettingzoo.register("parallel", known, f"{__name__}:parallel_env", kwargs={"game": name})
+
+
+register()

@@ -1,0 +1,199 @@
+"""The parallel form: who waits and who acts, rewards, seeds. PettingZoo's own tests of it are in ``test_pettingzoo_suite``."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pettingzoo
+import pytest
+
+import nainjaune_env
+from nainjaune_env import Batch, game_names, get_game, make_setup
+from nainjaune_env.envs import pettingzoo_parallel
+from nainjaune_env.errors import AgentError, DealError, IllegalActionError, RulesError
+from nainjaune_env.prng import streams
+from nainjaune_env.record import verify_record
+from tests.contract import payoffs, single
+from tests.envs.playing import choose_all, play, play_parallel
+
+PRESETS = [(game, preset) for game in game_names() for preset in get_game(game).presets]
+SEATS = [(game, preset, n) for game, preset in PRESETS for n in get_game(game).presets[preset].players]
+
+
+def batch_of(env: Any) -> Batch:
+    batch: Batch = env.unwrapped._batch
+    return batch
+
+
+@pytest.mark.parametrize("skip_forced", [False, True])
+@pytest.mark.parametrize(("game", "preset", "players"), SEATS)
+def test_same_seed_same_games_as_a_batch(game: str, preset: str, players: int, skip_forced: bool) -> None:
+    """Step by step: observations, masks, and each agent's own reward."""
+    env = nainjaune_env.parallel_env(preset, players, game=game, skip_forced=skip_forced)
+    batch = Batch(env.setup, 1, seed=players, skip_forced=skip_forced, autoreset=False)
+    observations, _ = env.reset(seed=players)
+    draws = streams(5, 1)
+    while not batch.done[0]:
+        for agent, seen in observations.items():
+            seat = int(agent.removeprefix("seat_"))
+            np.testing.assert_array_equal(seen["observation"], batch.observe(seat)[0])
+            at_turn = batch.mask[0] if seat == batch.seat[0] else np.zeros(batch.num_actions)
+            np.testing.assert_array_equal(seen["action_mask"], [*at_turn, seat != batch.seat[0]])
+        actions = dict.fromkeys(env.agents, env.no_op)
+        actions[f"seat_{batch.seat[0]}"] = int(batch.sample(draws)[0])
+        batch.step([actions[f"seat_{batch.seat[0]}"]])
+        observations, rewards, terminations, truncations, _ = env.step(actions)
+        assert list(rewards.values()) == batch.reward[0].tolist()
+        assert list(terminations.values()) == [bool(batch.done[0])] * players
+        assert not any(truncations.values())
+    assert env.agents == []
+
+
+@pytest.mark.parametrize("episode", ["round", "match"])
+@pytest.mark.parametrize(("game", "preset"), PRESETS)
+def test_the_same_records_as_turn_by_turn(game: str, preset: str, episode: Any) -> None:
+    together = nainjaune_env.parallel_env(preset, game=game, episode=episode)
+    in_turn = nainjaune_env.env(preset, game=game, episode=episode, skip_forced=False)
+    observations, _ = together.reset(seed=4)
+    in_turn.reset(seed=4)
+    returns = play_parallel(together, np.random.default_rng(4), observations)
+    assert play(in_turn, np.random.default_rng(4)) == returns
+    record = together.unwrapped.record()
+    assert record == in_turn.record()
+    assert verify_record(record)
+
+
+@pytest.mark.parametrize("skip_forced", [False, True])
+@pytest.mark.parametrize(("game", "preset"), PRESETS)
+def test_rewards_are_ints_and_sum_to_the_payoff(game: str, preset: str, skip_forced: bool) -> None:
+    env = nainjaune_env.parallel_env(preset, game=game, skip_forced=skip_forced)
+    for seed in range(5):
+        returns = play_parallel(env, np.random.default_rng(seed), env.reset(seed=seed)[0])
+        assert list(returns.values()) == payoffs(batch_of(env))
+        assert all(type(reward) is int for reward in returns.values())
+
+
+@pytest.mark.parametrize(("game", "preset"), PRESETS)
+def test_what_is_seen_fits_its_space_and_no_mask_is_empty(game: str, preset: str) -> None:
+    env = nainjaune_env.parallel_env(preset, game=game)
+    rng = np.random.default_rng(1)
+    observations, infos = env.reset(seed=1)
+    going = True
+    while going:
+        going = bool(env.agents)
+        for agent in env.possible_agents:  # at the end too: the last observation is every agent's
+            mask = observations[agent]["action_mask"]
+            assert env.observation_space(agent).contains(observations[agent])
+            np.testing.assert_array_equal(infos[agent]["action_mask"], mask)
+            assert infos[agent].keys() == {"action_mask"}
+            assert mask[env.no_op] == (not mask[: env.no_op].any())
+        assert sum(bool(seen["action_mask"][env.no_op]) for seen in observations.values()) == env.setup.players - going
+        assert env.state_space.contains(env.state())
+        if going:
+            observations, _, _, _, infos = env.step(choose_all(observations, rng))
+
+
+def test_what_is_not_legal_is_refused_and_changes_nothing() -> None:
+    env = nainjaune_env.parallel_env()
+    observations, _ = env.reset(seed=2)
+    acting = env.unwrapped.agent_selection
+    other = next(agent for agent in env.agents if agent != acting)
+    mask = observations[acting]["action_mask"]
+    good = choose_all(observations, np.random.default_rng(2))
+    before = batch_of(env).tables.tobytes()
+    legal = [f"{a} ({env.setup.game.actions[a]})" for a in np.flatnonzero(mask)]
+    for bad in [*np.flatnonzero(mask == 0), env.no_op + 1, -1, 1.0, True, None, "5"]:
+        with pytest.raises(IllegalActionError) as caught:
+            env.step({**good, acting: bad})
+        assert all(name in str(caught.value) for name in legal)
+    for bad in [*range(env.no_op), env.no_op + 1, -1, float(env.no_op), True, None]:
+        with pytest.raises(IllegalActionError, match=rf"^{other} is not at turn, where only {env.no_op} \(to wait\) is legal"):
+            env.step({**good, other: bad})
+    for missing in ({acting: good[acting]}, {**good, "seat_9": 0}, {}):
+        with pytest.raises(IllegalActionError, match="one action of each of seat_0, seat_1, seat_2, seat_3, and got those of "):
+            env.step(missing)
+    assert batch_of(env).tables.tobytes() == before
+    env.step({agent: np.int64(action) for agent, action in good.items()})
+    assert batch_of(env).tables.tobytes() != before
+
+
+def test_calls_out_of_order_and_unknown_agents() -> None:
+    env = nainjaune_env.parallel_env(render_mode="ansi")
+    with pytest.raises(IllegalActionError, match="reset"):
+        env.step({})
+    with pytest.raises(AssertionError, match="reset"):  # PettingZoo's own
+        env.render()
+    for ask in (env.observation_space, env.action_space):
+        with pytest.raises(AgentError, match=r"'seat_9'.*seat_0, seat_1, seat_2, seat_3"):
+            ask("seat_9")
+    observations, _ = env.reset(seed=0)
+    assert "seat 1" in env.render()
+    play_parallel(env, np.random.default_rng(0), observations)
+    with pytest.raises(IllegalActionError, match="reset"):
+        env.step({})
+    with pytest.raises(RulesError, match="render mode"):
+        nainjaune_env.parallel_env(render_mode="rgb")
+
+
+def test_a_seeded_reset_repeats_and_keeps_the_rules() -> None:
+    env = nainjaune_env.parallel_env("skip", 5, stake=2)
+    first, _ = env.reset(seed=1)
+    first_state = env.state()
+    env.reset()
+    assert (env.state() != first_state).any()
+    again, _ = env.reset(seed=1, options={"start": {}})
+    for agent in env.agents:
+        np.testing.assert_array_equal(again[agent]["observation"], first[agent]["observation"])
+    assert env.setup == make_setup("nain_jaune", "skip", 5, stake=2)
+    with pytest.raises(DealError, match="Unknown reset option 'pots'"):
+        env.reset(options={"pots": [1] * 5})
+
+
+@pytest.mark.parametrize(("game", "preset"), PRESETS)
+def test_rewards_of_plies_made_before_the_first_step_are_handed_out(game: str, preset: str) -> None:
+    """Plies without a choice can end a round, or the whole episode, as it is dealt. No reset hands out a reward."""
+    setup = make_setup(game, preset)
+    plies = single(setup, seed=3)
+    draws = streams(3, 1)
+    late = []  # tables from where nobody has a choice any more
+    for _ in range(4000):
+        asked = Batch(setup, 1, autoreset=False)
+        asked.set_tables(0, plies.tables)
+        if asked.done[0]:
+            late.append(plies.tables[0].copy())
+            plies.reset()
+        else:
+            plies.step(plies.sample(draws))
+    assert late
+    for table in late[:3]:
+        for episode in ("round", "match"):
+            env = nainjaune_env.parallel_env(preset, game=game, skip_forced=True, episode=episode)
+            in_turn = nainjaune_env.env(preset, game=game, skip_forced=True, episode=episode)
+            observations, infos = env.reset(options={"table": table})
+            in_turn.reset(options={"table": table})
+            assert set(observations) == set(infos) == set(env.possible_agents) == set(env.agents)
+            returns = play_parallel(env, np.random.default_rng(0), observations)
+            assert returns == play(in_turn, np.random.default_rng(0))
+            assert any(returns.values())
+            if episode == "round":
+                assert list(returns.values()) == payoffs(batch_of(env))
+
+
+def test_registered_with_pettingzoo() -> None:
+    for game in game_names():
+        env = pettingzoo.make("parallel", f"nainjaune/{game}-v0", skip_forced=True)
+        assert env.unwrapped.setup.game.name == game
+        assert str(env) == f"{game}_v0"
+        assert f"nainjaune/{game}-v0" in pettingzoo.parallel_registry
+    pettingzoo_parallel.register()  # once more: nothing is overridden, which would warn
+
+
+def test_pickling_makes_a_new_environment_with_the_same_settings() -> None:
+    env = nainjaune_env.parallel_env("tableau", 6, stake=3, skip_forced=True)
+    twin = pickle.loads(pickle.dumps(env))
+    for one in (env, twin):
+        one.reset(seed=9)
+    np.testing.assert_array_equal(env.state(), twin.state())
+    assert twin.unwrapped._batch.mode == env.unwrapped._batch.mode

@@ -1,0 +1,215 @@
+"""All of ``pettingzoo.test``: what applies is run, what does not is excused with its reason, and the excuses are tested too.
+
+PettingZoo's ``api_test`` would pass an environment that shows all hands; the test that ours does not is ``test_leaks``.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import itertools
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from gymnasium import spaces
+from gymnasium.utils.env_checker import data_equivalence
+from pettingzoo import test as suite
+from pettingzoo.test.example_envs import generated_agents_env_action_mask_obs_v0, generated_agents_env_v0
+from pettingzoo.utils.conversions import parallel_to_aec
+from pettingzoo.utils.wrappers import BaseParallelWrapper, BaseWrapper
+
+import nainjaune_env
+from nainjaune_env import game_names, get_game
+from nainjaune_env.errors import RulesError
+
+PRESETS = [(game, preset) for game in game_names() for preset in get_game(game).presets]
+
+# PettingZoo looks these two up in lists of its own environments' names, and any other with a Dict observation is warned of
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Observation is not a NumPy array:UserWarning"),
+    pytest.mark.filterwarnings("ignore:Observation space for each agent probably should be:UserWarning"),
+]
+
+
+@dataclass(frozen=True)
+class Doors:
+    """PettingZoo's two doors to one game under one set of rules."""
+
+    game: str
+    preset: str
+    settings: dict[str, Any] = field(default_factory=dict)
+
+    def aec(self, **more: Any) -> Any:
+        return nainjaune_env.env(self.preset, game=self.game, **self.settings, **more)
+
+    def parallel(self, **more: Any) -> Any:
+        return nainjaune_env.parallel_env(self.preset, game=self.game, **self.settings, **more)
+
+
+class Legal(spaces.Discrete):
+    """Draws legal actions even where no mask is given: a test of seeds or states that draws others meets our refusal."""
+
+    def __init__(self, n: int, mask_now: Callable[[], Any]) -> None:
+        super().__init__(n)
+        self.mask_now = mask_now
+
+    def sample(self, mask: Any = None, probability: Any = None) -> Any:
+        return super().sample(self.mask_now() if mask is None else mask, probability)
+
+
+class LegalActions(BaseWrapper):  # type: ignore[misc]
+    def __init__(self, env: Any) -> None:
+        super().__init__(env)
+        masks = {agent: functools.partial(self._mask, agent) for agent in env.possible_agents}
+        self.legal = {agent: Legal(env.action_space(agent).n, mask) for agent, mask in masks.items()}
+
+    def _mask(self, agent: str) -> Any:
+        return self.env.observe(agent)["action_mask"]
+
+    def action_space(self, agent: str) -> Legal:
+        return self.legal[agent]
+
+
+class LegalActionsInParallel(BaseParallelWrapper):  # type: ignore[misc]
+    def __init__(self, env: Any) -> None:
+        super().__init__(env)
+        masks = {agent: functools.partial(self._mask, agent) for agent in env.possible_agents}
+        self.legal = {agent: Legal(env.action_space(agent).n, mask) for agent, mask in masks.items()}
+
+    def _mask(self, agent: str) -> Any:
+        return self.infos[agent]["action_mask"]
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        observations, self.infos = self.env.reset(seed, options)
+        return observations, self.infos
+
+    def step(self, actions: dict[str, Any]) -> Any:
+        *rest, self.infos = self.env.step(actions)
+        return *rest, self.infos
+
+    def action_space(self, agent: str) -> Legal:
+        return self.legal[agent]
+
+
+def api(doors: Doors) -> None:
+    suite.api_test(doors.aec(), num_cycles=100)
+    suite.api_test(parallel_to_aec(doors.parallel()), num_cycles=30)  # and back again
+
+
+def render(doors: Doors) -> None:
+    suite.render_test(doors.aec)
+
+
+def collect_render_results(doors: Doors) -> None:
+    pictures = suite.collect_render_results(doors.aec(render_mode="ansi"))
+    assert [type(picture) for picture in pictures or [""] * 5] == [str] * 5
+
+
+def state(doors: Doors) -> None:
+    suite.state_test(LegalActions(doors.aec()), LegalActionsInParallel(doors.parallel()))
+
+
+def performance(doors: Doors) -> None:
+    """Its five seconds are counted, fifty looks at the clock: as a benchmark it says nothing here, as a player it does."""
+    clock = itertools.count(0, 0.1)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys.modules["pettingzoo.test.performance_benchmark"], "time", SimpleNamespace(time=lambda: next(clock)))
+        suite.performance_benchmark(doors.aec())
+
+
+RUN: dict[str, Callable[[Doors], None]] = {
+    "api_test": api,
+    "parallel_api_test": lambda doors: suite.parallel_api_test(doors.parallel(), num_cycles=300),
+    "seed_test": lambda doors: suite.seed_test(doors.aec, num_cycles=100),
+    "parallel_seed_test": lambda doors: suite.parallel_seed_test(lambda: LegalActionsInParallel(doors.parallel())),
+    "render_test": render,
+    "collect_render_results": collect_render_results,
+    "state_test": state,
+    "performance_benchmark": performance,
+}
+"""Test of PettingZoo's -> how it is run."""
+
+EXCUSED: dict[str, str] = {
+    "max_cycles_test": "counts the cycles of environments made with max_cycles=4; here the rules end an episode, nothing else",
+    "manual_control_test": "types keys into a window that is steered by single keys; a person plays in the terminal here",
+    "test_save_obs": "saves observations as images and asserts nothing; ours are slots of numbers",
+    "bombardment_test": "takes a Dict for an array and what step() gives for an observation: PettingZoo's own examples fail",
+}
+"""Test of PettingZoo's -> why it does not apply."""
+
+SETTINGS: dict[str, list[dict[str, Any]]] = {
+    "api_test": [{}, {"skip_forced": False}, {"episode": "match"}],
+    "parallel_api_test": [{}, {"skip_forced": True}, {"episode": "match"}],
+}
+
+
+def test_every_test_of_pettingzoos_is_run_or_excused() -> None:
+    public = {name for name, member in vars(suite).items() if inspect.isfunction(member)}
+    assert public == RUN.keys() | EXCUSED.keys()
+    assert not RUN.keys() & EXCUSED.keys()
+
+
+@pytest.mark.parametrize("name", RUN)
+def test_the_table_runs_what_it_says(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    called = []
+    monkeypatch.setattr(suite, name, lambda *args, **more: called.append(name))
+    RUN[name](Doors(*PRESETS[0]))
+    assert set(called) == {name}
+
+
+@pytest.mark.parametrize(("game", "preset"), PRESETS)
+@pytest.mark.parametrize(("name", "settings"), [(name, settings) for name in RUN for settings in SETTINGS.get(name, [{}])])
+def test_pettingzoo(name: str, settings: dict[str, Any], game: str, preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    RUN[name](Doors(game, preset, settings))
+
+
+@pytest.mark.parametrize(("game", "preset"), PRESETS)
+def test_parallel_seeds_to_the_end(game: str, preset: str) -> None:
+    """PettingZoo's ``parallel_seed_test`` ends after one step: it asks whether any name of an agent is true."""
+    doors = Doors(game, preset)
+    one, two = LegalActionsInParallel(doors.parallel()), LegalActionsInParallel(doors.parallel())
+    assert data_equivalence(one.reset(seed=42), two.reset(seed=42))
+    for env in (one, two):
+        for k, agent in enumerate(env.possible_agents):
+            env.action_space(agent).seed(42 + k)
+    steps = 0
+    while one.agents:
+        actions = [{agent: env.action_space(agent).sample() for agent in env.agents} for env in (one, two)]
+        assert actions[0] == actions[1]
+        assert data_equivalence(one.step(actions[0]), two.step(actions[1]))
+        steps += 1
+    assert two.agents == []
+    assert steps > 20
+
+
+# ---------------------------------------------------------------- the excuses
+
+
+@pytest.mark.parametrize("door", ["aec", "parallel"])
+def test_nothing_takes_a_number_of_cycles(door: str) -> None:
+    with pytest.raises(RulesError, match="Unknown knob 'max_cycles'"):
+        getattr(Doors(*PRESETS[0]), door)(max_cycles=4)
+
+
+def test_observations_are_no_images(capsys: pytest.CaptureFixture[str]) -> None:
+    suite.test_save_obs(Doors(*PRESETS[0]).aec())
+    assert "Observations must be Box to save observations as image" in capsys.readouterr().out
+
+
+@pytest.mark.filterwarnings("ignore:Observations between agents are different classes:UserWarning")
+@pytest.mark.filterwarnings("ignore:.*Casting input x to numpy array:UserWarning")
+@pytest.mark.parametrize(
+    ("example", "fault", "said"),
+    [
+        (generated_agents_env_v0, AssertionError, "observation is outside of its observation space"),
+        (generated_agents_env_action_mask_obs_v0, AttributeError, "'dict' object has no attribute 'shape'"),
+    ],
+)
+def test_bombardment_fails_pettingzoos_own_examples(example: Any, fault: type[Exception], said: str) -> None:
+    with pytest.raises(fault, match=said):
+        suite.bombardment_test(example.env(), cycles=1)
