@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from types import ModuleType
@@ -160,6 +160,49 @@ class Transcriber(Protocol):
         """A verified record for people, in ``language`` (``"en"`` or ``"fr"``); ``part``: one round of it only, from 1."""
 
 
+class Extent(NamedTuple):
+    """Bounds on the first round of a fresh match, whatever is dealt and played; not always reached."""
+
+    plies: int
+    """The most plies."""
+    draws: int
+    """Draws by chance before the first of them (exact)."""
+    least: int
+    """The least payoff of a seat."""
+    most: int
+    """The greatest."""
+
+
+class Chance(Protocol):
+    """What chance does before the first round of a fresh match, for those who must say what can happen and how likely it is.
+
+    A module with these names will do. The same round can be begun in two ways: draw by draw, each of which takes one of
+    :meth:`outcomes`, all equally likely; or in one go, with one of :meth:`openings`. Tables have their generators at 0, and
+    nothing but them is left to chance.
+    """
+
+    def extent(self, setup: Setup) -> Extent:
+        """Bounds on the round."""
+
+    def outcomes(self, setup: Setup, drawn: Sequence[int]) -> list[int]:
+        """What can be drawn after ``drawn``, ascending, each as likely as any other; nothing where all is drawn."""
+
+    def opening(self, setup: Setup, drawn: Sequence[int]) -> Any:
+        """The table (one record) that ``drawn``, complete, makes."""
+
+    def draws(self, setup: Setup, table: Any) -> list[int]:
+        """Draws that make ``table``, a match's first round before any ply."""
+
+    def name(self, setup: Setup, drawn: Sequence[int], outcome: int) -> str:
+        """``outcome`` after ``drawn``, in a few words."""
+
+    def openings(self, setup: Setup) -> Iterator[tuple[Any, int]]:
+        """Every table that the round can begin with, and how many deals it stands for: up to what the rules cannot tell apart."""
+
+    def describe(self, setup: Setup, table: Any) -> str:
+        """The opening ``table`` in one line: the same line where the rules cannot tell two openings apart, else another."""
+
+
 @dataclass(frozen=True)
 class GameSpec:
     """A game, as the machinery sees it."""
@@ -189,6 +232,8 @@ class GameSpec:
     """These rules with a match of one round: what a round played by itself was played under, for its record."""
     transcriber: Transcriber
     """Records and their text."""
+    chance: Chance | None = None
+    """What is dealt and how likely; None where a game has not written it down."""
     draw: Callable[..., str] | None = None
     """``draw(setup, table, seat, *, language, color, opening, actions, every_ply, rng)``: the table as text as ``seat`` sees it.
 
@@ -232,6 +277,9 @@ class Setup:
     preset: str
     rules: Rules
     players: int
+
+    def __post_init__(self) -> None:
+        self.kernel_rules  # noqa: B018  (compiled now, so that rules that do not fit the number of seats are refused at once)
 
     @functools.cached_property
     def kernel_rules(self) -> NamedTuple:

@@ -20,7 +20,7 @@ from nainjaune_env.games.nain_jaune.state import NOBODY, TABLE
 from nainjaune_env.spec import Setup, Stage
 
 from .mismatch import Mismatch, first_difference
-from .nain_jaune import DECK, PASS, POT_CARDS, SILENT, Knobs, TwinMatch, TwinRound, rank_of
+from .nain_jaune import DECK, PASS, POT_CARDS, SILENT, Knobs, TwinMatch, TwinRound, deck_of, rank_of, top_rank
 
 MOVES: tuple[str, ...] = (*DECK, *(card + SILENT for card in POT_CARDS), PASS)
 ACTION: dict[str, int] = {move: action_of(move) for move in MOVES}
@@ -262,7 +262,7 @@ class Comparer:
     def rigged(self, rng: random.Random, label: object = None) -> None:
         """One round from a deal that is no fair shuffle, with chips as after many rounds."""
         n, size = self.setup.players, self.rules.hand_size  # type: ignore[attr-defined]
-        hands = rigged_hands(rng, n, size)
+        hands = rigged_hands(rng, n, size, self.knobs)
         antes = self.rules.round_antes  # type: ignore[attr-defined]
         limited = self.knobs.starting_stack is not None
         stacks = [antes + rng.choice((0, 1, 5, 20, 300)) if limited else rng.randint(-200, 200) for _ in range(n)]
@@ -298,8 +298,8 @@ class Comparer:
     def _hands(self, label: object) -> list[list[str]]:
         """The hands that the kernel dealt, checked to be a deal of the whole deck."""
         table, size = self.tables[0], self.rules.hand_size  # type: ignore[attr-defined]
-        deck = table.deck.tolist()
-        self._same(label, "the deck, sorted", list(range(52)), sorted(deck))
+        deck, whole = table.deck.tolist(), deck_of(self.knobs)
+        self._same(label, "the deck, sorted", sorted(NUMBER[card] for card in whole), sorted(deck[: len(whole)]))
         hands = [deck[seat * size : (seat + 1) * size] for seat in range(self.setup.players)]
         for seat, numbers in enumerate(hands):
             self._same(label, f"hand of seat {seat}", sum(1 << i for i in numbers), int(table.hand[seat]))
@@ -320,19 +320,19 @@ def chooser(rng: random.Random, players: int) -> Chooser:
     return lambda r, moves: policies[r.seat](r, moves, rng)
 
 
-def rigged_hands(rng: random.Random, players: int, size: int) -> list[list[str]]:
-    """A deal in which one seat holds unbroken stretches up to the King: it may well go out in one turn."""
-    deck = list(DECK)
+def rigged_hands(rng: random.Random, players: int, size: int, knobs: Knobs) -> list[list[str]]:
+    """A deal in which one seat holds unbroken stretches up to the top rank: it may well go out in one turn."""
+    deck, top = deck_of(knobs), top_rank(knobs)
     rng.shuffle(deck)
     lucky: list[str] = []
-    rank = rng.randint(1, 13)
+    rank = rng.randint(top - knobs.ranks + 1, top)
     while len(lucky) < size:
         card = next((card for card in deck if rank_of(card) == rank), None)
         if card is not None:
             deck.remove(card)
             lucky.append(card)
-        rank = rank + 1 if rank < 13 else rng.randint(1, 13)
-    if rng.random() < 0.3:  # and one card that may break it
+        rank = rank + 1 if rank < top else rng.randint(top - knobs.ranks + 1, top)
+    if rng.random() < 0.3 and deck:  # and one card that may break it
         spoiled = rng.randrange(size)
         lucky[spoiled], deck[0] = deck[0], lucky[spoiled]
     hands = [deck[k * size : (k + 1) * size] for k in range(players - 1)]

@@ -14,7 +14,6 @@ RANKS = "A23456789TJQK"  # N1.1: rank number = position + 1
 SUITS = "shdc"
 POT_CARDS = ("Td", "Jc", "Qs", "Kh", "7d")  # N1.2: pot order everywhere
 POT_ANTES = (1, 2, 3, 4, 5)  # N1.2
-KING = 13
 DECK: tuple[str, ...] = tuple(rank + suit for rank in RANKS for suit in SUITS)
 HAND_SIZES: dict[int, int] = {2: 22, 3: 15, 4: 12, 5: 9, 6: 8, 7: 7, 8: 6}  # N1.4
 PASS = "-"
@@ -57,11 +56,32 @@ class Knobs:
     end_on_default: bool  # N4.3
     max_rounds: int | None  # N4.3
     direction: str = "clockwise"  # N1.5: only how a table is drawn
+    ranks: int = 13  # N1.7
+    suits: int = 4  # N1.7
+    hand: int | None = None  # N1.7: None is the number of N1.4
 
     def __post_init__(self) -> None:
         for name, choices in _CHOICES.items():
             if getattr(self, name) not in choices:
                 raise ValueError(f"{name} is one of {choices!r}, not {getattr(self, name)!r}.")
+
+
+def top_rank(knobs: Knobs) -> int:
+    """N1.7: the 10 ends a deck of up to ten ranks; with more, ranks count from the ace up."""
+    return max(10, knobs.ranks)
+
+
+def deck_of(knobs: Knobs) -> list[str]:
+    """N1.7: so many ranks up to the top one, of so many suits: diamonds, clubs, spades, hearts."""
+    suits = "dcsh"[: knobs.suits]
+    top = top_rank(knobs)
+    return [card for card in DECK if top - knobs.ranks < rank_of(card) <= top and card[1] in suits]
+
+
+def antes_of(knobs: Knobs) -> list[int]:
+    """N1.2; N1.7: a pot whose card is not in the deck is not there, and nobody antes into it."""
+    deck = deck_of(knobs)
+    return [ante if card in deck else 0 for card, ante in zip(POT_CARDS, POT_ANTES, strict=True)]
 
 
 class TwinRound:
@@ -75,7 +95,7 @@ class TwinRound:
         stacks: Sequence[int],
         pots: Sequence[int],
     ) -> None:
-        _check_table(hands, dealer, stacks, pots)
+        _check_table(deck_of(knobs), hands, dealer, stacks, pots)
         self.knobs = knobs
         self.players = len(hands)
         self.hands: list[list[str]] = [list(hand) for hand in hands]
@@ -180,7 +200,7 @@ class TwinRound:
             self._settle(seat)
             return
         rank = rank_of(card)
-        self.required = 0 if rank == KING else rank + 1  # N2.3; the same seat keeps the turn
+        self.required = 0 if rank == top_rank(self.knobs) else rank + 1  # N2.3; the same seat keeps the turn
 
     def _capture(self, seat: int, pot: int) -> None:  # N2.7
         self.stacks[seat] += self.pots[pot]
@@ -215,7 +235,7 @@ class TwinRound:
     def _resolve_blocked(self) -> None:  # N2.6: the turn is back at the seat that played last
         assert self.seat == self.last_player
         self.passes = 0
-        if self.knobs.blocked == "skip" and self.required < KING:
+        if self.knobs.blocked == "skip" and self.required < top_rank(self.knobs):
             self.required += 1
         else:  # restart, or a skip past the King
             self.required = 0
@@ -271,12 +291,12 @@ class TwinRound:
     # ---------------------------------------------------------------- chips
 
     def _pay_antes(self) -> None:  # N2.1
-        whole = sum(POT_ANTES) * self.knobs.stake
+        whole = sum(antes_of(self.knobs)) * self.knobs.stake
         for seat, stack in enumerate(self.stacks):
             if self.knobs.starting_stack is not None and stack < whole:  # N4.3: the match would have ended
                 raise ValueError(f"Seat {seat} must ante {whole} in full, but it has only {stack}.")
         for seat in range(self.players):
-            for pot, ante in enumerate(POT_ANTES):
+            for pot, ante in enumerate(antes_of(self.knobs)):
                 self.stacks[seat] -= ante * self.knobs.stake
                 self.pots[pot] += ante * self.knobs.stake
 
@@ -302,7 +322,9 @@ class TwinRound:
         return [(winner + step) % self.players for step in range(1, self.players)]
 
 
-def _check_table(hands: Sequence[Sequence[str]], dealer: int, stacks: Sequence[int], pots: Sequence[int]) -> None:
+def _check_table(
+    deck: Sequence[str], hands: Sequence[Sequence[str]], dealer: int, stacks: Sequence[int], pots: Sequence[int]
+) -> None:
     players = len(hands)
     if players < 2:
         raise ValueError(f"A round needs at least 2 hands, not {players}.")
@@ -314,8 +336,8 @@ def _check_table(hands: Sequence[Sequence[str]], dealer: int, stacks: Sequence[i
         raise ValueError(f"There are {len(POT_CARDS)} pots, not {len(pots)}.")
     cards = [card for hand in hands for card in hand]
     for card in cards:
-        if card not in DECK:
-            raise ValueError(f"{card!r} is not a card.")
+        if card not in deck:
+            raise ValueError(f"{card!r} is not a card of this deck.")
     if len(set(cards)) != len(cards):
         raise ValueError("A card is dealt twice.")
     # reading: a hand of no card is no hand; N2.8 would end the round before it began.
@@ -376,7 +398,7 @@ class TwinMatch:
     def _someone_cannot_ante(self) -> bool:  # N4.3
         if self.knobs.starting_stack is None:
             return False
-        return min(self.stacks) < sum(POT_ANTES) * self.knobs.stake
+        return min(self.stacks) < sum(antes_of(self.knobs)) * self.knobs.stake
 
     def _default_ends_it(self, had_default: bool) -> bool:  # N4.3
         return self.knobs.end_on_default and had_default

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nainjaune_env.games.nain_jaune import kernel, transcript
+from nainjaune_env.games.nain_jaune import chance, kernel, transcript
 from nainjaune_env.games.nain_jaune.draw import draw
 from nainjaune_env.games.nain_jaune.encode import layout
 from nainjaune_env.games.nain_jaune.notation import ACTIONS
@@ -26,5 +26,6 @@ SPEC = GameSpec(
     check_match=check_match,
     single_round=single_round,
     transcriber=transcript,
+    chance=chance,
     draw=draw,
 )

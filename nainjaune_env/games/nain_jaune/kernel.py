@@ -47,8 +47,14 @@ def start(table: Any, rules: Any) -> None:
         table.stack[seat] = rules.starting_stack if seat < rules.players else 0
     for pot in range(POTS):
         table.pot[pot] = 0
-    for i in range(52):
-        table.deck[i] = i
+    front, back = 0, rules.deck_size
+    for card in range(52):
+        if rules.deck >> card & 1:
+            table.deck[front] = card
+            front += 1
+        else:  # not played with, so never dealt
+            table.deck[back] = card
+            back += 1
     table.rounds = 0
     # the dealer of the round before the first: deal() moves on by one seat
     table.dealer = below(table, rules.players)
@@ -91,7 +97,7 @@ def open_round(table: Any, rules: Any) -> None:
     table.defaults = 0
     for seat in range(rules.players):
         for pot in range(POTS):
-            add_to_pot(table, rules, seat, pot, (pot + 1) * rules.stake)
+            add_to_pot(table, rules, seat, pot, rules.antes[pot] * rules.stake)
     for pot in range(POTS):
         table.captor[pot] = NOBODY
     table.seat = (table.dealer + 1) % rules.players
@@ -266,7 +272,7 @@ def stranded_due(table: Any, rules: Any, pot: Any) -> Any:
         return np.int64(table.pot[pot])
     if rules.stranded == TWICE_POT:
         return 2 * np.int64(table.pot[pot])
-    return 2 * np.int64(pot + 1) * rules.stake
+    return 2 * np.int64(rules.antes[pot]) * rules.stake
 
 
 @jit
@@ -301,7 +307,7 @@ def redact(table: Any, rules: Any, seat: Any) -> None:
         if other != seat:
             table.hand[other] = 0
     for rank in range(13):
-        column = COLUMN << rank & ~rules.pot_set
+        column = COLUMN << rank & rules.deck & ~rules.pot_set
         free = column & ~(table.hand[seat] | table.played[seat])
         for other in range(rules.players):
             if other != seat:

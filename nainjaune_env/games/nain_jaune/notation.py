@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.cards import DECK, RANKS, card_number, card_set
+from nainjaune_env.cards import DECK, RANKS, card_number, card_set, cards_in
 from nainjaune_env.errors import DealError
 from nainjaune_env.games.nain_jaune.kernel import PASS, POT, SILENT, open_round
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules
@@ -73,6 +73,9 @@ def setup_table(
     twice = sorted({DECK[number] for number in flat if flat.count(number) > 1})
     if twice:
         raise DealError(f"The deal is no deck: {', '.join(twice)} dealt more than once.")
+    foreign = sorted({DECK[number] for number in flat if not rules.deck >> number & 1})
+    if foreign:
+        raise DealError(f"The deal is not from this deck (knobs 'ranks' and 'suits'): {', '.join(foreign)} is not in it.")
     dealer = _whole("The dealer", dealer)
     if not 0 <= dealer < n:
         raise DealError(f"The dealer is a seat from 0 to {n - 1}, not {dealer!r}.")
@@ -99,8 +102,9 @@ def setup_table(
     row.rng = np.uint64(seed)
     row.rounds = rounds_before
     row.dealer = dealer
-    talon = [number for number in range(52) if number not in set(flat)]
-    row.deck[:] = flat + talon
+    talon = [number for number in cards_in(rules.deck) if number not in set(flat)]
+    unused = [number for number in range(52) if not rules.deck >> number & 1]
+    row.deck[:] = flat + talon + unused
     for seat, hand in enumerate(numbers):
         row.hand[seat] = card_set(hand)
     open_round(row, rules)

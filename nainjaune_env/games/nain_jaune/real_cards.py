@@ -13,6 +13,7 @@ from nainjaune_env.games.nain_jaune.kernel import PASS
 from nainjaune_env.games.nain_jaune.notation import ACTIONS, action_of
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 
+FULL_DECK = (1 << len(DECK)) - 1
 PASS_MOVE = "-"
 SILENT_MARK = "~"
 
@@ -33,16 +34,18 @@ class RealCards:
     from those of that rank that the seat really holds. What is shown then says no more than the kind that was played.
     """
 
-    def __init__(self, hands: Iterable[Iterable[str]]) -> None:
-        """The hands at the deal, by seat, as card texts."""
+    def __init__(self, hands: Iterable[Iterable[str]], deck: Iterable[str] = DECK) -> None:
+        """The hands at the deal, by seat, and all cards that are played with, as card texts."""
         self._hands = [by_rank(hand) for hand in hands]
+        self._deck = by_rank(deck)
         self.played: list[tuple[int, str]] = []
         """The cards on the table in the order they were played, each with the seat that played it."""
 
     @classmethod
-    def of_table(cls, table: Any, players: int) -> Self:
-        """The real hands of a table fresh from the deal (later, the kernel's choice of suits would show)."""
-        return cls([DECK[number] for number in cards_in(table["hand"][seat])] for seat in range(players))
+    def of_table(cls, table: Any, players: int, deck: int = FULL_DECK) -> Self:
+        """The real hands of a table fresh from the deal (later, the kernel's choice of suits would show); ``deck`` is a set."""
+        hands = ([DECK[number] for number in cards_in(table["hand"][seat])] for seat in range(players))
+        return cls(hands, (DECK[number] for number in cards_in(deck)))
 
     def hand(self, seat: int) -> list[str]:
         """What ``seat`` holds, by rank; a fresh list."""
@@ -55,7 +58,7 @@ class RealCards:
     def talon(self) -> list[str]:
         """The cards nobody was dealt, by rank."""
         dealt = {card for hand in self._hands for card in hand} | {card for _, card in self.played}
-        return by_rank(card for card in DECK if card not in dealt)
+        return [card for card in self._deck if card not in dealt]
 
     def moves(self, seat: int, legal: int) -> list[str]:
         """The real moves of ``seat`` that the word ``legal`` (bit a = action a) allows.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -25,9 +25,9 @@ class Replay:
         self.table: Any = rows[0]
         # views of single fields: reading an attribute of an np.record takes longer than a ply
         self._seat, self._stage = rows["seat"], rows["stage"]
-        self.rules: Any = setup.kernel_rules
+        self.rules: Any = cast(Any, setup.kernel_rules)
         self.players = setup.players
-        self.cards = RealCards.of_table(self.table, self.players)
+        self.cards = RealCards.of_table(self.table, self.players, self.rules.deck)
 
     @property
     def seat(self) -> int:
@@ -91,7 +91,7 @@ class Replay:
     def deal(self) -> None:
         """The next round of the match, as the table's own generator deals it."""
         kernel.deal(self.table, self.rules)
-        self.cards = RealCards.of_table(self.table, self.players)
+        self.cards = RealCards.of_table(self.table, self.players, self.rules.deck)
 
 
 def final(replay: Replay) -> dict[str, Any]:

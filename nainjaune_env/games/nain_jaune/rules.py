@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from nainjaune_env.cards import card_number, card_rank, card_set
+from nainjaune_env.cards import card_number, card_rank, card_set, cards_in
 from nainjaune_env.errors import RulesError
 from nainjaune_env.spec import Preset, Rules, knob
 
@@ -21,6 +21,10 @@ HAND_SIZES = {2: 22, 3: 15, 4: 12, 5: 9, 6: 8, 7: 7, 8: 6}
 """Cards dealt to each seat, by number of seats (N1.4)."""
 TOP_RANK = 13
 """The rank with nothing above it: the King (N2.3)."""
+HELD_RANK = 10
+"""Where a deck of ten ranks or fewer ends: so the pots on the 10 and, from four ranks on, the 7 stay (N1.7)."""
+SUIT_ORDER = (2, 3, 0, 1)
+"""The suits, as in ``cards``, in the order in which a short deck has them: diamonds, clubs, spades, hearts (N1.7)."""
 
 DECLINE = ("never", "entry", "always")
 BLOCKED = ("restart", "skip")
@@ -29,6 +33,24 @@ STRANDED = ("none", "match_pot", "twice_pot", "twice_ante")
 GRAND_OPERA = ("first_turn", "single_turn", "no_rival_card")
 ANNOUNCE = ("automatic", "explicit")
 DIRECTION = ("clockwise", "counterclockwise")
+
+
+def deck_of(rules: Any) -> int:
+    """The cards that are played with, as a set (N1.1; of a short deck N1.7)."""
+    top = top_rank_of(rules)
+    suits = SUIT_ORDER[: rules.suits]
+    return card_set(13 * suit + rank - 1 for suit in suits for rank in range(top - rules.ranks + 1, top + 1))
+
+
+def top_rank_of(rules: Any) -> int:
+    """The rank with nothing above it (N2.3; of a short deck N1.7)."""
+    return max(int(rules.ranks), HELD_RANK)
+
+
+def antes_of(rules: Any) -> tuple[int, ...]:
+    """Per pot: its ante at stake 1, 0 where its card is not in the deck (N1.2, N1.7)."""
+    deck = deck_of(rules)
+    return tuple(ante * (deck >> card_number(text) & 1) for text, ante in zip(POT_CARDS, ANTES, strict=True))
 
 
 @dataclass(frozen=True)
@@ -59,9 +81,25 @@ class NainJauneRules(Rules):
     end_on_default: bool = knob(False, "whether a seat that cannot pay in full ends the match", "N4.3")
     max_rounds: int | None = knob(None, "rounds after which a match ends; None is no limit", "N4.3", low=1, optional=True)
 
+    ranks: int = knob(
+        TOP_RANK, "ranks in the deck, up to the 10; more than ten, from the ace up", "N1.7", low=2, high=TOP_RANK, extension=True
+    )
+    suits: int = knob(
+        len(SUIT_ORDER), "suits in the deck: diamonds, clubs, spades, hearts", "N1.7", low=1, high=len(SUIT_ORDER), extension=True
+    )
+    hand: int | None = knob(
+        None,
+        "cards dealt to each seat; None is the number for a full deck",
+        "N1.7",
+        low=1,
+        high=HAND_SIZES[2],
+        optional=True,
+        extension=True,
+    )
+
     def __post_init__(self) -> None:
         super().__post_init__()
-        antes = sum(ANTES) * self.stake
+        antes = sum(antes_of(self)) * self.stake
         if self.starting_stack is not None and self.starting_stack < antes:
             raise RulesError(
                 f"The knob 'starting_stack' must cover one round's antes, {antes} chips at stake {self.stake}, "
@@ -114,7 +152,10 @@ class KernelRules(NamedTuple):
     """Cards dealt to each seat."""
     deck_size: int
     """Cards in the deck; the deck's cards come first in ``table.deck``."""
+    deck: int
+    """The same as a set."""
     top_rank: int
+    """The rank with nothing above it."""
     decline: int
     blocked: int
     payment: int
@@ -127,6 +168,8 @@ class KernelRules(NamedTuple):
     """1 with stacks, 0 on unlimited credit."""
     starting_stack: int
     """0 on unlimited credit."""
+    antes: tuple[int, ...]
+    """Per pot: what a seat antes into it at stake 1; 0 where there is no such pot."""
     round_antes: int
     """What a seat antes in all."""
     end_on_default: int
@@ -141,13 +184,22 @@ class KernelRules(NamedTuple):
 
 
 def compile_rules(rules: Any, players: int) -> KernelRules:
-    """The named tuple that the kernel takes."""
+    """The named tuple that the kernel takes. Raises :class:`RulesError` where a short deck does not go round."""
     cards = tuple(card_number(text) for text in POT_CARDS)
+    deck, antes = deck_of(rules), antes_of(rules)
+    deck_size = len(cards_in(deck))
+    hand_size = HAND_SIZES[players] if rules.hand is None else rules.hand
+    if players * hand_size > deck_size:
+        raise RulesError(
+            f"The deck has {deck_size} cards (knobs 'ranks' and 'suits'), and {players} hands of {hand_size} (knob 'hand') "
+            f"take {players * hand_size}; at most {deck_size // players} each would do."
+        )
     return KernelRules(
         players=players,
-        hand_size=HAND_SIZES[players],
-        deck_size=52,
-        top_rank=TOP_RANK,
+        hand_size=hand_size,
+        deck_size=deck_size,
+        deck=deck,
+        top_rank=top_rank_of(rules),
         decline=DECLINE.index(rules.decline),
         blocked=BLOCKED.index(rules.blocked),
         payment=PAYMENT.index(rules.payment),
@@ -158,7 +210,8 @@ def compile_rules(rules: Any, players: int) -> KernelRules:
         stake=int(rules.stake),
         limited=int(rules.starting_stack is not None),
         starting_stack=int(rules.starting_stack or 0),
-        round_antes=sum(ANTES) * int(rules.stake),
+        antes=antes,
+        round_antes=sum(antes) * int(rules.stake),
         end_on_default=int(rules.end_on_default),
         max_rounds=int(rules.max_rounds or 0),
         pot_cards=cards,

@@ -15,7 +15,7 @@ from nainjaune_env.cards import DECK, RANKS, by_rank, cards_in
 from nainjaune_env.errors import DealError
 from nainjaune_env.games.nain_jaune.real_cards import PASS_MOVE, SILENT_MARK
 from nainjaune_env.games.nain_jaune.replay import Replay
-from nainjaune_env.games.nain_jaune.rules import POT_CARDS, TOP_RANK
+from nainjaune_env.games.nain_jaune.rules import POT_CARDS, TOP_RANK, top_rank_of
 from nainjaune_env.games.nain_jaune.state import NOBODY
 from nainjaune_env.spec import Setup, Stage
 
@@ -81,7 +81,7 @@ def scene(
     if seat is not None and seat not in range(n):
         raise DealError(f"The viewer is a seat from 0 to {n - 1} or None for a spectator, not {seat!r}.")
     rules: Any = setup.rules
-    run, said = follow(moves, n, skip=rules.blocked == "skip") if moves is not None else (None, None)
+    run, said = follow(moves, n, skip=rules.blocked == "skip", top=top_rank_of(rules)) if moves is not None else (None, None)
     held = [[DECK[card] for card in cards_in(table.hand[k])] for k in range(n)] if hands is None else hands
     return Scene(
         preset=setup.preset,
@@ -105,8 +105,13 @@ def scene(
     )
 
 
-def follow(moves: Moves, players: int, *, skip: bool) -> tuple[tuple[tuple[int, str], ...], tuple[int, str, int] | None]:
-    """The current run (else the last), and the last words said; ``skip``: whether ``blocked`` is so (N2.6)."""
+def follow(
+    moves: Moves, players: int, *, skip: bool, top: int = TOP_RANK
+) -> tuple[tuple[tuple[int, str], ...], tuple[int, str, int] | None]:
+    """The current run (else the last), and the last words said.
+
+    ``skip``: whether ``blocked`` is so (N2.6); ``top``: the rank with nothing above it (N2.3).
+    """
     run: list[tuple[int, str]] = []
     said: tuple[int, str, int] | None = None
     required = passes = 0
@@ -117,7 +122,7 @@ def follow(moves: Moves, players: int, *, skip: bool) -> tuple[tuple[tuple[int, 
             passes += 1
             if passes == players:
                 passes = 0
-                required = required + 1 if skip and required < TOP_RANK else 0
+                required = required + 1 if skip and required < top else 0
             continue
         card = move.removesuffix(SILENT_MARK)
         rank = RANKS.index(card[0]) + 1
@@ -128,7 +133,7 @@ def follow(moves: Moves, players: int, *, skip: bool) -> tuple[tuple[tuple[int, 
             said = (seat, CAPTURE, POT_CARDS.index(move))
         elif rank == TOP_RANK:
             said = (seat, KING, 0)
-        required = rank + 1 if rank < TOP_RANK else 0
+        required = rank + 1 if rank < top else 0
         passes = 0
     return tuple(run), said
 

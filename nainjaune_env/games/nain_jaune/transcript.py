@@ -12,7 +12,6 @@ import numpy as np
 from nainjaune_env.errors import RecordError
 from nainjaune_env.games.nain_jaune.notation import ACTIONS
 from nainjaune_env.games.nain_jaune.replay import Replay, final
-from nainjaune_env.games.nain_jaune.rules import ANTES
 from nainjaune_env.games.nain_jaune.show import show
 from nainjaune_env.games.nain_jaune.verify import BODY, verify
 from nainjaune_env.spec import Setup
@@ -105,7 +104,7 @@ def _pots_before_antes(replay: Replay) -> list[int]:
     begun = [int(chips) for chips in table.before[:n]]
     if begun != expected:
         raise RecordError(f"A record's first round starts with the rules' stacks, {expected}; this table started with {begun}.")
-    antes = [n * ante * int(replay.rules.stake) for ante in ANTES]
+    antes = [n * ante * replay.rules.stake for ante in replay.rules.antes]
     if sum(begun) - sum(replay.stacks) != sum(antes):
         raise RecordError("A pot was too full to take every ante (N4.7), so what it held before cannot be told.")
     return [chips - ante for chips, ante in zip(replay.pots, antes, strict=True)]

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.games.nain_jaune import kernel
+from nainjaune_env.games.nain_jaune.chance import deck
 from nainjaune_env.games.nain_jaune.state import NOBODY
 from nainjaune_env.spec import Setup
 
@@ -26,7 +27,7 @@ def reshuffle(setup: Setup, table: Any, seat: int, rng: random.Random) -> Any:
     others = [other for other in range(setup.players) if other != seat]
     owner = {card: other for other in others for card in cards(table.hand[other])}
     seen = int(table.hand[seat]) | sum(int(table.played[s]) for s in range(setup.players))
-    owner |= {card: -1 for card in range(52) if card not in owner and not seen >> card & 1}
+    owner |= {card: -1 for card in deck(setup) if card not in owner and not seen >> card & 1}
 
     def fits(card: int, who: int) -> bool:
         return who < 0 or not int(table.void[who]) >> card % 13 & 1

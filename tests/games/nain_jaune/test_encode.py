@@ -74,7 +74,8 @@ class Watcher:
     def round(self) -> None:
         rng, comparer = self.rng, self.comparer
         n, size = comparer.setup.players, comparer.rules.hand_size  # type: ignore[attr-defined]
-        hands, dealer, rounds = rigged_hands(rng, n, size), rng.randrange(n), rng.choice((1, 2, 11, 12, 255, 256, 900))
+        hands = rigged_hands(rng, n, size, comparer.knobs)
+        dealer, rounds = rng.randrange(n), rng.choice((1, 2, 11, 12, 255, 256, 900))
         dealt = [card for hand in hands for card in hand]
         choose, limited = chooser(rng, n), comparer.knobs.starting_stack is not None
         antes = comparer.rules.round_antes  # type: ignore[attr-defined]

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 from nainjaune_env.games.nain_jaune import SPEC
 from tests import prove
 from tests.twin.cells import Cell, all_cells, compare
-from tests.twin.compare import ACTION, Comparer, Mismatch
+from tests.twin.compare import ACTION, Comparer, Mismatch, random_knobs
 from tests.twin.nain_jaune import DECK, PASS, POT_CARDS
 
 PRESET_ROUNDS = 500
@@ -40,6 +41,24 @@ def test_kernel_equals_twin(cell: Cell) -> None:
     elif SPEC.presets[cell.preset].rules.to_dict()["starting_stack"] is not None:
         expected |= {"default"}
     assert {event for event in expected if not seen[event]} == set()
+
+
+SHORT = [(2, 5, 2, 4), (2, 6, 2, 5), (2, 5, 3, 5), (2, 4, 1, 2), (3, 11, 4, 9), (4, 13, 3, 9), (8, 9, 2, 2), (5, 2, 4, 1)]
+"""Players, ranks, suits, hand (N1.7)."""
+
+
+@pytest.mark.parametrize(("players", "ranks", "suits", "hand"), SHORT)
+def test_n1_7_kernel_equals_twin_with_short_decks(players: int, ranks: int, suits: int, hand: int) -> None:
+    rng = random.Random(f"{players} {ranks} {suits} {hand}")
+    seen: Counter[str] = Counter()
+    while seen["rounds"] < 150:
+        knobs = {**random_knobs(rng), "ranks": ranks, "suits": suits, "hand": hand}
+        comparer = Comparer(SPEC.setup("skip", players, **knobs))
+        comparer.job(rng, f"short deck, {seen['rounds']} rounds on")
+        seen += comparer.seen
+    assert seen["grand opéra"]
+    assert seen["matches to the end"]
+    assert seen["blocked"] or hand == 1  # the first card ends the round
 
 
 def test_every_card_and_move_is_one_action() -> None:
