@@ -1,7 +1,7 @@
 """Nain Jaune, and its like, as environments for learning agents.
 
 Everything public is named here and loaded when it is first used, so that importing the package costs
-next to nothing. ``env`` and ``raw_env`` are PettingZoo environments; ``Batch`` is what they are made of.
+next to nothing. ``env``, ``raw_env`` and ``parallel_env`` are PettingZoo environments; ``Batch`` is what they are made of.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from nainjaune_env.batch import Batch
     from nainjaune_env.envs.pettingzoo_aec import env, raw_env
+    from nainjaune_env.envs.pettingzoo_parallel import parallel_env
     from nainjaune_env.errors import NainJauneError
     from nainjaune_env.registry import game_names, get_game, make_setup
 
@@ -25,6 +26,7 @@ __all__ = [
     "game_names",
     "get_game",
     "make_setup",
+    "parallel_env",
     "raw_env",
 ]
 
@@ -35,6 +37,7 @@ _HOMES = {
     "game_names": "registry",
     "get_game": "registry",
     "make_setup": "registry",
+    "parallel_env": "envs.pettingzoo_parallel",
     "raw_env": "envs.pettingzoo_aec",
 }
 """Public name -> the module of this package that defines it."""

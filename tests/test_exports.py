@@ -10,7 +10,7 @@ import pytest
 
 import nainjaune_env
 from nainjaune_env import batch, errors, registry
-from nainjaune_env.envs import pettingzoo_aec
+from nainjaune_env.envs import pettingzoo_aec, pettingzoo_parallel
 
 
 def test_exports() -> None:
@@ -22,6 +22,7 @@ def test_exports() -> None:
         "game_names",
         "get_game",
         "make_setup",
+        "parallel_env",
         "raw_env",
     ]
     assert nainjaune_env.Batch is batch.Batch
@@ -29,6 +30,7 @@ def test_exports() -> None:
     assert nainjaune_env.__version__ == importlib.metadata.version("nainjaune-env")
     assert nainjaune_env.env is pettingzoo_aec.env
     assert nainjaune_env.raw_env is pettingzoo_aec.raw_env
+    assert nainjaune_env.parallel_env is pettingzoo_parallel.parallel_env
     assert nainjaune_env.game_names is registry.game_names
     assert nainjaune_env.get_game is registry.get_game
     assert nainjaune_env.make_setup is registry.make_setup
