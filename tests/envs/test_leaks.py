@@ -5,15 +5,19 @@ PettingZoo's own ``api_test`` would pass an environment that shows all hands.
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 import numpy as np
 import pytest
+from gymnasium.utils.env_checker import data_equivalence
 
 import nainjaune_env
 from nainjaune_env.cards import DECK, cards_in
 from nainjaune_env.games.nain_jaune.notation import cards_of, setup_table
 from nainjaune_env.games.nain_jaune.scene import real_cards_at
+from nainjaune_env.spec import Setup
+from tests.contract import advance, all_setups, helper, legal_actions, single
 
 VIEWER = 1
 RULES = [("djeco", 4, {}), ("classic", 3, {}), ("skip", 5, {}), ("tableau", 4, {"announce": "explicit"})]
@@ -31,7 +35,7 @@ def shown(env: Any) -> tuple[dict[str, Any], dict[str, Any], str]:
 
 def moves(env: Any) -> list[tuple[int, str]]:
     raw = env.unwrapped
-    history = raw._history
+    history = raw._histories.of(0)
     return real_cards_at(raw.setup, raw._batch.tables[0], history["opening"], history["actions"], history["rng"], every_ply=True)[
         1
     ]
@@ -110,3 +114,93 @@ def test_n6_what_last_hands_out_does_not_depend_on_skipping_forced_plies() -> No
             action = int(rng.choice(np.flatnonzero(mine["action_mask"])))
             asked.step(action)
             every.step(action)
+
+
+# ---------------------------------------------------------------- any game, through both of PettingZoo's doors
+
+
+class InTurn:
+    """The AEC form, every ply of it, and what it hands an agent: at turn or not, for anybody may ask."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.env = nainjaune_env.env(setup.preset, setup.players, game=setup.game.name, skip_forced=False)
+
+    def begin(self, table: Any) -> None:
+        self.env.reset(options={"table": table})
+
+    def act(self, action: int) -> None:
+        self.env.step(action)
+
+    def handed(self, agent: str) -> Any:
+        env = self.env
+        return env.observe(agent), env.infos[agent], env.rewards[agent], env.terminations[agent], env.agent_selection
+
+
+class Together:
+    """The parallel form as it is made without settings, and what it hands an agent."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.env = nainjaune_env.parallel_env(setup.preset, setup.players, game=setup.game.name)
+
+    def begin(self, table: Any) -> None:
+        observations, infos = self.env.reset(options={"table": table})
+        self.outcome: Any = observations, infos
+
+    def act(self, action: int) -> None:
+        waiting = dict.fromkeys(self.env.agents, self.env.no_op)
+        self.outcome = self.env.step({**waiting, self.env.unwrapped.agent_selection: action})
+
+    def handed(self, agent: str) -> Any:
+        return tuple(part[agent] for part in self.outcome)
+
+
+def counterparts(one: Any, two: Any) -> dict[int, int]:
+    """The legal actions at one environment and, for each, the one that shows the same at the other, where there is one."""
+    setup, mine, theirs = one.setup, one.unwrapped._batch, two.unwrapped._batch
+    legal = legal_actions(int(mine.legal[0]))
+    pairs = ((action, helper(setup).counterpart(setup, mine.tables[0], theirs.tables[0], action)) for action in legal)
+    return {action: like for action, like in pairs if like is not None}
+
+
+@pytest.mark.parametrize("door", [InTurn, Together])
+@pytest.mark.parametrize("setup", all_setups())
+def test_n6_what_an_agent_is_handed_follows_from_what_its_seat_may_know(setup: Setup, door: type[InTurn | Together]) -> None:
+    """Observation, mask, info, reward, and whose turn it is; ``state()`` shows all hands, and so can tell the deals apart."""
+    rng = random.Random(setup.players)
+    one, two = door(setup), door(setup)
+    looks = told_apart = 0
+    for seed in range(12):
+        dealt = single(setup, seed=seed).tables[0]
+        seat = rng.randrange(setup.players)
+        one.begin(dealt)
+        two.begin(helper(setup).reshuffle(setup, dealt, seat, rng))
+        for _ in range(60):
+            assert data_equivalence(one.handed(f"seat_{seat}"), two.handed(f"seat_{seat}"))
+            looks += 1
+            told_apart += bool((one.env.state() != two.env.state()).any())
+            like = counterparts(one.env.unwrapped, two.env.unwrapped)
+            if not like:
+                break  # what can be played next shows different things
+            action = rng.choice(sorted(like))
+            one.act(action)
+            two.act(like[action])
+            if one.env.unwrapped._batch.done[0] or two.env.unwrapped._batch.done[0]:
+                break  # hands are laid open
+    assert looks > 20
+    assert told_apart > 20
+
+
+@pytest.mark.parametrize("skip_forced", [False, True])
+def test_that_the_environment_stops_at_a_seat_tells(skip_forced: bool) -> None:
+    """Why the parallel form makes no ply by itself: who looks on would see who has a choice, which hidden cards decide."""
+    rng = random.Random(1)
+    setup = all_setups()[-1].values[0]
+    one, two = (nainjaune_env.parallel_env(setup.preset, setup.players, skip_forced=skip_forced) for _ in "ab")
+    alike = 0
+    for seed in range(20):
+        played = single(setup, seed=seed)
+        advance(played, 9, rng)
+        tables = played.tables[0], helper(setup).reshuffle(setup, played.tables[0], VIEWER, rng)
+        seen = [env.reset(options={"table": table})[0][f"seat_{VIEWER}"] for env, table in zip((one, two), tables, strict=True)]
+        alike += data_equivalence(*seen)
+    assert (alike < 20) == skip_forced
