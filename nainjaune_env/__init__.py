@@ -1,13 +1,16 @@
 """Nain Jaune, and its like, as environments for learning agents.
 
 Everything public is named here and loaded when it is first used, so that importing the package costs
-next to nothing. ``env``, ``raw_env`` and ``parallel_env`` are PettingZoo environments; ``Batch`` is what they are made of.
+next to nothing. ``env``, ``raw_env`` and ``parallel_env`` are PettingZoo environments, ``gymnasium.make("NainJaune-v0")`` makes
+one of Gymnasium's; ``Batch`` is what they are made of.
 """
 
 from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING, Any
+
+from nainjaune_env.envs.registration import register
 
 if TYPE_CHECKING:
     from nainjaune_env.batch import Batch
@@ -41,6 +44,9 @@ _HOMES = {
     "raw_env": "envs.pettingzoo_aec",
 }
 """Public name -> the module of this package that defines it."""
+
+# Gymnasium finds environments in its registry only, and looks there when it is asked for one
+register()
 
 
 def __getattr__(name: str) -> Any:

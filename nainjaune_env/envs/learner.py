@@ -48,11 +48,14 @@ class LearnerTables:
         episode: Episode = "round",
         start: Start = "fresh",
         skip_forced: bool = True,
+        illegal_reward: float | None = None,
         histories: bool = False,
     ) -> None:
         """``opponents``: one agent, or a name, for all other seats; or one for each, from the learner's next on.
 
-        ``seat`` is the learner's: a number, ``"rotate"`` (the next one at each reset of a table, from 0 on) or ``"random"``.
+        ``seat`` is the learner's: a number, ``"random"``, or ``"rotate"``: the next one at each reset of a table, from one on
+        that its seed says. ``illegal_reward``: None refuses an action that is not legal; a number ends the learner's episode
+        there with this reward, as PettingZoo's ``TerminateIllegalWrapper`` does, for tools that try actions blindly.
         ``histories`` keeps what pictures and records are made from. The rest is as in :class:`~nainjaune_env.batch.Batch`.
         Raises :class:`RulesError` for a seat that is not there, :class:`AgentError` for opponents that are not.
         """
@@ -63,6 +66,7 @@ class LearnerTables:
         self.batch = Batch(setup, num_tables, episode=episode, skip_forced=skip_forced, autoreset=False)
         self._opener = Opener(setup, episode, start, num_tables)
         self._seat = seat
+        self._illegal_reward = illegal_reward
         self.learner: NDArray[np.int64] = np.full(num_tables, -1)
         """The learner's seat at each table, shape ``(B,)``; -1 before the first reset."""
         self._streams = {stream: np.zeros(num_tables, np.uint64) for stream in (OPPONENT_STREAM, SEAT_STREAM)}
@@ -92,22 +96,22 @@ class LearnerTables:
         raises before anything has changed.
         """
         openings = self._opener.deal(self.batch.tables, which, seeds, options or {})
-        for i, seed in zip(which, seeds, strict=True):
-            if seed is not None or self.learner[i] < 0:
-                given = entropy() if seed is None else seed
-                for stream, states in self._streams.items():
-                    states[i] = streams(given, 1, stream)[0]
-        self._take_seats(which)
+        anew = np.array([seed is not None for seed in seeds], np.bool_) | (self.learner[which] < 0)
+        for k in np.flatnonzero(anew):
+            seed = seeds[int(k)]
+            for stream, states in self._streams.items():
+                states[which[k]] = streams(entropy() if seed is None else seed, 1, stream)[0]
+        self._take_seats(which, anew)
         self._enter(which, openings)
         while (over := which[self.batch.done[which]]).size:
             self._enter(over, self._opener.deal(self.batch.tables, over, [None] * len(over), {}))
 
-    def _take_seats(self, which: NDArray[np.int64]) -> None:
+    def _take_seats(self, which: NDArray[np.int64], anew: NDArray[np.bool_]) -> None:
         n = self.setup.players
-        if self._seat == "rotate":
+        if self._seat in SEATINGS:
+            drawn = which[anew] if self._seat == "rotate" else which
             self.learner[which] = (self.learner[which] + 1) % n
-        elif self._seat == "random":
-            self.learner[which] = (RowStreams(self._streams[SEAT_STREAM], which).random(len(which)) * n).astype(np.int64)
+            self.learner[drawn] = (RowStreams(self._streams[SEAT_STREAM], drawn).random(len(drawn)) * n).astype(np.int64)
         else:
             self.learner[which] = int(self._seat)
         relative = (np.arange(n) - self.learner[which, None]) % n - 1  # -1 is the learner
@@ -122,19 +126,29 @@ class LearnerTables:
         self._owed[which] = self.batch.reward[which, self.learner[which]]
         self._play_on(which)
 
-    def step(self, actions: NDArray[Any], which: NDArray[np.int64]) -> NDArray[np.int64]:
+    def step(self, actions: NDArray[Any], which: NDArray[np.int64]) -> NDArray[np.float64]:
         """The learner's ``actions (K,)`` at the tables ``which (K,)``; gives what it has gained since its last, shape ``(K,)``.
 
-        Raises :class:`IllegalActionError` where an action is not legal or an episode is over, before anything has changed.
+        Raises :class:`IllegalActionError` where an episode is over, or, without an ``illegal_reward``, an action is not
+        legal, before anything has changed.
         """
         over = which[self.batch.done[which] | (self.learner[which] < 0)]
         if over.size:
             raise IllegalActionError(f"No episode is running at table {over[0]}: call reset() first.")
-        self._step(actions, which)
-        self._play_on(which)
-        gained = self._owed[which].copy()
+        legal = np.ones(len(which), np.bool_) if self._illegal_reward is None else self._legal(actions, which)
+        self._step(actions[legal], which[legal])
+        self._play_on(which[legal])
+        gained = self._owed[which].astype(np.float64)
         self._owed[which] = 0
+        if self._illegal_reward is not None:
+            gained[~legal] = self._illegal_reward
+            self.batch.done[which[~legal]] = True
         return gained
+
+    def _legal(self, actions: NDArray[Any], which: NDArray[np.int64]) -> NDArray[np.bool_]:
+        inside: NDArray[np.bool_] = (actions >= 0) & (actions < self.batch.num_actions)
+        inside &= self.batch.legal[which] >> np.where(inside, actions, 0) & 1 == 1
+        return inside
 
     def _step(self, actions: NDArray[Any], which: NDArray[np.int64]) -> None:
         self.batch.step(actions, which)

@@ -73,7 +73,7 @@ class Opener:
                 loops_of(self.setup.game).deal_one(openings, self.setup.kernel_rules, k)
             fresh = np.flatnonzero(~carried)
             dealer = self._make_dealer(options["start"]) if "start" in options else self._dealer
-            dealer.reset(which[fresh], seeds=self._generators(tables, which[fresh], [seeds[k] for k in fresh]))
+            dealer.reset(which[fresh], seeds=self._generators(tables, which[fresh], [seeds[int(k)] for k in fresh]))
             openings[fresh] = dealer.tables[which[fresh]]
         self._begun[which] = True
         return openings

@@ -1,0 +1,194 @@
+"""Gymnasium's vector interface, natively: all tables in one batch, stepped by compiled code.
+
+It gives what ``SyncVectorEnv`` over as many ``SeatEnv`` gives, seed by seed (a test holds them against each other)::
+
+    envs = gymnasium.make_vec("NainJaune-v0", num_envs=1024, preset="classic", opponents="tally")
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from gymnasium import spaces
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from nainjaune_env.agent import Agent
+from nainjaune_env.batch import Episode
+from nainjaune_env.envs.gymnasium_env import observation_space
+from nainjaune_env.envs.learner import LearnerSeat, LearnerTables, Opponents
+from nainjaune_env.envs.legal_spaces import LegalMultiDiscrete
+from nainjaune_env.envs.opening import Start, seed_number
+from nainjaune_env.errors import DealError, IllegalActionError, RulesError, choose_one
+from nainjaune_env.registry import make_setup
+
+Info = dict[str, Any]
+
+
+class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]]):
+    """B tables, each seen from one seat; what ``SeatEnv`` says of observations, actions and rewards holds for each.
+
+    ``infos["action_mask"]`` is ``(B, A) int8``, ``infos["seat"]`` ``(B,)``; ``infos["_action_mask"]`` says which tables it is
+    of, as Gymnasium has it. ``action_space.sample()`` draws legal actions.
+
+    **Autoreset** (``autoreset_mode``): with ``NEXT_STEP`` the step after an end ignores its action and shows a new episode;
+    with ``SAME_STEP`` the new episode shows at once and the end is in ``infos["final_obs"]`` and ``infos["final_info"]``;
+    with ``DISABLED`` tables are begun anew by ``reset(options={"reset_mask": (B,) bool})``, and stepping one that is over
+    raises :class:`IllegalActionError`.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 2}  # noqa: RUF012  (Gymnasium declares it so)
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        preset: str | None = None,
+        num_players: int | None = None,
+        *,
+        game: str | None = None,
+        opponents: Opponents = "random",
+        seat: LearnerSeat = "rotate",
+        episode: Episode = "round",
+        start: Start = "fresh",
+        skip_forced: bool = True,
+        illegal_reward: float | None = None,
+        autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
+        render_mode: str | None = None,
+        language: str = "en",
+        **knobs: Any,
+    ) -> None:
+        """As ``SeatEnv``, ``num_envs`` times; raises :class:`RulesError` for an ``autoreset_mode`` that is not there too."""
+        self.setup = make_setup(game, preset, num_players, **knobs)
+        known = {mode.value: mode for mode in AutoresetMode}
+        mode = autoreset_mode.value if isinstance(autoreset_mode, AutoresetMode) else autoreset_mode
+        if mode not in known:
+            raise RulesError(choose_one("autoreset mode", mode, known))
+        self.autoreset_mode = known[mode]
+        modes = self.metadata["render_modes"]
+        if render_mode is not None and render_mode not in modes:
+            raise RulesError(choose_one("render mode", render_mode, modes))
+        self.render_mode = render_mode
+        self.language = language
+        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        self.num_envs = num_envs
+        self._tables = LearnerTables(
+            self.setup, num_envs, opponents, seat=seat, episode=episode, start=start, skip_forced=skip_forced,
+            illegal_reward=illegal_reward, histories=render_mode is not None,
+        )  # fmt: skip
+        self._all = np.arange(num_envs)
+        self._over = np.zeros(num_envs, np.bool_)
+        """Tables whose episode has ended and that no new one has begun at."""
+        self._mask = np.zeros((num_envs, len(self.setup.game.actions)), np.int8)
+        self._observation = np.zeros((num_envs, self.setup.layout.size), np.uint8)
+        self.single_observation_space = observation_space(self.setup)
+        self.observation_space = batch_space(self.single_observation_space, num_envs)
+        self.single_action_space = spaces.Discrete(len(self.setup.game.actions))
+        self.action_space = LegalMultiDiscrete(self._mask)
+
+    @property
+    def opponents(self) -> Sequence[Agent]:
+        """The agents in the other seats: one for all, or one each from the learner's next on."""
+        return self._tables.opponents
+
+    def reset(
+        self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.uint8], Info]:
+        """Begin episodes at all tables, or at those of ``options["reset_mask"]``.
+
+        ``seed`` s seeds table i with s + i; a list has one for each table. Raises :class:`DealError` for what does not fit.
+        """
+        rest = dict(options or {})
+        which = self._chosen(rest.pop("reset_mask", None))
+        seeds = self._seeds(seed)
+        self._tables.reset(which, [seeds[i] for i in which], rest)
+        self._over[which] = False
+        self._see(which)
+        return self._observation.copy(), self._infos(which)
+
+    def _chosen(self, mask: Any) -> NDArray[np.int64]:
+        if mask is None:
+            return self._all
+        wanted = isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.shape == (self.num_envs,)
+        if not wanted or not mask.any():
+            raise DealError(f"'reset_mask' is a bool array of shape ({self.num_envs},), True somewhere, not {mask!r}.")
+        return np.flatnonzero(mask)
+
+    def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
+        if seed is None or not isinstance(seed, Sequence | np.ndarray):
+            first = seed_number(seed)
+            return [None if first is None else first + i for i in range(self.num_envs)]
+        if len(seed) != self.num_envs:
+            raise DealError(f"Seeds are one number, or one for each of {self.num_envs} tables, not {len(seed)}.")
+        return [seed_number(one) for one in seed]
+
+    def step(
+        self, actions: NDArray[np.int64]
+    ) -> tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Info]:
+        """The learners' actions ``(B,)``, and at each table all plies up to its next decision or the end."""
+        given = np.asarray(actions)
+        if given.shape != (self.num_envs,):
+            raise IllegalActionError(f"Expected one action a table, shape ({self.num_envs},), not {given.shape}.")
+        reward = np.zeros(self.num_envs)
+        ended = np.zeros(self.num_envs, np.bool_)
+        infos: Info = {}
+        begin = self._over & (self.autoreset_mode == AutoresetMode.NEXT_STEP)
+        playing = np.flatnonzero(~begin)
+        reward[playing] = self._tables.step(given[playing], playing)
+        ended[playing] = self._tables.batch.done[playing]
+        self._see(playing)
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and ended.any():
+            infos = self._final(np.flatnonzero(ended))
+            begin = ended
+        elif self.autoreset_mode != AutoresetMode.SAME_STEP:
+            self._over = ended.copy()
+        which = np.flatnonzero(begin)
+        if which.size:
+            self._tables.reset(which, [None] * which.size)
+            self._see(which)
+        return self._observation.copy(), reward, ended, np.zeros(self.num_envs, np.bool_), {**infos, **self._infos(self._all)}
+
+    def _see(self, which: NDArray[np.int64]) -> None:
+        self._observation[which] = self._tables.observation(which)
+        self._mask[which] = self._tables.mask(which)
+
+    def _infos(self, which: NDArray[np.int64]) -> Info:
+        told = np.zeros(self.num_envs, np.bool_)
+        told[which] = True
+        return {
+            "action_mask": np.where(told[:, None], self._mask, 0).astype(np.int8),
+            "_action_mask": told,
+            "seat": np.where(told, self._tables.learner, 0),
+            "_seat": told.copy(),
+        }
+
+    def _final(self, which: NDArray[np.int64]) -> Info:
+        told = np.zeros(self.num_envs, np.bool_)
+        told[which] = True
+        seen = np.full(self.num_envs, None, object)
+        for i in which:
+            seen[i] = self._observation[i].copy()
+        return {"final_obs": seen, "_final_obs": told, "final_info": self._infos(which), "_final_info": told.copy()}
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The legal actions now, ``(B, A) bool``; none where an episode is over."""
+        return self._mask.astype(np.bool_)
+
+    def render(self) -> tuple[Any, ...] | None:
+        """Every table as its learner sees it, in the constructor's ``render_mode``; None without one."""
+        if self.render_mode is None:
+            return None
+        tables = self._tables
+        assert tables.histories is not None
+        assert self.setup.game.draw is not None
+        if (tables.learner < 0).any():
+            raise DealError("There are no tables yet: call reset() first.")
+        return tuple(
+            self.setup.game.draw(
+                self.setup, tables.batch.tables[i], int(tables.learner[i]), language=self.language, color=False,
+                **tables.histories.of(i),
+            )
+            for i in range(self.num_envs)
+        )  # fmt: skip
