@@ -1,0 +1,142 @@
+"""TorchRL over PettingZoo's doors, without an adaptor of ours: its checks, and that masks and rewards are the right seat's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from tensordict import TensorDictBase
+from tensordict.nn import TensorDictModule
+from torchrl.envs.libs.pettingzoo import PettingZooWrapper
+from torchrl.envs.utils import MarlGroupMapType, check_env_specs
+from torchrl.modules import MaskedCategorical
+
+import nainjaune_env
+from nainjaune_env import Batch, game_names, get_game
+from nainjaune_env.errors import IllegalActionError
+from tests.contract import payoffs
+
+# TorchRL warns of every PettingZoo but 1.24.3
+pytestmark = pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested using version:UserWarning")
+
+PRESETS = [(game, preset) for game in game_names() for preset in get_game(game).presets]
+GROUPS = {
+    "as TorchRL groups": None,
+    "one each": MarlGroupMapType.ONE_GROUP_PER_AGENT,
+    "one for all": MarlGroupMapType.ALL_IN_ONE_GROUP,
+    "out of order": {"odd": ["seat_1"], "even": ["seat_2", "seat_0"]},
+}
+every_preset = pytest.mark.parametrize(("game", "preset"), PRESETS)
+every_grouping = pytest.mark.parametrize("groups", GROUPS)
+
+
+def wrapped(env: Any, **settings: Any) -> Any:
+    return PettingZooWrapper(env, use_mask=True, **settings)
+
+
+def by_seat(env: Any, rollout: TensorDictBase, name: str) -> list[torch.Tensor]:
+    """An entry of every seat in order, wherever its group put it; each ``(T, …)``."""
+    rows = {}
+    for group, agents in env.group_map.items():
+        for k, agent in enumerate(agents):
+            rows[agent] = rollout[(group, *name.split("."))][:, k]
+    return [rows[agent] for agent in env.possible_agents]
+
+
+def replayed(env: Any, seed: int) -> Batch:
+    """The batch that an environment reset with ``seed`` plays on."""
+    mode = env.unwrapped._batch.mode
+    return Batch(env.unwrapped.setup, 1, seed=seed, autoreset=False, skip_forced=bool(mode.skip_forced))
+
+
+def rollout_of(env: Any, seed: int, policy: Any = None) -> TensorDictBase:
+    """A whole episode. TorchRL's ``rollout`` would reset once more, without the seed."""
+    played = env.rollout(2000, policy, auto_reset=False, tensordict=env.reset(seed=seed))
+    assert played["next", "done"][-1]
+    return played
+
+
+@pytest.mark.parametrize("state", [False, True])
+@pytest.mark.parametrize("door", ["env", "parallel_env"])
+@every_preset
+def test_check_env_specs(game: str, preset: str, door: str, state: bool) -> None:
+    check_env_specs(wrapped(getattr(nainjaune_env, door)(preset, game=game), return_state=state))
+
+
+@every_grouping
+@every_preset
+def test_parallel_every_seat_has_its_own_mask_observation_and_reward(game: str, preset: str, groups: str) -> None:
+    inner = nainjaune_env.parallel_env(preset, 3, game=game)
+    env = wrapped(inner, group_map=GROUPS[groups])
+    check_env_specs(env)
+    played = rollout_of(env, seed=5)
+    batch = replayed(inner, seed=5)
+    entries = {name: by_seat(env, played, name) for name in ("action", "action_mask", "mask", "observation.observation")}
+    rewards = by_seat(env, played["next"], "reward")
+    for t in range(played.shape[0]):
+        acting = int(batch.seat[0])
+        for seat in range(3):
+            legal = batch.mask[0] if seat == acting else np.zeros(batch.num_actions, bool)
+            assert entries["action_mask"][seat][t].tolist() == [*legal, seat != acting]
+            assert entries["action_mask"][seat][t][entries["action"][seat][t]]
+            assert entries["mask"][seat][t]
+            np.testing.assert_array_equal(entries["observation.observation"][seat][t], batch.observe(seat)[0])
+        batch.step([int(entries["action"][acting][t])])
+        assert [float(rewards[seat][t]) for seat in range(3)] == batch.reward[0].tolist()
+    assert batch.done[0]
+
+
+@every_grouping
+@every_preset
+def test_aec_the_mask_is_that_of_the_seat_at_turn_and_all_true_elsewhere(game: str, preset: str, groups: str) -> None:
+    """Off turn TorchRL sets every action to legal and ``mask`` to false, whatever the environment's masks are."""
+    inner = nainjaune_env.env(preset, 3, game=game)
+    env = wrapped(inner, group_map=GROUPS[groups])
+    check_env_specs(env)
+    played = rollout_of(env, seed=6)
+    batch = replayed(inner, seed=6)
+    actions, masks, at_turn = (by_seat(env, played, name) for name in ("action", "action_mask", "mask"))
+    rewards = by_seat(env, played["next"], "reward")
+    for t in range(played.shape[0]):
+        acting = int(batch.seat[0])
+        assert [bool(at_turn[seat][t]) for seat in range(3)] == [seat == acting for seat in range(3)]
+        for seat in range(3):
+            legal = batch.mask[0].tolist() if seat == acting else [True] * batch.num_actions
+            assert masks[seat][t].tolist() == legal
+        batch.step([int(actions[acting][t])])
+        assert [float(rewards[seat][t]) for seat in range(3)] == batch.reward[0].tolist()
+    assert batch.done[0]
+
+
+def draw(mask: torch.Tensor) -> torch.Tensor:
+    """As likely whatever is legal, for every seat."""
+    drawn: torch.Tensor = MaskedCategorical(logits=torch.zeros(mask.shape), mask=mask).sample()
+    return drawn
+
+
+@every_preset
+def test_a_masked_distribution_is_always_legal_and_plays_the_games_of_the_seed(game: str, preset: str) -> None:
+    inner = nainjaune_env.parallel_env(preset, game=game)
+    env = wrapped(inner)
+    policy = TensorDictModule(draw, in_keys=[("seat", "action_mask")], out_keys=[("seat", "action")])
+    torch.manual_seed(1)
+    played = rollout_of(env, 8, policy)  # an illegal action would be refused
+    record = inner.unwrapped.record()
+    assert record["seed"] == 8
+    again = nainjaune_env.parallel_env(preset, game=game)
+    again.reset(seed=8)
+    for row in played["seat", "action"].tolist():
+        again.step(dict(zip(again.agents, row, strict=True)))
+    assert again.unwrapped.record() == record
+    returns = played["next", "seat", "reward"].sum(0).squeeze(-1)
+    assert returns.tolist() == payoffs(again.unwrapped._batch)
+
+
+def test_an_illegal_action_is_refused_through_torchrl_too() -> None:
+    env = wrapped(nainjaune_env.parallel_env())
+    begun = env.reset(seed=1)
+    begun["seat", "action"] = torch.zeros(4, dtype=torch.int64)
+    with pytest.raises(IllegalActionError):
+        env.step(begun)
