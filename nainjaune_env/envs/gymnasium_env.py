@@ -105,9 +105,10 @@ class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
 
         Raises :class:`DealError` for a seed or options that do not fit.
         """
-        super().reset(seed=seed)
-        self._tables.reset(ONLY, [seed_number(seed)], options)
-        self._seed = seed_number(seed)
+        number = seed_number(seed)
+        self._tables.reset(ONLY, [number], options)
+        super().reset(seed=number)
+        self._seed = number
         return self._look()
 
     def step(self, action: Any) -> tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]:

@@ -1,0 +1,276 @@
+"""The Gymnasium environment: its own checker, and what that does not look at."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import nainjaune_env
+from nainjaune_agents.heuristics import heuristics
+from nainjaune_env import Batch, make_setup
+from nainjaune_env.agent import Agent, Turn
+from nainjaune_env.envs.gymnasium_env import SeatEnv
+from nainjaune_env.envs.registration import environment_id, register
+from nainjaune_env.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError
+from nainjaune_env.record import verify_record as verify
+from nainjaune_env.registry import game_names
+from tests.contract import helper
+
+GAMES = [environment_id(game) for game in game_names()]
+
+
+def played(env: SeatEnv, *, seed: int | None = None) -> tuple[list[float], list[int]]:
+    """A whole episode, drawn from the action space: rewards and actions."""
+    env.reset(seed=seed)
+    rewards: list[float] = []
+    actions: list[int] = []
+    over = False
+    while not over:
+        actions.append(int(env.action_space.sample()))
+        _, reward, over, truncated, _ = env.step(actions[-1])
+        assert type(reward) is float
+        assert type(over) is bool
+        assert truncated is False
+        rewards.append(reward)
+    return rewards, actions
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_gymnasiums_checker_passes(game: str) -> None:
+    """It steps with an action drawn before the reset, so an illegal one must not raise here."""
+    check_env(gymnasium.make(game, illegal_reward=-1).unwrapped)
+
+
+def test_every_game_is_in_the_registry_once() -> None:
+    assert GAMES == ["Batasaurus-v0", "NainJaune-v0"]
+    before = dict(gymnasium.registry)
+    register()
+    assert gymnasium.registry == before
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_wrapped_by_make_and_closed(game: str) -> None:
+    with gymnasium.make(game, render_mode="ansi") as env:
+        env.reset(seed=1)
+        assert isinstance(env.render(), str)
+
+
+@pytest.mark.parametrize("seat", [0, 2])
+@pytest.mark.parametrize("preset", ["djeco", "classic", "batasaurus"])
+def test_the_same_games_as_the_batch(preset: str, seat: int) -> None:
+    """Every ply by the same agents, at the same cards: the same record, and the rewards sum to the learner's payoff."""
+    rule = "cheapest" if preset == "batasaurus" else "lowest"
+    env = SeatEnv(preset, 3, opponents=rule, seat=seat)
+    hero = heuristics(env.setup.game.name)[rule]
+    batch = Batch(env.setup, 1, seed=8, autoreset=False)
+    memory = nainjaune_env.agent.Seating(batch, [hero], np.zeros((1, 3), np.int64), lambda *_: np.random.default_rng(0))
+    seen, info = env.reset(seed=8)
+    payoff, total, over = batch.reward[0].astype(np.int64), 0.0, False
+    while not batch.done[0]:
+        action = memory.actions(np.zeros(1, np.int64))
+        if batch.seat[0] == seat:
+            assert not over
+            assert seen.tobytes() == batch.observation[0].tobytes()
+            assert info["action_mask"].tobytes() == batch.mask[0].tobytes()
+            assert (info["seat"], info["action_mask"].dtype) == (seat, np.int8)
+            seen, reward, over, _, info = env.step(action[0])
+            total += reward
+        batch.step(action)
+        memory.stepped()
+        payoff += batch.reward[0]
+    assert over
+    assert total == payoff[seat]
+    assert not info["action_mask"].any()
+    assert seen.tobytes() == batch.observe(seat)[0].tobytes()
+    record = env.record("me")
+    verify(record)
+    assert record["agents"] == ["me" if k == seat else rule for k in range(3)]
+    assert record["seed"] == 8
+
+
+@pytest.mark.parametrize("seat", ["rotate", "random"])
+@pytest.mark.parametrize("opponents", ["random", ["random", "lowest", "tally"]])
+def test_a_seeded_reset_repeats_all_there_is_and_keeps_the_rules(opponents: Any, seat: str) -> None:
+    env = SeatEnv("skip", 4, opponents=opponents, seat=seat, stake=2)
+
+    def run(seed: int) -> tuple[Any, ...]:
+        env.action_space.seed(3)
+        first = played(env, seed=seed)
+        return first, env.record(), played(env), env._tables.learner[0]
+
+    one = run(5)
+    played(env)
+    assert run(5) == one
+    assert run(6) != one
+    assert env.setup == make_setup("nain_jaune", "skip", 4, stake=2)
+
+
+def test_opponents_sit_in_order_from_the_learners_next_on() -> None:
+    env = SeatEnv("djeco", 4, opponents=["lowest", "tally", "longest"], seat=2)
+    played(env, seed=1)
+    assert env.record()["agents"] == ["tally", "longest", "learner", "lowest"]
+    assert [agent.name for agent in env.opponents] == ["lowest", "tally", "longest"]
+
+
+def test_the_learner_rotates_from_where_the_seed_says() -> None:
+    env = SeatEnv("djeco", 4)
+    seats = [env.reset(seed=s)[1]["seat"] for s in range(20)]
+    assert set(seats) == {0, 1, 2, 3}
+    first = env.reset(seed=0)[1]["seat"]
+    assert [env.reset()[1]["seat"] for _ in range(5)] == [(first + k) % 4 for k in range(1, 6)]
+
+
+def test_random_seats_are_all_alike() -> None:
+    env = SeatEnv("djeco", 3, seat="random")
+    env.reset(seed=0)
+    seats = np.bincount([env.reset()[1]["seat"] for _ in range(600)], minlength=3)
+    assert seats.min() > 200 - 4.5 * (600 * 2 / 9) ** 0.5
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_what_is_hidden_is_not_in_observations_and_infos(game: str) -> None:
+    """Other hands, the same observation and info: nothing comes from what the learner cannot know."""
+    mixer, hidden = random.Random(4), 0
+    env = SeatEnv(game=env_game(game), num_players=3, seat=1, render_mode="ansi")
+    for seed in range(12):
+        seen, info = env.reset(seed=seed)
+        table = env._tables.batch.tables[0].copy()
+        other = helper(env.setup).reshuffle(env.setup, table, 1, mixer)
+        hidden += other.tobytes() != table.tobytes()
+        twin = SeatEnv(game=env_game(game), num_players=3, seat=1)
+        again, told = twin.reset(options={"table": other})
+        assert again.tobytes() == seen.tobytes()
+        assert sorted(told) == sorted(info) == ["action_mask", "seat"]
+        assert all(np.array_equal(told[key], info[key]) for key in info)
+    assert hidden > 3
+
+
+def env_game(name: str) -> str:
+    return next(game for game in game_names() if environment_id(game) == name)
+
+
+class Cheat:
+    """An agent that is asked for its turn only, and says what it saw."""
+
+    name = "cheat"
+
+    def __init__(self) -> None:
+        self.seen: list[bytes] = []
+
+    def act(self, turn: Turn, rng: Any) -> Any:
+        self.seen.append(turn.tables.tobytes())
+        return np.array([int(word).bit_length() - 1 for word in turn.legal])
+
+
+def test_opponents_see_redacted_tables_and_may_be_any_agent() -> None:
+    cheat = Cheat()
+    assert isinstance(cheat, Agent)
+    env = SeatEnv("djeco", 2, opponents=cheat, seat=0)
+    played(env, seed=2)
+    tables = [np.frombuffer(seen, env.setup.game.table)[0] for seen in cheat.seen]
+    assert tables
+    for row in tables:
+        record = np.zeros(1, env.setup.game.table)
+        record[0] = row
+        assert helper(env.setup).leaks(env.setup, record[0], 1) == []
+
+
+def test_an_illegal_action_raises_and_changes_nothing_or_ends_the_episode() -> None:
+    env = SeatEnv("djeco", 3)
+    _, info = env.reset(seed=1)
+    illegal = int(np.flatnonzero(info["action_mask"] == 0)[0])
+    before = env._tables.batch.save()
+    for action in (illegal, -1, 99, 1.5, None):
+        with pytest.raises(IllegalActionError, match="legal: "):
+            env.step(action)
+    assert all(kept.tobytes() == getattr(env._tables.batch, name).tobytes() for name, kept in before.items())
+    for action in (illegal, -1, 99):
+        harsh = SeatEnv("djeco", 3, illegal_reward=-7.5)
+        harsh.reset(seed=1)
+        _, reward, over, _, info = harsh.step(action)
+        assert (reward, over, info["action_mask"].any()) == (-7.5, True, False)
+        with pytest.raises(RecordError):
+            harsh.record()
+        with pytest.raises(IllegalActionError, match="No episode is running"):
+            harsh.step(illegal)
+        harsh.reset()
+        assert played(harsh)[0]
+
+
+def test_after_the_end_and_before_the_beginning() -> None:
+    env = SeatEnv("djeco", 3, render_mode="ansi")
+    for call in (lambda: env.step(0), env.render, env.record):
+        with pytest.raises((IllegalActionError, DealError, RecordError), match=r"reset\(\)"):
+            call()
+    env.reset(seed=1)
+    with pytest.raises(RecordError, match="finished"):
+        env.record()
+    played(env)
+    assert not env.action_masks().any()
+    assert env.action_space.contains(env.action_space.sample())  # nothing is legal: any member, not always 0
+    assert len({int(env.action_space.sample()) for _ in range(50)}) > 5
+    with pytest.raises(IllegalActionError, match="No episode is running"):
+        env.step(0)
+
+
+def test_an_episode_begins_with_a_decision_of_the_learner() -> None:
+    """With eight seats and few cards many rounds are over before one seat ever has a choice."""
+    env = SeatEnv("skip", 8)
+    env.reset(seed=0)
+    for _ in range(300):
+        _, info = env.reset()
+        assert info["action_mask"].sum() > 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "sentence"),
+    [
+        ({"seat": 4}, RulesError, "a number from 0 to 3, 'rotate' or 'random', not 4"),
+        ({"seat": "dealer"}, RulesError, "not 'dealer'"),
+        ({"opponents": ["lowest", "tally"]}, AgentError, "one opponent for all or 3 of them, not 2"),
+        ({"opponents": "lowset"}, AgentError, "Did you mean 'lowest'"),
+        ({"opponents": [None] * 3}, AgentError, "an agent or the name of one, not None"),
+        ({"render_mode": "video"}, RulesError, "Unknown render mode 'video'"),
+        ({"decline": "nevr"}, RulesError, "Did you mean 'never'"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(arguments: Any, error: type[Exception], sentence: str) -> None:
+    with pytest.raises(error, match=sentence):
+        SeatEnv("djeco", 4, **arguments)
+
+
+def test_reset_refuses_what_does_not_fit() -> None:
+    env = SeatEnv("djeco", 4)
+    with pytest.raises(DealError, match="Unknown reset option 'pots'"):
+        env.reset(options={"pots": [1] * 5})
+    with pytest.raises(DealError, match="whole number or None"):
+        env.reset(seed=1.5)  # type: ignore[arg-type]
+
+
+def test_start_values_and_carried_matches() -> None:
+    env = SeatEnv("djeco", 4)
+    view = env.setup.layout.view
+    plain, _ = env.reset(seed=3)
+    richer, _ = env.reset(seed=3, options={"start": {"pots": [9, 0, 0, 0, 0]}})
+    assert view(richer, "pots")[0] == view(plain, "pots")[0] + 9
+    carried = SeatEnv("djeco", 4, start="carried")
+    rounds = []
+    carried.reset(seed=3)
+    for _ in range(4):
+        rounds.append(int(carried._tables.batch.tables["rounds"][0]))
+        played(carried)
+    assert rounds == sorted(rounds)
+    assert rounds[-1] > 1
+
+
+def test_whole_matches_are_episodes_too() -> None:
+    env = SeatEnv("djeco", 3, episode="match", max_rounds=3)
+    rewards, _ = played(env, seed=4)
+    record = env.record()
+    verify(record)
+    assert len(rewards) > 3

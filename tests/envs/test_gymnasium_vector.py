@@ -1,0 +1,164 @@
+"""The native vector environment, held against ``SyncVectorEnv`` over as many single ones, seed by seed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import data_equivalence
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+import nainjaune_env  # noqa: F401  (enters the games in Gymnasium's registry)
+from nainjaune_env.envs.gymnasium_env import SeatEnv
+from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
+from nainjaune_env.envs.legal_spaces import LegalDiscrete, LegalMultiDiscrete
+from nainjaune_env.errors import DealError, IllegalActionError, RulesError
+
+TABLES = 4
+SETTINGS: dict[str, dict[str, Any]] = {
+    "rotating, one drawing at random": {"preset": "djeco", "num_players": 3, "opponents": ["tally", "random"]},
+    "forgetful, random seat": {"preset": "batasaurus", "num_players": 3, "opponents": "mirror@remember=0.5", "seat": "random"},
+    "matches": {"preset": "skip", "num_players": 5, "seat": 2, "episode": "match", "max_rounds": 2},
+    "carried": {"preset": "skip", "num_players": 6, "start": "carried"},
+    "every ply": {"preset": "tableau", "num_players": 4, "skip_forced": False},
+    "blind": {"preset": "classic", "num_players": 3, "illegal_reward": -5.0},
+}
+
+
+def both(mode: AutoresetMode, settings: dict[str, Any]) -> tuple[SeatVectorEnv, SyncVectorEnv]:
+    name = "Batasaurus-v0" if settings["preset"] == "batasaurus" else "NainJaune-v0"
+    ours = gymnasium.make_vec(name, num_envs=TABLES, autoreset_mode=mode, **settings)
+    assert isinstance(ours, SeatVectorEnv)
+    single = SyncVectorEnv([lambda: SeatEnv(**settings) for _ in range(TABLES)], autoreset_mode=mode)
+    return ours, single
+
+
+def same(one: Any, two: Any) -> None:
+    assert data_equivalence(one, two, exact=True), (one, two)
+
+
+@pytest.mark.parametrize("mode", AutoresetMode, ids=lambda mode: mode.name)
+@pytest.mark.parametrize("settings", SETTINGS.values(), ids=SETTINGS)
+def test_it_is_so_many_single_environments(settings: dict[str, Any], mode: AutoresetMode) -> None:
+    ours, singles = both(mode, settings)
+    same(ours.reset(seed=3), singles.reset(seed=3))
+    same(ours.single_observation_space, singles.single_observation_space)
+    same(ours.observation_space, singles.observation_space)
+    assert ours.single_action_space == singles.single_action_space
+    assert ours.action_space == singles.action_space
+    ended = 0
+    for step in range(60):
+        actions = ours.action_space.sample()
+        if "illegal_reward" in settings and step % 7 == 0:
+            actions = np.full(TABLES, step % ours.single_action_space.n)
+        one, two = ours.step(actions), singles.step(actions)
+        same(one, two)
+        ended += one[2].sum()
+        if mode is AutoresetMode.DISABLED and one[2].any():
+            same(ours.reset(options={"reset_mask": one[2]}), singles.reset(options={"reset_mask": one[2]}))
+        if step == 40:
+            same(ours.reset(seed=[9, 8, 9, 7]), singles.reset(seed=[9, 8, 9, 7]))
+    assert ended > TABLES
+
+
+def test_seeds_say_what_happens_at_a_table_wherever_it_stands() -> None:
+    envs = SeatVectorEnv(3, "djeco", 4, opponents="random")
+    first, _ = envs.reset(seed=[5, 6, 5])
+    seats = envs._tables.learner.copy()
+    assert first[0].tobytes() == first[2].tobytes() != first[1].tobytes()
+    again, _ = envs.reset(seed=[6, 5, 6])
+    assert again[1].tobytes() == first[0].tobytes()
+    assert envs._tables.learner.tolist() == seats[[1, 0, 1]].tolist()
+
+
+def test_what_is_given_out_is_not_written_over() -> None:
+    envs = SeatVectorEnv(3, "djeco", 3)
+    observation, info = envs.reset(seed=1)
+    kept = observation.copy(), info["action_mask"].copy()
+    envs.step(envs.action_space.sample())
+    assert (observation == kept[0]).all()
+    assert (info["action_mask"] == kept[1]).all()
+
+
+def test_a_table_that_is_over_must_be_reset_where_nothing_resets_it() -> None:
+    envs = SeatVectorEnv(2, "djeco", 3, autoreset_mode="Disabled")
+    envs.reset(seed=1)
+    while not (ended := envs.step(envs.action_space.sample())[2]).any():
+        pass
+    with pytest.raises(IllegalActionError, match=f"No episode is running at table {ended.argmax()}"):
+        envs.step(envs.action_space.sample())
+    assert not envs.action_masks()[ended].any()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"seed": [1, 2]}, "one for each of 3 tables, not 2"),
+        ({"seed": 1.5}, "whole number or None, not 1.5"),
+        ({"options": {"reset_mask": [True, False, False]}}, "'reset_mask' is a bool array of shape"),
+        ({"options": {"reset_mask": np.zeros(3, bool)}}, "True somewhere"),
+        ({"options": {"pots": 1}}, "Unknown reset option 'pots'"),
+    ],
+)
+def test_resets_that_cannot_be_are_refused(arguments: Any, sentence: str) -> None:
+    envs = SeatVectorEnv(3, "djeco", 3)
+    envs.reset(seed=1)
+    before = envs._tables.batch.tables.tobytes()
+    with pytest.raises(DealError, match=sentence):
+        envs.reset(**arguments)
+    assert envs._tables.batch.tables.tobytes() == before
+
+
+def test_the_callers_options_are_not_changed() -> None:
+    envs = SeatVectorEnv(2, "djeco", 3)
+    options = {"reset_mask": np.array([True, False]), "start": {"pots": [9, 0, 0, 0, 0]}}
+    envs.reset(seed=1)
+    _, info = envs.reset(options=options)
+    assert sorted(options) == ["reset_mask", "start"]
+    assert info["_action_mask"].tolist() == [True, False]
+
+
+def test_illegal_actions_name_the_table_and_change_nothing() -> None:
+    envs = SeatVectorEnv(3, "djeco", 3)
+    _, info = envs.reset(seed=1)
+    actions = envs.action_space.sample()
+    actions[2] = int(np.flatnonzero(info["action_mask"][2] == 0)[0])
+    before = envs._tables.batch.tables.tobytes()
+    with pytest.raises(IllegalActionError, match="not legal at table 2"):
+        envs.step(actions)
+    with pytest.raises(IllegalActionError, match=r"shape \(3,\), not \(2,\)"):
+        envs.step(actions[:2])
+    assert envs._tables.batch.tables.tobytes() == before
+
+
+def test_settings_that_cannot_be_are_refused() -> None:
+    with pytest.raises(RulesError, match="Unknown autoreset mode 'next'"):
+        SeatVectorEnv(3, "djeco", 3, autoreset_mode="next")
+    with pytest.raises(DealError, match="at least 1 table"):
+        SeatVectorEnv(0, "djeco", 3)
+
+
+# ---------------------------------------------------------------- the action spaces
+
+
+def test_a_space_draws_every_legal_action_and_no_other() -> None:
+    mask = np.array([0, 1, 0, 1, 1], np.int8)
+    space = LegalDiscrete(mask)
+    space.seed(1)
+    assert {int(space.sample()) for _ in range(100)} == {1, 3, 4}
+    assert int(space.sample(np.array([1, 0, 0, 0, 0], np.int8))) == 0
+    assert space == gymnasium.spaces.Discrete(5)
+    mask[:] = 0
+    assert {int(space.sample()) for _ in range(200)} == set(range(5))
+
+
+def test_so_does_a_space_of_many() -> None:
+    masks = np.array([[0, 1, 1], [1, 0, 0], [0, 0, 0]], np.int8)
+    space = LegalMultiDiscrete(masks)
+    space.seed(1)
+    drawn = np.array([space.sample() for _ in range(200)])
+    assert [sorted(set(column.tolist())) for column in drawn.T] == [[1, 2], [0], [0, 1, 2]]
+    assert all(space.contains(row) for row in drawn)
+    assert space.sample(tuple(np.array([1, 0, 0], np.int8) for _ in range(3))).tolist() == [0, 0, 0]
