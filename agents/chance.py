@@ -13,6 +13,7 @@ class For(IntEnum):
     DUPLICATE = 0
     MATCHES = 1
     TRAINING = 2
+    PERSON = 3
 
 
 def generator(seed: int, purpose: For, *key: int) -> np.random.Generator:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -208,6 +209,42 @@ def write_records(path: str | os.PathLike[str], records: Iterable[Mapping[str, A
                 count += 1
         _refuse_existing(target, overwrite)
     return count
+
+
+def append_record(path: str | os.PathLike[str], record: Mapping[str, Any]) -> None:
+    """Add a record to the end of a file of records; where there is no file, make it.
+
+    The file is replaced as a whole, so whatever happens it holds what it held, or that and the record. Raises
+    :class:`RecordError` as :func:`check_appendable` does; then nothing has changed.
+    """
+    line = format_record(record).encode() + b"\n"
+    check_appendable(path)
+    target = Path(path)
+    with replacing(target) as partial:
+        if target.exists():
+            shutil.copyfile(target, partial)
+        with partial.open("ab") as file:
+            file.write(line)
+
+
+def check_appendable(path: str | os.PathLike[str]) -> None:
+    """Raises :class:`RecordError` where there is a file that does not end as a file of records does, ``OSError`` where it
+    cannot be read. An empty file is one of no records."""
+    if not os.path.exists(path):
+        return
+    number, last = 0, b""
+    with open(path, "rb") as file:
+        for number, last in enumerate(file, 1):
+            pass
+    if number == 0:
+        return
+    where = f"{os.fspath(path)}, line {number}"
+    try:
+        _parse_line(last)
+    except RecordError as error:
+        raise RecordError(f"{where}: {error} Nothing is added to such a file.") from None
+    if not last.endswith(b"\n"):
+        raise RecordError(f"{where}: the line has no end. Nothing is added to such a file.")
 
 
 def _refuse_existing(target: Path, overwrite: bool) -> None:

@@ -33,6 +33,7 @@ import numpy as np
 
 from nainjaune_env.errors import RulesError, choose_one
 from nainjaune_env.layout import Layout
+from nainjaune_env.speech import Speaker
 
 
 class Stage(IntEnum):
@@ -240,6 +241,8 @@ class GameSpec:
     ``seat`` None is a spectator, who sees everything; ``color`` says whether to use a terminal's colours. The others are optional
     and tell how the table came to be, as ``Transcriber.transcribe`` takes them, of a match that need not be finished.
     """
+    speaker: Callable[..., Speaker] | None = None
+    """``speaker(setup, opening, seat, language, rng)``: the match that begins with the table ``opening``, told to ``seat``."""
 
     def __post_init__(self) -> None:
         if len(self.actions) > self.MAX_ACTIONS:

@@ -30,7 +30,7 @@ FLOORS: dict[str, int] = {
     f"{AGENTS}.exact.*": 5, f"{AGENTS}.networks": 5,
     f"{AGENTS}.checkpoint": 5, f"{AGENTS}.net_agent": 5, f"{AGENTS}.loading": 5,
     f"{AGENTS}.arena.*": 6,
-    f"{AGENTS}.trainers.*": 7,
+    f"{AGENTS}.trainers.*": 7, f"{AGENTS}.play.*": 7,
     f"{AGENTS}.cli.*": 8, "train.py": 8, "evaluate.py": 8,
 }  # fmt: skip
 """A room ends in ``.*``; every module is on a floor, so a new one is an entry here."""

@@ -7,6 +7,7 @@ from nainjaune_env.games.batasaurus.draw import draw
 from nainjaune_env.games.batasaurus.encode import layout
 from nainjaune_env.games.batasaurus.notation import ACTIONS
 from nainjaune_env.games.batasaurus.rules import PRESETS, check_match, compile_rules, single_round
+from nainjaune_env.games.batasaurus.speaker import Speaker
 from nainjaune_env.games.batasaurus.state import TABLE
 from nainjaune_env.spec import GameSpec
 
@@ -28,4 +29,5 @@ SPEC = GameSpec(
     transcriber=transcript,
     chance=chance,
     draw=draw,
+    speaker=Speaker,
 )

@@ -7,6 +7,7 @@ from nainjaune_env.games.nain_jaune.draw import draw
 from nainjaune_env.games.nain_jaune.encode import layout
 from nainjaune_env.games.nain_jaune.notation import ACTIONS
 from nainjaune_env.games.nain_jaune.rules import PRESETS, check_match, compile_rules, single_round
+from nainjaune_env.games.nain_jaune.speaker import Speaker
 from nainjaune_env.games.nain_jaune.state import POTS, TABLE
 from nainjaune_env.spec import GameSpec
 
@@ -28,4 +29,5 @@ SPEC = GameSpec(
     transcriber=transcript,
     chance=chance,
     draw=draw,
+    speaker=Speaker,
 )

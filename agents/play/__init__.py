@@ -1,0 +1,1 @@
+"""A person at a table against agents, in a terminal."""

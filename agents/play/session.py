@@ -1,0 +1,283 @@
+"""The dialogue: a person plays rounds at a table, in words."""
+
+from __future__ import annotations
+
+import itertools
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from nainjaune_env.errors import IllegalActionError
+from nainjaune_env.record import Record
+from nainjaune_env.speech import Said
+
+from .table import PersonsTable
+from .terminal import Terminal
+from .texts import TEXTS, any_language
+
+_COLORS = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class Leave(Exception):
+    """The person leaves the table."""
+
+
+class Session:
+    """A person at a :class:`PersonsTable`, until what was to be played is played or the person leaves."""
+
+    def __init__(
+        self,
+        table: PersonsTable,
+        terminal: Terminal,
+        names: Sequence[str],
+        *,
+        keep: Callable[[Record], str] | None = None,
+        look: float = 30.0,
+        confirm: bool = True,
+    ) -> None:
+        """``names`` are those of who sits in each seat, as they are recorded.
+
+        ``keep`` puts a record somewhere, when a match or a round by itself is finished, and says where. ``look`` is how many
+        seconds there are for what is shown only once (0: no limit). ``confirm``: ask at each move whether it is meant.
+        """
+        self.table = table
+        self.terminal = terminal
+        self.texts = TEXTS[table.language]
+        self.names = list(names)
+        shown = [self.texts.you if seat == table.seat else name for seat, name in enumerate(names)]
+        self.labels = [self.texts.seat.format(seat=seat, name=name) for seat, name in enumerate(shown)]
+        self.totals = np.zeros(len(names), np.int64)
+        """What each seat has made in the rounds that are over, shape (n,)."""
+        self.rounds = 0
+        """Rounds that are over."""
+        self._keep = keep
+        self._look = look
+        self._confirm = confirm
+        self._heard: list[Said] = []
+        """What has happened since the person's last move, that included."""
+        self._moved = False
+        """Whether there is such a move in this round."""
+
+    def run(self, rounds: int | None = None) -> int:
+        """Play one match, or ``rounds`` rounds; gives the exit status: 0, also where the person leaves, or 130 after Ctrl-C."""
+        try:
+            self._greet()
+            while True:
+                self._round()
+                self._end_of_round()
+                if self.rounds == rounds or (rounds is None and self.table.match_over):
+                    break
+                if self.terminal.ask(self.texts.next_round).lower() in any_language("quit"):
+                    raise Leave
+                self.table.deal()
+        except (Leave, EOFError):
+            self._farewell()
+            return 0
+        except KeyboardInterrupt:
+            self._farewell()
+            return 130
+        if self.rounds > 1:
+            self._standings()
+        return 0
+
+    # ---------------------------------------------------------------- a round
+
+    def _greet(self) -> None:
+        texts, setup = self.texts, self.table.setup
+        title = texts.welcome.format(title=setup.game.title, preset=setup.preset, seats=", ".join(self.labels))
+        self._say([title, texts.seed.format(seed=self.table.seed), texts.help_hint, ""])
+
+    def _round(self) -> None:
+        self._heard, self._moved = [], False
+        self._say([*self.table.speaker.begun(), ""])
+        while True:
+            told = self.table.run_on()
+            self._heard += told
+            self._tell(told, slowly=True)
+            if self.table.round_over:
+                break
+            if self.table.looks:
+                self._glimpse()
+            else:
+                action = self._choice()
+                self._heard, self._moved = self.table.play(action), True
+                self._tell(self._heard)
+
+    def _glimpse(self) -> None:
+        text = self.texts.look.format(seconds=f"{self._look:g}") if self._look else self.texts.look_until
+        self.terminal.glimpse(self.table.picture(color=self.terminal.color), text, self._look)
+        self._say([self.texts.looked])
+        self._heard = self.table.play(self.table.legal[0])
+
+    def _choice(self) -> int:
+        """What the person plays, after as many questions and slips as he likes."""
+        self._show()
+        while True:
+            text = self.terminal.ask(self.texts.prompt)
+            if self._command(text):
+                continue
+            try:
+                action = self.table.speaker.parse(text)
+            except IllegalActionError as error:
+                self._say([str(error)])
+                continue
+            if self._meant(action):
+                return action
+
+    def _meant(self, action: int) -> bool:
+        if not self._confirm:
+            return True
+        if not self.terminal.ask(self.texts.confirm.format(move=self.table.speaker.echo(action))):
+            return True
+        self._say([self.texts.taken_back])
+        return False
+
+    def _command(self, text: str) -> bool:
+        """Do what ``text`` says where it is a command; False where it is none."""
+        word = text.lower()
+        if text in any_language("quit"):  # as it stands: Q is a card
+            if self.terminal.ask(self.texts.leave).lower() in self.texts.yes:
+                raise Leave
+            self._say([self.texts.stay])
+        elif word in any_language("help"):
+            self._help()
+        elif word in any_language("undo"):
+            self._undo()
+        elif word in any_language("last"):
+            self._recap()
+        elif word in any_language("table") or not word:
+            self._show()
+        elif word in any_language("confirm"):
+            self._confirm = not self._confirm
+            self._say([self.texts.confirming if self._confirm else self.texts.not_confirming])
+        else:
+            lines = self.table.speaker.about(text)
+            if lines is None:
+                return False
+            self._say(lines)
+        return True
+
+    def _undo(self) -> None:
+        if not self.table.undo():
+            self._say([self.texts.no_undo])
+            return
+        self._heard = []
+        self._show()
+        self._say([self.texts.undone])
+
+    # ---------------------------------------------------------------- what is shown
+
+    def _show(self) -> None:
+        """The table, what has happened since the person's last move, and what may be played now."""
+        cleared = self.terminal.clear()
+        self._draw()
+        if cleared and self._heard:
+            self._recap()
+            self._say([""])
+        self._say(self.table.speaker.menu(self.terminal.columns))
+
+    def _draw(self, *, everything: bool = False) -> None:
+        """The picture; where the terminal is too narrow for it, the same in words."""
+        picture = self.table.picture(color=self.terminal.color, everything=everything)
+        wide = max(len(_COLORS.sub("", line)) for line in picture.splitlines())
+        if wide <= self.terminal.columns:
+            self.terminal.say(picture)
+            return
+        self._say([self.texts.narrow.format(wide=wide, columns=self.terminal.columns)])
+        for topic in self.table.speaker.topics:
+            self._say(self.table.speaker.about(topic) or [])
+
+    def _tell(self, told: Sequence[Said], *, slowly: bool = False) -> None:
+        """What has happened, as it happens: a line for what one seat does in a row."""
+        for seat, group in itertools.groupby(told, key=lambda said: said.seat):
+            if seat is not None:
+                self.terminal.say(self._label(seat), end="")
+            for said in group:
+                self.terminal.say(f" {self._painted(said.text)}", end="" if seat is not None else "\n")
+                if slowly:
+                    self.terminal.pause()
+            if seat is not None:
+                self.terminal.say()
+
+    def _recap(self) -> None:
+        """What has happened since the person's last move, all at once."""
+        if not self._heard:
+            self._say([self.texts.nothing_since])
+            return
+        self._say([self.texts.since if self._moved else self.texts.so_far])
+        for seat, group in itertools.groupby(self._heard, key=lambda said: said.seat):
+            texts = [said.text for said in group]
+            lines = texts if seat is None else [f"{self._label(seat)} {' '.join(texts)}"]
+            self._say((f"  {line}" for line in lines), indent=4 if seat is None else len(self._label(seat)) + 3)
+
+    def _label(self, seat: int) -> str:
+        return f"{self.labels[seat]:<{max(map(len, self.labels))}} "
+
+    def _help(self) -> None:
+        texts, speaker = self.texts, self.table.speaker
+        commands = ("help", "last", "table", "undo", "confirm", "quit")
+        keys = {getattr(texts, f"{name}_words")[0]: getattr(texts, f"{name}_does") for name in commands}
+        keys |= speaker.topics
+        wide = max(map(len, keys))
+        self._say(["", *speaker.rules().splitlines(), "", texts.keys])
+        self._say((f"  {word:<{wide}}  {does}" for word, does in keys.items()), indent=wide + 4)
+        self._say([""])
+
+    def _say(self, lines: Iterable[str], *, indent: int = 2) -> None:
+        """Lines in the width of the terminal; where one goes on below, that is set in so far."""
+        wide = self.terminal.columns
+        for line in lines:
+            parts = textwrap.wrap(line, wide, subsequent_indent=" " * indent, break_on_hyphens=False)
+            for part in [line] if len(line) <= wide else parts:
+                self.terminal.say(self._painted(part))
+
+    def _painted(self, text: str) -> str:
+        return self.table.speaker.paint(text) if self.terminal.color else text
+
+    # ---------------------------------------------------------------- ends
+
+    def _end_of_round(self) -> None:
+        self.rounds += 1
+        self.totals += self.table.payoff
+        cleared = self.terminal.clear()
+        self._draw(everything=True)
+        if cleared:
+            self._recap()
+        self._say(["", self.texts.round_over, *self.table.speaker.settled(), "", *self._figures(), ""])
+        if self.table.match_over and self._keep is not None:
+            self._say([self.texts.recorded.format(path=self._keep(self.table.record(self.names)))])
+
+    def _figures(self) -> list[str]:
+        """What every seat has made of this round, and after several in all of them."""
+        columns = [(self.texts.this_round, self.table.payoff)]
+        if self.rounds > 1:
+            columns.append((self.texts.in_all, self.totals))
+        wide = max(map(len, self.labels))
+        lines = [" " * wide + "".join(f"{head:>16}" for head, _ in columns)]
+        for seat, label in enumerate(self.labels):
+            lines.append(f"{label:<{wide}}" + "".join(f"{self._amount(values[seat]):>16}" for _, values in columns))
+        return lines
+
+    def _amount(self, number: int) -> str:
+        return self.table.speaker.amount(int(number)).replace("-", "−")
+
+    def _standings(self) -> None:
+        order = sorted(range(len(self.labels)), key=lambda seat: -int(self.totals[seat]))
+        wide = max(map(len, self.labels))
+        self._say([self.texts.standings])
+        for seat in order:
+            place = 1 + sum(int(other) > self.totals[seat] for other in self.totals)
+            self._say([f"  {place}. {self.labels[seat]:<{wide}}  {self._amount(self.totals[seat])}"])
+        first = [label for label, total in zip(self.labels, self.totals, strict=True) if total == self.totals.max()]
+        text = self.texts.wins if len(first) == 1 else self.texts.share
+        names = ", ".join(first[:-1]) + self.texts.joiner + first[-1] if len(first) > 1 else first[0]
+        line = text.format(names=names)
+        self._say([line[0].upper() + line[1:]])
+
+    def _farewell(self) -> None:
+        texts = self.texts
+        self._say(["", texts.left, texts.unfinished, texts.again.format(seed=self.table.seed)])
+        if self.rounds:
+            self._standings()
