@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     if not finished:
         print(f"Stopped and saved. Go on with: nainjaune train --resume --out {args.out}")
         return 130
-    print(f"Trained: {args.out}. Rate it with: nainjaune evaluate --agents lowest {args.out} --out results")
+    print(f"Trained: {args.out}. Rate it with: nainjaune evaluate --agents random {args.out} --out results")
     return 0
 
 

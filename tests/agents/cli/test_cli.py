@@ -184,7 +184,7 @@ def test_evaluates_errors_are_a_sentence(words: str, says: str, capfd: pytest.Ca
 def test_train_end_to_end(capfd: pytest.CaptureFixture[str]) -> None:
     Path("c.yaml").write_text("preset: classic\nplayers: 3\n", encoding="utf-8")
     status, out, _ = nainjaune(capfd, "train", "c.yaml", "--out", "runs/a", *TINY, "--set=iterations=2", "--set=rules.stake=2")
-    assert (status, out) == (0, "Trained: runs/a. Rate it with: nainjaune evaluate --agents lowest runs/a --out results\n")
+    assert (status, out) == (0, "Trained: runs/a. Rate it with: nainjaune evaluate --agents random runs/a --out results\n")
     names = os.listdir("runs/a")
     assert {"config.yaml", "run.json", FILE_NAME} <= set(names)
     assert [name for name in names if name.startswith("events.out.tfevents.")]
