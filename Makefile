@@ -38,8 +38,9 @@ lint: $(STAMP)  ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-prove: $(STAMP)  ## hold a million rounds against the slow twin, ply by ply
-	$(BIN)/python -m tests.prove --rounds 1000000 --seed 0 --processes 2
+prove: $(STAMP)  ## hold a million rounds of each game against its slow twin, ply by ply
+	$(BIN)/python -m tests.prove --game nain_jaune --rounds 1000000 --seed 0 --processes 2
+	$(BIN)/python -m tests.prove --game batasaurus --rounds 1000000 --seed 0 --processes 2
 
 bench: $(STAMP)  ## time the environment
 	$(BIN)/python benchmarks/throughput.py
