@@ -47,6 +47,14 @@ class TreeError(NainJauneError, ValueError):
     """A game that cannot be written out: too many nodes or openings, or chance in the middle of play."""
 
 
+class MissingLibraryError(NainJauneError, ImportError):
+    """A library that only some of the package needs, and that is not installed."""
+
+    def __init__(self, what: str, library: str, extra: str) -> None:
+        """``what`` is done with ``library``, which the pip extra ``extra`` installs."""
+        super().__init__(f"{what} takes {library}, which is not installed: pip install 'nainjaune-env[{extra}]'", name=library)
+
+
 def choose_one(what: str, given: object, allowed: Iterable[str]) -> str:
     """The sentence for an unknown name: what came, the nearest valid name, and all valid names."""
     names = list(allowed)

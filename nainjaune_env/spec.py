@@ -204,6 +204,43 @@ class Chance(Protocol):
         """The opening ``table`` in one line: the same line where the rules cannot tell two openings apart, else another."""
 
 
+class Painter(Protocol):
+    """How a table of one game is drawn. A module with these names will do; pixels and films are made of what it gives."""
+
+    def svg(
+        self,
+        setup: Setup,
+        table: Any,
+        seat: int | None = None,
+        *,
+        language: str = "en",
+        names: Sequence[str] | None = None,
+        opening: Any = None,
+        actions: Sequence[int] = (),
+        every_ply: bool = False,
+        rng: np.random.Generator | None = None,
+    ) -> str:
+        """The table as an SVG document as ``seat`` sees it, with the arguments of ``GameSpec.draw``.
+
+        ``names`` are the players', in seat order. Every picture of a game is of one size, and the same scene gives the same bytes.
+        """
+
+    def film(
+        self,
+        setup: Setup,
+        body: Mapping[str, Any],
+        seat: int | None = None,
+        *,
+        part: int | None = None,
+        language: str = "en",
+        names: Sequence[str] | None = None,
+    ) -> Iterator[str]:
+        """Such a picture of the opening and after each ply of a verified record, whose own part is ``body``; ``part``: one round.
+
+        Raises :class:`~nainjaune_env.errors.RecordError` for a round that is not there.
+        """
+
+
 @dataclass(frozen=True)
 class GameSpec:
     """A game, as the machinery sees it."""
@@ -243,6 +280,8 @@ class GameSpec:
     """
     speaker: Callable[..., Speaker] | None = None
     """``speaker(setup, opening, seat, language, rng)``: the match that begins with the table ``opening``, told to ``seat``."""
+    painter: Painter | None = None
+    """Pictures; None where a game has none."""
 
     def __post_init__(self) -> None:
         if len(self.actions) > self.MAX_ACTIONS:

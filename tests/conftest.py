@@ -1,10 +1,14 @@
-"""One torch thread: two beside another busy process are many times slower."""
+"""One torch thread: two beside another busy process are many times slower. And no window opens on anybody's screen."""
 
 from __future__ import annotations
+
+import os
 
 import pytest
 
 from nainjaune_agents.loading import use_threads
+
+os.environ["SDL_VIDEODRIVER"] = "dummy"
 
 
 @pytest.fixture(autouse=True)

@@ -17,14 +17,14 @@ FLOORS: dict[str, int] = {
     # what everything stands on
     f"{ENV}.errors": 0, f"{ENV}.files": 0, f"{ENV}.cards": 0, f"{ENV}.layout": 0, f"{ENV}.jit": 0, f"{ENV}.prng": 0,
     f"{ENV}.bits": 0,
-    f"{ENV}.strict": 0, f"{ENV}.games": 0,
+    f"{ENV}.strict": 0, f"{ENV}.svg": 0, f"{ENV}.games": 0,
     f"{ENV}.spec": 1, f"{ENV}.tables": 1, f"{ENV}.speech": 1,
     # the games
     **{f"{ENV}.games.{game}.*": 2 for game in game_names()},
     # the machinery that knows no game
     f"{ENV}.registry": 3, f"{ENV}.agent": 3, f"{ENV}.loops": 3, f"{ENV}.batch": 3, f"{ENV}.record": 3, f"{ENV}.recorder": 3,
     # adaptors to other libraries, and the door
-    f"{ENV}.envs.*": 4, ENV: 4,
+    f"{ENV}.render.*": 4, f"{ENV}.envs.*": 4, ENV: 4,
     # agents
     f"{AGENTS}": 5, f"{AGENTS}.chance": 5, f"{AGENTS}.sampling": 5, f"{AGENTS}.heuristics.*": 5,
     f"{AGENTS}.exact.*": 5, f"{AGENTS}.networks": 5,
@@ -40,6 +40,9 @@ LIBRARIES: dict[str, set[str]] = {
     "numba": {f"{ENV}.jit"},
     "gymnasium": {f"{ENV}.envs.*"},
     "pettingzoo": {f"{ENV}.envs.*"},
+    "resvg_py": {f"{ENV}.render.raster"},
+    "PIL": {f"{ENV}.render.raster", f"{ENV}.render.film"},
+    "pygame": {f"{ENV}.render.window"},
     "torch": {f"{AGENTS}.networks", f"{AGENTS}.net_agent", f"{AGENTS}.checkpoint", f"{AGENTS}.trainers.*"},
     "safetensors": {f"{AGENTS}.checkpoint"},
     "matplotlib": {f"{AGENTS}.arena.report", f"{AGENTS}.trainers.curves"},
@@ -166,14 +169,15 @@ def test_a_module_without_a_floor_is_a_fault() -> None:
 @pytest.mark.parametrize(
     ("code", "absent"),
     [
-        ("import nainjaune_env", "torch matplotlib gymnasium pettingzoo tqdm yaml tensorboard numba nainjaune_agents"),
-        ("from nainjaune_env import Batch, make_setup, get_game", "torch matplotlib gymnasium pettingzoo tqdm nainjaune_agents"),
-        ("import nainjaune_env.recorder, nainjaune_env.record", "torch matplotlib gymnasium pettingzoo tqdm nainjaune_agents"),
-        ("from nainjaune_env import env", "torch matplotlib tqdm nainjaune_agents"),
-        ("from nainjaune_agents.loading import load_agent", "torch matplotlib gymnasium pettingzoo tqdm"),
-        ("import nainjaune_agents.arena.tournament, nainjaune_agents.arena.report", "torch matplotlib gymnasium pettingzoo"),
-        ("import nainjaune_agents.cli.main", "torch matplotlib gymnasium pettingzoo tqdm yaml numba numpy nainjaune_env.record"),
-        ("import nainjaune_agents.trainers.ppo", "matplotlib gymnasium pettingzoo"),
+        ("import nainjaune_env", "torch matplotlib pettingzoo tqdm yaml tensorboard numba nainjaune_agents"),
+        ("from nainjaune_env import Batch, make_setup, get_game", "torch matplotlib pettingzoo tqdm nainjaune_agents"),
+        ("import nainjaune_env.recorder, nainjaune_env.record", "torch matplotlib pettingzoo tqdm nainjaune_agents"),
+        ("from nainjaune_env import env", "torch matplotlib tqdm nainjaune_agents resvg_py PIL pygame"),
+        ("import nainjaune_env.render.renderer, nainjaune_env.render.film", "numba pettingzoo matplotlib resvg_py PIL pygame"),
+        ("from nainjaune_agents.loading import load_agent", "torch matplotlib pettingzoo tqdm"),
+        ("import nainjaune_agents.arena.tournament, nainjaune_agents.arena.report", "torch matplotlib pettingzoo"),
+        ("import nainjaune_agents.cli.main", "torch matplotlib pettingzoo tqdm yaml numba nainjaune_env.record"),
+        ("import nainjaune_agents.trainers.ppo", "matplotlib pettingzoo"),
     ],
 )
 def test_what_an_import_does_not_load(code: str, absent: str) -> None:

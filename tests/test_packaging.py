@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import shutil
 import subprocess
@@ -102,6 +103,7 @@ def test_every_library_imported_is_asked_for() -> None:
     from tests.test_floors import LIBRARIES
 
     extras = PROJECT["project"]["optional-dependencies"]
-    asked = {entry.split(">")[0].lower() for entry in [*PROJECT["project"]["dependencies"], *extras["train"]]}
-    names = {"yaml": "pyyaml"}
+    entries = [*PROJECT["project"]["dependencies"], *itertools.chain.from_iterable(extras.values())]
+    asked = {entry.split(">")[0].lower() for entry in entries}
+    names = {"yaml": "pyyaml", "PIL": "pillow", "resvg_py": "resvg-py"}
     assert {names.get(library, library) for library in LIBRARIES} <= asked

@@ -22,12 +22,12 @@ from pettingzoo.utils import wrappers
 from nainjaune_env.batch import Batch, Episode
 from nainjaune_env.envs.history import Histories
 from nainjaune_env.envs.opening import ONLY, Opener, Start, seed_number
-from nainjaune_env.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError, choose_one
+from nainjaune_env.errors import AgentError, DealError, IllegalActionError, RecordError, choose_one
 from nainjaune_env.record import Record
 from nainjaune_env.registry import game_names, make_setup
+from nainjaune_env.render.renderer import FPS, MODES, Renderer, render_modes
 from nainjaune_env.strict import whole
 
-RENDER_MODES = ("ansi", "human")
 API_TEST_OPTIONS = {"options": 1}
 """PettingZoo's ``api_test`` resets every environment with just these and expects no error; they mean nothing here."""
 
@@ -71,8 +71,8 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
 
     metadata: dict[str, Any] = {  # noqa: RUF012  (PettingZoo declares it so, and each instance has its own)
         "name": "nainjaune_v0",
-        "render_modes": list(RENDER_MODES),
-        "render_fps": 2,
+        "render_modes": list(MODES),
+        "render_fps": FPS,
         "is_parallelizable": False,
     }
 
@@ -89,6 +89,7 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         viewpoint: int | None = None,
         language: str = "en",
         color: bool = False,
+        scale: float = 1.0,
         **knobs: Any,
     ) -> None:
         """Settle the rules: a preset and a number of seats (None: the game's usual ones), and knobs set over the preset.
@@ -96,26 +97,26 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         A preset says which game it is, so ``game`` need not be named; without either it is the usual one.
 
         ``episode``, ``start`` and ``skip_forced`` are those of :class:`~nainjaune_env.batch.Batch`. With ``start="carried"``
-        a reset without seed or options after a finished round goes on with the match. ``language`` and ``color`` are for
-        pictures. Raises :class:`RulesError` for rules and :class:`DealError` for start values that cannot be.
+        a reset without seed or options after a finished round goes on with the match. ``render_mode``,
+        ``viewpoint``, ``language``, ``color`` and ``scale`` are those of :class:`~nainjaune_env.render.renderer.Renderer`, whose
+        errors it raises. Raises :class:`RulesError` for rules and :class:`DealError` for start values that cannot be.
         """
         EzPickle.__init__(
             self, preset, num_players, game=game, episode=episode, start=start, skip_forced=skip_forced,
-            render_mode=render_mode, viewpoint=viewpoint, language=language, color=color, **knobs,
+            render_mode=render_mode, viewpoint=viewpoint, language=language, color=color, scale=scale, **knobs,
         )  # fmt: skip
         super().__init__()
         self.setup = make_setup(game, preset, num_players, **knobs)
-        modes = RENDER_MODES if self.setup.game.draw is not None else ()
-        if render_mode is not None and render_mode not in modes:
-            raise RulesError(choose_one("render mode", render_mode, modes or ["None, for this game has no picture"]))
         self.layout = self.setup.layout
         self.render_mode = render_mode
         n = self.setup.players
-        if viewpoint is not None and viewpoint not in range(n):
-            raise RulesError(f"The viewpoint is a seat from 0 to {n - 1}, or None for a spectator, not {viewpoint!r}.")
         self.viewpoint = viewpoint
-        self.metadata = {**type(self).metadata, "name": f"{self.setup.game.name}_v0", "render_modes": list(modes)}
-        self._text = {"language": language, "color": color}
+        modes = list(render_modes(self.setup.game))
+        self.metadata = {**type(self).metadata, "name": f"{self.setup.game.name}_v0", "render_modes": modes}
+        fps = self.metadata["render_fps"]
+        self._renderer = Renderer(
+            self.setup, render_mode, viewpoint=viewpoint, language=language, color=color, scale=scale, fps=fps
+        )
         self._batch = Batch(self.setup, 1, episode=episode, skip_forced=skip_forced, autoreset=False)
         self._opener = Opener(self.setup, episode, start)
         self._seed: int | None = None
@@ -225,24 +226,23 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         """What all seats observe, ``(n, size) uint8``, seat by seat: for centralised critics only, for it shows every hand."""
         return np.concatenate([self._batch.observe(seat) for seat in range(self.setup.players)])
 
-    def render(self) -> str | None:
-        """The table from the constructor's ``viewpoint``: text in the mode ``"ansi"``, printed in ``"human"``."""
-        if self.render_mode is None:
-            raise RulesError(f"Nothing is rendered without a render_mode; choose from {', '.join(RENDER_MODES)}.")
-        text = self.picture(self.viewpoint)
-        if self.render_mode == "human":
-            print(text)
-            return None
-        return text
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """The table from the constructor's ``viewpoint``, as ``render_mode`` has it: see ``Renderer``."""
+        self._renderer.check_mode()
+        return self._renderer.render(*self._seen())
 
     def picture(self, seat: int | None = None) -> str:
         """The table as text as ``seat`` sees it, or a spectator, who sees every hand."""
-        game = self.setup.game
-        if game.draw is None:
-            raise RulesError(f"The game {game.name!r} has no picture.")
+        return self._renderer.text(*self._seen(), seat=seat)
+
+    def svg(self, seat: int | None = None) -> str:
+        """The table as an SVG document, likewise."""
+        return self._renderer.svg(*self._seen(), seat=seat)
+
+    def _seen(self) -> tuple[Any, dict[str, Any]]:
         if not self._begun:
             raise DealError("There is no table yet: call reset() first.")
-        return game.draw(self.setup, self._batch.tables[0], seat, **self._text, **self._histories.of(0))
+        return self._batch.tables[0], self._histories.of(0)
 
     def record(self, agents: Sequence[str] | None = None) -> Record:
         """The finished episode as a record (see ``nainjaune_env.record``); ``agents`` are names in seat order.
@@ -255,7 +255,8 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         return self._histories.record(0, self.possible_agents if agents is None else agents, self._seed)
 
     def close(self) -> None:
-        """Nothing is held that needs closing."""
+        """Close the window, where there is one."""
+        self._renderer.close()
 
 
 def register() -> None:

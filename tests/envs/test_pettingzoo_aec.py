@@ -145,13 +145,15 @@ def test_unknown_agents_modes_and_viewpoints() -> None:
 
 
 def test_a_game_without_a_picture_renders_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = replace(get_game(), draw=None)
+    plain = replace(get_game(), draw=None, painter=None)
     monkeypatch.setattr(pettingzoo_aec, "make_setup", lambda *args, **knobs: replace(make_setup(*args, **knobs), game=plain))
     env = nainjaune_env.env()
     assert env.metadata["render_modes"] == []
     env.reset(seed=0)
     with pytest.raises(RulesError, match="no picture"):
         env.picture()
+    with pytest.raises(RulesError, match="no picture"):
+        env.svg()
     with pytest.raises(RulesError, match="no picture"):
         nainjaune_env.env(render_mode="ansi")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nainjaune_env.games.batasaurus import chance, kernel, transcript
+from nainjaune_env.games.batasaurus import chance, kernel, painter, transcript
 from nainjaune_env.games.batasaurus.draw import draw
 from nainjaune_env.games.batasaurus.encode import layout
 from nainjaune_env.games.batasaurus.notation import ACTIONS
@@ -29,5 +29,6 @@ SPEC = GameSpec(
     transcriber=transcript,
     chance=chance,
     draw=draw,
+    painter=painter,
     speaker=Speaker,
 )

@@ -58,7 +58,7 @@ def picture(seen: Scene, words: Words, labels: Labels) -> str:
     others = [(me + k) % seen.players for k in range(1, seen.players)]
     lines = [f"Batasaurus · {seen.preset} · {labels.trick} {seen.trick}", ""]
     lines += beside([panel(seen, other, words, labels) for other in others])
-    lines += ["", *middle(seen, words, labels), "", *status(seen, words, labels), ""]
+    lines += ["", *middle(seen, words, labels), "", *status_lines(seen, words, labels), ""]
     lines += beside([panel(seen, me, words, labels)])
     lines += all_slots(seen, words) if seen.viewer is None else own_slots(seen.slots[me] or (), words)
     return "\n".join(line.rstrip() for line in lines) + "\n"
@@ -141,24 +141,26 @@ def wrapped(words: Iterable[str], width: int = WIDTH) -> list[str]:
     return lines
 
 
-def status(seen: Scene, words: Words, labels: Labels) -> list[str]:
-    """The last trick, and whose turn it is and for what, or who won."""
+def status_lines(seen: Scene, words: Words, labels: Labels) -> list[str]:
+    """The last trick, and :func:`status`."""
     lines = [] if seen.last is None else last_trick(seen.last, words, labels)
+    return [line.center(WIDTH) for line in [*lines, *status(seen, words, labels)]]
+
+
+def status(seen: Scene, words: Words, labels: Labels) -> list[str]:
+    """Whose turn it is and for what, or who won."""
     stake = words.count(seen.at_stake)
     if seen.at_turn is None:
         winners = [words.seat_short.format(seat=seat) for seat in seen.winners]
         text = words.wins if len(winners) == 1 else words.shared
         said = text.format(winners=words.listed(winners), cards=words.count(max(seen.piles)))
-        lines += [labels.over, said[0].upper() + said[1:]]
-    else:
-        actor = words.seat_short.format(seat=seen.at_turn)
-        if seen.phase == MEMORISING:
-            lines.append(labels.memorises.format(seat=actor))
-        elif seen.phase == BATTLE:
-            lines += [labels.battle, labels.to_commit.format(seat=actor, cards=stake)]
-        else:
-            lines.append((labels.to_play if seen.at_stake else labels.to_lead).format(seat=actor, cards=stake))
-    return [line.center(WIDTH) for line in lines]
+        return [labels.over, said[0].upper() + said[1:]]
+    actor = words.seat_short.format(seat=seen.at_turn)
+    if seen.phase == MEMORISING:
+        return [labels.memorises.format(seat=actor)]
+    if seen.phase == BATTLE:
+        return [labels.battle, labels.to_commit.format(seat=actor, cards=stake)]
+    return [(labels.to_play if seen.at_stake else labels.to_lead).format(seat=actor, cards=stake)]
 
 
 def last_trick(last: LastTrick, words: Words, labels: Labels) -> list[str]:

@@ -111,23 +111,33 @@ def draw(
     that is not there.
     """
     words = words_in(language)
-    if opening is None:
-        seen = scene(setup, table, seat)
-    else:
-        rng = np.random.default_rng(0) if rng is None else rng
-        hands, moves = real_cards_at(setup, table, opening, actions, rng, every_ply=every_ply)
-        seen = scene(setup, table, seat, hands=hands, moves=moves)
+    seen = seen_by(setup, table, seat, opening=opening, actions=actions, every_ply=every_ply, rng=rng)
     return picture(seen, words, LABELS[language], color=color)
+
+
+def seen_by(
+    setup: Setup,
+    table: Any,
+    seat: int | None,
+    *,
+    opening: Any,
+    actions: Sequence[int],
+    every_ply: bool,
+    rng: np.random.Generator | None,
+) -> Scene:
+    """The scene from what :func:`draw` takes."""
+    if opening is None:
+        return scene(setup, table, seat)
+    rng = np.random.default_rng(0) if rng is None else rng
+    hands, moves = real_cards_at(setup, table, opening, actions, rng, every_ply=every_ply)
+    return scene(setup, table, seat, hands=hands, moves=moves)
 
 
 def picture(seen: Scene, words: Words, labels: Labels, *, color: bool = False) -> str:
     """The scene as text, no line wider than ``WIDTH``."""
     me = seen.viewer or 0
-    others = [(me + k) % seen.players for k in range(1, seen.players)]
-    if seen.direction != "clockwise":
-        others.reverse()
     places: dict[str, list[list[str]]] = {"left": [], "top": [], "right": []}
-    for place, other in zip(SEAT_PLACES[seen.players], others, strict=True):
+    for place, other in zip(SEAT_PLACES[seen.players], around(seen), strict=True):
         places[place].append(panel(seen, other, labels))
     places["left"].reverse()  # clockwise from the bottom goes up on the left, and down on the right
     middle = board(seen, words, labels)
@@ -140,6 +150,12 @@ def picture(seen: Scene, words: Words, labels: Labels, *, color: bool = False) -
     lines += hand_lines(seen, words, labels)
     text = "\n".join(line.rstrip() for line in lines) + "\n"
     return _RED_CARD.sub(lambda found: f"{RED}{found[0]}{PLAIN}", text) if color else text
+
+
+def around(seen: Scene) -> list[int]:
+    """The other seats as they sit around the table, clockwise from the viewer (N1.5)."""
+    others = [((seen.viewer or 0) + k) % seen.players for k in range(1, seen.players)]
+    return others if seen.direction == "clockwise" else others[::-1]
 
 
 def count(number: int, noun: tuple[str, str], labels: Labels) -> str:
@@ -222,20 +238,23 @@ def run_lines(seen: Scene, words: Words, labels: Labels) -> list[str]:
 
 
 def status_lines(seen: Scene, words: Words, labels: Labels) -> list[str]:
-    """Whose turn it is and for what, or how the round ended; and the last words said."""
-    lines = []
+    """The last words said, and :func:`status`."""
+    lines = status(seen, words, labels)
     if seen.said is not None:
         seat, kind, number = seen.said
-        lines.append(f"{labels.seat} {seat}{words.colon}{said(kind, number, words)}")
-    if seen.winner is not None:
-        lines.append(labels.won.format(seat=seen.winner) + (f", {labels.grand_opera}" if seen.grand_opera else ""))
-        net = "   ".join(f"{seat}: {chips:+d}" for seat, chips in enumerate(seen.payoffs))
-        lines.append(f"{labels.result}   {net}")
-    elif seen.required == 0:
-        lines.append(labels.leads.format(seat=seen.at_turn))
-    else:
-        lines.append(labels.wanted.format(seat=seen.at_turn, rank=words.rank_names[seen.required - 1]))
+        lines.insert(0, f"{labels.seat} {seat}{words.colon}{said(kind, number, words)}")
     return [line.center(WIDTH) for line in lines]
+
+
+def status(seen: Scene, words: Words, labels: Labels) -> list[str]:
+    """Whose turn it is and for what, or in two lines how the round ended."""
+    if seen.winner is not None:
+        net = "   ".join(f"{seat}: {chips:+d}" for seat, chips in enumerate(seen.payoffs))
+        won = labels.won.format(seat=seen.winner) + (f", {labels.grand_opera}" if seen.grand_opera else "")
+        return [won, f"{labels.result}   {net}"]
+    if seen.required == 0:
+        return [labels.leads.format(seat=seen.at_turn)]
+    return [labels.wanted.format(seat=seen.at_turn, rank=words.rank_names[seen.required - 1])]
 
 
 def said(kind: str, number: int, words: Words) -> str:

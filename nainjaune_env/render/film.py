@@ -1,0 +1,65 @@
+"""A film of a game: a GIF that goes on for ever, of one picture after another."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from nainjaune_env.errors import RulesError
+from nainjaune_env.files import replacing
+from nainjaune_env.render.raster import font_files, pixels
+
+COLOURS = 160
+"""Of the palette that all pictures share: so a picture holds nothing but what has changed."""
+SAMPLES = 6
+"""Pictures that the palette is made from, evenly spread."""
+
+
+def write_gif(
+    pictures: Sequence[str],
+    path: Path,
+    *,
+    scale: float = 0.6,
+    seconds: float = 0.8,
+    last_seconds: float = 4.0,
+    progress: Callable[[int], object] | None = None,
+) -> None:
+    """Write ``pictures``, SVG documents of one size, as a GIF to ``path``, whole or not at all.
+
+    Each is shown for ``seconds``, the last for ``last_seconds``; ``scale`` is of their size. ``progress`` is told of pictures
+    drawn. Raises :class:`RulesError` where there is none or a time is not above 0, and
+    :class:`~nainjaune_env.errors.MissingLibraryError` where a library of the extra ``render`` is missing.
+    """
+    if not pictures or min(seconds, last_seconds, scale) <= 0:
+        given = f"{len(pictures)} pictures, {seconds!r} and {last_seconds!r} seconds, the scale {scale!r}"
+        raise RulesError(f"A film has pictures, and times and a scale above 0, not {given}.")
+    font_files()
+    from PIL import Image
+
+    palette = _palette(pictures, scale)
+
+    def frames() -> Iterator[Any]:
+        for picture in pictures:
+            yield Image.fromarray(pixels(picture, scale)).quantize(palette=palette, dither=Image.Dither.NONE)
+            if progress is not None:
+                progress(1)
+
+    drawn = frames()
+    first = next(drawn)
+    # a GIF counts in hundredths of a second
+    times = [10 * max(round(100 * time), 2) for time in (*itertools.repeat(seconds, len(pictures) - 1), last_seconds)]
+    with replacing(path) as partial:
+        first.save(partial, format="GIF", save_all=True, append_images=drawn, duration=times, loop=0, optimize=False)
+
+
+def _palette(pictures: Sequence[str], scale: float) -> Any:
+    """An image with the palette for all ``pictures``."""
+    from PIL import Image
+
+    chosen = sorted({round(k * (len(pictures) - 1) / (SAMPLES - 1)) for k in range(SAMPLES)})
+    together = np.concatenate([pixels(pictures[k], scale) for k in chosen])
+    return Image.fromarray(together).quantize(COLOURS, method=Image.Quantize.MEDIANCUT)

@@ -1,0 +1,52 @@
+"""Pixels from SVG, the same on every machine: the fonts are those that matplotlib ships, and the system's are not looked at."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import io
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.errors import MissingLibraryError
+
+EXTRA = "render"
+"""The pip extra with the libraries that are needed here."""
+FONTS = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSerif-Bold.ttf")
+
+
+def pixels(svg: str, scale: float = 1.0) -> NDArray[np.uint8]:
+    """The picture as ``(height, width, 3) uint8``, ``scale`` times the size that ``svg`` says.
+
+    Raises :class:`MissingLibraryError` where a library of the extra ``render`` is missing.
+    """
+    fonts = font_files()
+    import resvg_py
+    from PIL import Image
+
+    png = resvg_py.svg_to_bytes(svg_string=svg, zoom=scale, skip_system_fonts=True, font_files=fonts)
+    with Image.open(io.BytesIO(png)) as image:
+        return np.array(image.convert("RGB"))
+
+
+@functools.cache
+def font_files() -> list[str]:
+    """The files of ``FONTS``; matplotlib is looked up, and not imported.
+
+    Raises :class:`MissingLibraryError` where a library of the extra ``render`` is missing.
+    """
+    for library in ("resvg_py", "PIL", "matplotlib"):
+        require(library, "Drawing pixels")
+    found = importlib.util.find_spec("matplotlib")
+    assert found is not None
+    assert found.origin is not None
+    folder = Path(found.origin).parent / "mpl-data" / "fonts" / "ttf"
+    return [str(folder / name) for name in FONTS]
+
+
+def require(library: str, what: str) -> None:
+    """Raises :class:`MissingLibraryError` where ``library``, which ``what`` takes, cannot be imported."""
+    if importlib.util.find_spec(library) is None:
+        raise MissingLibraryError(what, library, EXTRA)

@@ -1,0 +1,201 @@
+"""Drawing in SVG, by plain strings: elements, text that fits, speech bubbles. What is drawn with it is a game's business.
+
+The same calls give the same bytes. Nothing here is read from a machine: the widths of characters are those of DejaVu Sans Bold,
+which ``nainjaune_env.render`` draws with; Verdana, which a browser takes in its place, was drawn to the same widths.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from xml.sax.saxutils import escape, quoteattr
+
+Number = int | float
+Style = str | Number | None
+Point = tuple[float, float]
+
+SANS = "DejaVu Sans, Verdana, sans-serif"
+SERIF = "DejaVu Serif, Georgia, serif"
+
+SEAT_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#8a63d2")
+"""By seat: Okabe and Ito's colours, which the colour-blind can tell apart, and a violet for the eighth."""
+_DARK_SEATS = (0, 2, 5, 7)
+"""Those on which white is easier to read than black."""
+GOLD = "#e3a90c"
+
+# fmt: off
+_ADVANCES = {
+    32: (348, 456, 521, 838, 696, 1002, 872, 306, 457, 457, 523, 838, 380, 415, 380, 365, 696, 696, 696, 696, 696, 696, 696, 696,
+         696, 696, 400, 400, 838, 838, 838, 580, 1000, 774, 762, 734, 830, 683, 683, 821, 837, 372, 372, 775, 637, 995, 837, 850,
+         733, 850, 770, 720, 682, 812, 774, 1103, 771, 724, 725, 457, 365, 457, 838, 500, 500, 675, 716, 593, 716, 678, 435, 716,
+         712, 343, 343, 665, 343, 1042, 712, 687, 716, 716, 493, 595, 478, 712, 652, 924, 645, 652, 582, 712, 365, 712, 838),
+    160: (348, 456, 696, 696, 636, 696, 365, 500, 500, 1000, 564, 646, 838, 415, 1000, 500, 500, 838, 438, 438, 500, 736, 636,
+          380, 500, 438, 564, 646, 1035, 1035, 1035, 580, 774, 774, 774, 774, 774, 774, 1085, 734, 683, 683, 683, 683, 372, 372,
+          372, 372, 838, 837, 850, 850, 850, 850, 850, 838, 850, 812, 812, 812, 812, 724, 738, 719, 675, 675, 675, 675, 675, 675,
+          1048, 593, 678, 678, 678, 678, 343, 343, 343, 343, 687, 712, 687, 687, 687, 687, 687, 838, 687, 712, 712, 712, 712, 652,
+          716, 652),
+    ord("–"): (500, 1000), ord("‘"): (380, 380), ord("“"): (657, 657), ord("−"): (838,),
+}
+# fmt: on
+WIDTHS = {chr(first + k): width for first, widths in _ADVANCES.items() for k, width in enumerate(widths)}
+"""Width of a character in thousandths of the font's size, bold; others than these count as 1000. No character is wider plain."""
+
+
+def number(value: Number) -> str:
+    """A number as short as two decimals allow: ``3``, ``0.25``, never ``-0``."""
+    text = f"{value:.2f}".rstrip("0").rstrip(".")
+    return "0" if text == "-0" else text
+
+
+def element(name: str, attributes: dict[str, Style], *children: str) -> str:
+    """``<name key="value">children</name>``. ``stroke_width`` is written ``stroke-width``; None is left out."""
+    given = {key.replace("_", "-"): value for key, value in attributes.items() if value is not None}
+    written = "".join(f" {key}={quoteattr(value if isinstance(value, str) else number(value))}" for key, value in given.items())
+    inside = "".join(children)
+    return f"<{name}{written}>{inside}</{name}>" if inside else f"<{name}{written}/>"
+
+
+def document(width: int, height: int, title: str, children: Iterable[str], definitions: Iterable[str] = ()) -> str:
+    """A whole picture; ``title`` says in words what it shows."""
+    frame: dict[str, Style] = {
+        "xmlns": "http://www.w3.org/2000/svg",
+        "viewBox": f"0 0 {width} {height}",
+        "width": width,
+        "height": height,
+    }
+    parts = [f"<title>{escape(title)}</title>", element("defs", {}, *definitions), *children]
+    return element("svg", {**frame, "role": "img"}, *parts) + "\n"
+
+
+def rect(x: Number, y: Number, width: Number, height: Number, *, rx: Number = 0, **style: Style) -> str:
+    """A rectangle with its upper left corner at ``x``, ``y``."""
+    return element("rect", {"x": x, "y": y, "width": width, "height": height, "rx": rx or None, **style})
+
+
+def circle(x: Number, y: Number, radius: Number, **style: Style) -> str:
+    """A circle around ``x``, ``y``."""
+    return element("circle", {"cx": x, "cy": y, "r": radius, **style})
+
+
+def ellipse(x: Number, y: Number, rx: Number, ry: Number, **style: Style) -> str:
+    """An ellipse around ``x``, ``y``."""
+    return element("ellipse", {"cx": x, "cy": y, "rx": rx, "ry": ry, **style})
+
+
+def path(d: str, **style: Style) -> str:
+    """A path, of SVG's own commands."""
+    return element("path", {"d": d, **style})
+
+
+def group(children: Iterable[str], **style: Style) -> str:
+    """Elements that share a style."""
+    return element("g", style, *children)
+
+
+def at(x: Number, y: Number, children: Iterable[str], *, scale: Number = 1, turn: Number = 0, **style: Style) -> str:
+    """Elements whose origin is moved to ``x``, ``y``, made ``scale`` times as large and turned clockwise by so many degrees."""
+    steps = [f"translate({number(x)} {number(y)})"]
+    steps += [f"rotate({number(turn)})"] if turn else []
+    steps += [f"scale({scale:.4g})"] if scale != 1 else []
+    return group(children, transform=" ".join(steps), **style)
+
+
+def use(name: str, x: Number = 0, y: Number = 0, **style: Style) -> str:
+    """What the definitions hold under the id ``name``, its origin at ``x``, ``y``."""
+    return element("use", {"href": f"#{name}", "x": x or None, "y": y or None, **style})
+
+
+def smooth(points: Sequence[Point], *, closed: bool = True) -> str:
+    """A soft curve through ``points`` (a Catmull-Rom spline), as a path's ``d``."""
+    n = len(points)
+    last = n if closed else n - 1
+
+    def point(k: int) -> Point:
+        return points[k % n] if closed else points[min(max(k, 0), n - 1)]
+
+    d = [f"M{number(points[0][0])} {number(points[0][1])}"]
+    for k in range(last):
+        (ax, ay), (bx, by), (cx, cy), (ex, ey) = (point(k + j) for j in (-1, 0, 1, 2))
+        control = (bx + (cx - ax) / 6, by + (cy - ay) / 6, cx - (ex - bx) / 6, cy - (ey - by) / 6, cx, cy)
+        d.append("C" + " ".join(map(number, control)))
+    return "".join(d) + ("Z" if closed else "")
+
+
+def polygon(points: Sequence[Point]) -> str:
+    """Straight lines through ``points`` and back, as a path's ``d``."""
+    return "M" + "L".join(f"{number(x)} {number(y)}" for x, y in points) + "Z"
+
+
+def text_width(text: str, size: Number) -> float:
+    """How wide ``text`` is when it is bold, and at most when it is not."""
+    return sum(WIDTHS.get(character, 1000) for character in text) * size / 1000
+
+
+def fit(text: str, width: Number, size: Number) -> str:
+    """``text``, cut short with a ``…`` where it is wider than ``width``."""
+    if text_width(text, size) <= width:
+        return text
+    kept = next((k for k in range(len(text) - 1, 0, -1) if text_width(text[:k].rstrip() + "…", size) <= width), 0)
+    return text[:kept].rstrip() + "…"
+
+
+def text(x: Number, y: Number, content: str, size: Number, *, anchor: str = "start", bold: bool = False, **style: Style) -> str:
+    """A line of text whose baseline begins at ``x``, ``y``, or has its ``middle`` or ``end`` there."""
+    face = {"font_family": SANS, "font_size": size, "font_weight": "bold" if bold else None}
+    place = {"x": x, "y": y, "text_anchor": anchor if anchor != "start" else None}
+    return element("text", {**place, **face, **style}, escape(content))
+
+
+def badge(x: Number, y: Number, seat: int, radius: Number = 13) -> str:
+    """A seat's number on its colour, around ``x``, ``y``."""
+    ink = "#ffffff" if seat in _DARK_SEATS else "#111111"
+    disc = circle(x, y, radius, fill=SEAT_COLOURS[seat], stroke="#ffffff", stroke_width=radius / 8)
+    return disc + text(x, y + radius * 0.42, str(seat), radius * 1.15, anchor="middle", bold=True, fill=ink)
+
+
+CROWN = "M-12 8L-14 -7L-6.5 0L0 -10L6.5 0L14 -7L12 8Z"
+
+
+def crown(x: Number, y: Number, scale: Number, outline: str = CROWN) -> str:
+    """A golden crown around ``x``, ``y``; some 28 wide at scale 1."""
+    return at(x, y, [path(outline, fill=GOLD, stroke="#7d5a00", stroke_width=1.2, stroke_linejoin="round")], scale=scale)
+
+
+def pill(x: Number, y: Number, content: str, size: Number, *, width: Number, fill: str, ink: str, edge: str) -> str:
+    """A line of text in a rounded plate, around ``x`` and from ``y`` down, no wider than ``width``."""
+    words = fit(content, width - 2.4 * size, size)
+    wide, high = text_width(words, size) + 2.4 * size, 1.9 * size
+    plate = rect(x - wide / 2, y, wide, high, rx=high / 2, fill=fill, stroke=edge, stroke_width=1.5)
+    return plate + text(x, y + 1.32 * size, words, size, anchor="middle", bold=True, fill=ink)
+
+
+BUBBLE_SIZE, BUBBLE_HEIGHT = 16, 34
+
+
+def bubble(x: Number, y: Number, content: str, *, tail: Number, below: bool, width: Number) -> str:
+    """What somebody says, in a box of at most ``width`` from ``x``, ``y`` on; its tail at ``x + tail`` points down, or up."""
+    words = fit(content, width - 28, BUBBLE_SIZE)
+    wide = text_width(words, BUBBLE_SIZE) + 28
+    r, h = 15, BUBBLE_HEIGHT
+    top = f"H{number(wide - r)}q{r} 0 {r} {r}v{h - 2 * r}q0 {r} {-r} {r}"
+    under = f"H{number(tail + 14)}l-12 11l-2 -11" if below else ""
+    over = f"H{number(tail)}l2 -11l12 11" if not below else ""
+    d = f"M{r} 0{over}{top}{under}H{r}q{-r} 0 {-r} {-r}v{2 * r - h}q0 {-r} {r} {-r}Z"
+    shape = path(d, fill="#fffdf4", stroke="#2b2b2b", stroke_width=1.5, stroke_linejoin="round")
+    return at(x, y, [shape, text(14, h - 11.5, words, BUBBLE_SIZE, bold=True, fill="#1d2430")])
+
+
+def spread(count: int, width: Number, item: Number, gap: Number) -> tuple[float, float]:
+    """``count`` items ``item`` wide, ``gap`` apart, in the middle of a row of ``width``: where the first begins, and the step.
+
+    Where they would be wider than the row they overlap.
+    """
+    if count == 0:
+        return 0.0, 0.0
+    step = min(item + gap, (width - item) / max(count - 1, 1))
+    return (width - item - step * (count - 1)) / 2, step
+
+
+def polar(x: Number, y: Number, radius: Number, degrees: Number) -> Point:
+    """The point so far from ``x``, ``y``, clockwise from the right."""
+    return x + radius * math.cos(math.radians(degrees)), y + radius * math.sin(math.radians(degrees))
