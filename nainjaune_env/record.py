@@ -228,22 +228,22 @@ def append_record(path: str | os.PathLike[str], record: Mapping[str, Any]) -> No
 
 
 def check_appendable(path: str | os.PathLike[str]) -> None:
-    """Raises :class:`RecordError` where there is a file that does not end as a file of records does, ``OSError`` where it
-    cannot be read. An empty file is one of no records."""
+    """Raises :class:`RecordError` where there is a file that does not end as one of records does, ``OSError`` as reading does.
+
+    An empty file is one of no records.
+    """
     if not os.path.exists(path):
         return
-    number, last = 0, b""
     with open(path, "rb") as file:
-        for number, last in enumerate(file, 1):
-            pass
-    if number == 0:
+        lines = file.readlines()
+    if not lines:
         return
-    where = f"{os.fspath(path)}, line {number}"
+    where = f"{os.fspath(path)}, line {len(lines)}"
     try:
-        _parse_line(last)
+        _parse_line(lines[-1])
     except RecordError as error:
         raise RecordError(f"{where}: {error} Nothing is added to such a file.") from None
-    if not last.endswith(b"\n"):
+    if not lines[-1].endswith(b"\n"):
         raise RecordError(f"{where}: the line has no end. Nothing is added to such a file.")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +22,7 @@ from nainjaune_env.speech import Said
 
 LOOKED = ("memorise", "mémorise", "memorize", "")
 """What one types when one has looked at one's cards; above all nothing."""
-BEFORE_A_NUMBER = ("slot", "emplacement", "s", "e")
+_SLOT = re.compile(r"(?:slot|emplacement|s|e)? *([0-9]+)")
 
 
 class Speaker:
@@ -110,21 +111,17 @@ class Speaker:
 
     def parse(self, text: str) -> int:
         """The number of a slot, or where the listener sees his cards the beginning of a dinosaur's name."""
-        plain = _plain(text)
-        if plain in map(_plain, LOOKED):
+        typed = text.strip().lower()
+        if typed in LOOKED:
             if not self.replay.memorising:
                 raise IllegalActionError(self.phrases.no_looking)
             return MEMORISE
         if self.replay.memorising:
             raise IllegalActionError(self.phrases.look_first)
-        number = plain
-        for word in BEFORE_A_NUMBER:
-            if plain.startswith(word) and plain[len(word) :].strip().isdecimal():
-                number = plain[len(word) :].strip()
-        if number.isascii() and number.isdecimal():
-            return self._slot(int(number))
+        if found := _SLOT.fullmatch(typed):
+            return self._slot(int(found[1]))
         if self.perfect:
-            return self._slot_of(plain, text)
+            return self._slot_of(_plain(text), text)
         raise IllegalActionError(self.phrases.not_understood.format(text=text))
 
     def _slot(self, slot: int) -> int:
@@ -200,7 +197,7 @@ class Speaker:
 
 
 def _plain(text: str) -> str:
-    """Small letters, no accents, no dots or spaces at the ends: ``T. rex`` is ``t. rex``."""
+    """Small letters without accents or dots: ``T. rex`` is ``t rex``."""
     return "".join(
         letter for letter in unicodedata.normalize("NFKD", text.strip().casefold()) if not unicodedata.combining(letter)
     ).replace(".", "")

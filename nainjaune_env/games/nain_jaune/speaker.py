@@ -86,12 +86,14 @@ class Speaker:
         need = int(self.replay.table.need)
         head = self.phrases.wanted.format(rank=self.words.rank_names[need - 1]) if need else self.phrases.lead
         entries = [self._entry(action) for action in self._choices()]
-        wide = max(map(len, entries)) + 2
-        if len(entries) < COLUMNS or 2 * wide > width:
-            return [head, *entries]
-        half = (len(entries) + 1) // 2
-        right = [*entries[half:], ""]
-        return [head, *(f"{one:<{wide}}{two}".rstrip() for one, two in zip(entries[:half], right, strict=False))]
+        keys, cards = (max(len(entry[k]) for entry in entries) for k in (0, 1))
+        lines = [f"  {key:>{keys}}  {held:<{cards}}  {note}".rstrip() for key, held, note in entries]
+        wide = max(map(len, lines)) + 2
+        if len(lines) < COLUMNS or 2 * wide > width:
+            return [head, *lines]
+        half = (len(lines) + 1) // 2
+        right = [*lines[half:], ""]
+        return [head, *(f"{one:<{wide}}{two}".rstrip() for one, two in zip(lines[:half], right, strict=False))]
 
     def _choices(self) -> list[int]:
         """The legal actions, by rank; where announcing is up to the player, a pot card stands there once."""
@@ -101,10 +103,10 @@ class Speaker:
         shown = [move for move in moves if not (self.explicit and move in POT_CARDS)]
         return list(dict.fromkeys(ACTION_OF[move] for move in shown))
 
-    def _entry(self, action: int) -> str:
+    def _entry(self, action: int) -> tuple[str, str, str]:
+        """What to type, the cards it may be, and what comes of it."""
         if action == PASS:
-            required = self.words.rank_names[int(self.replay.table.need) - 1]
-            return f"{self.typed(action):>5}  {self.words.call.format(call=self.words.without.format(rank=required))}"
+            return self.typed(action), self.echo(action), ""
         cards = self._cards_of(action)
         note = ""
         if cards[0] in POT_CARDS:
@@ -112,7 +114,7 @@ class Speaker:
             note = text.format(chips=self.amount(self.replay.pots[POT_CARDS.index(cards[0])]))
         elif RANKS.index(cards[0][0]) + 1 == self.replay.rules.top_rank:
             note = self.phrases.again
-        return f"{self.typed(action):>5}  {self._signs(cards):<9} {note}".rstrip()
+        return self.typed(action), self._signs(cards), note
 
     def _cards_of(self, action: int) -> list[str]:
         """The listener's cards that ``action`` may play."""
