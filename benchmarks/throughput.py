@@ -33,8 +33,9 @@ from pathlib import Path
 
 import peers
 
+from nainjaune_agents.trainers.config import apply_settings
 from nainjaune_env import Batch, make_setup
-from nainjaune_env.errors import RulesError
+from nainjaune_env.errors import NainJauneError
 from nainjaune_env.prng import streams
 from nainjaune_env.spec import Setup
 
@@ -107,7 +108,7 @@ begin = time.perf_counter()
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.prng import streams
 imported = time.perf_counter()
-batch = Batch(make_setup("nain_jaune", sys.argv[1], int(sys.argv[2])), 8)
+batch = Batch(make_setup(None, sys.argv[1], int(sys.argv[2])), 8)
 batch.step(batch.sample(streams(1, 8)))
 print(imported - begin, time.perf_counter() - imported)
 """
@@ -155,6 +156,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--tables", type=int, nargs="+", default=[1024, 4096], metavar="B", help="tables at once (1024 4096)")
     parser.add_argument("--preset", default="classic", help="the rule sheet (classic)")
     parser.add_argument("--players", type=int, default=4, metavar="N", help="seats (4); the peers play with as many")
+    parser.add_argument("--set", action="append", default=[], metavar="KNOB=VALUE", help="set a knob over the preset")
     parser.add_argument("--seconds", type=float, default=2.0, help="time for each case and repeat (2)")
     parser.add_argument("--repeats", type=int, default=5, help="how often each case is timed (5)")
     parser.add_argument("--peers", action="store_true", help="time OpenSpiel's crazy_eights and RLCard's uno too")
@@ -169,10 +171,11 @@ def main(arguments: list[str] | None = None) -> None:
     """Time, and print."""
     options = parse(arguments)
     try:
-        setup = make_setup("nain_jaune", options.preset, options.players)
-    except RulesError as error:
+        setup = make_setup(None, options.preset, options.players, **apply_settings({}, options.set))
+    except NainJauneError as error:
         sys.exit(str(error))
-    print(f"Nain Jaune, {setup.preset}, {setup.players} seats, observations of {setup.layout.size} bytes; {platform.machine()},")
+    sheet = " ".join([setup.preset, *options.set])
+    print(f"{setup.game.title}, {sheet}, {setup.players} seats, observations of {setup.layout.size} bytes; {platform.machine()},")
     print(f"Python {platform.python_version()}; {options.repeats} repeats of {options.seconds:g} s each, in turn")
     start = time_start(setup.preset, setup.players, min(options.repeats, 3))
     print()
@@ -196,7 +199,7 @@ def main(arguments: list[str] | None = None) -> None:
     if figures[ours:]:
         print_ratios(figures[0], figures[ours:])
     if options.json:
-        about = {"preset": setup.preset, "players": setup.players, "seconds": options.seconds, "repeats": options.repeats}
+        about = {**setup.to_dict(), "seconds": options.seconds, "repeats": options.repeats}
         options.json.write_text(json.dumps({**about, "start": start, "figures": [asdict(f) for f in figures]}, indent=1))
 
 

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 THROUGHPUT = Path(__file__).resolve().parents[1] / "benchmarks" / "throughput.py"
 
 
@@ -16,9 +18,11 @@ def throughput(*options: str | Path) -> subprocess.CompletedProcess[str]:
 
 def test_throughput_times_every_case(tmp_path: Path) -> None:
     file = tmp_path / "figures.json"
-    done = throughput("--tables", "4", "--players", "3", "--seconds", "0.001", "--repeats", "1", "--json", file)
+    rules = ["--preset", "batasaurus", "--players", "3", "--set", "memory=perfect"]
+    done = throughput(*rules, "--tables", "4", "--seconds", "0.001", "--repeats", "1", "--json", file)
     assert done.returncode == 0, done.stderr
     said = json.loads(file.read_text())
+    assert (said["game"], said["players"], said["rules"]["memory"]) == ("batasaurus", 3, "perfect")
     assert [f["name"] for f in said["figures"]] == ["plies + observation", "plies", "decisions + observation", "decisions"]
     for figure in said["figures"]:
         assert figure["tables"] == 4
@@ -27,10 +31,14 @@ def test_throughput_times_every_case(tmp_path: Path) -> None:
     assert all(seconds for seconds in said["start"].values())
 
 
-def test_a_preset_that_does_not_exist_is_answered_with_those_that_do() -> None:
-    done = throughput("--preset", "clasic")
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [(["--preset", "clasic"], "'classic'"), (["--set", "decline=nevr"], "'never'"), (["--set", "decline"], "key=value")],
+)
+def test_rules_that_do_not_exist_are_answered_with_those_that_do(options: list[str], said: str) -> None:
+    done = throughput(*options)
     assert done.returncode == 1
-    assert "'classic'" in done.stderr
+    assert said in done.stderr
     assert "Traceback" not in done.stderr
 
 
