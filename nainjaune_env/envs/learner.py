@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,14 +18,39 @@ from nainjaune_env.prng import RowStreams, streams
 from nainjaune_env.spec import Setup
 from nainjaune_env.strict import whole
 
-Opponents = str | Agent | Sequence[str | Agent]
+
+@dataclass(frozen=True)
+class Pool:
+    """Opponents of whom one is drawn for each seat when an episode begins, by the table's own generator."""
+
+    agents: Sequence[str | Agent]
+    weights: Sequence[float] = ()
+    """How often each is drawn, beside the others; none given: all alike."""
+
+    def __post_init__(self) -> None:
+        if not len(self.agents):
+            raise AgentError("A pool has at least one opponent, and this one is empty.")
+        given, wanted = self._odds(), len(self.agents)
+        if given.shape != (wanted,) or not (np.isfinite(given).all() and given.min() >= 0 < given.max()):
+            raise AgentError(f"A pool's weights are {wanted} numbers, none below 0 and not all 0, not {self.weights!r}.")
+
+    def _odds(self) -> NDArray[np.float64]:
+        return np.asarray(self.weights, np.float64) if len(self.weights) else np.ones(len(self.agents))
+
+    def draw(self, tickets: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The opponents, by number, that ``tickets`` in [0, 1) stand for; the same shape."""
+        ends = np.cumsum(self._odds())
+        return np.searchsorted(ends / ends[-1], tickets, side="right")
+
+
+Opponents = str | Agent | Sequence[str | Agent] | Pool
 LearnerSeat = int | str
 
 SEATINGS = ("rotate", "random")
 """How the learner's seat may change from episode to episode; a number is a fixed seat."""
 
-OPPONENT_STREAM, SEAT_STREAM = 1, 2
-"""Which of a seed's streams the opponents draw from, and the learner's seat; the cards have stream 0."""
+OPPONENT_STREAM, SEAT_STREAM, POOL_STREAM = 1, 2, 3
+"""Which of a seed's streams the opponents draw from, the learner's seat, and who sits where; the cards have stream 0."""
 
 
 class LearnerTables:
@@ -51,7 +77,8 @@ class LearnerTables:
         illegal_reward: float | None = None,
         histories: bool = False,
     ) -> None:
-        """``opponents``: one agent, or a name, for all other seats; or one for each, from the learner's next on.
+        """``opponents``: one agent, or a name, for all other seats; or one for each, from the learner's next on; or a
+        :class:`Pool` to draw them from.
 
         ``seat`` is the learner's: a number, ``"random"``, or ``"rotate"``: the next one at each reset of a table, from one on
         that its seed says. ``illegal_reward``: None refuses an action that is not legal; a number ends the learner's episode
@@ -69,7 +96,9 @@ class LearnerTables:
         self._illegal_reward = illegal_reward
         self.learner: NDArray[np.int64] = np.full(num_tables, -1)
         """The learner's seat at each table, shape ``(B,)``; -1 before the first reset."""
-        self._streams = {stream: np.zeros(num_tables, np.uint64) for stream in (OPPONENT_STREAM, SEAT_STREAM)}
+        self._pool = opponents if isinstance(opponents, Pool) else None
+        drawing = (OPPONENT_STREAM, SEAT_STREAM, POOL_STREAM)
+        self._streams = {stream: np.zeros(num_tables, np.uint64) for stream in drawing}
         self._owed = np.zeros(num_tables, np.int64)
         self._seating = Seating(self.batch, seated(opponents, setup), np.full((num_tables, n), -1), self._chance)
         self.histories = Histories(self.batch, episode) if histories else None
@@ -79,7 +108,7 @@ class LearnerTables:
 
     @property
     def opponents(self) -> Sequence[Agent]:
-        """The agents in the other seats: one for all, or one each from the learner's next on."""
+        """The agents in the other seats: one for all, or one each from the learner's next on, or those of the pool."""
         return self._seating.agents
 
     def names(self, i: int, learner: str) -> list[str]:
@@ -115,8 +144,14 @@ class LearnerTables:
         else:
             self.learner[which] = int(self._seat)
         relative = (np.arange(n) - self.learner[which, None]) % n - 1  # -1 is the learner
-        alone = len(self._seating.agents) == 1
-        self._seating.seats[which] = np.minimum(relative, 0) if alone else relative
+        if self._pool is not None:
+            tickets = RowStreams(self._streams[POOL_STREAM], which).random((len(which), n - 1))
+            drawn_for = np.take_along_axis(self._pool.draw(tickets), np.maximum(relative, 0), axis=1)
+            self._seating.seats[which] = np.where(relative < 0, -1, drawn_for)
+        elif len(self._seating.agents) == 1:
+            self._seating.seats[which] = np.minimum(relative, 0)
+        else:
+            self._seating.seats[which] = relative
 
     def _enter(self, which: NDArray[np.int64], openings: NDArray[Any]) -> None:
         self.batch.set_tables(which, openings)
@@ -173,13 +208,17 @@ class LearnerTables:
 
 
 def seated(opponents: Opponents, setup: Setup) -> list[Agent]:
-    """Agents from ``opponents``, one for all other seats or one for each.
+    """Agents from ``opponents``, one for all other seats or one for each, or all of a pool.
 
     Raises :class:`AgentError` where their number does not fit, or one is neither an agent nor the name of one.
     """
-    given = [opponents] if isinstance(opponents, str) or not isinstance(opponents, Sequence) else [*opponents]
+    given: list[object]
+    if isinstance(opponents, Pool):
+        given = [*opponents.agents]
+    else:
+        given = [opponents] if isinstance(opponents, str) or not isinstance(opponents, Sequence) else [*opponents]
     others = setup.players - 1
-    if len(given) not in (1, others):
+    if len(given) not in (1, others) and not isinstance(opponents, Pool):
         raise AgentError(f"With {setup.players} players there is one opponent for all or {others} of them, not {len(given)}.")
     agents = []
     for one in given:

@@ -1,0 +1,254 @@
+"""Stable-Baselines3's vector interface, natively: all tables in one batch, stepped by compiled code.
+
+It gives what SB3's ``DummyVecEnv`` over as many ``SeatEnv`` gives, seed by seed (a test holds them against each other)::
+
+    from sb3_contrib import MaskablePPO
+    from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
+    model = MaskablePPO("MlpPolicy", SeatVecEnv(256, "djeco", 4, opponents="tally"), n_steps=32, batch_size=1024)
+    model.learn(100_000)
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import gymnasium
+import numpy as np
+from gymnasium import spaces
+from numpy.typing import NDArray
+
+from nainjaune_env.agent import Agent
+from nainjaune_env.batch import Episode
+from nainjaune_env.envs.gymnasium_env import observation_space
+from nainjaune_env.envs.learner import LearnerSeat, LearnerTables, Opponents
+from nainjaune_env.envs.opening import Start, seed_number
+from nainjaune_env.errors import DealError, IllegalActionError, MissingLibraryError
+from nainjaune_env.registry import make_setup
+from nainjaune_env.render.renderer import Renderer
+from nainjaune_env.spec import Setup
+
+try:
+    from stable_baselines3.common.vec_env import VecEnv
+except ModuleNotFoundError as error:
+    raise MissingLibraryError("The Stable-Baselines3 door", "stable_baselines3", "sb3") from error
+
+Indices = int | Iterable[int] | None
+Info = dict[str, Any]
+
+
+class SeatVecEnv(VecEnv):
+    """B tables, each seen from one seat; what ``SeatEnv`` says of observations, actions and rewards holds for each.
+
+    ``reset()`` gives observations ``(B, size) uint8``; ``step(actions)`` gives those, rewards ``(B,) float32``, ``dones (B,)
+    bool`` and a list of B infos, each with ``"action_mask"`` ``(A,) int8``, ``"seat"`` and ``"TimeLimit.truncated"``, which is
+    False: no episode is ever cut off. Where one ends another begins at once: the observation is the new episode's, as is what
+    ``reset_infos`` says, while the info is the end's and holds its ``"terminal_observation"``.
+
+    **Masks** reach MaskablePPO by the way that it asks: ``env_method("action_masks")``, for each table ``(A,) bool``; as one
+    array they are :meth:`action_masks`. An action that is not legal raises :class:`IllegalActionError`, so who plays without
+    masks finds out; with ``illegal_reward`` it ends the episode with that reward.
+
+    ``seed(s)`` and ``set_options`` count at the next reset: table i is seeded with s + i. Attributes and methods of single
+    tables (``get_attr``, ``set_attr``, ``env_method``) are those of :class:`Table`.
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        preset: str | None = None,
+        num_players: int | None = None,
+        *,
+        game: str | None = None,
+        opponents: Opponents = "random",
+        seat: LearnerSeat = "rotate",
+        episode: Episode = "round",
+        start: Start = "fresh",
+        skip_forced: bool = True,
+        illegal_reward: float | None = None,
+        render_mode: str | None = None,
+        language: str = "en",
+        **knobs: Any,
+    ) -> None:
+        """As ``SeatEnv``, ``num_envs`` times, and raises what it raises; ``render_mode`` is one of ``Renderer``."""
+        self.setup = make_setup(game, preset, num_players, **knobs)
+        self._tables = LearnerTables(
+            self.setup, num_envs, opponents, seat=seat, episode=episode, start=start, skip_forced=skip_forced,
+            illegal_reward=illegal_reward, histories=render_mode is not None,
+        )  # fmt: skip
+        self._all = np.arange(num_envs)
+        self._mask = np.zeros((num_envs, len(self.setup.game.actions)), np.int8)
+        self._actions = np.zeros(num_envs, np.int64)
+        self._members = [Table(self, i, render_mode, language) for i in range(num_envs)]
+        super().__init__(num_envs, observation_space(self.setup), spaces.Discrete(len(self.setup.game.actions)))
+
+    @property
+    def opponents(self) -> Sequence[Agent]:
+        """The agents in the other seats: one for all, or one each from the learner's next on, or those of the pool."""
+        return self._tables.opponents
+
+    # ---- playing -------------------------------------------------------------------------------------------------
+
+    def set_options(self, options: list[Info] | Info | None = None) -> None:
+        """Options of the next reset, one for all or one for each table; see ``SeatEnv``."""
+        if isinstance(options, list) and len(options) != self.num_envs:
+            raise DealError(f"Options are one for all, or one for each of {self.num_envs} tables, not {len(options)}.")
+        super().set_options(options)
+
+    def reset(self) -> NDArray[np.uint8]:
+        """Begin an episode at every table; gives the first observations.
+
+        Raises :class:`DealError` for seeds or options that do not fit.
+        """
+        seeds = [seed_number(seed) for seed in self._seeds]
+        alike: dict[int, list[int]] = {}  # tables with the very same options are reset at once
+        for i, options in enumerate(self._options):
+            alike.setdefault(id(options) if options else 0, []).append(i)
+        for tables in alike.values():
+            self._tables.reset(np.array(tables), [seeds[i] for i in tables], self._options[tables[0]])
+        self._reset_seeds()
+        self._reset_options()
+        self._mask[:] = self._tables.mask(self._all)
+        for i, info in enumerate(self._infos()):
+            self.reset_infos[i] = info
+        return self._tables.observation(self._all)
+
+    def step_async(self, actions: NDArray[np.int64]) -> None:
+        """The learners' actions ``(B,)``, to be taken by :meth:`step_wait`."""
+        given = np.asarray(actions)
+        if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
+            raise IllegalActionError(
+                f"Expected one whole number a table, shape ({self.num_envs},), not {given.dtype}, shape {given.shape}."
+            )
+        self._actions = given
+
+    def step_wait(self) -> tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.bool_], list[Info]]:
+        """At each table the learner's action and all plies up to its next decision; see the class for what is given.
+
+        Raises :class:`IllegalActionError` before anything has changed.
+        """
+        batch = self._tables.batch
+        rewards = self._tables.step(self._actions, self._all).astype(np.float32)
+        dones = batch.done.copy()
+        self._mask[:] = self._tables.mask(self._all)
+        infos = self._infos()
+        over = np.flatnonzero(dones)
+        if over.size:
+            last = self._tables.observation(over)
+            self._tables.reset(over, [None] * over.size)
+            self._mask[over] = self._tables.mask(over)
+            for k, (i, begun) in enumerate(zip(over.tolist(), self._infos(over), strict=True)):
+                infos[i]["terminal_observation"] = last[k]
+                self.reset_infos[i] = begun
+        for info in infos:
+            info["TimeLimit.truncated"] = False
+        return batch.observation.copy(), rewards, dones, infos
+
+    def _infos(self, which: Any = slice(None)) -> list[Info]:
+        rows, seats = self._mask[which].copy(), self._tables.learner[which].tolist()
+        return [{"action_mask": row, "seat": seat} for row, seat in zip(rows, seats, strict=True)]
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The legal actions now, ``(B, A) bool``; none before the first reset."""
+        return self._mask.astype(np.bool_)
+
+    def close(self) -> None:
+        """Close the tables' windows, where they have any."""
+        for table in self._members:
+            table.close()
+
+    # ---- single tables -------------------------------------------------------------------------------------------
+
+    def _chosen(self, indices: Indices) -> list[Table]:
+        return [self._members[i] for i in self._get_indices(indices)]
+
+    def has_attr(self, attr_name: str) -> bool:
+        """Whether every table has an attribute of this name."""
+        return all(hasattr(table, attr_name) for table in self._members)
+
+    def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
+        """An attribute of each of these tables (None: all); raises :class:`AttributeError` where there is none."""
+        return [getattr(table, attr_name) for table in self._chosen(indices)]
+
+    def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
+        """Set an attribute of each of these tables (None: all)."""
+        for table in self._chosen(indices):
+            setattr(table, attr_name, value)
+
+    def env_method(self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any) -> list[Any]:
+        """What a method of each of these tables (None: all) gives."""
+        if method_name == "action_masks" and indices is None:  # asked before every step
+            return list(self.action_masks())
+        return [method(*method_args, **method_kwargs) for method in self.get_attr(method_name, indices)]
+
+    def env_is_wrapped(self, wrapper_class: type[gymnasium.Wrapper[Any, Any, Any, Any]], indices: Indices = None) -> list[bool]:
+        """False for each: no table is an environment of its own that a wrapper could be around."""
+        return [False for _ in self._chosen(indices)]
+
+    def get_images(self) -> list[NDArray[np.uint8] | None]:
+        """Every table in pixels as its learner sees it; None each, with a warning, in another ``render_mode``."""
+        if self.render_mode != "rgb_array":
+            warnings.warn(f"Images are drawn with render_mode='rgb_array', and it is {self.render_mode!r}.", stacklevel=2)
+            return [None for _ in self._members]
+        return self.env_method("render")
+
+
+class Table:
+    """One table of a :class:`SeatVecEnv`, where Stable-Baselines3 asks for single environments."""
+
+    def __init__(self, venv: SeatVecEnv, index: int, render_mode: str | None, language: str) -> None:
+        self._venv = venv
+        self._index = index
+        self.render_mode = render_mode
+        self._renderer = Renderer(venv.setup, render_mode, language=language)
+
+    @property
+    def unwrapped(self) -> Table:
+        """Itself."""
+        return self
+
+    @property
+    def setup(self) -> Setup:
+        """The game and its rules."""
+        return self._venv.setup
+
+    @property
+    def observation_space(self) -> spaces.Space[Any]:
+        """Of one table; every one's is the same."""
+        return self._venv.observation_space
+
+    @property
+    def action_space(self) -> spaces.Space[Any]:
+        """Of one table; every one's is the same."""
+        return self._venv.action_space
+
+    @property
+    def opponents(self) -> Sequence[Agent]:
+        """As the environment's."""
+        return self._venv.opponents
+
+    @property
+    def seat(self) -> int:
+        """The learner's seat; -1 before the first reset."""
+        return int(self._venv._tables.learner[self._index])
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """The legal actions now, ``(A,) bool``."""
+        legal: NDArray[np.bool_] = self._venv._mask[self._index].astype(np.bool_)
+        return legal
+
+    def render(self) -> Any:
+        """The table as the learner sees it, in the constructor's ``render_mode``; None without one."""
+        if self.render_mode is None:
+            return None
+        if self.seat < 0:
+            raise DealError("There is no table yet: call reset() first.")
+        tables = self._venv._tables
+        assert tables.histories is not None
+        self._renderer.viewpoint = self.seat
+        return self._renderer.render(tables.batch.tables[self._index], tables.histories.of(self._index))
+
+    def close(self) -> None:
+        """Close its window, where it has one."""
+        self._renderer.close()

@@ -1,0 +1,398 @@
+"""Stable-Baselines3's vector environment: what its own DummyVecEnv gives over single tables, and what MaskablePPO is handed."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.evaluation import evaluate_policy
+from sb3_contrib.common.maskable.utils import get_action_masks, is_masking_supported
+from stable_baselines3.common.env_checker import check_env
+from stable_baselines3.common.evaluation import evaluate_policy as evaluate_without_masks
+from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import DummyVecEnv, VecCheckNan, VecMonitor
+
+from nainjaune_agents.heuristics import heuristics
+from nainjaune_env.agent import Seating
+from nainjaune_env.batch import Batch
+from nainjaune_env.envs.gymnasium_env import SeatEnv
+from nainjaune_env.envs.learner import Pool
+from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
+from nainjaune_env.errors import AgentError, DealError, IllegalActionError, MissingLibraryError, RulesError
+from nainjaune_env.registry import game_names
+from tests.contract import helper
+
+GAMES = game_names()
+
+
+def rules_of_thumb(game: str) -> list[str]:
+    """Three names of agents of the game."""
+    return sorted(heuristics(game))[:3]
+
+
+def chosen(masks: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """A legal action for each row."""
+    return np.argmax(rng.random(masks.shape) + masks, axis=1)
+
+
+def same(one: Any, two: Any) -> bool:
+    """Equal in value, type and dtype, all the way down."""
+    if type(one) is not type(two):
+        return False
+    if isinstance(one, np.ndarray):
+        return one.dtype == two.dtype and np.array_equal(one, two)
+    if isinstance(one, dict):
+        return one.keys() == two.keys() and all(same(one[key], two[key]) for key in one)
+    if isinstance(one, list):
+        return len(one) == len(two) and all(map(same, one, two))
+    return bool(one == two)
+
+
+# ---------------------------------------------------------------- held against DummyVecEnv
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"seat": 1, "opponents": "random"},
+        {"seat": "rotate", "opponents": "three"},
+        {"seat": "random", "opponents": "pool", "start": "carried"},
+        {"illegal_reward": -7.5, "skip_forced": False},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("game", GAMES)
+def test_it_gives_what_dummy_vec_env_gives(game: str, settings: dict[str, Any]) -> None:
+    names = rules_of_thumb(game)
+    opponents = {"three": names, "pool": Pool(["random", *names], [1, 0, 2, 3])}
+    settings = {**settings, "opponents": opponents.get(settings.get("opponents", ""), "random"), "num_players": 4}
+    tables, rng = 4, np.random.default_rng(3)
+    mine = SeatVecEnv(tables, game=game, **settings)
+    plain = DummyVecEnv([lambda: SeatEnv(game=game, **settings)] * tables)
+    assert mine.observation_space == plain.observation_space
+    assert mine.action_space == plain.action_space
+    ends = 0
+    for seed in (11, None):
+        if seed is not None:
+            assert mine.seed(seed) == plain.seed(seed)
+        assert same(mine.reset(), plain.reset())
+        assert same(mine.reset_infos, plain.reset_infos)
+        for _ in range(40):
+            masks = np.stack(mine.env_method("action_masks"))
+            assert same(masks, np.stack(plain.env_method("action_masks")))
+            assert same(masks, mine.action_masks())
+            actions = chosen(masks, rng)
+            if "illegal_reward" in settings and rng.random() < 0.2:
+                actions[:] = rng.integers(0, masks.shape[1], tables)
+            one, two = mine.step(actions), plain.step(actions)
+            assert same([*one], [*two])
+            assert same(mine.reset_infos, plain.reset_infos)
+            ends += int(one[2].sum())
+    assert ends > 10
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_seeds_and_options_count_once(game: str) -> None:
+    rule = rules_of_thumb(game)[0]
+    mine = SeatVecEnv(3, game=game, num_players=3, seat=0, opponents=rule)
+    plain = DummyVecEnv([lambda: SeatEnv(game=game, num_players=3, seat=0, opponents=rule)] * 3)
+    table = Batch(mine.setup, 1, seed=99, skip_forced=False).tables[0]
+    for venv in (mine, plain):
+        venv.reset()
+        venv.set_options([{}, {"table": table}, {}])
+    assert mine.reset()[1].tobytes() == plain.reset()[1].tobytes()  # the others are seeded by the operating system
+    for venv in (mine, plain):
+        venv.seed(4)
+    assert same(mine.reset(), plain.reset())
+    assert same(mine.reset(), plain.reset())  # the generators went on, and no option is left
+
+
+def test_options_for_all_tables_at_once() -> None:
+    mine, plain = SeatVecEnv(6, "classic", 3), DummyVecEnv([lambda: SeatEnv("classic", 3)] * 6)
+    seen = []
+    for options in ({"start": {"pots": [1, 2, 3, 4, 5]}}, None):
+        for venv in (mine, plain):
+            venv.seed(1)
+            venv.set_options(options)
+        seen.append(mine.reset())
+        assert same(seen[-1], plain.reset())
+    assert (seen[0] != seen[1]).any(axis=1).all()
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda venv: venv.set_options([{}]), DealError, "one for each of 2 tables, not 1"),
+        (lambda venv: [venv.set_options({"strat": {}}), venv.reset()], DealError, "Did you mean 'start'"),
+        (lambda venv: venv.step(np.zeros(3, np.int64)), IllegalActionError, r"shape \(2,\), not int64, shape \(3,\)"),
+        (lambda venv: venv.step(np.zeros(2)), IllegalActionError, "Expected one whole number a table"),
+        (lambda venv: venv.step(np.full(2, 1000)), IllegalActionError, "not legal at table 0"),
+        (lambda venv: SeatVecEnv(2).step(np.zeros(2, np.int64)), IllegalActionError, r"call reset\(\) first"),
+        (lambda venv: SeatVecEnv(2, render_mode="ansi").env_method("render"), DealError, r"call reset\(\) first"),
+        (lambda venv: SeatVecEnv(2, render_mode="asci"), RulesError, "Did you mean 'ansi'"),
+        (lambda venv: venv.get_attr("mask"), AttributeError, "mask"),
+    ],
+)
+def test_what_is_refused(call: Any, error: type[Exception], message: str) -> None:
+    venv = SeatVecEnv(2)
+    venv.reset()
+    with pytest.raises(error, match=message):
+        call(venv)
+
+
+def test_nothing_has_changed_where_an_action_is_refused() -> None:
+    venv, twin = SeatVecEnv(3), SeatVecEnv(3)
+    for each in (venv, twin):
+        each.seed(5)
+        each.reset()
+    with pytest.raises(IllegalActionError):
+        venv.step(np.array([*chosen(venv.action_masks(), np.random.default_rng(0))[:2], 1000]))
+    actions = chosen(venv.action_masks(), np.random.default_rng(0))
+    assert same([*venv.step(actions)], [*twin.step(actions)])
+
+
+# ---------------------------------------------------------------- single tables
+
+
+def test_attributes_and_methods_of_single_tables() -> None:
+    venv = SeatVecEnv(4, "djeco", 4, opponents="lowest", seat=2, render_mode="ansi")
+    venv.seed(1)
+    venv.reset()
+    assert venv.get_attr("seat") == [2] * 4
+    assert venv.get_attr("setup", 1) == [venv.setup]
+    assert venv.get_attr("unwrapped", [0])[0].action_space == venv.action_space
+    assert [agent.name for agent in venv.get_attr("opponents", 0)[0]] == ["lowest"]
+    assert venv.has_attr("action_masks")
+    assert not venv.has_attr("action_mask")
+    masks = venv.env_method("action_masks", indices=[3, 0])
+    assert same(np.stack(masks), venv.action_masks()[[3, 0]])
+    assert venv.env_is_wrapped(Monitor, [0, 1]) == [False, False]
+    single = SeatEnv("djeco", 4, opponents="lowest", seat=2, render_mode="ansi")
+    single.reset(seed=1 + 2)
+    assert venv.env_method("render")[2] == single.render()
+    venv.set_attr("label", "mine", [1])
+    assert venv.get_attr("label", 1) == ["mine"]
+    assert not venv.has_attr("label")  # not at every table
+    assert SeatVecEnv(1).env_method("render") == [None]
+    with pytest.warns(UserWarning, match="render_mode='rgb_array'"):
+        assert venv.get_images() == [None] * 4
+    venv.close()
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_tables_are_drawn_as_their_learners_see_them(game: str) -> None:
+    venv = SeatVecEnv(3, game=game, render_mode="rgb_array")
+    venv.seed(1)
+    venv.reset()
+    images = venv.get_images()
+    assert all(image is not None and image.dtype == np.uint8 and image.shape[2] == 3 for image in images)
+    tiled = venv.render()
+    assert tiled is not None
+    height, width, _ = images[0].shape
+    assert tiled.shape == (2 * height, 2 * width, 3)
+    assert np.array_equal(tiled[:height, width:], images[1])
+    assert not np.array_equal(images[0], images[1])
+
+
+# ---------------------------------------------------------------- what is learned from
+
+
+class Replay:
+    """One table of the environment played over in a batch of its own, by agents without chance: what is true there."""
+
+    def __init__(self, venv: SeatVecEnv, seed: int, seat: int, rule: str) -> None:
+        self.batch = Batch(venv.setup, 1, seed=seed, autoreset=False)
+        self.seat = seat
+        players = venv.setup.players
+        agent = heuristics(venv.setup.game.name)[rule]
+        self._seating = Seating(self.batch, [agent], np.zeros((1, players), np.int64), lambda *_: np.random.default_rng(0))
+        self.gained = self.batch.reward[0].astype(np.int64)
+        self.play_on()
+
+    def play_on(self) -> None:
+        while not self.batch.done[0] and self.batch.seat[0] != self.seat:
+            self.act(int(self._seating.actions(np.zeros(1, np.int64))[0]))
+
+    def act(self, action: int) -> None:
+        self.batch.step([action])
+        self._seating.stepped()
+        self.gained += self.batch.reward[0]
+
+    def step(self, action: int) -> np.ndarray:
+        """What every seat has gained since the learner's last decision, or the beginning."""
+        self.act(action)
+        self.play_on()
+        gained, self.gained = self.gained, np.zeros_like(self.gained)
+        return gained
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_rewards_are_the_learners_whole_payoff_and_nobody_elses(game: str) -> None:
+    """Replayed table by table: also what comes after its last decision, and what it paid to enter."""
+    rule = rules_of_thumb(game)[0]
+    tables, rng, others = 12, np.random.default_rng(0), 0
+    venv = SeatVecEnv(tables, game=game, num_players=3, opponents=rule)
+    venv.seed(40)
+    venv.reset()
+    replays = [Replay(venv, 40 + i, venv.reset_infos[i]["seat"], rule) for i in range(tables)]
+    left = set(range(tables))
+    while left:
+        masks = venv.action_masks()
+        for i in left:
+            assert np.array_equal(masks[i], replays[i].batch.mask[0])
+        actions = chosen(masks, rng)
+        _, rewards, dones, infos = venv.step(actions)
+        for i in sorted(left):
+            gained = replays[i].step(int(actions[i]))
+            assert rewards[i] == gained[replays[i].seat]
+            others += bool((np.delete(gained, replays[i].seat) != rewards[i]).all())
+            assert dones[i] == replays[i].batch.done[0]
+            if dones[i]:
+                left.discard(i)
+                last = replays[i].batch.observe(replays[i].seat)[0]
+                assert infos[i]["terminal_observation"].tobytes() == last.tobytes()
+    assert others > tables  # where another's reward would have been another number
+
+
+def small_model(venv: Any, **settings: Any) -> MaskablePPO:
+    return MaskablePPO(
+        "MlpPolicy", venv, **{"n_steps": 16, "batch_size": 64, "n_epochs": 1, "seed": 2, "device": "cpu", **settings}
+    )
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_maskable_ppo_is_handed_the_masks_that_the_rules_say(game: str) -> None:
+    """Through wrappers too. Masks that are all true, an opponent's, or of the step before would not fit a replay."""
+    rule = rules_of_thumb(game)[0]
+    venv = SeatVecEnv(8, game=game, num_players=3, opponents=rule)
+    wrapped = VecCheckNan(VecMonitor(venv), raise_exception=True)
+    assert is_masking_supported(wrapped)
+    model = small_model(wrapped)
+    model.learn(8 * 16)  # seeded with 2 when the model was made
+    buffer = model.rollout_buffer
+    rows = buffer.action_masks.reshape(8, 16, -1).astype(bool)
+    actions = buffer.actions.reshape(8, 16).astype(np.int64)
+    assert not rows.all(axis=2).any()
+    twin = SeatVecEnv(8, game=game, num_players=3, opponents=rule)
+    twin.seed(2)
+    twin.reset()
+    for i in range(8):
+        replay = Replay(venv, 2 + i, twin.reset_infos[i]["seat"], rule)
+        for t in range(16):
+            if replay.batch.done[0]:
+                break
+            assert np.array_equal(rows[i, t], replay.batch.mask[0])
+            assert rows[i, t, actions[i, t]]
+            assert buffer.rewards[t, i] == replay.step(int(actions[i, t]))[replay.seat]
+    assert len(model.ep_info_buffer) > 0  # VecMonitor's
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_an_evaluation_that_ignores_masks_is_caught(game: str) -> None:
+    venv = VecMonitor(SeatVecEnv(4, game=game))
+    model = small_model(venv)
+    rewards, lengths = evaluate_policy(model, venv, n_eval_episodes=8, return_episode_rewards=True)
+    assert len(rewards) == len(lengths) == 8
+    with pytest.raises(IllegalActionError, match="not legal"):
+        evaluate_without_masks(model, venv, n_eval_episodes=200, deterministic=False)
+
+
+def test_an_environment_without_masks_is_refused_by_maskable_ppo() -> None:
+    """The other side of ``has_attr``: that the question is asked, and our answer matters."""
+
+    class Maskless(SeatVecEnv):
+        def has_attr(self, attr_name: str) -> bool:
+            return attr_name != "action_masks" and super().has_attr(attr_name)
+
+    with pytest.raises(ValueError, match="does not support action masking"):
+        small_model(Maskless(2)).learn(32)
+    assert get_action_masks(SeatVecEnv(2)).shape == (2, SeatVecEnv(1).action_space.n)
+
+
+# ---------------------------------------------------------------- SB3's own checker, and hidden cards
+
+
+@pytest.fixture
+def seat_envs() -> Iterator[list[SeatEnv]]:
+    envs = [SeatEnv(game=game, illegal_reward=-1, render_mode=mode) for game in GAMES for mode in (None, "ansi")]
+    yield envs
+    for env in envs:
+        env.close()
+
+
+def test_stable_baselines_checker_passes(seat_envs: list[SeatEnv]) -> None:
+    """Every warning of its is an error here, and it has none."""
+    for env in seat_envs:
+        check_env(env, warn=True, skip_render_check=False)
+
+
+def test_rewards_of_a_single_table_are_pythons_floats() -> None:
+    env = SeatEnv(seat=0)
+    _, info = env.reset(seed=1)
+    over = False
+    while not over:
+        _, reward, over, _, info = env.step(np.flatnonzero(info["action_mask"])[0])
+        assert (type(reward), type(over)) == (float, bool)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_what_is_hidden_reaches_nobody(game: str) -> None:
+    """Other hands for the others, the same bytes: observations, masks, infos and pictures."""
+    mixer, tables, hidden = random.Random(4), 12, 0
+    rule = rules_of_thumb(game)[0]
+    settings: dict[str, Any] = {"game": game, "num_players": 3, "opponents": rule, "seat": 1, "render_mode": "ansi"}
+    venv, twin = SeatVecEnv(tables, **settings), SeatVecEnv(tables, **settings)
+    venv.seed(7)
+    seen = venv.reset()
+    rows = venv._tables.batch.tables.copy()
+    others = [helper(venv.setup).reshuffle(venv.setup, row, 1, mixer) for row in rows]
+    hidden = sum(one.tobytes() != two.tobytes() for one, two in zip(rows, others, strict=True))
+    twin.set_options([{"table": other} for other in others])
+    assert same(twin.reset(), seen)
+    assert same(twin.reset_infos, venv.reset_infos)
+    assert same(twin.action_masks(), venv.action_masks())
+    again = SeatVecEnv(tables, **settings)
+    again.set_options([{"table": row} for row in rows])
+    again.reset()
+    assert twin.env_method("render") == again.env_method("render")
+    assert hidden > 6
+
+
+def test_without_the_library_it_says_what_to_install() -> None:
+    ask = (
+        "import sys; sys.modules['stable_baselines3'] = None\n"
+        "from nainjaune_env.errors import MissingLibraryError\n"
+        "try:\n    import nainjaune_env.envs.sb3_vec_env\n"
+        "except MissingLibraryError as error:\n    print(error)"
+    )
+    told = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout
+    assert told.strip() == str(MissingLibraryError("The Stable-Baselines3 door", "stable_baselines3", "sb3"))
+    assert "pip install 'nainjaune-env[sb3]'" in told
+
+
+# ---------------------------------------------------------------- pools of opponents
+
+
+def test_a_pool_seats_its_opponents_as_often_as_its_weights_say() -> None:
+    venv = SeatVecEnv(1, "djeco", 4, opponents=Pool(["lowest", "tally", "longest"], [1, 0, 3]))
+    names: list[str] = []
+    venv.seed(0)
+    for _ in range(400):
+        venv.reset()
+        names += [name for name in venv._tables.names(0, "me") if name != "me"]
+    assert set(names) == {"lowest", "longest"}
+    assert abs(names.count("longest") - 900) < 4.5 * (1200 * 3 / 16) ** 0.5
+
+
+@pytest.mark.parametrize("weights", [[1.0], [1, -1], [0, 0], [1, float("nan")]])
+def test_weights_that_are_none_are_refused(weights: list[float]) -> None:
+    with pytest.raises(AgentError, match="weights are 2 numbers, none below 0 and not all 0"):
+        Pool(["random", "random"], weights)
+    with pytest.raises(AgentError, match="at least one opponent"):
+        Pool([], weights)
