@@ -21,6 +21,7 @@ from pettingzoo.utils import wrappers
 
 from nainjaune_env.batch import Batch, Episode
 from nainjaune_env.envs.history import Histories
+from nainjaune_env.envs.legal_spaces import LegalDiscrete
 from nainjaune_env.envs.opening import ONLY, Opener, Start, seed_number
 from nainjaune_env.errors import AgentError, DealError, IllegalActionError, RecordError, choose_one
 from nainjaune_env.record import Record
@@ -136,7 +137,7 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
             )
             for agent in self.possible_agents
         }
-        self.action_spaces = {agent: spaces.Discrete(actions) for agent in self.possible_agents}
+        self.action_spaces = {agent: LegalDiscrete(np.zeros(actions, np.int8)) for agent in self.possible_agents}
         high = np.tile(self.layout.high, (n, 1))
         self.state_space = spaces.Box(np.zeros_like(high), high, dtype=np.uint8)
 
@@ -150,8 +151,11 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         self._seat(agent)
         return self.observation_spaces[agent]
 
-    def action_space(self, agent: str) -> spaces.Discrete:
-        """``Discrete(A)``, the same object every time; names of the actions: ``env.setup.game.actions``."""
+    def action_space(self, agent: str) -> LegalDiscrete:
+        """``Discrete(A)``, the same object every time, which draws a legal action for the agent at turn.
+
+        Names of the actions: ``env.setup.game.actions``.
+        """
         self._seat(agent)
         return self.action_spaces[agent]
 
@@ -206,6 +210,8 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         self.truncations = dict.fromkeys(self.agents, False)
         self.agent_selection = self.possible_agents[int(self._batch.tables["seat"][0])]
         self.infos = {agent: {"action_mask": self._mask(agent)} for agent in self.agents}
+        for agent, info in self.infos.items():
+            self.action_spaces[agent].legal[:] = info["action_mask"]
         self._accumulate_rewards()
         self._deads_step_first()
         if self.render_mode == "human":

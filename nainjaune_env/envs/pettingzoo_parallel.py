@@ -19,6 +19,7 @@ from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 
+from nainjaune_env.envs.legal_spaces import LegalDiscrete
 from nainjaune_env.envs.pettingzoo_aec import env as aec_env
 from nainjaune_env.errors import IllegalActionError
 from nainjaune_env.registry import game_names
@@ -65,15 +66,15 @@ class parallel_env(turn_based_aec_to_parallel_wrapper, EzPickle):  # type: ignor
             )
             for agent in self.possible_agents
         }
-        self._action_spaces = {agent: spaces.Discrete(self.no_op + 1) for agent in self.possible_agents}
+        self._action_spaces = {agent: LegalDiscrete(np.zeros(self.no_op + 1, np.int8)) for agent in self.possible_agents}
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """``Dict(observation=Box(0, layout.high, uint8), action_mask=Box(0, 1, (A + 1,), int8))``, the same object every time."""
         self.aec_env.observation_space(agent)  # refuses an unknown agent
         return self._observation_spaces[agent]
 
-    def action_space(self, agent: str) -> spaces.Discrete:
-        """``Discrete(A + 1)``, the same object every time; the last action is the no-op."""
+    def action_space(self, agent: str) -> LegalDiscrete:
+        """``Discrete(A + 1)``, the same object every time, which draws legal actions; the last one is the no-op."""
         self.aec_env.action_space(agent)
         return self._action_spaces[agent]
 
@@ -136,14 +137,14 @@ class parallel_env(turn_based_aec_to_parallel_wrapper, EzPickle):  # type: ignor
         self.agents = []
         return outcome
 
-    @staticmethod
-    def _look(observed: Mapping[str, Observation]) -> tuple[dict[str, Observation], Infos]:
+    def _look(self, observed: Mapping[str, Observation]) -> tuple[dict[str, Observation], Infos]:
         """The AEC environment's observations, with the no-op in their masks, and the infos that go with them."""
         observations, infos = {}, {}
         for agent, seen in observed.items():
             mask = np.append(seen["action_mask"], np.int8(not seen["action_mask"].any()))
             observations[agent] = {**seen, "action_mask": mask}
             infos[agent] = {"action_mask": mask.copy()}
+            self._action_spaces[agent].legal[:] = mask
         return observations, infos
 
 

@@ -155,19 +155,17 @@ def test_a_seeded_reset_repeats_and_keeps_the_rules() -> None:
 def test_rewards_of_plies_made_before_the_first_step_are_handed_out(game: str, preset: str) -> None:
     """Plies without a choice can end a round, or the whole episode, as it is dealt. No reset hands out a reward."""
     setup = make_setup(game, preset)
-    plies = single(setup, seed=3)
+    plies, asked = single(setup, seed=3), Batch(setup, 1, autoreset=False)
     draws = streams(3, 1)
-    late = []  # tables from where nobody has a choice any more
-    for _ in range(4000):
-        asked = Batch(setup, 1, autoreset=False)
+    late: list[Any] = []  # tables from where nobody has a choice any more
+    while len(late) < 3:
         asked.set_tables(0, plies.tables)
         if asked.done[0]:
             late.append(plies.tables[0].copy())
             plies.reset()
         else:
             plies.step(plies.sample(draws))
-    assert late
-    for table in late[:3]:
+    for table in late:
         for episode in ("round", "match"):
             env = nainjaune_env.parallel_env(preset, game=game, skip_forced=True, episode=episode)
             in_turn = nainjaune_env.env(preset, game=game, skip_forced=True, episode=episode)

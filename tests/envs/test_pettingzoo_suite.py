@@ -15,12 +15,10 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from gymnasium import spaces
 from gymnasium.utils.env_checker import data_equivalence
 from pettingzoo import test as suite
 from pettingzoo.test.example_envs import generated_agents_env_action_mask_obs_v0, generated_agents_env_v0
 from pettingzoo.utils.conversions import parallel_to_aec
-from pettingzoo.utils.wrappers import BaseParallelWrapper, BaseWrapper
 
 import nainjaune_env
 from nainjaune_env import game_names, get_game
@@ -50,51 +48,6 @@ class Doors:
         return nainjaune_env.parallel_env(self.preset, game=self.game, **self.settings, **more)
 
 
-class Legal(spaces.Discrete):
-    """Draws legal actions even where no mask is given: a test of seeds or states that draws others meets our refusal."""
-
-    def __init__(self, n: int, mask_now: Callable[[], Any]) -> None:
-        super().__init__(n)
-        self.mask_now = mask_now
-
-    def sample(self, mask: Any = None, probability: Any = None) -> Any:
-        return super().sample(self.mask_now() if mask is None else mask, probability)
-
-
-class LegalActions(BaseWrapper):  # type: ignore[misc]
-    def __init__(self, env: Any) -> None:
-        super().__init__(env)
-        masks = {agent: functools.partial(self._mask, agent) for agent in env.possible_agents}
-        self.legal = {agent: Legal(env.action_space(agent).n, mask) for agent, mask in masks.items()}
-
-    def _mask(self, agent: str) -> Any:
-        return self.env.observe(agent)["action_mask"]
-
-    def action_space(self, agent: str) -> Legal:
-        return self.legal[agent]
-
-
-class LegalActionsInParallel(BaseParallelWrapper):  # type: ignore[misc]
-    def __init__(self, env: Any) -> None:
-        super().__init__(env)
-        masks = {agent: functools.partial(self._mask, agent) for agent in env.possible_agents}
-        self.legal = {agent: Legal(env.action_space(agent).n, mask) for agent, mask in masks.items()}
-
-    def _mask(self, agent: str) -> Any:
-        return self.infos[agent]["action_mask"]
-
-    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
-        observations, self.infos = self.env.reset(seed, options)
-        return observations, self.infos
-
-    def step(self, actions: dict[str, Any]) -> Any:
-        *rest, self.infos = self.env.step(actions)
-        return *rest, self.infos
-
-    def action_space(self, agent: str) -> Legal:
-        return self.legal[agent]
-
-
 def api(doors: Doors) -> None:
     suite.api_test(doors.aec(), num_cycles=100)
     suite.api_test(parallel_to_aec(doors.parallel()), num_cycles=30)  # and back again
@@ -111,7 +64,7 @@ def collect_render_results(doors: Doors) -> None:
 
 
 def state(doors: Doors) -> None:
-    suite.state_test(LegalActions(doors.aec()), LegalActionsInParallel(doors.parallel()))
+    suite.state_test(doors.aec(), doors.parallel())
 
 
 def performance(doors: Doors) -> None:
@@ -126,7 +79,7 @@ RUN: dict[str, Callable[[Doors], None]] = {
     "api_test": api,
     "parallel_api_test": lambda doors: suite.parallel_api_test(doors.parallel(), num_cycles=300),
     "seed_test": lambda doors: suite.seed_test(doors.aec, num_cycles=100),
-    "parallel_seed_test": lambda doors: suite.parallel_seed_test(lambda: LegalActionsInParallel(doors.parallel())),
+    "parallel_seed_test": lambda doors: suite.parallel_seed_test(doors.parallel),
     "render_test": render,
     "collect_render_results": collect_render_results,
     "state_test": state,
@@ -173,7 +126,7 @@ def test_pettingzoo(name: str, settings: dict[str, Any], game: str, preset: str,
 def test_parallel_seeds_to_the_end(game: str, preset: str) -> None:
     """PettingZoo's ``parallel_seed_test`` ends after one step: it asks whether any name of an agent is true."""
     doors = Doors(game, preset)
-    one, two = LegalActionsInParallel(doors.parallel()), LegalActionsInParallel(doors.parallel())
+    one, two = doors.parallel(), doors.parallel()
     assert data_equivalence(one.reset(seed=42), two.reset(seed=42))
     for env in (one, two):
         for k, agent in enumerate(env.possible_agents):
