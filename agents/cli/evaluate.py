@@ -16,6 +16,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from .setups import add_setup_arguments, game_of, settle_setup
+
 NAME = "evaluate"
 HELP = "rate agents against each other by duplicate play"
 
@@ -23,10 +25,7 @@ HELP = "rate agents against each other by duplicate play"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--agents", nargs="+", metavar="AGENT", help="two or more agents")
-    parser.add_argument("--game", help="the game (default: that of --preset or of the runs, else the package's first)")
-    parser.add_argument("--preset", help="the rule sheet (default: what the runs were trained on, else the game's usual one)")
-    parser.add_argument("--players", type=int, help="seats (default: likewise)")
-    parser.add_argument("--set", action="append", default=[], metavar="KNOB=VALUE", help="set a knob over the preset")
+    add_setup_arguments(parser)
     parser.add_argument("--deals", type=int, default=2000, help="deals, one block each (default: %(default)s)")
     parser.add_argument("--pots", type=int, nargs="+", metavar="CHIPS", help="chips in the pots before the antes (default: none)")
     parser.add_argument("--seed", type=int, default=0, help="deals and all other chance come from it (default: %(default)s)")
@@ -43,29 +42,22 @@ def run(args: argparse.Namespace) -> int:
 
     from nainjaune_env.errors import AgentError, ConfigError
     from nainjaune_env.record import write_records
-    from nainjaune_env.registry import game_with, get_game
 
     from ..arena.matches import record_matches
     from ..arena.report import import_drawing, text_table, write_report
     from ..arena.tournament import tournament
     from ..exact import exact_agents
     from ..heuristics import heuristics
-    from ..loading import load_agent, setup_of_runs, use_threads
-    from ..trainers.config import apply_settings, settle
+    from ..loading import load_agent, use_threads
 
-    usual = game_with(args.preset) if args.game is None else get_game(args.game)
-    game = usual.name
     if args.list:
+        game = game_of(args).name
         solutions = [f"{name} ({agent.plays_at})" for name, agent in exact_agents(game).items()]
         print("\n".join([*heuristics(game), *solutions]))
         return 0
     if not args.agents:
         raise AgentError("Name the agents to rate, as in --agents lowest runs/first; --list shows the heuristics.")
-    told = args.preset is not None or args.players is not None or args.set
-    trained = None if told else setup_of_runs(args.agents, game)
-    if trained and args.game and trained.game is not usual:
-        raise AgentError(f"The runs among the agents play {trained.game.title}, and --game says {usual.title}.")
-    setup = trained or settle(game, args.preset, args.players, apply_settings({}, args.set))
+    setup = settle_setup(args, args.agents)
     agents = [load_agent(name, setup) for name in args.agents]
     if args.seed < 0 or args.threads < 1:
         raise ConfigError(f"--seed is at least 0 and --threads at least 1, not {args.seed} and {args.threads}.")
@@ -83,10 +75,6 @@ def run(args: argparse.Namespace) -> int:
         args.out.mkdir(parents=True, exist_ok=True)  # where that fails, or no picture can be drawn, it fails before the games
         import_drawing()
 
-    for name in args.agents if told else ():
-        own = setup_of_runs([name], game)
-        if own is not None and own.rules != setup.rules:
-            print(f"Note: {name} was trained under the rules of {own.preset}, and plays under others here.", file=sys.stderr)
     if args.records is not None:
         with tqdm(total=args.matches, unit="match", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
             write_records(args.records, record_matches(setup, agents, args.matches, seed=args.seed, progress=bar.update))

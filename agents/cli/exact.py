@@ -19,6 +19,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .setups import add_setup_arguments, settle_setup
+
 if TYPE_CHECKING:
     from nainjaune_env.spec import Setup
 
@@ -39,10 +41,7 @@ FILES = ("exact.csv", "exact.json")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--agents", nargs="+", default=[], metavar="AGENT", help="heuristics, runs, or solutions such as exact")
-    parser.add_argument("--game", help="the game (default: that of --preset or of the runs, else the package's first)")
-    parser.add_argument("--preset", help="the rule sheet (default: what the runs were trained on, else the game's usual one)")
-    parser.add_argument("--players", type=int, help="seats (default: likewise)")
-    parser.add_argument("--set", action="append", default=[], metavar="KNOB=VALUE", help="set a knob over the preset")
+    add_setup_arguments(parser)
     parser.add_argument("--iterations", type=int, default=0, help="iterations of CFR+ (default: %(default)s)")
     parser.add_argument("--limit", type=int, default=LIMIT, metavar="NODES", help="largest tree (default: %(default)s nodes)")
     parser.add_argument("--solve", action="store_true", help="print the values of all sizes that the game's own solver knows")
@@ -57,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
 
     from ..loading import load_agent, use_threads
 
-    setup = _settle(args)
+    setup = settle_setup(args, args.agents)
     if args.seed < 0 or args.threads < 1 or args.iterations < 0 or args.limit < 1:
         raise ConfigError(
             "--seed and --iterations are at least 0, --threads and --limit at least 1, "
@@ -75,27 +74,6 @@ def run(args: argparse.Namespace) -> int:
     agents = [load_agent(name, setup) for name in args.agents]
     use_threads(args.threads)
     return _measure(args, setup, agents)
-
-
-def _settle(args: argparse.Namespace) -> Setup:
-    """The rules, as ``evaluate`` settles them: those told, else those of the runs among the agents."""
-    from nainjaune_env.errors import AgentError
-    from nainjaune_env.registry import game_with, get_game
-
-    from ..loading import setup_of_runs
-    from ..trainers.config import apply_settings, settle
-
-    usual = game_with(args.preset) if args.game is None else get_game(args.game)
-    told = args.preset is not None or args.players is not None or args.set
-    trained = None if told else setup_of_runs(args.agents, usual.name)
-    if trained and args.game and trained.game is not usual:
-        raise AgentError(f"The runs among the agents play {trained.game.title}, and --game says {usual.title}.")
-    setup = trained or settle(usual.name, args.preset, args.players, apply_settings({}, args.set))
-    for name in args.agents if told else ():
-        own = setup_of_runs([name], usual.name)
-        if own is not None and own.to_dict() != setup.to_dict():
-            print(f"Note: {name} was trained under other rules than it plays here.", file=sys.stderr)
-    return setup
 
 
 def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:

@@ -159,7 +159,7 @@ def test_runs_are_measured_under_their_own_rules(elsewhere: Path, capfd: pytest.
     assert held["agents"][0]["exploitability"] != held["agents"][1]["exploitability"]
     status, out, err = exact(capfd, f"{GAME} --set dinosaurs=4 --agents runs/a")
     assert status == 0
-    assert err == "Note: runs/a was trained under other rules than it plays here."
+    assert err == "Note: runs/a was trained under the rules of batasaurus, and plays under others here."
 
 
 def test_solve_prints_every_size(capfd: pytest.CaptureFixture[str]) -> None:
