@@ -105,5 +105,8 @@ def test_every_library_imported_is_asked_for() -> None:
     extras = PROJECT["project"]["optional-dependencies"]
     entries = [*PROJECT["project"]["dependencies"], *itertools.chain.from_iterable(extras.values())]
     asked = {entry.split(">")[0].lower() for entry in entries}
-    names = {"yaml": "pyyaml", "PIL": "pillow", "resvg_py": "resvg-py"}
+    names = {
+        "yaml": "pyyaml", "PIL": "pillow", "resvg_py": "resvg-py", "pyspiel": "open_spiel",
+        "stable_baselines3": "stable-baselines3", "sb3_contrib": "sb3-contrib",
+    }  # fmt: skip
     assert {names.get(library, library) for library in LIBRARIES} <= asked
