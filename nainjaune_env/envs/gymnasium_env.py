@@ -22,9 +22,10 @@ from nainjaune_env.batch import Episode
 from nainjaune_env.envs.learner import LearnerSeat, LearnerTables, Opponents
 from nainjaune_env.envs.legal_spaces import LegalDiscrete
 from nainjaune_env.envs.opening import ONLY, Start, seed_number
-from nainjaune_env.errors import DealError, IllegalActionError, RecordError, RulesError, choose_one
+from nainjaune_env.errors import DealError, IllegalActionError, RecordError
 from nainjaune_env.record import Record
 from nainjaune_env.registry import make_setup
+from nainjaune_env.render.renderer import FPS, MODES, Renderer, render_modes
 from nainjaune_env.spec import Setup
 from nainjaune_env.strict import whole
 
@@ -56,7 +57,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
     the learner's seat.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 2}  # noqa: RUF012  (Gymnasium declares it so)
+    metadata: dict[str, Any] = {"render_modes": list(MODES), "render_fps": FPS}  # noqa: RUF012  (Gymnasium declares it so)
 
     def __init__(
         self,
@@ -79,11 +80,9 @@ class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         Raises :class:`RulesError`, :class:`~nainjaune_env.errors.AgentError` or :class:`DealError` where that cannot be.
         """
         self.setup = make_setup(game, preset, num_players, **knobs)
-        modes = self.metadata["render_modes"]
-        if render_mode is not None and render_mode not in modes:
-            raise RulesError(choose_one("render mode", render_mode, modes))
+        self.metadata = {**self.metadata, "render_modes": list(render_modes(self.setup.game))}
         self.render_mode = render_mode
-        self.language = language
+        self._renderer = Renderer(self.setup, render_mode, language=language, fps=self.metadata["render_fps"])
         self._tables = LearnerTables(
             self.setup, 1, opponents, seat=seat, episode=episode, start=start, skip_forced=skip_forced,
             illegal_reward=illegal_reward, histories=True,
@@ -122,29 +121,27 @@ class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
 
     def _look(self) -> tuple[NDArray[np.uint8], dict[str, Any]]:
         self._mask[:] = self._tables.mask(ONLY)[0]
+        if self.render_mode == "human":
+            self.render()
         return self._tables.observation(ONLY)[0], {"action_mask": self._mask.copy(), "seat": int(self._tables.learner[0])}
 
     def action_masks(self) -> NDArray[np.bool_]:
         """The legal actions now, ``(A,) bool``; none after the end. The name is sb3-contrib's."""
         return self._mask.astype(np.bool_)
 
-    def render(self) -> Any:
-        """The table as the learner sees it, in the constructor's ``render_mode``; None without one."""
+    def render(self) -> str | NDArray[np.uint8] | None:
+        """The table as the learner sees it, in the constructor's ``render_mode`` (see ``Renderer``); None without one."""
         if self.render_mode is None:
             return None
-        seat = self._seated()
-        tables = self._tables
-        assert tables.histories is not None
-        assert self.setup.game.draw is not None
-        return self.setup.game.draw(
-            self.setup, tables.batch.tables[0], seat, language=self.language, color=False, **tables.histories.of(0)
-        )
-
-    def _seated(self) -> int:
-        seat = int(self._tables.learner[0])
-        if seat < 0:
+        if self._tables.learner[0] < 0:
             raise DealError("There is no table yet: call reset() first.")
-        return seat
+        assert self._tables.histories is not None
+        self._renderer.viewpoint = int(self._tables.learner[0])
+        return self._renderer.render(self._tables.batch.tables[0], self._tables.histories.of(0))
+
+    def close(self) -> None:
+        """Close the window, where there is one."""
+        self._renderer.close()
 
     def record(self, learner: str = LEARNER) -> Record:
         """The finished episode as a record (see ``nainjaune_env.record``), the learner under the name ``learner``.

@@ -24,8 +24,12 @@ from nainjaune_env.envs.legal_spaces import LegalMultiDiscrete
 from nainjaune_env.envs.opening import Start, seed_number
 from nainjaune_env.errors import DealError, IllegalActionError, RulesError, choose_one
 from nainjaune_env.registry import make_setup
+from nainjaune_env.render.renderer import FPS, MODES, Renderer
 
 Info = dict[str, Any]
+
+VECTOR_MODES = tuple(mode for mode in MODES if mode != "human")
+"""One window does not show many tables."""
 
 
 class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]]):
@@ -40,7 +44,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
     raises :class:`IllegalActionError`.
     """
 
-    metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 2}  # noqa: RUF012  (Gymnasium declares it so)
+    metadata: dict[str, Any] = {"render_modes": list(VECTOR_MODES), "render_fps": FPS}  # noqa: RUF012  (Gymnasium declares it so)
 
     def __init__(
         self,
@@ -67,11 +71,10 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
         if mode not in known:
             raise RulesError(choose_one("autoreset mode", mode, known))
         self.autoreset_mode = known[mode]
-        modes = self.metadata["render_modes"]
-        if render_mode is not None and render_mode not in modes:
-            raise RulesError(choose_one("render mode", render_mode, modes))
+        if render_mode is not None and render_mode not in VECTOR_MODES:
+            raise RulesError(choose_one("render mode", render_mode, VECTOR_MODES))
         self.render_mode = render_mode
-        self.language = language
+        self._renderer = Renderer(self.setup, render_mode, language=language)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.num_envs = num_envs
         self._tables = LearnerTables(
@@ -181,14 +184,11 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
         if self.render_mode is None:
             return None
         tables = self._tables
-        assert tables.histories is not None
-        assert self.setup.game.draw is not None
         if (tables.learner < 0).any():
             raise DealError("There are no tables yet: call reset() first.")
-        return tuple(
-            self.setup.game.draw(
-                self.setup, tables.batch.tables[i], int(tables.learner[i]), language=self.language, color=False,
-                **tables.histories.of(i),
-            )
-            for i in range(self.num_envs)
-        )  # fmt: skip
+        assert tables.histories is not None
+        pictures = []
+        for i in range(self.num_envs):
+            self._renderer.viewpoint = int(tables.learner[i])
+            pictures.append(self._renderer.render(tables.batch.tables[i], tables.histories.of(i)))
+        return tuple(pictures)

@@ -60,6 +60,32 @@ def test_wrapped_by_make_and_closed(game: str) -> None:
         assert isinstance(env.render(), str)
 
 
+@pytest.mark.parametrize("game", GAMES)
+def test_pictures_are_the_learners_view(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Text, SVG and pixels; the window is drawn at every reset and step by itself."""
+    with gymnasium.make(game, render_mode="svg", seat=1) as env:
+        env.reset(seed=2)
+        inner = env.unwrapped
+        assert isinstance(inner, SeatEnv)
+        shown = env.render()
+        history = inner._tables.histories
+        assert history is not None
+        assert inner.setup.game.painter is not None
+        assert shown == inner.setup.game.painter.svg(inner.setup, inner._tables.batch.tables[0], 1, **history.of(0))
+    with gymnasium.make(game, render_mode="rgb_array") as env:
+        env.reset(seed=2)
+        pixels: Any = env.render()
+        assert (pixels.dtype, pixels.ndim, pixels.shape[2]) == (np.uint8, 3, 3)
+        assert len(np.unique(pixels)) > 10
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    drawn = []
+    with gymnasium.make(game, render_mode="human").unwrapped as env:
+        monkeypatch.setattr(env._renderer, "render", lambda *args: drawn.append(env._renderer.viewpoint))
+        _, info = env.reset(seed=2)
+        env.step(int(info["action_mask"].argmax()))
+    assert drawn == [info["seat"]] * 2
+
+
 @pytest.mark.parametrize("seat", [0, 2])
 @pytest.mark.parametrize("preset", ["djeco", "classic", "batasaurus"])
 def test_the_same_games_as_the_batch(preset: str, seat: int) -> None:

@@ -133,6 +133,20 @@ def test_illegal_actions_name_the_table_and_change_nothing() -> None:
     assert envs._tables.batch.tables.tobytes() == before
 
 
+def test_every_table_is_drawn_as_its_learner_sees_it() -> None:
+    envs = SeatVectorEnv(2, "djeco", 3, render_mode="svg", opponents="lowest")
+    with pytest.raises(DealError, match=r"reset\(\)"):
+        envs.render()
+    envs.reset(seed=4)
+    singles = [SeatEnv("djeco", 3, render_mode="svg", opponents="lowest") for _ in range(2)]
+    for i, env in enumerate(singles):
+        env.reset(seed=4 + i)
+    assert envs.render() == tuple(env.render() for env in singles)
+    assert SeatVectorEnv(2, "djeco", 3).render() is None
+    with pytest.raises(RulesError, match="render mode"):
+        SeatVectorEnv(2, "djeco", 3, render_mode="human")
+
+
 def test_settings_that_cannot_be_are_refused() -> None:
     with pytest.raises(RulesError, match="Unknown autoreset mode 'next'"):
         SeatVectorEnv(3, "djeco", 3, autoreset_mode="next")
