@@ -197,11 +197,14 @@ class Chance(Protocol):
     def name(self, setup: Setup, drawn: Sequence[int], outcome: int) -> str:
         """``outcome`` after ``drawn``, in a few words."""
 
-    def openings(self, setup: Setup) -> Iterator[tuple[Any, int]]:
-        """Every table that the round can begin with, and how many deals it stands for: up to what the rules cannot tell apart."""
+    def openings(self, setup: Setup) -> Iterator[tuple[tuple[int, ...], int]]:
+        """The draws of every opening that the rules can tell from the others, and how many deals each stands for."""
 
-    def describe(self, setup: Setup, table: Any) -> str:
-        """The opening ``table`` in one line: the same line where the rules cannot tell two openings apart, else another."""
+    def canonical(self, setup: Setup, drawn: Sequence[int]) -> tuple[int, ...]:
+        """The one of :meth:`openings` that stands for the deal ``drawn``."""
+
+    def describe(self, setup: Setup, drawn: Sequence[int]) -> str:
+        """The deal ``drawn`` in one line: the same line where the rules cannot tell two apart, else another."""
 
 
 class Painter(Protocol):

@@ -39,6 +39,16 @@ def chance_of(setup: Setup) -> Chance:
     return setup.game.chance
 
 
+def assert_like(setup: Setup, one: Any, two: Any) -> None:
+    """No seat can tell the two tables apart."""
+    batch = Batch(setup, 2, skip_forced=False)
+    batch.set_tables([0, 1], np.array([one, two], setup.game.table))
+    assert batch.legal[0] == batch.legal[1]
+    for seat in range(setup.players):
+        shown = batch.observe(seat)
+        np.testing.assert_array_equal(shown[0], shown[1])
+
+
 def same_but_unseen(one: Any, two: Any) -> bool:
     return all(np.array_equal(one[name], two[name]) for name in one.dtype.names if name not in UNSEEN)
 
@@ -57,22 +67,26 @@ def test_draws_make_the_table_that_a_batch_dealt(setup: Setup) -> None:
         made = chance.opening(setup, drawn)
         assert same_but_unseen(made, table)
         assert made["rng"] == 0
-        assert chance.describe(setup, made) == chance.describe(setup, table)
+        again = chance.canonical(setup, drawn)
+        assert chance.canonical(setup, again) == again
+        assert chance.describe(setup, again) == chance.describe(setup, drawn)
+        assert_like(setup, chance.opening(setup, again), table)
 
 
 @pytest.mark.parametrize(("setup", "deals"), MICRO)
 def test_openings_are_all_there_are_and_as_likely(setup: Setup, deals: int) -> None:
     chance = chance_of(setup)
-    ways = {chance.describe(setup, table): number for table, number in chance.openings(setup)}
-    assert len(ways) == sum(1 for _ in chance.openings(setup))
+    ways = dict(chance.openings(setup))
+    assert len(ways) == sum(1 for _ in chance.openings(setup)) == len({chance.describe(setup, drawn) for drawn in ways})
+    assert all(chance.canonical(setup, drawn) == drawn for drawn in ways)
     assert sum(ways.values()) == deals
     tables = Batch(setup, 20_000, seed=4, skip_forced=False, observe=False).tables
-    met = Counter(chance.describe(setup, table) for table in tables)
+    met = Counter(chance.canonical(setup, chance.draws(setup, table)) for table in tables)
     assert met.keys() <= ways.keys()
     # lumped together until each lump is large enough for its square to be trusted
     lumps, expected, got = [], 0.0, 0
-    for name, number in sorted(ways.items()):
-        expected, got = expected + len(tables) * number / deals, got + met[name]
+    for drawn, number in sorted(ways.items()):
+        expected, got = expected + len(tables) * number / deals, got + met[drawn]
         if expected > 50:
             lumps.append((expected, got))
             expected, got = 0.0, 0
@@ -83,9 +97,9 @@ def test_openings_are_all_there_are_and_as_likely(setup: Setup, deals: int) -> N
 
 @pytest.mark.parametrize("setup", [p.values[0] for p in MICRO if p.values[0].game.name == "batasaurus"])
 def test_openings_are_those_that_drawing_deals_collects(setup: Setup) -> None:
-    collected = collect_openings(setup)
-    listed = list(chance_of(setup).openings(setup))
-    assert {row.tobytes() for row in collected.tables} == {table.tobytes() for table, _ in listed}
+    collected, chance = collect_openings(setup), chance_of(setup)
+    listed = list(chance.openings(setup))
+    assert {row.tobytes() for row in collected.tables} == {chance.opening(setup, drawn).tobytes() for drawn, _ in listed}
     assert {ways for _, ways in listed} == {1}
 
 

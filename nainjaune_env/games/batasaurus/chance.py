@@ -14,7 +14,7 @@ from nainjaune_env.games.batasaurus.notation import setup_table
 from nainjaune_env.games.batasaurus.rules import KernelRules
 from nainjaune_env.spec import Extent, Setup
 
-__all__ = ["describe", "draws", "extent", "name", "opening", "openings", "outcomes"]
+__all__ = ["canonical", "describe", "draws", "extent", "name", "opening", "openings", "outcomes"]
 
 
 def extent(setup: Setup) -> Extent:
@@ -60,28 +60,32 @@ def name(setup: Setup, drawn: Sequence[int], outcome: int) -> str:
     return f"{outcome} in slot {slot} of seat {seat}"
 
 
-def openings(setup: Setup) -> Iterator[tuple[Any, int]]:
-    """Every opening, each once: no two layouts are the same to who must remember them."""
+def openings(setup: Setup) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Every deal, each once: no two layouts are the same to who must remember them."""
     values = range(1, _rules(setup).dinosaurs + 1)
 
-    def layouts(seats: int) -> Iterator[list[tuple[int, ...]]]:
+    def layouts(seats: int) -> Iterator[tuple[int, ...]]:
         if not seats:
-            yield []
+            yield ()
             return
-        for row in [tuple(values)] if _rules(setup).memory == PERFECT else itertools.permutations(values):
-            yield from ([row, *rows] for rows in layouts(seats - 1))
+        for row in itertools.permutations(values):
+            yield from ((*row, *others) for others in layouts(seats - 1))
 
     for leader in range(setup.players):
-        for rows in layouts(setup.players):
-            yield setup_table(setup, rows, leader=leader), 1
+        for dealt in layouts(setup.players if extent(setup).draws > 1 else 0):
+            yield (leader, *dealt), 1
 
 
-def describe(setup: Setup, table: Any) -> str:
-    """The opening ``table`` in one line, another one for every one of :func:`openings`."""
-    rows = [table.layout[seat][: _rules(setup).dinosaurs] for seat in range(setup.players)]
-    if _rules(setup).memory == PERFECT:
-        return f"seat {int(table.first)} leads"
-    return f"seat {int(table.first)} leads: " + " | ".join(" ".join(str(int(value)) for value in row) for row in rows)
+def canonical(setup: Setup, drawn: Sequence[int]) -> tuple[int, ...]:
+    """The deal itself."""
+    return tuple(drawn)
+
+
+def describe(setup: Setup, drawn: Sequence[int]) -> str:
+    """The first leader, and the layouts seat by seat where they were dealt."""
+    leads, dinosaurs = name(setup, [], drawn[0]), _rules(setup).dinosaurs
+    rows = [" ".join(map(str, drawn[at : at + dinosaurs])) for at in range(1, len(drawn), dinosaurs)]
+    return f"{leads}: {' | '.join(rows)}" if rows else leads
 
 
 def _rules(setup: Setup) -> KernelRules:

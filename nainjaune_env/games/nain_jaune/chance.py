@@ -9,12 +9,12 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from nainjaune_env.cards import DECK, RANKS, by_rank, card_number, card_rank, cards_in
+from nainjaune_env.cards import DECK, RANKS, card_number, card_rank, cards_in
 from nainjaune_env.games.nain_jaune.notation import setup_table
 from nainjaune_env.games.nain_jaune.rules import BLOCKED, POT_CARDS, STRANDED, KernelRules
 from nainjaune_env.spec import Extent, Setup
 
-__all__ = ["describe", "draws", "extent", "name", "opening", "openings", "outcomes"]
+__all__ = ["canonical", "describe", "draws", "extent", "name", "opening", "openings", "outcomes"]
 
 
 def extent(setup: Setup) -> Extent:
@@ -62,9 +62,7 @@ def outcomes(setup: Setup, drawn: Sequence[int]) -> list[int]:
 
 def opening(setup: Setup, drawn: Sequence[int]) -> Any:
     """The table that begins with these draws."""
-    size = _rules(setup).hand_size
-    hands = [[DECK[card] for card in drawn[1 + seat * size :][:size]] for seat in range(setup.players)]
-    return setup_table(setup, hands, dealer=drawn[0])
+    return setup_table(setup, [[DECK[card] for card in hand] for hand in _hands(setup, drawn)], dealer=drawn[0])
 
 
 def draws(setup: Setup, table: Any) -> list[int]:
@@ -86,8 +84,8 @@ def kinds(setup: Setup) -> list[list[int]]:
     return [*(cards for cards in plain if cards), *([card] for card in pots if card in deck(setup))]
 
 
-def openings(setup: Setup) -> Iterator[tuple[Any, int]]:
-    """Every opening by kinds (N1.3), each with the number of deals that it stands for."""
+def openings(setup: Setup) -> Iterator[tuple[tuple[int, ...], int]]:
+    """Every deal by kinds (N1.3), each with the number of deals of cards that it stands for."""
     size, groups = _rules(setup).hand_size, kinds(setup)
 
     def deal(left: tuple[int, ...], seats: int) -> Iterator[tuple[list[tuple[int, ...]], int]]:
@@ -102,9 +100,20 @@ def openings(setup: Setup) -> Iterator[tuple[Any, int]]:
     whole = tuple(len(cards) for cards in groups)
     for dealer in range(setup.players):
         for hands, ways in deal(whole, setup.players):
-            piles = [iter(cards) for cards in groups]
-            cards = [[DECK[next(piles[kind])] for kind, taken in enumerate(hand) for _ in range(taken)] for hand in hands]
-            yield setup_table(setup, cards, dealer=dealer), ways
+            yield (dealer, *_cards(groups, hands)), ways
+
+
+def _cards(groups: list[list[int]], hands: Sequence[Sequence[int]]) -> list[int]:
+    """Cards for hands that say how many of each kind: of each the lowest not yet dealt."""
+    piles = [iter(cards) for cards in groups]
+    return [next(piles[kind]) for hand in hands for kind, taken in enumerate(hand) for _ in range(taken)]
+
+
+def canonical(setup: Setup, drawn: Sequence[int]) -> tuple[int, ...]:
+    """The deal of the lowest cards that is the same by kinds."""
+    groups = kinds(setup)
+    hands = [[sum(card in hand for card in cards) for cards in groups] for hand in _hands(setup, drawn)]
+    return (drawn[0], *_cards(groups, hands))
 
 
 def _choices(left: tuple[int, ...], size: int) -> Iterator[tuple[int, ...]]:
@@ -116,16 +125,22 @@ def _choices(left: tuple[int, ...], size: int) -> Iterator[tuple[int, ...]]:
         yield from ((taken, *others) for others in _choices(left[1:], size - taken))
 
 
-def describe(setup: Setup, table: Any) -> str:
-    """The opening ``table`` in one line of kinds: the same line where the rules cannot tell two apart."""
-    hands = (by_rank(DECK[card] for card in cards_in(table.hand[seat])) for seat in range(setup.players))
-    told = (" ".join(card if card in POT_CARDS else card[0] for card in _plain_first(hand)) for hand in hands)
-    return f"seat {int(table.dealer)} deals: " + " | ".join(told)
+def describe(setup: Setup, drawn: Sequence[int]) -> str:
+    """The dealer, and the hands by kinds."""
+    hands = (_plain_first([DECK[card] for card in hand]) for hand in _hands(setup, drawn))
+    told = (" ".join(card if card in POT_CARDS else card[0] for card in hand) for hand in hands)
+    return f"{name(setup, [], drawn[0])}: " + " | ".join(told)
 
 
 def _plain_first(hand: list[str]) -> list[str]:
     """By rank, and of a rank the pot card last: which suits the others have shall not show."""
     return sorted(hand, key=lambda card: (RANKS.index(card[0]), card in POT_CARDS))
+
+
+def _hands(setup: Setup, drawn: Sequence[int]) -> list[Sequence[int]]:
+    """The cards of each seat."""
+    size = _rules(setup).hand_size
+    return [drawn[1 + seat * size :][:size] for seat in range(setup.players)]
 
 
 def _rules(setup: Setup) -> KernelRules:
