@@ -17,13 +17,13 @@ from nainjaune_env.errors import RecordError, RulesError, choose_one
 from nainjaune_env.files import replacing
 from nainjaune_env.registry import get_game
 from nainjaune_env.spec import Setup
+from nainjaune_env.speech import LANGUAGES as LANGUAGES
 from nainjaune_env.strict import check_keys, check_list
 
 FORMAT = "nainjaune-record"
 VERSION = 1
 HEAD = ("format", "version", "game", "preset", "rules", "players", "seed", "agents")
 """The keys that every record begins with, in order; the game's own (``Transcriber.BODY``) follow."""
-LANGUAGES = ("fr", "en")
 
 Record = dict[str, Any]
 

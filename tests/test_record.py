@@ -19,6 +19,8 @@ from nainjaune_env.record import (
     HEAD,
     LANGUAGES,
     Record,
+    append_record,
+    check_appendable,
     format_record,
     make_record,
     parse_record,
@@ -353,3 +355,64 @@ def test_a_file_that_appears_while_another_is_written_is_kept(records: list[Reco
         write_records(path, racing())
     assert path.read_text() == "somebody else's"
     assert os.listdir(tmp_path) == ["m.jsonl"]
+
+
+# ---------------------------------------------------------------- adding to a file
+
+
+def test_records_are_added_one_by_one(records: list[Record], tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    for number, record in enumerate(records, 1):
+        append_record(path, record)
+        assert list(read_records(path)) == records[:number]
+    assert os.listdir(tmp_path) == ["a.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"shopping list\n", r"a\.jsonl, line 1: Expected a record as JSON: .* Nothing is added to such a file\."),
+        (b"{}\n", r"line 1: Expected a record with the format"),
+        (b"\n", r"line 1: Expected a record, and the line is empty\."),
+        (b"RECORD\nRECORD", r"line 2: the line has no end\. Nothing is added"),
+        (b"RECORD\nRECORD"[:-1], r"line 2: The file is cut off in the middle of this line\. Nothing is added"),
+        (b"\xff\n", r"line 1: Expected UTF-8"),
+    ],
+)
+def test_nothing_is_added_to_what_is_no_file_of_records(records: list[Record], tmp_path: Path, content: bytes, says: str) -> None:
+    path, record = tmp_path / "a.jsonl", records[0]
+    line = format_record(record).encode()
+    content = content.replace(b"RECORD", line).replace(b"RECOR", line[:-9])
+    path.write_bytes(content)
+    for attempt in (lambda: check_appendable(path), lambda: append_record(path, record)):
+        with pytest.raises(RecordError, match=says):
+            attempt()
+    assert path.read_bytes() == content
+    assert os.listdir(tmp_path) == ["a.jsonl"]
+
+
+def test_a_record_that_cannot_be_added_leaves_the_file_as_it_was(
+    records: list[Record], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, record = tmp_path / "a.jsonl", records[0]
+    append_record(path, record)
+    before = path.read_bytes()
+    with pytest.raises(RecordError):
+        append_record(path, {**record, "version": 3})
+
+    def full(*_: object) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("shutil.copyfile", full)
+    with pytest.raises(OSError, match="No space left"):
+        append_record(path, record)
+    assert path.read_bytes() == before
+    assert os.listdir(tmp_path) == ["a.jsonl"]
+
+
+def test_an_empty_file_and_none_can_be_added_to(records: list[Record], tmp_path: Path) -> None:
+    check_appendable(tmp_path / "none.jsonl")
+    (tmp_path / "empty.jsonl").touch()
+    append_record(tmp_path / "empty.jsonl", records[0])
+    assert len(list(read_records(tmp_path / "empty.jsonl"))) == 1
+    assert os.listdir(tmp_path) == ["empty.jsonl"]

@@ -36,7 +36,7 @@ def differences(one: Any, two: Any, *, free: tuple[str, ...] = ()) -> list[str]:
 
     first, second = kept(one), kept(two)
     found = [f"{where} stands in one language only" for where in sorted(first.keys() ^ second.keys())]
-    for where in first.keys() & second.keys():
+    for where in sorted(first.keys() & second.keys()):
         if not first[where].strip() or not second[where].strip():
             found.append(f"{where} is empty")
         if blanks(first[where]) != blanks(second[where]):

@@ -18,6 +18,8 @@ from pathlib import Path
 
 from nainjaune_env.speech import LANGUAGES
 
+from .setups import add_setup_arguments, game_of, settle_setup
+
 NAME = "play"
 HELP = "play at a table yourself"
 COLORS = ("auto", "always", "never")
@@ -25,10 +27,7 @@ COLORS = ("auto", "always", "never")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("--game", help="the game (default: that of --preset or of the runs, else the package's first)")
-    parser.add_argument("--preset", help="the rule sheet (default: what the runs were trained on, else the game's usual one)")
-    parser.add_argument("--players", type=int, help="seats, yours included (default: likewise)")
-    parser.add_argument("--set", action="append", default=[], metavar="KNOB=VALUE", help="set a knob over the preset")
+    add_setup_arguments(parser)
     parser.add_argument(
         "--agents", nargs="+", metavar="AGENT",
         help="who plays in the other seats, in seat order; one for all of them (default: the game's last rule of thumb)",
@@ -60,29 +59,22 @@ def run(args: argparse.Namespace) -> int:
 
     from nainjaune_env.errors import AgentError, ConfigError, RulesError
     from nainjaune_env.record import Record, append_record, check_appendable
-    from nainjaune_env.registry import game_with, get_game
 
     from ..heuristics import heuristics
-    from ..loading import load_agent, setup_of_runs, use_threads
+    from ..loading import load_agent, use_threads
     from ..play.session import Session
     from ..play.table import PersonsTable
     from ..play.terminal import Terminal
-    from ..trainers.config import apply_settings, settle
 
-    usual = game_with(args.preset) if args.game is None else get_game(args.game)
-    names = args.agents or list(heuristics(usual.name))[-1:]
-    told = args.preset is not None or args.players is not None or args.set
-    trained = None if told else setup_of_runs(names, usual.name)
-    if trained and args.game and trained.game is not usual:
-        raise AgentError(f"The runs among the agents play {trained.game.title}, and --game says {usual.title}.")
-    setup = trained or settle(usual.name, args.preset, args.players, apply_settings({}, args.set))
+    names = args.agents or list(heuristics(game_of(args).name))[-1:]
+    setup = settle_setup(args, names)
     if len(names) not in (1, setup.players - 1):
         raise AgentError(f"At a table of {setup.players}, --agents names 1 or {setup.players - 1} of them, not {len(names)}.")
     others = [load_agent(name, setup) for name in (names if len(names) > 1 else names * (setup.players - 1))]
     use_threads(1)
     if args.rounds is not None and args.rounds < 1:
         raise ConfigError(f"--rounds is at least 1, not {args.rounds}.")
-    if args.pace < 0 or args.look < 0:
+    if not (args.pace >= 0 and args.look >= 0):  # nor NaN
         raise ConfigError(f"--pace and --look are seconds, at least 0, not {args.pace:g} and {args.look:g}.")
     if args.seed is not None and args.seed < 0:
         raise ConfigError(f"--seed is at least 0, not {args.seed}.")

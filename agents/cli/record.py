@@ -9,15 +9,13 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from nainjaune_env.errors import NainJauneError, RecordError
+from nainjaune_env.speech import LANGUAGES
 
 if TYPE_CHECKING:
     from tqdm import tqdm
 
 NAME = "record"
 HELP = "check records of matches, and read them"
-
-LANGUAGES = ("fr", "en")
-"""Those of ``nainjaune_env.record``, which loads too much to be asked before the command line is read."""
 
 _VERIFY_HELP = "replay every match of these files and say whether each move and figure holds"
 _SHOW_HELP = "tell one match of a file, run by run, in French or in English"

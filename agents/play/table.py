@@ -147,8 +147,8 @@ class PersonsTable:
         return told
 
     def _step(self, action: int) -> list[Said]:
-        told = self.speaker.ply(action)
         self._batch.step([action])
+        told = self.speaker.ply(action)
         self._seating.stepped()
         self._rounds[-1].append(action)
         self.payoff += self._batch.reward[0]

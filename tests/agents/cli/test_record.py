@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from nainjaune_agents.cli import record as command
-from nainjaune_env.record import LANGUAGES, show_record, write_records
+from nainjaune_env.record import show_record, write_records
 from nainjaune_env.registry import make_setup
 from tests.recorded import play
 
@@ -59,11 +59,6 @@ def test_a_file_without_a_record_is_no_file_of_records(tmp_path: Path, capsys: p
     assert nainjaune_record("verify", str(empty)) == 1
     out, err = capsys.readouterr()
     assert (out, err) == ("", f"{empty} holds no record.\n")
-
-
-def test_the_languages_are_those_of_records() -> None:
-    """Named in the command itself, for its parser must not load the games."""
-    assert command.LANGUAGES == LANGUAGES
 
 
 def test_show_tells_a_match(good: str, matches: list[dict[str, object]], capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,148 @@
+"""``nainjaune play``: what its arguments do, and that every error is a sentence before anything is dealt."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nainjaune_agents.checkpoint import FILE_NAME, save_checkpoint
+from nainjaune_agents.cli.main import main
+from nainjaune_agents.heuristics import heuristics
+from nainjaune_env.games import DEFAULT_GAME
+from nainjaune_env.record import read_records
+from tests.agents.positions import small
+from tests.agents.test_checkpoint import make
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Every test has an empty folder to itself."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def play(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str, typed: str = ""
+) -> tuple[int, str, str]:
+    """The exit status, what was printed, and what went to stderr, where ``typed`` is the whole input."""
+    monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
+    status = main(["play", "--pace=0", *words.split()])
+    out, err = capfd.readouterr()
+    return status, out, err.strip()
+
+
+def test_the_default_is_a_match_against_the_best_rule_of_thumb(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    status, out, err = play(capfd, monkeypatch, "--seed 5")
+    best = list(heuristics(DEFAULT_GAME))[-1]
+    assert (status, err) == (0, "")
+    assert f"seat 0 (you), seat 1 ({best})" in out
+    assert "Seed 5: the same cards come again with --seed 5." in out
+    assert out.endswith("Play the same cards again with --seed 5.\n")
+
+
+def test_without_a_seed_another_one_every_time(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    seeds = {re.findall(r"--seed (\d+)", play(capfd, monkeypatch, "")[1])[0] for _ in range(3)}
+    assert len(seeds) == 3
+
+
+def test_seats_agents_names_and_language(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    words = "--preset classic --players 3 --agents lowest random --seat 1 --lang fr --seed 2"
+    status, out, _ = play(capfd, monkeypatch, words)
+    assert status == 0
+    assert "À la table : place 0 (lowest), place 1 (vous), place 2 (random)." in " ".join(out.split())
+
+
+def test_a_preset_says_which_game(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    status, out, _ = play(capfd, monkeypatch, "--preset batasaurus --agents highest --seed 5", "\n3\n\n")
+    assert status == 0
+    assert "Look well: you will not see this again." in out
+    assert "the card in slot 3   Enter plays it" in out
+    assert re.search(r"seat 0 \(you\) +Diplodocus \(11\), slot 3", out)
+
+
+def test_a_run_is_played_under_its_own_rules(
+    elsewhere: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = small()
+    save_checkpoint(elsewhere / "runs" / "a" / FILE_NAME, make(own))
+    status, out, _ = play(capfd, monkeypatch, "--agents runs/a --rounds 1")
+    assert status == 0
+    assert f"the {own.preset!r} sheet" in out
+    assert f"seat {own.players - 1} (runs/a)" in out
+
+
+def test_records_are_added_to_what_is_there(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each finished round by itself is one, whoever left afterwards."""
+    words = "--seed 3 --agents tally --rounds 3 --records deep/mine.jsonl --name Zoé --no-confirm"
+    typed = "".join(f"{text}\n" for text in ["q", "y"])
+    for number in (1, 2):
+        status, out, err = play(capfd, monkeypatch, words, typed)  # tally goes out before anybody else has played a card
+        assert (status, err) == (0, "")
+        assert "Recorded in deep/mine.jsonl." in out
+        assert "You have left the table." in out
+        records = list(read_records("deep/mine.jsonl"))
+        assert len(records) == number
+        assert records[-1]["agents"] == ["Zoé", "tally", "tally", "tally"]
+    assert os.listdir("deep") == ["mine.jsonl"]
+
+
+def test_rules_without_an_end_are_played_by_rounds(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    words = "--preset classic --set max_rounds=null --seed 1"
+    assert play(capfd, monkeypatch, words)[0] == 0
+    status, _, err = play(capfd, monkeypatch, f"{words} --match")
+    assert status == 1
+    assert err.startswith("nainjaune play: A match under these rules has no end")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("--agents lowset", r"Unknown agent 'lowset'\. Did you mean 'lowest'\?"),
+        ("--agents lowest random", r"At a table of 4, --agents names 1 or 3 of them, not 2\."),
+        ("--agents runs/none", r"There is no run or checkpoint at 'runs/none'"),
+        ("--preset clasic", r"Unknown preset 'clasic'\. Did you mean 'classic'\?"),
+        ("--game nain", r"Unknown game 'nain'\."),
+        ("--players 9", r"for 2 to 4 players, not 9"),
+        ("--set stak=2", r"Unknown knob 'stak'\. Did you mean 'stake'\?"),
+        ("--seat 4", r"The person's seat is from 0 to 3, not 4\."),
+        ("--seat -1", r"The person's seat is from 0 to 3, not -1\."),
+        ("--rounds 0", r"--rounds is at least 1, not 0\."),
+        ("--seed -1", r"--seed is at least 0, not -1\."),
+        ("--pace -1", r"--pace and --look are seconds, at least 0, not -1 and 30\."),
+        ("--look nan", r"--pace and --look are seconds, at least 0, not 0 and nan\."),
+        ("--records file", r"file, line 1: Expected a record as JSON: .* Nothing is added to such a file\."),
+        ("--records file/mine.jsonl", r"File exists|Not a directory"),
+    ],
+)
+def test_errors_are_a_sentence(
+    words: str, says: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("file").write_text("shopping list\n", encoding="utf-8")
+    status, out, err = play(capfd, monkeypatch, words)
+    assert (status, out) == (1, "")
+    assert re.fullmatch(rf"nainjaune play: [^\n]*(?:{says})[^\n]*", err)
+    assert os.listdir() == ["file"]
+
+
+def test_rounds_and_match_exclude_each_other(capfd: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        main(["play", "--rounds", "2", "--match"])
+    assert stopped.value.code == 2
+    assert "not allowed with" in capfd.readouterr().err
+
+
+def test_the_table_alone_brings_in_no_torch() -> None:
+    code = (
+        "import io, sys; from nainjaune_agents.cli.main import main; sys.stdin = io.StringIO(''); "
+        "main(['play', '--pace=0', '--seed=5']); print(*({'torch', 'matplotlib', 'pettingzoo', 'pygame'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines()[-1] == ""

@@ -1,0 +1,299 @@
+"""The dialogue: what a person is shown and asked, and that slips, questions and goodbyes do no harm."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nainjaune_agents.play.session import Session
+from nainjaune_agents.play.table import PersonsTable
+from nainjaune_agents.play.terminal import CLEAR
+from nainjaune_env.record import Record, verify_record
+from nainjaune_env.registry import game_names, get_game
+from nainjaune_env.speech import LANGUAGES
+from tests.agents.play.typist import Typist, persons_table, session
+from tests.contract import helper
+
+GAMES = pytest.mark.parametrize("game", game_names())
+
+
+def obliging(table: PersonsTable, seed: int = 1) -> Iterator[str]:
+    """Plays a legal move at every question, and Enter where none is asked for."""
+    rng = random.Random(seed)
+    while True:
+        over = table.round_over or table.looks or table.at_turn != table.seat
+        yield "" if over else table.speaker.typed(rng.choice(table.legal))
+
+
+def asks(*answers: str) -> tuple[str, Typist]:
+    """What is shown when these are typed at the first decision of a round in which the person leads."""
+    table = persons_table("djeco", seed=5, seat=3)
+    typist = Typist(answers)
+    assert session(table, typist, confirm=True).run() == 0
+    return typist.shown, typist
+
+
+# ---------------------------------------------------------------- whole games
+
+
+@GAMES
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("screen", [False, True])
+def test_a_match_to_its_end(game: str, language: str, screen: bool) -> None:
+    preset = {"djeco": "classic"}.get(get_game(game).default_preset, get_game(game).default_preset)
+    knobs = {"max_rounds": 2} if preset == "classic" else {}
+    table = persons_table(preset, language=language, seed=3, **knobs)
+    records: list[Record] = []
+
+    def keep(record: Record) -> str:
+        records.append(record)
+        return "a file"
+
+    typist = Typist(obliging(table), screen=screen)
+    played = session(table, typist, keep=keep, look=0)
+    assert played.run() == 0
+    (record,) = records
+    assert verify_record(record) == played.rounds == (2 if knobs else 1)
+    assert record["agents"] == ["person", *(f"rival {seat}" for seat in range(1, table.setup.players))]
+    assert re.search("Recorded in a file" if language == "en" else "Noté dans a file", typist.shown)
+    standings = "Standings" if language == "en" else "Classement"
+    assert (standings in typist.shown) == (played.rounds > 1)
+    assert (CLEAR in typist.shown) == screen
+    assert "None" not in typist.shown
+    assert "{" not in typist.shown
+    assert max(map(len, typist.shown.replace("\x1b[H\x1b[2J", "").splitlines())) < 200
+
+
+@GAMES
+def test_totals_are_those_of_the_records(game: str) -> None:
+    table = persons_table(get_game(game).default_preset, seed=3, by_rounds=True)
+    records: list[Record] = []
+    played = session(table, Typist(obliging(table)), keep=lambda record: str(records.append(record)), look=0)
+    assert played.run(rounds=3) == 0
+    assert (played.rounds, len(records)) == (3, 3)
+    ends = [record.get("piles", record.get("stacks")) for record in records]
+    starts = [record["rounds"][0]["stacks"] if "rounds" in record else [0] * table.setup.players for record in records]
+    assert played.totals.tolist() == (np.sum(ends, axis=0) - np.sum(starts, axis=0)).tolist()
+
+
+def test_standings_share_places() -> None:
+    table = persons_table("djeco")
+    typist = Typist([])
+    played = session(table, typist)
+    played.totals[:] = [5, -1, 5, -9]
+    played._standings()
+    assert typist.shown.splitlines() == [
+        "Standings",
+        "  1. seat 0 (you)      5 chips",
+        "  1. seat 2 (rival 2)  5 chips",
+        "  3. seat 1 (rival 1)  −1 chip",
+        "  4. seat 3 (rival 3)  −9 chips",
+        "Seat 0 (you) and seat 2 (rival 2) share the win.",
+    ]
+
+
+# ---------------------------------------------------------------- questions
+
+
+def test_a_move_is_confirmed_or_taken_back() -> None:
+    shown, typist = asks("2", "oops", "two", "")
+    assert shown.count("2♣   Enter plays it, anything else takes it back: ") == 2
+    assert "Taken back." in shown
+    assert typist.asked.count("Your move: ") >= 2
+    assert shown.index("Taken back.") < shown.index("seat 3 (you)      2♣")
+
+
+def test_confirming_can_be_switched_off_and_on() -> None:
+    shown, typist = asks("confirm", "confirm", "confirm", "2")
+    assert shown.count("From now on moves are played at once.") == 2
+    assert not [prompt for prompt in typist.asked if "Enter plays it" in prompt]
+    assert "seat 3 (you)      2♣" in shown
+
+
+def test_what_is_not_understood_is_asked_again() -> None:
+    shown, typist = asks("hello", "8h", "-")
+    assert "I do not understand 'hello'" in shown
+    assert "You do not hold 8♥." in shown
+    assert "You have the lead, and must play a card." in shown
+    assert typist.asked == ["Your move: "] * 4
+
+
+def test_help_has_the_rules_the_keys_and_the_topics() -> None:
+    for word in ("?", "help", "AIDE"):
+        shown, _ = asks(word)
+        assert "Be the first without cards." in shown
+        for key in ("?", "last", "table", "u", "confirm", "q", "hand", "pots", "chips", "played"):
+            assert re.search(rf"^  {re.escape(key)} +\w", shown, re.MULTILINE), key
+
+
+def test_topics_and_last() -> None:
+    shown, _ = asks("pots", "hand", "last", "main")
+    assert "Pots: 10♦ 4 · J♣ 8 · Q♠ 12 · K♥ 16 · 7♦ 20" in shown
+    assert shown.count("Your hand: ") == 2
+    assert "Nothing has happened since your last move." in shown
+
+
+def test_enter_draws_the_table_again() -> None:
+    assert asks("")[0].count("nain jaune │") == asks("table")[0].count("nain jaune │") == 2
+
+
+def test_undo_in_a_run_of_ones_own_and_too_late() -> None:
+    shown, _ = asks("u")
+    assert "It is too late to take a move back" in shown
+    for seed in range(40):
+        table = persons_table("djeco", seed=seed, decline="always")
+        table.run_on()
+        if table.round_over:
+            continue
+        first = table.speaker.typed(table.legal[0])
+        table.play(table.legal[0])
+        table.run_on()
+        if table._before:  # still the person's own
+            typist = Typist([first, "u", "hand"])
+            session(persons_table("djeco", seed=seed, decline="always"), typist).run()
+            assert "Your last move is taken back." in typist.shown
+            return
+    pytest.fail("no seed gives two decisions in a row")
+
+
+# ---------------------------------------------------------------- goodbyes
+
+
+def test_leaving_is_asked_twice_and_says_what_is_kept() -> None:
+    shown, _ = asks("q", "no", "q", "y", "never typed")
+    assert shown.count("Leave the table? y leaves") == 2
+    assert "You stay." in shown
+    assert "You have left the table.\nWhat was not finished is not recorded; what was finished before is kept.\n" in shown
+    assert shown.endswith("Play the same cards again with --seed 5.\n")
+    assert "never typed" not in shown
+
+
+def test_a_queen_is_no_goodbye() -> None:
+    """`q` leaves and `Q` is a card."""
+    shown, _ = asks("Q")
+    assert "Leave the table?" not in shown
+
+
+def test_the_end_of_the_input_is_a_goodbye() -> None:
+    shown, _ = asks()
+    assert "You have left the table." in shown
+
+
+@pytest.mark.parametrize("at", ["move", "look", "rival"])
+def test_ctrl_c_is_a_goodbye(at: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = persons_table("batasaurus" if at == "look" else "djeco", seed=5)
+
+    def stop(*_: Any) -> str:
+        raise KeyboardInterrupt
+
+    typist = Typist([])
+    if at == "rival":
+        monkeypatch.setattr(table, "run_on", stop)
+    else:
+        monkeypatch.setattr(typist, "_read", stop)
+    assert session(table, typist).run() == 130
+    assert "You have left the table." in typist.shown
+
+
+def test_leaving_between_rounds_keeps_what_was_finished() -> None:
+    table = persons_table("djeco", seed=3, by_rounds=True)
+    records: list[Record] = []
+
+    def answers() -> Iterator[str]:
+        for answer in obliging(table):
+            yield "q" if table.round_over else answer
+
+    typist = Typist(answers())
+    played = session(table, typist, keep=lambda record: str(records.append(record)))
+    assert played.run(rounds=5) == 0
+    assert (played.rounds, len(records)) == (1, 1)
+    assert "You have left the table." in typist.shown
+    assert "Standings" in typist.shown
+
+
+# ---------------------------------------------------------------- what is seen
+
+
+@GAMES
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_hidden_cards_change_nothing_on_the_screen(game: str, language: str) -> None:
+    """Whatever is asked before anybody has played: the screen is the same for all hands that fit what the seat knows."""
+    everything = ["?", "last", "table", "u"]
+    compared = differing = 0
+    for seed in range(24):
+        shown = []
+        for hidden in (False, True):
+            table = persons_table(get_game(game).default_preset, seed=seed, language=language)
+            if hidden:
+                other = helper(table.setup).reshuffle(table.setup, table._batch.tables[0], 0, random.Random(seed))
+                differing += other.tobytes() != table._opening.tobytes()
+                table._batch.set_tables(0, other)
+                table._opening["rng"] = table._batch.tables["rng"][0]
+                table._begin()
+            typist = Typist(["" if table.looks else "?", *everything, *table.speaker.topics], screen=True)
+            if table.at_turn != 0:
+                break  # another seat begins, and what it does follows from its hand
+            session(table, typist, look=0).run()
+            shown.append(typist.shown)
+        if len(shown) == 2:
+            assert shown[0] == shown[1]
+            compared += 1
+    assert compared > 3
+    assert differing > 3
+
+
+def test_b4_2_a_layout_is_shown_once() -> None:
+    table = persons_table("batasaurus", seed=3)
+    typist = Typist(["", "table", "unshown", "?"], screen=True)
+    session(table, typist, look=0).run()
+    glimpse, after = typist.shown.split("\x1b[?1049l")
+    layout = [table.setup.game.speaker(table.setup, table._opening, 0, "en", None).words.dinosaurs[int(value) - 1]  # type: ignore[misc,arg-type]
+              for value in table._opening["layout"][0]]  # fmt: skip
+    rows = [line for line in glimpse.splitlines() if all(name in line for name in layout[:4])]
+    assert rows
+    assert not [line for line in after.splitlines() if all(name in line for name in layout[:4])]
+
+
+def test_a_narrow_terminal_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Typist, "columns", 50)
+    table = persons_table("djeco", seed=5, seat=3)
+    typist = Typist(["?"])
+    session(table, typist).run()
+    assert "╔" not in typist.shown
+    assert "Your hand: " in typist.shown
+    assert "this terminal 50" in " ".join(typist.shown.split())
+    assert max(map(len, typist.shown.splitlines())) <= 50
+
+
+@GAMES
+def test_the_picture_fits_80_columns(game: str) -> None:
+    for preset, sheet in get_game(game).presets.items():
+        for language in LANGUAGES:
+            table = persons_table(preset, sheet.players[-1], language=language)
+            assert max(map(len, table.picture(color=False).splitlines())) <= 80
+
+
+def test_colors_are_used_where_they_are_wanted() -> None:
+    for color in ("always", "never"):
+        table = persons_table("djeco", seed=5, seat=3)
+        typist = Typist(["pots"], color=color)
+        session(table, typist).run()
+        assert ("\x1b[31m10♦\x1b[0m" in typist.shown) == (color == "always")
+
+
+def test_every_ply_of_another_takes_the_same_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A forced one too, or the pause would tell it from a choice."""
+    table = persons_table("djeco", seed=5)
+    typist = Typist(obliging(table))
+    pauses: list[int] = []
+    monkeypatch.setattr(typist, "pause", lambda: pauses.append(1))
+    told: list[Any] = []
+    run_on = table.run_on
+    monkeypatch.setattr(table, "run_on", lambda: told.append(run_on()) or told[-1])
+    Session(table, typist, ["a", "b", "c", "d"], confirm=False).run(rounds=1)
+    assert len(pauses) == sum(map(len, told)) > 20

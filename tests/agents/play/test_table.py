@@ -1,0 +1,224 @@
+"""A person's table: the games of every other door, moves taken back as long as that is fair, and records."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nainjaune_agents.play.table import PersonsTable
+from nainjaune_env.batch import Batch
+from nainjaune_env.errors import IllegalActionError, RecordError, RulesError
+from nainjaune_env.record import verify_record
+from nainjaune_env.recorder import Recorder
+from nainjaune_env.registry import game_names, get_game, make_setup
+from tests.agents.play.typist import persons_table
+
+GAMES = pytest.mark.parametrize("game", game_names())
+NAMES = ["a", "b", "c", "d"]
+
+
+def preset(game: str) -> str:
+    return get_game(game).default_preset
+
+
+def play_round(table: PersonsTable, rng: random.Random) -> None:
+    """The person plays whatever is legal, until the round is over."""
+    table.run_on()
+    while not table.round_over:
+        assert table.at_turn == table.seat
+        table.play(rng.choice(table.legal))
+        table.run_on()
+
+
+def state(table: PersonsTable) -> tuple[Any, ...]:
+    """All that can be seen of the table, and what will come of it."""
+    speaker = table.speaker
+    told = [speaker.about(topic) for topic in speaker.topics]
+    return table.picture(color=False), told, speaker.menu(80), table.payoff.tolist(), table._batch.tables.tobytes()
+
+
+@GAMES
+def test_the_first_deal_is_that_of_a_batch(game: str) -> None:
+    for seed in (0, 7):
+        table = persons_table(preset(game), seed=seed)
+        assert table._opening.tobytes() == Batch(table.setup, 1, seed=seed, skip_forced=False).tables[0].tobytes()
+
+
+@GAMES
+def test_a_match_is_that_of_a_batch_action_by_action(game: str) -> None:
+    """And its record is the one that a recorder writes of a batch that skips forced plies."""
+    knobs = {"max_rounds": 3} if "max_rounds" in make_setup(None, preset(game)).rules.names() else {}
+    table, rng = persons_table(preset(game), seed=5, **knobs), random.Random(1)
+    payoffs = []
+    while True:
+        play_round(table, rng)
+        payoffs.append(table.payoff.copy())
+        if table.match_over:
+            break
+        table.deal()
+    record = table.record(NAMES[: table.setup.players])
+    assert verify_record(record) == len(payoffs)
+    assert record["seed"] == 5
+
+    batch = Batch(table.setup, 1, seed=5, episode="match", autoreset=False, skip_forced=False)
+    like_cards = np.random.default_rng(int(batch.tables[0]["rng"]))
+    recorder = Recorder(batch, NAMES[: table.setup.players], rng=like_cards, seed=5)
+    total = batch.reward[0].astype(np.int64)
+    finished: list[Any] = []
+    for action in table._actions:
+        batch.step([action])
+        total += batch.reward[0]
+        finished += recorder.stepped([action])
+    assert batch.done[0]
+    assert total.tolist() == np.sum(payoffs, axis=0).tolist()
+    assert finished == [(0, record)]
+
+
+@GAMES
+def test_rounds_by_themselves(game: str) -> None:
+    table, rng = persons_table(preset(game), seed=2, by_rounds=True), random.Random(3)
+    openings = []
+    for _ in range(3):
+        openings.append(table._opening.tobytes())
+        play_round(table, rng)
+        assert table.match_over
+        assert verify_record(table.record(NAMES[: table.setup.players])) == 1
+        table.deal()
+    assert len(set(openings)) == 3
+
+
+@GAMES
+def test_the_same_seed_the_same_game(game: str) -> None:
+    one, two, other = (persons_table(preset(game), seed=seed) for seed in (4, 4, 5))
+    for table in (one, two, other):
+        play_round(table, random.Random(1))
+    assert one._actions == two._actions != other._actions
+
+
+def test_what_is_not_over_is_no_record() -> None:
+    table = persons_table()
+    with pytest.raises(RecordError, match="expected another action"):
+        table.record(NAMES)
+
+
+def test_what_cannot_be_played() -> None:
+    with pytest.raises(RulesError, match=r"seat is from 0 to 3, not 4\."):
+        persons_table(seat=4)
+    with pytest.raises(RulesError, match="has no end"):
+        persons_table("classic", max_rounds=None)
+    assert persons_table("classic", max_rounds=None, by_rounds=True).setup.players == 4
+
+
+def test_an_illegal_action_changes_nothing() -> None:
+    table = persons_table()
+    table.run_on()
+    before = state(table)
+    illegal = next(action for action in range(len(table.setup.game.actions)) if action not in table.legal)
+    with pytest.raises(IllegalActionError):
+        table.play(illegal)
+    assert state(table) == before
+
+
+# ---------------------------------------------------------------- taking back
+
+
+@pytest.mark.parametrize(
+    ("name", "knobs"), [("djeco", {}), ("tableau", {"announce": "explicit"}), ("batasaurus", {"memory": "perfect"})]
+)
+def test_a_move_is_taken_back_as_if_it_had_not_been(name: str, knobs: dict[str, Any]) -> None:
+    """Also in a later round of a match; and the match then goes on as it would have."""
+    if "max_rounds" in make_setup(None, name).rules.names():
+        knobs = {**knobs, "max_rounds": 2}
+    table, rng, undone = persons_table(name, seed=8, **knobs), random.Random(2), 0
+    while True:
+        table.run_on()
+        while not table.round_over:
+            before, action = state(table), rng.choice(table.legal)
+            told = table.play(action)
+            undoable = bool(table._before)
+            if undoable and rng.random() < 0.7:
+                assert table.undo()
+                assert state(table) == before
+                undone += 1
+                assert table.play(action) == told
+            table.run_on()
+        if table.match_over:
+            break
+        table.deal()
+    assert undone > 2
+    assert verify_record(table.record(NAMES[: table.setup.players])) >= 1
+
+
+def test_several_moves_are_taken_back_one_by_one() -> None:
+    """In a run of one's own."""
+    for seed in range(60):
+        table = persons_table("djeco", seed=seed, decline="always")
+        table.run_on()
+        states = []
+        while not table.round_over and len(states) < 3:
+            states.append(state(table))
+            table.play(table.legal[0])
+            table.run_on()
+            if not table._before:
+                break
+        if len(table._before) == 3:
+            break
+    else:
+        pytest.fail("no seed gives three moves in a row")
+    for before in reversed(states):
+        assert table.undo()
+        assert state(table) == before
+    assert not table.undo()
+
+
+def test_nothing_is_taken_back_once_another_has_played() -> None:
+    table, rng = persons_table("djeco", seed=3), random.Random(1)
+    late = 0
+    table.run_on()
+    while not table.round_over:
+        table.play(rng.choice(table.legal))
+        if table.run_on() and not table.round_over and not table._before:
+            late += 1
+            before = state(table)
+            assert not table.undo()
+            assert state(table) == before
+    assert not table.undo()
+    assert late > 1
+
+
+def test_b4_2_from_memory_nothing_is_taken_back() -> None:
+    """One's own card is turned up for oneself, too."""
+    table = persons_table("batasaurus", seed=3)
+    table.run_on()
+    while not table.round_over:
+        table.play(table.legal[-1])
+        assert not table.undo()
+        table.run_on()
+
+
+# ---------------------------------------------------------------- looking
+
+
+def test_b4_2_a_look_is_the_one_thing_to_do() -> None:
+    table = persons_table("batasaurus", seed=3)
+    looks = []
+    while not table.round_over:
+        table.run_on()
+        if not table.round_over:
+            looks.append(table.looks)
+            table.play(table.legal[0])
+    assert looks[0]
+    assert not any(looks[1:])
+    assert not any(table.looks for table in [persons_table("batasaurus", memory="perfect")])
+
+
+@GAMES
+def test_others_hands_are_drawn_only_when_the_round_is_over(game: str) -> None:
+    table = persons_table(preset(game), seed=6)
+    table.run_on()
+    assert table.picture(color=False, everything=True) == table.picture(color=False)
+    play_round(table, random.Random(1))
+    assert table.picture(color=False, everything=True) != table.picture(color=False)

@@ -1,0 +1,74 @@
+"""The terminal: colours where they are wanted, and what is shown once is gone afterwards."""
+
+from __future__ import annotations
+
+import io
+import time
+
+import pytest
+
+from nainjaune_agents.play import terminal as module
+from nainjaune_agents.play.terminal import ALTERNATE, BACK, CLEAR, Terminal, wants_color
+from tests.agents.play.typist import Screen, Typist
+
+
+@pytest.mark.parametrize(
+    ("color", "screen", "environment", "wanted"),
+    [
+        ("auto", True, {}, True),
+        ("auto", True, {"NO_COLOR": "1"}, False),
+        ("auto", True, {"NO_COLOR": ""}, True),  # no-color.org: set and not empty
+        ("auto", True, {"TERM": "dumb"}, False),
+        ("auto", False, {}, False),
+        ("always", False, {"NO_COLOR": "1"}, True),
+        ("never", True, {}, False),
+    ],
+)
+def test_colors(color: module.Color, screen: bool, environment: dict[str, str], wanted: bool) -> None:
+    out = Screen() if screen else io.StringIO()
+    assert wants_color(color, out, environment) == wanted
+    assert Terminal(color=color, out=out, inp=io.StringIO(), environment=environment).color == wanted
+
+
+def test_without_a_screen_nothing_is_cleared() -> None:
+    typist = Typist(["x"])
+    typist.say("a")
+    assert not typist.clear()
+    assert typist.ask("? ") == "x"
+    assert typist.shown == "a\n? x\n"
+    assert typist.columns == 80
+
+
+def test_a_screen_is_cleared() -> None:
+    typist = Typist([], screen=True)
+    assert typist.clear()
+    assert typist.shown == CLEAR
+
+
+def test_a_glimpse_is_seen_on_another_screen() -> None:
+    typist = Typist([""], screen=True)
+    typist.glimpse("secret", "ready? ", 0)
+    before, during = typist.shown.split(ALTERNATE)
+    assert before == ""
+    assert during == f"{CLEAR}secret\nready? \n{CLEAR}{BACK}"
+
+
+def test_a_glimpse_ends_on_the_other_screen_whatever_happens() -> None:
+    typist = Typist([], screen=True)  # Ctrl-D
+    with pytest.raises(EOFError):
+        typist.glimpse("secret", "ready? ", 0)
+    assert typist.shown.endswith(CLEAR + BACK)
+
+
+def test_without_a_screen_a_glimpse_waits_for_enter() -> None:
+    typist = Typist([""])
+    typist.glimpse("seen", "ready? ", 5)
+    assert typist.shown == "seen\nready? \n"
+
+
+def test_the_pause_is_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
+    slept: list[float] = []
+    monkeypatch.setattr(time, "sleep", slept.append)
+    Typist([], pace=0.25).pause()
+    Typist([], pace=0).pause()
+    assert slept == [0.25]

@@ -1,0 +1,47 @@
+"""What the table says is there in every language, and no word means two things."""
+
+from __future__ import annotations
+
+from nainjaune_agents.play.texts import TEXTS, any_language
+from nainjaune_env.registry import game_names, get_game
+from nainjaune_env.speech import LANGUAGES
+from tests.agents.play.typist import persons_table
+from tests.wordings import differences, texts_of
+
+COMMANDS = ("help", "quit", "undo", "last", "table", "confirm")
+LISTS = ("yes", *(f"{command}_words" for command in COMMANDS))
+
+
+def test_every_text_is_there_in_every_language() -> None:
+    assert set(TEXTS) == set(LANGUAGES)
+    assert len(list(texts_of(TEXTS["en"]))) > 40
+    assert differences(TEXTS["en"], TEXTS["fr"], free=LISTS) == []
+
+
+def test_the_check_can_fail() -> None:
+    assert differences({"a": "x {y}", "b": "z"}, {"a": "x", "b": " "}) == [
+        "[a] is filled in with other things",
+        "[b] is empty",
+    ]
+    assert differences(("x", "y"), ("x",)) == ["(1) stands in one language only"]
+    assert differences({"words": ("x", "y")}, {"words": ("x",)}) != []
+
+
+def test_no_word_is_two_commands() -> None:
+    words = [word for command in COMMANDS for word in any_language(command)]
+    assert len(words) == len(set(words))
+
+
+def test_no_command_hides_a_topic_or_a_move() -> None:
+    """Commands are looked for first; the game's own words come after. ``q`` alone is written as a queen is not."""
+    for name in game_names():
+        for preset in get_game(name).presets:
+            for language in LANGUAGES:
+                table = persons_table(preset, language=language)
+                speaker = table.speaker
+                commands = {word for command in COMMANDS for word in any_language(command)}
+                assert not commands & {topic.lower() for topic in speaker.topics}
+                table.run_on()
+                if not table.round_over:
+                    typed = {speaker.typed(action) for action in table.legal}
+                    assert not commands & (typed | {text.lower() for text in typed} - {"q"})
