@@ -162,7 +162,7 @@ def tally(table: Any, rules: Any, moves: Any) -> Any:
         return follow(table, rules, moves)
     held = held_ranks(table)
     ranks = ranks_in(rules, moves)
-    gone = table.hand[table.seat]
+    gone = table.hand[table.seat] | ~rules.deck  # a short deck lacks cards (N1.7)
     for seat in range(rules.players):
         gone |= table.played[seat]
     best = 0

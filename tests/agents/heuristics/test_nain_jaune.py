@@ -12,7 +12,7 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.heuristics.nain_jaune import NAMES, choose
 from nainjaune_env.agent import Turn
 from nainjaune_env.batch import Batch, legal_actions
-from nainjaune_env.cards import DECK, RANKS
+from nainjaune_env.cards import DECK, RANKS, cards_in
 from nainjaune_env.games.nain_jaune import SPEC
 from nainjaune_env.games.nain_jaune.notation import setup_table
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
@@ -27,6 +27,8 @@ SETUPS = [
 ] + [
     pytest.param(SPEC.setup("tableau", 4, announce="explicit", decline="always"), id="explicit-always"),
     pytest.param(SPEC.setup("skip", 3, announce="explicit", stake=2), id="explicit-skip"),
+    pytest.param(SPEC.setup("djeco", 2, ranks=8, suits=3, hand=10), id="short"),
+    pytest.param(SPEC.setup("skip", 2, ranks=11, suits=2, hand=9), id="short-skip"),
 ]
 
 
@@ -41,7 +43,9 @@ class View:
         self.held = {RANKS.index(card[0]) + 1 for card in self.hand}
         self.pots = {card: int(table.pot[i]) for i, card in enumerate(POT_CARDS)}
         seen = int(np.bitwise_or.reduce(table.played[: setup.players]))
-        self.elsewhere = [text for number, text in enumerate(DECK) if not seen >> number & 1 and text not in self.hand]
+        rules: Any = setup.kernel_rules
+        deck = [(number, DECK[number]) for number in cards_in(rules.deck)]
+        self.elsewhere = [text for number, text in deck if not seen >> number & 1 and text not in self.hand]
 
     def play(self, rank: int) -> str:
         """The move that plays a rank: announced, if its pot card is held."""
