@@ -50,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--look", type=float, default=30.0, metavar="SECONDS",
         help="how long you see what is shown only once; 0: until Enter (default: %(default)s)",
     )  # fmt: skip
+    parser.add_argument("--every-ply", action="store_true", help="be asked also where you have no choice")
     parser.add_argument("--no-confirm", action="store_true", help="play moves without asking whether they are meant")
 
 
@@ -93,7 +94,9 @@ def run(args: argparse.Namespace) -> int:
         return str(args.records)
 
     seed = secrets.randbelow(1 << 32) if args.seed is None else args.seed
-    table = PersonsTable(setup, args.seat, others, seed=seed, language=args.lang, by_rounds=rounds is not None)
+    table = PersonsTable(
+        setup, args.seat, others, seed=seed, language=args.lang, by_rounds=rounds is not None, every_ply=args.every_ply
+    )
     seated = [agent.name for agent in others]
     seated.insert(args.seat, args.name)
     terminal = Terminal(color=args.color, pace=args.pace)

@@ -59,6 +59,8 @@ class Session:
         """What has happened since the person's last move, that included."""
         self._moved = False
         """Whether there is such a move in this round."""
+        self._notices: list[str] = []
+        """What was said before the person's first move of the round: it stands below the table until then."""
 
     def run(self, rounds: int | None = None) -> int:
         """Play one match, or ``rounds`` rounds; gives the exit status: 0, also where the person leaves, or 130 after Ctrl-C."""
@@ -87,11 +89,14 @@ class Session:
     def _greet(self) -> None:
         texts, setup = self.texts, self.table.setup
         title = texts.welcome.format(title=setup.game.title, preset=setup.preset, seats=", ".join(self.labels))
-        self._say([title, texts.seed.format(seed=self.table.seed), texts.help_hint, ""])
+        self._notices = [title, texts.seed.format(seed=self.table.seed), texts.help_hint, ""]
+        self._say(self._notices)
 
     def _round(self) -> None:
         self._heard, self._moved = [], False
-        self._say([*self.table.speaker.begun(), ""])
+        begun = [*self.table.speaker.begun(), ""]
+        self._notices += begun
+        self._say(begun)
         while True:
             told = self.table.run_on()
             self._heard += told
@@ -103,6 +108,7 @@ class Session:
             else:
                 action = self._choice()
                 self._heard, self._moved = self.table.play(action), True
+                self._notices = []
                 self._tell(self._heard)
 
     def _glimpse(self) -> None:
@@ -173,6 +179,8 @@ class Session:
         """The table, what has happened since the person's last move, and what may be played now."""
         cleared = self.terminal.clear()
         self._draw()
+        if cleared:
+            self._say(self._notices)
         if cleared and self._heard:
             self._recap()
             self._say([""])
@@ -243,6 +251,7 @@ class Session:
         self.totals += self.table.payoff
         cleared = self.terminal.clear()
         self._draw(everything=True)
+        self._notices = []
         if cleared:
             self._recap()
         self._say(["", self.texts.round_over, *self.table.speaker.settled(), "", *self._figures(), ""])

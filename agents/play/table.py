@@ -32,13 +32,22 @@ class PersonsTable:
     """One table, on which every ply is made by itself: the rounds of one match, or with ``by_rounds`` rounds by themselves.
 
     The first deal is that of ``Batch(setup, 1, seed=seed)``, as through every other door; agents draw from generators of the
-    seed, too. A seat is asked where the game asks it; other plies are made without asking, the person's too.
+    seed, too. Agents are asked where the game asks them, and so is the person; other plies are made without asking.
     """
 
     def __init__(
-        self, setup: Setup, seat: int, others: Sequence[Agent], *, seed: int, language: str, by_rounds: bool = False
+        self,
+        setup: Setup,
+        seat: int,
+        others: Sequence[Agent],
+        *,
+        seed: int,
+        language: str,
+        by_rounds: bool = False,
+        every_ply: bool = False,
     ) -> None:
-        """``others`` are the agents in the other seats, in seat order.
+        """``others`` are the agents in the other seats, in seat order. With ``every_ply`` the person is asked also where there is
+        nothing to choose.
 
         Raises :class:`RulesError` where the game has no words, a match would have no end, or the seat is not there.
         """
@@ -54,6 +63,7 @@ class PersonsTable:
         self.seed = seed
         self.language = language
         self.by_rounds = by_rounds
+        self.every_ply = every_ply
         self.payoff = np.zeros(n, np.int64)
         """What each seat has made of this round, shape (n,)."""
         self._batch = Batch(setup, 1, seed=seed, skip_forced=False, autoreset=False)
@@ -122,14 +132,19 @@ class PersonsTable:
         return bool(asks(self._batch.tables[0], self.setup.kernel_rules, np.int64(self._batch.legal[0])))
 
     @property
+    def waits(self) -> bool:
+        """Whether the person is to act, and to be asked."""
+        return not self.round_over and self.at_turn == self.seat and (self.every_ply or self._asked)
+
+    @property
     def looks(self) -> bool:
-        """Whether the person is asked though there is but one thing to do: to see what will not be seen again."""
-        return not self.round_over and self.at_turn == self.seat and self._asked and len(self.legal) == 1
+        """Whether the game asks the person though there is but one thing to do: to see what will not be seen again."""
+        return self.waits and self._asked and len(self.legal) == 1
 
     def run_on(self) -> list[Said]:
         """Go on to the person's next decision, or the end of the round; gives what is to be told of it."""
         told: list[Said] = []
-        while not self.round_over and not (self.at_turn == self.seat and self._asked):
+        while not self.round_over and not self.waits:
             if self.at_turn != self.seat:
                 self._before.clear()  # the person sees something of another's: from here on nothing is taken back
             action = int(self._seating.actions(np.array([0]))[0]) if self._asked else self.legal[0]

@@ -38,6 +38,7 @@ class Phrases:
     takes: str
     holds: str
     again: str
+    passes: str
     or_: str
     not_understood: str
     lacks: str
@@ -107,6 +108,7 @@ ENGLISH = Phrases(
     takes="takes its pot: {chips}",
     holds="in its pot: {chips}",
     again="and you lead again",
+    passes="you pass",
     or_=" or ",
     not_understood="I do not understand {text!r}: type what stands in front of a card, or ? for help.",
     lacks="You do not hold {card}.",
@@ -178,6 +180,7 @@ FRENCH = Phrases(
     takes="prend son pot : {chips}",
     holds="dans son pot : {chips}",
     again="et vous recommencez",
+    passes="vous passez",
     or_=" ou ",
     not_understood="Je ne comprends pas {text!r} : tapez ce qui est devant une carte, ou ? pour de l'aide.",
     lacks="Vous n'avez pas de carte {card}.",

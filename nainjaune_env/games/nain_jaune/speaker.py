@@ -106,7 +106,7 @@ class Speaker:
     def _entry(self, action: int) -> tuple[str, str, str]:
         """What to type, the cards it may be, and what comes of it."""
         if action == PASS:
-            return self.typed(action), self.echo(action), ""
+            return self.typed(action), self.echo(action), self.phrases.passes
         cards = self._cards_of(action)
         note = ""
         if cards[0] in POT_CARDS:

@@ -18,6 +18,7 @@ from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.record import read_records
 from tests.agents.positions import small
 from tests.agents.test_checkpoint import make
+from tests.source import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +47,23 @@ def test_the_default_is_a_match_against_the_best_rule_of_thumb(
     assert f"seat 0 (you), seat 1 ({best})" in out
     assert "Seed 5: the same cards come again with --seed 5." in out
     assert out.endswith("Play the same cards again with --seed 5.\n")
+
+
+def test_the_page_shows_what_is_shown(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    page = (ROOT / "docs" / "play.md").read_text(encoding="utf-8")
+    command, screen = re.findall(r"```text\n\$ nainjaune play ([^\n]*)\n(.*?)```", page, re.DOTALL)[0]
+    status, out, _ = play(capfd, monkeypatch, command)
+    assert status == 0
+    assert out.startswith(screen.rstrip("\n"))
+    assert len(screen.splitlines()) > 30
+
+
+def test_the_page_has_every_option(capfd: pytest.CaptureFixture[str]) -> None:
+    page = (ROOT / "docs" / "play.md").read_text(encoding="utf-8")
+    with pytest.raises(SystemExit):
+        main(["play", "--help"])
+    for option in set(re.findall(r"(--[a-z-]+)", capfd.readouterr().out)) - {"--help"}:
+        assert option in page, option
 
 
 def test_without_a_seed_another_one_every_time(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -278,6 +278,17 @@ def test_the_picture_fits_80_columns(game: str) -> None:
             assert max(map(len, table.picture(color=False).splitlines())) <= 80
 
 
+def test_what_was_said_first_is_not_cleared_away_before_it_is_read() -> None:
+    """It stands below the table until the person has moved."""
+    table = persons_table("tableau", seed=5, announce="explicit")
+    typist = Typist(obliging(table), screen=True)
+    session(table, typist).run(rounds=1)
+    screens = typist.shown.split(CLEAR)
+    told = [number for number, screen in enumerate(screens) if "? is for help" in screen and "type “7d takes”" in screen]
+    assert told == [0, 1]
+    assert len(screens) > 3
+
+
 def test_colors_are_used_where_they_are_wanted() -> None:
     for color in ("always", "never"):
         table = persons_table("djeco", seed=5, seat=3)

@@ -122,6 +122,27 @@ def test_an_illegal_action_changes_nothing() -> None:
     assert state(table) == before
 
 
+@GAMES
+def test_the_person_may_be_asked_at_every_ply(game: str) -> None:
+    """That changes who is asked and nothing else: looks are looks, and the others' games go on as they would."""
+    asked = {}
+    for every_ply in (False, True):
+        table, own, waits = persons_table(preset(game), seed=4, every_ply=every_ply), 0, 0
+        table.run_on()
+        looks = table.looks
+        while not table.round_over:
+            waits += 1
+            table.play(table.legal[0])
+            table.run_on()
+        asked[every_ply] = table._actions, looks
+        replayed = Batch(table.setup, 1, seed=4, skip_forced=False, autoreset=False)
+        for action in table._actions:
+            own += int(replayed.seat[0] == table.seat)
+            replayed.step([action])
+        assert (waits == own) == every_ply
+    assert asked[False] == asked[True]
+
+
 # ---------------------------------------------------------------- taking back
 
 

@@ -47,7 +47,7 @@ class Typist(Terminal):
 
 def persons_table(preset: str | None = None, players: int | None = None, **options: Any) -> PersonsTable:
     """A table against `random`; what is no option of ``PersonsTable`` is a knob."""
-    own = {"seat": 0, "seed": 1, "language": "en", "by_rounds": False, "agent": "random"}
+    own = {"seat": 0, "seed": 1, "language": "en", "by_rounds": False, "every_ply": False, "agent": "random"}
     own.update({name: options.pop(name) for name in own if name in options})
     setup = make_setup(None, preset, players, **options)
     agent = heuristics(setup.game.name)[own.pop("agent")]

@@ -77,7 +77,7 @@ def test_n2_4_who_may_pass(decline: str, passes: str | None) -> None:
     assert refused(told, "9h") == "9♥ is not wanted now: the rank is 6."
     if passes is None:
         assert named(told, "no 6") == "-"
-        assert told.menu(80) == ["Wanted: 6.", "  6  6♥", "  -  “no 6”"]
+        assert told.menu(80) == ["Wanted: 6.", "  6  6♥", "  -  “no 6”  you pass"]
     else:
         assert refused(told, "pass") == passes
         assert told.menu(80) == ["Wanted: 6.", "  6  6♥"]
