@@ -207,7 +207,7 @@ def test_ctrl_c_leaves_with_a_sentence() -> None:
 
 def test_b4_2_what_is_shown_once_goes_after_its_time() -> None:
     with player("--preset=batasaurus", "--agents=highest", "--seed=5", "--look=0.2") as person:
-        person.until("Look well: you will not see this again. 0.2 seconds")
+        person.until("Look well: you will not see this again. 0.2 s,")
         person.until("What you have seen is face down now.")  # nobody has pressed Enter
         person.until(MOVE)
         person.type("q")
