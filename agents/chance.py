@@ -14,6 +14,7 @@ class For(IntEnum):
     MATCHES = 1
     TRAINING = 2
     PERSON = 3
+    FILM = 4
 
 
 def generator(seed: int, purpose: For, *key: int) -> np.random.Generator:

@@ -18,6 +18,7 @@ from .contract import CHOICES, advance, all_setups, any_setup, everything, helpe
 
 every_setup = pytest.mark.parametrize("setup", all_setups())
 some = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+few = settings(some, max_examples=25)
 SEEDS = st.integers(0, 2**64 - 1)
 STYLES = st.sampled_from(sorted(CHOICES))
 
@@ -130,6 +131,30 @@ def test_what_is_hidden_has_no_effect_on_what_a_seat_sees(setup: Setup, seed: in
         assert eyes.redacted(other, seat).tobytes() == eyes.redacted(table, seat).tobytes()
         if seat == table.seat and batch.legal[0]:
             assert eyes.legal(other) == eyes.legal(table)
+
+
+@few
+@given(setup=any_setup(), seed=SEEDS, plies=st.integers(0, 120), style=STYLES)
+def test_what_is_hidden_has_no_effect_on_a_picture(setup: Setup, seed: int, plies: int, style: str) -> None:
+    rng = random.Random(seed)
+    batch = single(setup, seed=seed)
+    advance(batch, plies, rng, style)
+    table = batch.tables[0]
+    painter = setup.game.painter
+    assert painter is not None
+    for seat in range(setup.players):
+        other = helper(setup).reshuffle(setup, table, seat, rng)
+        assert painter.svg(setup, other, seat) == painter.svg(setup, table, seat)
+
+
+def test_a_spectator_sees_what_is_hidden_from_seats() -> None:
+    """Or the test above would hold of any picture."""
+    for parameter in all_setups():
+        setup = parameter.values[0]
+        batch = single(setup, seed=5)
+        advance(batch, 5, random.Random(5))
+        other = helper(setup).reshuffle(setup, batch.tables[0], 0, random.Random(5))
+        assert setup.game.painter.svg(setup, other) != setup.game.painter.svg(setup, batch.tables[0])
 
 
 def test_reshuffling_does_reshuffle() -> None:

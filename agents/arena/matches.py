@@ -57,5 +57,20 @@ def record_matches(
             yield finished[table]
 
 
+def record_round(setup: Setup, agents: Sequence[Agent], *, seed: int) -> Record:
+    """The record of one round by itself, begun with the table of ``Batch(setup, 1, seed=seed)``.
+
+    Seat s is held by agent ``s mod len(agents)``.
+    """
+    batch = Batch(setup, 1, seed=seed, autoreset=False)
+    seating = np.arange(setup.players)[None, :] % len(agents)
+    rngs = [generator(seed, For.FILM, who) for who in range(len(agents) + 1)]
+    recorder = Recorder(batch, [agents[who].name for who in seating[0]], rng=rngs[-1], seed=seed)
+    finished: list[tuple[int, Record]] = []
+    play_out(batch, agents, seating, rngs[:-1], after_step=lambda actions: finished.extend(recorder.stepped(actions)))
+    ((_, record),) = finished
+    return record
+
+
 MATCH_STREAM = 1 << 32
 """Matches are dealt from another stream of the seed than the duplicate deals (0), and than training (1 and on)."""

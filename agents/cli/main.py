@@ -10,19 +10,19 @@ from importlib.metadata import version
 
 from nainjaune_env.errors import NainJauneError
 
-from . import curves, evaluate, exact, play, record, train
+from . import curves, evaluate, exact, film, play, record, train
 
 EXTRAS = ("torch", "safetensors", "tensorboard", "matplotlib")
 """What the extra ``train`` installs."""
 
-COMMANDS = (train, curves, evaluate, play, exact, record)
+COMMANDS = (train, curves, evaluate, play, exact, record, film)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a subcommand; gives the exit status: 0 well, 1 an error that is said in a sentence, 130 stopped by Ctrl-C."""
     parser = argparse.ArgumentParser(
         prog="nainjaune",
-        description="Train players, rate them, play against them, and read records of matches.",
+        description="Train players, rate them, play against them, and read or film records of matches.",
         epilog="Each command has its own --help.",
     )
     parser.add_argument("--version", action="version", version=version("nainjaune-env"))

@@ -13,7 +13,7 @@ from nainjaune_env.errors import RulesError
 from nainjaune_env.files import replacing
 from nainjaune_env.render.raster import font_files, pixels
 
-COLOURS = 160
+COLOURS = 128
 """Of the palette that all pictures share: so a picture holds nothing but what has changed."""
 SAMPLES = 6
 """Pictures that the palette is made from, evenly spread."""
@@ -52,8 +52,8 @@ def write_gif(
     first = next(drawn)
     # a GIF counts in hundredths of a second
     times = [10 * max(round(100 * time), 2) for time in (*itertools.repeat(seconds, len(pictures) - 1), last_seconds)]
-    with replacing(path) as partial:
-        first.save(partial, format="GIF", save_all=True, append_images=drawn, duration=times, loop=0, optimize=False)
+    with replacing(path) as partial, partial.open("wb") as file:
+        first.save(file, format="GIF", save_all=True, append_images=drawn, duration=times, loop=0, optimize=True)
 
 
 def _palette(pictures: Sequence[str], scale: float) -> Any:
@@ -62,4 +62,4 @@ def _palette(pictures: Sequence[str], scale: float) -> Any:
 
     chosen = sorted({round(k * (len(pictures) - 1) / (SAMPLES - 1)) for k in range(SAMPLES)})
     together = np.concatenate([pixels(pictures[k], scale) for k in chosen])
-    return Image.fromarray(together).quantize(COLOURS, method=Image.Quantize.MEDIANCUT)
+    return Image.fromarray(together).quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.errors import MissingLibraryError
+from nainjaune_env.files import replacing
 
 EXTRA = "render"
 """The pip extra with the libraries that are needed here."""
@@ -29,6 +30,15 @@ def pixels(svg: str, scale: float = 1.0) -> NDArray[np.uint8]:
     png = resvg_py.svg_to_bytes(svg_string=svg, zoom=scale, skip_system_fonts=True, font_files=fonts)
     with Image.open(io.BytesIO(png)) as image:
         return np.array(image.convert("RGB"))
+
+
+def write_png(svg: str, path: Path, scale: float = 1.0) -> None:
+    """Write the picture as a PNG to ``path``, whole or not at all; the rest is as in :func:`pixels`."""
+    image = pixels(svg, scale)
+    from PIL import Image
+
+    with replacing(path) as partial:
+        Image.fromarray(image).quantize(256, method=Image.Quantize.MAXCOVERAGE).save(partial, format="PNG", optimize=True)
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from numpy.typing import NDArray
 from nainjaune_env.errors import RulesError
 from nainjaune_env.render.raster import require
 
-POLL = 20
-"""Milliseconds between looks at the window's events."""
+POLL = 0.02
+"""Seconds between looks at the window's events."""
 
 
 class Window:
@@ -22,36 +23,37 @@ class Window:
         """``fps``: pictures a second at most. Raises :class:`MissingLibraryError` where pygame is missing."""
         require("pygame", "A window")
         self.title = title
-        self.pause = round(1000 / fps)
+        self.pause = 1 / fps
         self.shut = False
         """Whether somebody has closed the window."""
         self._pygame: Any = None
-        self._last = 0
+        self._next = 0.0
+        """When the next picture may come, as ``time.monotonic`` counts."""
 
     def show(self, image: NDArray[np.uint8]) -> None:
         """Show ``image`` ``(height, width, 3)``, not before the last one has been seen for its time.
 
         Raises :class:`RulesError` where no window can be opened.
         """
-        if self._pygame is None:
+        if self._pygame is None and not self.shut:
             self._open(image.shape[1], image.shape[0])
-        while not self.shut and self._last and self._clock() < self._last + self.pause:
-            self._attend()
-            self._pygame.time.wait(POLL)
         self._attend()
+        while not self.shut and time.monotonic() < self._next:
+            time.sleep(POLL)
+            self._attend()
         if self.shut:
             return
         screen = self._pygame.display.get_surface()
         screen.blit(self._pygame.surfarray.make_surface(image.swapaxes(0, 1)), (0, 0))
         self._pygame.display.flip()
-        self._last = self._clock()
+        self._next = time.monotonic() + self.pause
 
     def close(self) -> None:
         """Close the window, if it is open; a picture shown later opens another."""
         if self._pygame is not None:
             self._pygame.display.quit()
             self._pygame = None
-        self._last = 0
+        self._next = 0.0
 
     def _open(self, width: int, height: int) -> None:
         os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # importing it would print to where an environment's user prints
@@ -64,9 +66,6 @@ class Window:
             raise RulesError(f"No window can be opened here ({error}); the modes 'ansi' and 'rgb_array' need none.") from None
         pygame.display.set_caption(self.title)
         self._pygame = pygame
-
-    def _clock(self) -> int:
-        return int(self._pygame.time.get_ticks())
 
     def _attend(self) -> None:
         """Answer the window's events, or the desktop takes it for dead."""

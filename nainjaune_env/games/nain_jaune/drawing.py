@@ -39,8 +39,8 @@ from nainjaune_env.svg import (
 
 WIDTH, HEIGHT = 1280, 920
 BOARD_X, BOARD_Y, BOARD_WIDTH, BOARD_HEIGHT = 394, 238, 492, 322
-PANEL, WIDE_PANEL = 260, 660
-"""Width of a seat's panel, and of the only other seat's."""
+PANEL, WIDE_PANEL, OWN_PANEL = 260, 660, 222
+"""Width of a seat's panel, of the only other seat's, and of that at the bottom."""
 SMALL, RUN, LARGE = 0.72, 0.86, 1.5
 """Scale of a card in a panel, in the run, and in the viewer's hand."""
 EDGE = 20
@@ -286,8 +286,8 @@ def _own(seen: Scene, name: str, words: Words) -> list[str]:
     """The seat at the bottom, whose hand is always open."""
     me = seen.viewer or 0
     hand = seen.hands[me] or ()
-    parts = [_plate(EDGE + 6, HAND_Y + 24, 222, 68, turn=me == seen.at_turn)]
-    parts += _purse(seen, me, name, EDGE + 18, HAND_Y + 32, 198)
+    parts = [_plate(EDGE + 6, HAND_Y + 24, OWN_PANEL, 68, turn=me == seen.at_turn)]
+    parts += _purse(seen, me, name, EDGE + 18, HAND_Y + 32, OWN_PANEL - 24)
     wide = WIDTH - EDGE - 10 - HAND_X
     begin, step = spread(len(hand), wide, CARD_WIDTH * LARGE, 6)
     if me == seen.winner:

@@ -53,7 +53,7 @@ def film(
     """
     rounds = body["rounds"]
     if part is not None and not 1 <= part <= len(rounds):
-        raise RecordError(f"The match has rounds 1 to {len(rounds)}, not {part}.")
+        raise RecordError(f"The record has rounds 1 to {len(rounds)}, and no round {part!r}.")
     for number, written in enumerate(rounds, 1):
         if part in (None, number):
             for seen in _scenes(setup, written, number, seat):

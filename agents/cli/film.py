@@ -1,0 +1,137 @@
+"""Make a film of a round, as a GIF, or a picture of one position.
+
+  nainjaune film matches.jsonl --match 2 --round 1 --seat 0 --out round.gif       # from a record, as seat 0 saw it
+  nainjaune film --agents lowest tally longest random --seed 3 --out round.gif    # a round played for it
+  nainjaune film matches.jsonl --ply 12 --lang fr --out table.svg                 # one picture: .svg or .png
+
+A round played for it begins with the table that Batch(setup, 1, seed=SEED) begins with. With --seat it shows what that seat may
+see, without it every hand.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from nainjaune_env.speech import LANGUAGES
+
+from .setups import add_setup_arguments, settle_setup
+
+if TYPE_CHECKING:
+    from nainjaune_env.record import Record
+
+NAME = "film"
+HELP = "make a film of a round, or a picture"
+
+ENDINGS = (".gif", ".png", ".svg")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("file", nargs="?", metavar="FILE", help="a file of records (.jsonl); without it a round is played")
+    parser.add_argument("--match", type=int, default=1, metavar="N", help="which of its matches, from 1 (default: %(default)s)")
+    parser.add_argument("--round", type=int, default=1, metavar="N", help="which round of it, from 1 (default: %(default)s)")
+    parser.add_argument(
+        "--agents", nargs="+", metavar="AGENT", help="who plays, in seat order, and over again where there are more seats"
+    )
+    add_setup_arguments(parser)
+    parser.add_argument("--seed", type=int, default=0, help="deal and all other chance come from it (default: %(default)s)")
+    parser.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="where to: .gif for a film, .png or .svg for a picture"
+    )
+    parser.add_argument("--seat", type=int, help="whose view (default: a spectator's, who sees every hand)")
+    parser.add_argument("--lang", choices=LANGUAGES, default="en", help="the language (default: %(default)s)")
+    parser.add_argument("--ply", type=int, metavar="N", help="of a picture: after how many plies, 0 the deal (default: all)")
+    parser.add_argument("--scale", type=float, help="size of what is made of pixels (default: 0.6 of a film, else 1)")
+    parser.add_argument("--seconds", type=float, default=0.8, help="how long a film shows each ply (default: %(default)s)")
+    parser.add_argument("--hold", type=float, default=4.0, metavar="SECONDS", help="and the last one (default: %(default)s)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry it out."""
+    from nainjaune_env.errors import ConfigError, RulesError
+    from nainjaune_env.record import setup_of
+
+    if args.out.suffix not in ENDINGS:
+        raise ConfigError(f"--out ends in {', '.join(ENDINGS)}, and it is {str(args.out)!r}.")
+    if args.scale is not None and args.scale <= 0:
+        raise ConfigError(f"--scale is above 0, not {args.scale:g}.")
+    record = _played(args) if args.file is None else _written(args)
+    setup = setup_of(record)
+    if setup.game.painter is None:
+        raise RulesError(f"The game {setup.game.name!r} has no picture.")
+    if args.seat is not None and args.seat not in range(setup.players):
+        raise ConfigError(f"--seat is from 0 to {setup.players - 1}, not {args.seat}.")
+    film = setup.game.painter.film(setup, record, args.seat, part=args.round, language=args.lang, names=record["agents"])
+    pictures = list(film)
+    if args.out.suffix == ".gif":
+        _film(args, pictures)
+        print(f"{args.out}: {len(pictures)} pictures")
+    else:
+        _picture(args, pictures)
+        print(args.out)
+    return 0
+
+
+def _written(args: argparse.Namespace) -> Record:
+    """The match of the file that was asked for."""
+    from nainjaune_env.errors import ConfigError, RecordError
+    from nainjaune_env.record import read_records
+
+    for name in ("agents", "game", "preset", "players", "set"):
+        if getattr(args, name):
+            raise ConfigError(f"--{name} is for a round that is played; {args.file} holds matches that were.")
+    count = 0
+    for count, record in enumerate(read_records(args.file), 1):
+        if count == args.match:
+            return record
+    raise RecordError(f"{args.file} holds {count} matches, so there is no match {args.match}.")
+
+
+def _played(args: argparse.Namespace) -> Record:
+    """A round between the agents that were asked for."""
+    from nainjaune_env.errors import AgentError, ConfigError
+
+    from ..arena.matches import record_round
+    from ..loading import load_agent, use_threads
+
+    if not args.agents:
+        raise AgentError("Give a file of records, or the agents that are to play: --agents lowest tally.")
+    if args.seed < 0:
+        raise ConfigError(f"--seed is at least 0, not {args.seed}.")
+    setup = settle_setup(args, args.agents)
+    if len(args.agents) > setup.players:
+        raise AgentError(f"There are {setup.players} seats, and {len(args.agents)} agents.")
+    use_threads(1)
+    return record_round(setup, [load_agent(name, setup) for name in args.agents], seed=args.seed)
+
+
+def _film(args: argparse.Namespace, pictures: list[str]) -> None:
+    import sys
+
+    from tqdm import tqdm
+
+    from nainjaune_env.errors import ConfigError
+    from nainjaune_env.render.film import write_gif
+
+    if args.ply is not None:
+        raise ConfigError("--ply is for a picture (.png or .svg); a film shows every ply.")
+    times = {"seconds": args.seconds, "last_seconds": args.hold}
+    with tqdm(total=len(pictures), unit="picture", file=sys.stderr, dynamic_ncols=True, leave=False, disable=None) as bar:
+        write_gif(pictures, args.out, scale=0.6 if args.scale is None else args.scale, **times, progress=bar.update)
+
+
+def _picture(args: argparse.Namespace, pictures: list[str]) -> None:
+    from nainjaune_env.errors import ConfigError
+    from nainjaune_env.files import write_text
+    from nainjaune_env.render.raster import write_png
+
+    last = len(pictures) - 1
+    ply = last if args.ply is None else args.ply
+    if not 0 <= ply <= last:
+        raise ConfigError(f"--ply is from 0 to {last} in this round, not {ply}.")
+    if args.out.suffix == ".svg":
+        write_text(args.out, pictures[ply])
+    else:
+        write_png(pictures[ply], args.out, 1.0 if args.scale is None else args.scale)

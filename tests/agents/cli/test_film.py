@@ -1,0 +1,137 @@
+"""``nainjaune film``: films and pictures from records and from rounds played for them, and what it refuses."""
+
+from __future__ import annotations
+
+import re
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from nainjaune_agents.arena.matches import record_round
+from nainjaune_agents.cli.main import main
+from nainjaune_agents.loading import load_agent
+from nainjaune_env import game_names, get_game
+from nainjaune_env.batch import Batch
+from nainjaune_env.prng import streams
+from nainjaune_env.record import verify_record, write_records
+from nainjaune_env.recorder import Recorder
+from nainjaune_env.registry import make_setup
+from nainjaune_env.render.raster import font_files
+from tests.recorded import play
+from tests.svg_boxes import texts
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory) -> str:
+    path = tmp_path_factory.mktemp("records") / "matches.jsonl"
+    write_records(path, play(make_setup("nain_jaune", "djeco", 2, max_rounds=2), 1, 2))
+    return str(path)
+
+
+def test_a_film_of_a_record(records: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "round.gif"
+    assert main(["film", records, "--match", "2", "--round", "2", "--seat", "0", "--scale", "0.1", "--out", str(out)]) == 0
+    record = play(make_setup("nain_jaune", "djeco", 2, max_rounds=2), 1, 2)[1]
+    plies = len(record["rounds"][1]["moves"])
+    assert capsys.readouterr().out == f"{out}: {plies + 1} pictures\n"
+    with Image.open(out) as film:
+        assert film.size == (128, 92)
+        assert 1 < film.n_frames <= plies + 1  # type: ignore[attr-defined]  (pictures that are alike are one, and longer)
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_a_picture_of_a_round_played_for_it(game: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "table.svg"
+    command = ["film", "--game", game, "--agents", "random", "--seed", "3", "--seat", "1", "--ply", "0", "--out", str(out)]
+    assert main(command) == 0
+    assert capsys.readouterr().out == f"{out}\n"
+    setup = get_game(game).setup()
+    table = Batch(setup, 1, seed=3, skip_forced=False).tables[0]
+    picture = out.read_text(encoding="utf-8")
+    names = ["random"] * setup.players
+    assert setup.game.painter is not None
+    assert texts(picture)[:4] == texts(setup.game.painter.svg(setup, table, 1, names=names))[:4]
+    assert texts(picture).count("random") == setup.players
+    assert main([*command[:-1], str(tmp_path / "again.svg")]) == 0
+    assert (tmp_path / "again.svg").read_text(encoding="utf-8") == picture
+    assert main([*command[:-3], "0", "--lang", "fr", "--scale", "0.2", "--out", str(tmp_path / "table.png")]) == 0
+    with Image.open(tmp_path / "table.png") as image:
+        assert image.size == (256, 184)
+
+
+def test_pictures_by_ply(records: str, tmp_path: Path) -> None:
+    drawn = {}
+    for ply in ("0", "5", None):
+        out = tmp_path / f"{ply}.svg"
+        assert main(["film", records, *(["--ply", ply] if ply else []), "--out", str(out)]) == 0
+        drawn[ply] = ET.fromstring(out.read_text(encoding="utf-8"))[0].text or ""
+    assert "has the lead" in drawn["0"]
+    assert len(set(drawn.values())) == 3
+    assert "is out of cards" in drawn[None]
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_a_round_begins_with_the_table_of_a_batch_of_that_seed(game: str) -> None:
+    setup = get_game(game).setup()
+    agents = [load_agent("random", setup)]
+    record = record_round(setup, agents, seed=11)
+    verify_record(record)
+    assert record == record_round(setup, agents, seed=11)
+    assert record["agents"] == ["random"] * setup.players
+    assert record["seed"] == 11
+    batch = Batch(setup, 1, seed=11, autoreset=False)
+    recorder = Recorder(batch, record["agents"], rng=np.random.default_rng(0))
+    draws = streams(0, 1)
+    while not batch.done[0]:
+        actions = batch.sample(draws)
+        batch.step(actions)
+        found = recorder.stepped(actions)
+    dealt = [key for key in ("layouts", "leader") if key in record] or ["rounds"]
+    for key in dealt:
+        same = (record[key], found[0][1][key])
+        assert same[0] == same[1] if key != "rounds" else same[0][0]["hands"] == same[1][0]["hands"]
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["--out", "x.jpg", "--agents", "random"], r"ends in \.gif, \.png, \.svg, and it is 'x\.jpg'"),
+        (["--out", "x.gif"], "file of records, or the agents"),
+        (["--out", "x.gif", "--agents", "nobody"], "Unknown agent 'nobody'"),
+        (["--out", "x.gif", "--agents", *["random"] * 5], "4 seats, and 5 agents"),
+        (["--out", "x.gif", "--agents", "random", "--seat", "4"], "--seat is from 0 to 3, not 4"),
+        (["--out", "x.gif", "--agents", "random", "--round", "2"], "no round 2"),
+        (["--out", "x.gif", "--agents", "random", "--seed", "-1"], "--seed is at least 0, not -1"),
+        (["--out", "x.gif", "--agents", "random", "--seconds", "0"], "above 0"),
+        (["--out", "x.gif", "--agents", "random", "--ply", "3"], "a film shows every ply"),
+        (["--out", "x.png", "--agents", "random", "--ply", "1000"], r"--ply is from 0 to \d+ in this round, not 1000"),
+        (["--out", "x.png", "--agents", "random", "--scale", "0"], "--scale is above 0, not 0"),
+        (["RECORDS", "--out", "x.gif", "--match", "3"], "holds 2 matches, so there is no match 3"),
+        (["RECORDS", "--out", "x.gif", "--preset", "classic"], "--preset is for a round that is played"),
+        (["nowhere.jsonl", "--out", "x.gif"], "nowhere.jsonl"),
+    ],
+)
+def test_refusals(
+    words: list[str], why: str, records: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["film", *(records if word == "RECORDS" else word for word in words)]) == 1
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("nainjaune film: ")
+    assert len(err.splitlines()) == 1
+    assert re.search(why, err)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_missing_library_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    font_files.cache_clear()
+    monkeypatch.setitem(sys.modules, "resvg_py", None)  # type: ignore[arg-type]
+    assert main(["film", "--agents", "random", "--out", str(tmp_path / "x.gif")]) == 1
+    assert "pip install 'nainjaune-env[render]'" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+    assert main(["film", "--agents", "random", "--out", str(tmp_path / "x.svg")]) == 0  # which takes no library

@@ -1,0 +1,131 @@
+"""``Renderer``: one table in four modes, for every game."""
+
+from __future__ import annotations
+
+import sys
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pygame
+import pytest
+
+from nainjaune_env import game_names, get_game
+from nainjaune_env.batch import Batch
+from nainjaune_env.errors import DealError, MissingLibraryError, RulesError
+from nainjaune_env.prng import streams
+from nainjaune_env.render.raster import font_files
+from nainjaune_env.render.renderer import MODES, Renderer, render_modes
+from nainjaune_env.spec import Setup
+
+every_game = pytest.mark.parametrize("game", game_names())
+
+
+def position(setup: Setup, plies: int = 5) -> tuple[Any, dict[str, Any]]:
+    batch, draws = Batch(setup, 1, seed=1, skip_forced=False, autoreset=False), streams(1, 1)
+    opening, actions = batch.tables[0].copy(), []
+    for _ in range(plies):
+        action = batch.sample(draws)
+        actions.append(int(action[0]))
+        batch.step(action)
+    return batch.tables[0], {"opening": opening, "actions": actions, "every_ply": True, "rng": None}
+
+
+@every_game
+def test_all_modes_show_one_scene(game: str) -> None:
+    setup = get_game(game).setup()
+    table, history = position(setup)
+    assert render_modes(setup.game) == MODES
+    drawn = {mode: Renderer(setup, mode, viewpoint=1, scale=0.25).render(table, history) for mode in MODES[1:]}
+    text, image, picture = drawn["ansi"], drawn["rgb_array"], drawn["svg"]
+    assert isinstance(picture, str)
+    ET.fromstring(picture)
+    assert picture == setup.game.painter.svg(setup, table, 1, **history)  # type: ignore[union-attr]
+    assert text == setup.game.draw(setup, table, 1, **history)  # type: ignore[misc]
+    assert isinstance(image, np.ndarray)
+    assert image.dtype == np.uint8
+    assert image.shape == (230, 320, 3)
+    assert len(np.unique(image.reshape(-1, 3), axis=0)) > 200  # no blank
+
+
+@every_game
+def test_human_is_a_window_that_shows_the_same(game: str) -> None:
+    setup = get_game(game).setup()
+    table, history = position(setup)
+    renderer = Renderer(setup, "human", viewpoint=0, scale=0.25, fps=1000)
+    assert pygame.display.get_surface() is None
+    assert renderer.render(table, history) is None
+    surface = pygame.display.get_surface()
+    shown = pygame.surfarray.array3d(surface).swapaxes(0, 1)
+    image = Renderer(setup, "rgb_array", viewpoint=0, scale=0.25).render(table, history)
+    assert np.array_equal(shown, image)
+    renderer.render(table, history)
+    renderer.close()
+    assert not pygame.display.get_init()
+    renderer.close()
+
+
+def test_the_same_picture_is_shown_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment draws at each step, and its user may ask again: nobody waits for what is there already."""
+    setup = get_game().setup()
+    renderer = Renderer(setup, "human", fps=1000, scale=0.2)
+    shown: list[Any] = []
+    monkeypatch.setattr(renderer._window, "show", shown.append)
+    for plies in (3, 3, 4, 4, 3):
+        renderer.render(*position(setup, plies))
+    assert len(shown) == 3
+
+
+@every_game
+def test_language_names_and_colour_reach_the_picture(game: str) -> None:
+    setup = get_game(game).setup()
+    table, history = position(setup)
+    names = [f"player {seat} & co" for seat in range(setup.players)]
+    french = Renderer(setup, "svg", language="fr", names=names)
+    picture = french.svg(table, history)
+    assert all(name.replace("&", "&amp;") in picture for name in names)
+    assert picture != Renderer(setup, "svg", names=names).svg(table, history)
+    assert french.text(table, history, 1) == setup.game.draw(setup, table, 1, language="fr", **history)  # type: ignore[misc]
+    assert "\x1b" in Renderer(setup, "ansi", color=True).text(table, history)
+
+
+def test_refusals() -> None:
+    setup = get_game().setup()
+    with pytest.raises(RulesError, match=r"Unknown render mode 'rgb'.*Did you mean 'rgb_array'"):
+        Renderer(setup, "rgb")
+    with pytest.raises(RulesError, match="from 0 to 3, or None for a spectator, not 4"):
+        Renderer(setup, None, viewpoint=4)
+    for bad in ({"scale": 0.0}, {"fps": -1.0}):
+        with pytest.raises(RulesError, match="above 0"):
+            Renderer(setup, None, **bad)  # type: ignore[arg-type]
+    with pytest.raises(RulesError, match="without a render_mode; choose from human, ansi, rgb_array, svg"):
+        Renderer(setup, None).render(*position(setup))
+    with pytest.raises(RulesError, match="Unknown language 'de'"):
+        Renderer(setup, "svg", language="de").render(*position(setup))
+    with pytest.raises(DealError):
+        Renderer(setup, "svg").svg(*position(setup), seat=9)
+
+
+def test_a_game_without_pictures() -> None:
+    setup = get_game().setup()
+    table, history = position(setup)
+    plain = replace(setup, game=replace(setup.game, painter=None))
+    assert render_modes(plain.game) == ("ansi",)
+    with pytest.raises(RulesError, match="no picture"):
+        Renderer(plain, "ansi").svg(table, history)
+    bare = replace(setup, game=replace(setup.game, painter=None, draw=None))
+    assert render_modes(bare.game) == ()
+    with pytest.raises(RulesError, match="None, for this game has no picture"):
+        Renderer(bare, "ansi")
+    with pytest.raises(RulesError, match="no picture"):
+        Renderer(bare, None).text(table, history)
+
+
+@pytest.mark.parametrize(("mode", "library"), [("rgb_array", "resvg_py"), ("human", "resvg_py"), ("human", "pygame")])
+def test_a_missing_library_is_said_before_anything_is_played(mode: str, library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    font_files.cache_clear()
+    monkeypatch.setitem(sys.modules, library, None)  # type: ignore[arg-type]
+    with pytest.raises(MissingLibraryError, match=library):
+        Renderer(get_game().setup(), mode)
+    Renderer(get_game().setup(), "svg").render(*position(get_game().setup()))  # which takes none
