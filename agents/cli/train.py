@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out is None:
         raise ConfigError("Training takes --out, the folder for the run; see --help.")
     config = build(trainer.Config, values)
-    folder = Run(args.out)
+    folder = Run(args.out, getattr(trainer, "PACKAGES", ()))
     checkpoint = folder.create(config, resume=args.resume)
     with _Bar(config.iterations) as bar:
         finished = trainer.train(config, folder, checkpoint, bar.update)

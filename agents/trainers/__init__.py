@@ -1,7 +1,7 @@
 """Trainers, one readable file an algorithm, by the name that a configuration gives as ``algorithm``.
 
 A trainer's module defines ``Config`` (a frozen dataclass), ``METRICS`` (what it logs, each with its meaning) and
-``train(config, run, checkpoint, progress)``.
+``train(config, run, checkpoint, progress)``; and ``PACKAGES``, where it stands on others than the rest does.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from types import ModuleType
 
 from nainjaune_env.errors import ConfigError, choose_one
 
-_TOOLS = ("advantages", "chains", "config", "curves", "run", "schedule")
+_TOOLS = ("advantages", "chains", "config", "curves", "run", "sb3", "schedule")
 """Modules here that are no trainers."""
 
 

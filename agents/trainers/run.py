@@ -14,7 +14,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -40,8 +40,10 @@ PACKAGES = ("nainjaune-env", "numpy", "numba", "torch", "safetensors")
 class Run:
     """The folder of one run."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, packages: Sequence[str] = ()) -> None:
+        """``packages``: what the trainer stands on beyond :data:`PACKAGES`, for their versions."""
         self.folder = folder
+        self.packages = (*PACKAGES, *packages)
         self.stop_requested = False
         self._last_save = time.monotonic()
 
@@ -85,7 +87,7 @@ class Run:
             "commit": _commit(),
             "python": platform.python_version(),
             "machine": platform.platform(),
-            "packages": {name: version(name) for name in PACKAGES},
+            "packages": {name: version(name) for name in self.packages},
         }
         write_text(self.folder / ABOUT_NAME, json.dumps(about, indent=2) + "\n")
 

@@ -1,0 +1,146 @@
+"""What joins Stable-Baselines3's MaskablePPO and this package: our network as its policy, duplicate play as its evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from nainjaune_env.agent import Agent, Chance, Turn
+from nainjaune_env.errors import MissingLibraryError
+from nainjaune_env.layout import Layout
+from nainjaune_env.spec import Setup
+
+from ..arena.duplicate import Duplicate, Edge
+from ..loading import load_agent
+from ..networks import PolicyValueNet
+from .ppo import EVAL_SEED
+
+try:
+    from sb3_contrib import MaskablePPO
+    from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+    from stable_baselines3.common.callbacks import BaseCallback
+    from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
+except ModuleNotFoundError as error:
+    raise MissingLibraryError("Training with MaskablePPO", "sb3_contrib", "sb3") from error
+
+
+class NetPolicy(MaskableActorCriticPolicy):
+    """MaskablePPO's policy with the layers of our :class:`PolicyValueNet`, which is ``net``: what is trained is what we load.
+
+    ``policy_kwargs``: ``layout`` and ``hidden``. The value is in the unit that the rewards come in.
+    """
+
+    net: PolicyValueNet
+
+    def __init__(self, *args: Any, layout: Layout, hidden: Sequence[int], **settings: Any) -> None:
+        self._layout = layout
+        self._hidden = [*hidden]
+        super().__init__(*args, **settings)
+
+    def _build(self, lr_schedule: Any) -> None:
+        # what the base class does with its own layers; MaskablePPO has just seeded torch's generator
+        actions = self.action_dist.action_dim  # type: ignore[attr-defined]
+        self.net = PolicyValueNet(self._layout, actions, self._hidden, torch.default_generator)
+        self.mlp_extractor: Any = SharedBody(self.net)
+        self.action_net: Any = self.net.policy
+        self.value_net: Any = self.net.value
+        self.optimizer = self.optimizer_class(self.net.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)  # type: ignore[call-arg]
+
+    def _get_constructor_parameters(self) -> dict[str, Any]:
+        return {**super()._get_constructor_parameters(), "layout": self._layout, "hidden": self._hidden}
+
+
+class SharedBody(nn.Module):
+    """A network's body in the place where Stable-Baselines3 has one for the policy and one for the value."""
+
+    def __init__(self, net: PolicyValueNet) -> None:
+        super().__init__()
+        self.net = net
+
+    def forward(self, observation: Tensor) -> tuple[Tensor, Tensor]:
+        """Features ``(K, width)`` of ``observation (K, size)``, for both."""
+        features = self.net.features(observation)
+        return features, features
+
+    def forward_actor(self, observation: Tensor) -> Tensor:
+        """Features for the policy."""
+        return self.net.features(observation)
+
+    def forward_critic(self, observation: Tensor) -> Tensor:
+        """Features for the value."""
+        return self.net.features(observation)
+
+
+class RewardUnit(VecEnvWrapper):
+    """Rewards in units of ``unit`` (chips, cards), so that values and their losses are of the order of 1 in every game."""
+
+    def __init__(self, venv: VecEnv, unit: float) -> None:
+        super().__init__(venv)
+        self.unit = unit
+
+    def reset(self) -> Any:
+        """As the environment within."""
+        return self.venv.reset()
+
+    def step_wait(self) -> tuple[Any, NDArray[Any], NDArray[Any], list[dict[str, Any]]]:
+        """As the environment within, but for the rewards."""
+        observation, rewards, dones, infos = self.venv.step_wait()
+        return observation, rewards / np.float32(self.unit), dones, infos
+
+
+class ModelAgent:
+    """Any MaskablePPO model, whatever its policy, as an agent: plays the likeliest legal action."""
+
+    def __init__(self, name: str, model: MaskablePPO) -> None:
+        self.name = name
+        self.model = model
+
+    def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
+        """A legal action for each decision, shape ``(K,)``."""
+        actions, _ = self.model.predict(turn.observation, action_masks=turn.mask, deterministic=True)
+        return np.asarray(actions, np.int64)
+
+
+class DuplicateEvalCallback(BaseCallback):
+    """Measures the model's edge over the field of an agent by duplicate play: ``eval/edge``, ``eval/ci95``.
+
+    Masks are those of the tables, and an action that is not legal there raises
+    :class:`~nainjaune_env.errors.IllegalActionError`: an evaluation that lost its masks cannot go on. The deals are the same
+    every time, those of our own trainers' measurements.
+    """
+
+    def __init__(self, setup: Setup, against: str, *, every: int = 1, deals: int = 1000) -> None:
+        """``every``: updates between measurements; there is one at the end of ``learn`` in any case.
+
+        Raises what ``load_agent`` raises for the name ``against``.
+        """
+        super().__init__()
+        self.setup = setup
+        self.every = every
+        self.deals = deals
+        self._field: Agent = load_agent(against, setup)
+        self._rollouts = 0
+
+    def measure(self) -> Edge:
+        """The edge now; it is logged as well."""
+        edge = Duplicate(self.setup, [ModelAgent("model", self.model), self._field], seed=EVAL_SEED).edge(0, 1, self.deals)  # type: ignore[arg-type]
+        self.logger.record("eval/edge", edge.mean)
+        self.logger.record("eval/ci95", edge.ci95)
+        return edge
+
+    def _on_rollout_start(self) -> None:
+        if self._rollouts and self._rollouts % self.every == 0:
+            self.measure()
+        self._rollouts += 1
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_training_end(self) -> None:
+        self.measure()
+        self.logger.dump(self.num_timesteps)

@@ -1,0 +1,447 @@
+"""MaskablePPO: what it learns from, whom it plays, a resumed run is the same run, and a checkpoint plays as the model does."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from sb3_contrib import MaskablePPO
+from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
+from stable_baselines3.common.vec_env import VecMonitor
+
+from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
+from nainjaune_agents.cli.main import main
+from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.loading import load_agent
+from nainjaune_agents.net_agent import NetAgent, load_net_agent
+from nainjaune_agents.trainers import maskable_ppo, ppo
+from nainjaune_agents.trainers.config import build, read_yaml
+from nainjaune_agents.trainers.maskable_ppo import METRICS, Config, Trainer, ended_rounds, payoff_spread, train
+from nainjaune_agents.trainers.run import Run
+from nainjaune_agents.trainers.sb3 import DuplicateEvalCallback, ModelAgent, NetPolicy
+from nainjaune_env.agent import Memories
+from nainjaune_env.batch import Batch
+from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
+from nainjaune_env.errors import CheckpointError, ConfigError, IllegalActionError, NainJauneError
+from tests.agents.trainers.test_ppo import same
+
+ROOT = Path(__file__).parents[3]
+TINY = {
+    "tables": 32, "steps": 16, "hidden": [16], "minibatch": 256, "epochs": 1, "iterations": 6, "eval_every": 0,
+    "snapshots": 2, "snapshot_every": 2,
+}  # fmt: skip
+GAMES: list[dict[str, Any]] = [
+    {"preset": "djeco", "players": 4, "opponents": ["lowest", "tally"]},
+    {"game": "batasaurus", "players": 3, "opponents": ["cheapest"], "steps": 48, "past_selves": 0.3},
+]
+
+
+def tiny(**other: Any) -> Config:
+    return build(Config, {**TINY, **other})
+
+
+def trainer_of(config: Config) -> Trainer:
+    return Trainer(config, config.setup())
+
+
+def run_in(folder: Path, config: Config, *, resume: bool = False, stop_after: int | None = None) -> Checkpoint:
+    """Train in ``folder``, asked to stop after some iterations; gives the checkpoint it leaves."""
+    run = Run(folder)
+    checkpoint = run.create(config, resume=resume)
+
+    def progress(iteration: int, metrics: dict[str, float]) -> None:
+        if iteration == stop_after:
+            run.stop_requested = True
+
+    finished = train(config, run, checkpoint, progress)
+    left = load_checkpoint(folder)
+    assert finished == (left.iteration == config.iterations)
+    return left
+
+
+def fingerprint(net: torch.nn.Module) -> str:
+    """A hash of all that a network is."""
+    digest = hashlib.sha256()
+    for name, tensor in sorted(net.state_dict().items()):
+        digest.update(name.encode() + tensor.detach().numpy().tobytes())
+    return digest.hexdigest()
+
+
+# ---------------------------------------------------------------- what it learns from
+
+
+@pytest.mark.parametrize("values", GAMES, ids=str)
+def test_it_learns_from_legal_decisions_of_its_own_seat_and_its_own_payoff(values: dict[str, Any]) -> None:
+    """The same rollout played over by hand on a twin of the environment, seeded alike."""
+    config = tiny(**values)
+    trainer, twin = trainer_of(config), trainer_of(config)
+    trainer.iterate()
+    buffer = trainer.model.rollout_buffer
+    masks = buffer.action_masks.reshape(config.tables, config.steps, -1).astype(bool).swapaxes(0, 1)
+    actions = buffer.actions.reshape(config.tables, config.steps).T.astype(np.int64)
+    seen = buffer.observations.reshape(config.tables, config.steps, -1).swapaxes(0, 1)
+    assert 0.05 < masks.mean() < 0.9
+
+    twin.prepare()
+    inner = twin.venv.venv
+    assert isinstance(inner, SeatVecEnv)
+    observation = inner.reset()
+    payoff = np.zeros(config.tables)
+    for t in range(config.steps):
+        assert np.array_equal(seen[t], observation)
+        assert np.array_equal(masks[t], inner.action_masks())
+        assert masks[t][np.arange(config.tables), actions[t]].all()
+        observation, rewards, dones, _ = inner.step(actions[t])
+        payoff += rewards
+        assert buffer.rewards[t] * trainer.venv.unit == pytest.approx(rewards, abs=1e-4)
+        if t + 1 < config.steps:
+            assert np.array_equal(buffer.episode_starts[t + 1], dones)
+    assert np.abs(payoff).max() > 1
+
+
+@pytest.mark.parametrize("values", GAMES, ids=str)
+def test_seats_rotate(values: dict[str, Any]) -> None:
+    trainer = trainer_of(tiny(**values))
+    trainer.iterate()
+    assert set(trainer.venv.get_attr("seat")) == set(range(trainer.setup.players))
+
+
+def test_the_unit_is_the_spread_of_payoffs_at_random() -> None:
+    setup = tiny().setup()
+    unit = payoff_spread(setup, 3)
+    agent = heuristics("nain_jaune")["random"]
+    batch = Batch(setup, 3000, seed=77, autoreset=False)
+    memories, rng, payoff = Memories(batch, [agent]), np.random.default_rng(0), batch.reward.astype(float)
+    while not batch.done.all():
+        index = np.flatnonzero(~batch.done)
+        batch.step(agent.act(memories.turn(0, index), rng), index)
+        payoff += np.where(np.isin(np.arange(3000), index)[:, None], batch.reward, 0)
+    assert unit == pytest.approx(payoff.std(), rel=0.1)
+    trainer = trainer_of(tiny(seed=3))
+    assert trainer.venv.unit == float(trainer.net.payoff_scale) == unit
+
+
+def test_rounds_that_ended_are_told_from_the_buffer() -> None:
+    rewards = np.array([[1, 10], [2, 20], [3, 30], [4, 40]], np.float32)
+    starts = np.array([[1, 1], [0, 1], [1, 0], [0, 1]], np.float32)
+    payoff, length = ended_rounds(rewards, starts)
+    assert payoff.tolist() == [1 + 2, 10, 20 + 30]  # what each table has begun last may go on
+    assert length.tolist() == [2, 1, 2]
+    assert ended_rounds(rewards[:1], starts[:1])[0].size == 0
+
+
+def test_rollouts_too_short_for_a_round_are_refused() -> None:
+    with pytest.raises(ConfigError, match="Not one round ended within 1 decisions of its learner"):
+        trainer_of(tiny(steps=1, tables=256)).iterate()
+
+
+# ---------------------------------------------------------------- whom it plays
+
+
+@pytest.mark.parametrize("values", GAMES, ids=str)
+def test_training_changes_no_opponent(values: dict[str, Any], tmp_path: Path) -> None:
+    """Not a past self between two snapshots, and not a run that was trained before and is named."""
+    run_in(tmp_path / "old", tiny(**values, iterations=1))
+    named = [*values["opponents"], str(tmp_path / "old")]
+    trainer = trainer_of(tiny(**{**values, "opponents": named}, snapshot_every=3))
+    opponents = trainer.venv.venv.opponents  # type: ignore[attr-defined]
+    nets = [agent.net for agent in opponents if isinstance(agent, NetAgent)]
+    assert len(nets) == 1 + 2
+    old = fingerprint(nets[0])
+    trainer.iterate()
+    before, mine = [fingerprint(net) for net in nets], fingerprint(trainer.net)
+    trainer.iterate()
+    trainer.iterate()
+    assert [fingerprint(net) for net in nets] == before
+    assert before[0] == old
+    assert fingerprint(trainer.net) != mine
+    learned = {id(tensor) for group in trainer.model.policy.optimizer.param_groups for tensor in group["params"]}
+    assert learned == {id(tensor) for tensor in trainer.net.parameters()}
+    assert not learned & {id(tensor) for net in nets for tensor in net.parameters()}
+
+
+def test_past_selves_are_what_it_was_the_newest_ones() -> None:
+    trainer = trainer_of(tiny(snapshots=2, snapshot_every=2))
+    history, past = [], []
+    for _ in range(6):
+        history.append(fingerprint(trainer.net))
+        trainer.iterate()
+        past.append([fingerprint(agent.net) for agent in trainer.past])
+    assert len(set(history)) == 6
+    first, second, third = history[0], history[2], history[4]
+    assert past == [[first, first]] * 2 + [[first, second]] * 2 + [[third, second]] * 2
+
+
+def test_opponents_sit_as_often_as_is_said() -> None:
+    values = {"preset": "djeco", "players": 4, "opponents": ["lowest", "tally"], "past_selves": 0.6, "snapshots": 3}
+    trainer = trainer_of(tiny(**values, tables=1024))
+    inner = trainer.venv.venv
+    assert isinstance(inner, SeatVecEnv)
+    inner.seed(1)
+    inner.reset()
+    seated = np.concatenate([inner._tables._seating.seats[i] for i in range(1024)])
+    counts = np.bincount(seated + 1)
+    assert counts[0] == 1024  # the learner, once at each table
+    assert counts[1:] / 3072 == pytest.approx([0.2] * 5, abs=0.04)
+
+
+@pytest.mark.parametrize(
+    ("values", "named", "past"),
+    [({"past_selves": 0.0}, 1, 0), ({"past_selves": 1.0, "opponents": []}, 0, 2), ({"past_selves": 1.0}, 1, 2)],
+    ids=str,
+)
+def test_only_rules_of_thumb_or_only_past_selves(values: dict[str, Any], named: int, past: int) -> None:
+    trainer = trainer_of(tiny(**values))
+    assert (len(trainer.venv.venv.opponents), len(trainer.past)) == (named + past, past)  # type: ignore[attr-defined]
+    trainer.iterate()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"opponents": ["lowset"]}, {"eval_against": "lowset", "eval_every": 1}, {"opponents": []}, {"past_selves": 1.5},
+        {"past_selves": -0.1}, {"snapshots": 0}, {"snapshot_every": 0}, {"steps": 0}, {"minibatch": 1},
+        {"minibatch": 100}, {"hidden": [0]}, {"iterations": 0}, {"players": 9}, {"rules": {"stak": 1}}, {"opponents": "tally"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_mistakes_are_said_before_anything_runs(wrong: dict[str, Any]) -> None:
+    with pytest.raises(NainJauneError):
+        tiny(**wrong)
+
+
+# ---------------------------------------------------------------- the same run, resumed
+
+
+@pytest.mark.parametrize("values", GAMES, ids=str)
+def test_stopped_and_resumed_it_is_the_same_run(tmp_path: Path, values: dict[str, Any]) -> None:
+    """Bit for bit, past selves and optimizer included."""
+    values = {**values, "tables": 16, "iterations": 5}
+    config = tiny(**values)
+    whole = run_in(tmp_path / "whole", config)
+    stopped = run_in(tmp_path / "parts", config, stop_after=3)
+    assert stopped.iteration == 3
+    assert not torch.equal(stopped.tensors["model.policy.weight"], whole.tensors["model.policy.weight"])
+    np.random.seed(1)  # noqa: NPY002 - what Stable-Baselines3 draws from
+    torch.manual_seed(1)
+    assert same(run_in(tmp_path / "parts", config, resume=True), whole)
+    assert {name.split(".")[0] for name in whole.tensors} == {"model", "past", "optimizer"}
+    other = run_in(tmp_path / "other", tiny(**values, seed=1))
+    assert not torch.equal(other.tensors["model.policy.weight"], whole.tensors["model.policy.weight"])
+
+
+def test_measuring_on_the_way_changes_nothing(tmp_path: Path) -> None:
+    plain = run_in(tmp_path / "plain", tiny(iterations=3))
+    measured = run_in(tmp_path / "measured", tiny(iterations=3, eval_every=1, eval_deals=5))
+    measured.config.update(eval_every=plain.config["eval_every"], eval_deals=plain.config["eval_deals"])
+    assert same(measured, plain)
+
+
+def test_a_checkpoint_of_another_net_is_refused() -> None:
+    checkpoint = trainer_of(tiny()).checkpoint()
+    for other in (tiny(hidden=[17]), tiny(snapshots=3)):
+        with pytest.raises(CheckpointError, match=r"another configuration: (hidden|snapshots) differ\."):
+            trainer_of(other).restore(checkpoint)
+        checkpoint.config = load_config(other)
+        with pytest.raises(CheckpointError, match="does not fit its configuration"):
+            trainer_of(other).restore(checkpoint)
+        checkpoint.config = load_config(tiny())
+    with pytest.raises(CheckpointError, match="players"):
+        trainer_of(tiny(players=3)).restore(checkpoint)
+
+
+def load_config(config: Config) -> dict[str, Any]:
+    return {key: getattr(config, key) for key in config.__dataclass_fields__}
+
+
+def test_from_the_command_line_and_on_after_ctrl_c(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """By a file's name of the algorithm, resumed from its folder alone, rated by ``evaluate``."""
+    folder = tmp_path / "run"
+    settings = [f"--set={key}={value}" for key, value in {**TINY, "iterations": 3, "opponents": "[lowest]"}.items()]
+    config = ROOT / "configs" / "nain_jaune" / "maskable_ppo.yaml"
+    assert main(["train", str(config), "--out", str(folder), *settings]) == 0
+    assert f"Trained: {folder}." in capfd.readouterr().out
+    assert main(["train", "--out", str(folder), "--resume"]) == 0
+    assert load_checkpoint(folder).algorithm == "maskable_ppo"
+    assert sorted(name for name in os.listdir(folder) if "tfevents" not in name) == [FILE_NAME, "config.yaml", "run.json"]
+    assert read_yaml(folder / "config.yaml")["opponents"] == ["lowest"]
+    assert {"stable-baselines3", "sb3-contrib", "torch"} < json.loads((folder / "run.json").read_text())["packages"].keys()
+    assert main(["evaluate", "--agents", str(folder), "tally", "--deals", "20", "--out", str(tmp_path / "rated")]) == 0
+    rated = (tmp_path / "rated" / "results.txt").read_text(encoding="utf-8")
+    assert rated.count("±") == 2
+
+
+# ---------------------------------------------------------------- what is loaded plays as the model does
+
+
+@pytest.mark.parametrize("values", GAMES, ids=str)
+def test_the_loaded_agent_plays_what_the_model_predicts(tmp_path: Path, values: dict[str, Any]) -> None:
+    """Decision by decision, from the file alone."""
+    config = tiny(**values, iterations=3, learning_rate=0.01)
+    run_in(tmp_path, config)
+    trainer = trainer_of(config)
+    trainer.restore(load_checkpoint(tmp_path))
+    setup = config.setup()
+    for name in (str(tmp_path), f"maskable_ppo:{tmp_path}"):
+        agent = load_agent(name, setup)
+        batch = Batch(setup, 40, seed=3, autoreset=False)
+        memories, rng, decisions, rivals = Memories(batch, [agent]), np.random.default_rng(1), 0, 0
+        while not batch.done.all():
+            index = np.flatnonzero(~batch.done)
+            turn = memories.turn(0, index)
+            played = agent.act(turn, rng)
+            expected, _ = trainer.model.predict(batch.observation[index], action_masks=batch.mask[index], deterministic=True)
+            assert np.array_equal(played, expected)
+            assert np.array_equal(played, ModelAgent("model", trainer.model).act(turn, rng))
+            decisions += index.size
+            rivals += len(np.unique(played))
+            batch.step(played, index)
+        assert decisions > 200
+        assert rivals > 20
+    with pytest.raises(CheckpointError, match="was trained by 'maskable_ppo', not by 'ppo'"):
+        load_agent(f"ppo:{tmp_path}", setup)
+
+
+def test_the_policy_is_our_network() -> None:
+    """Logits, values and log-probabilities of SB3's methods are those of the net; it goes into SB3's own zip and comes back."""
+    trainer = trainer_of(tiny(preset="djeco", players=4))
+    trainer.iterate()
+    policy, net = trainer.model.policy, trainer.net
+    assert isinstance(policy, NetPolicy)
+    batch = Batch(trainer.setup, 50, seed=1)
+    observation, mask = torch.from_numpy(batch.observation), torch.from_numpy(batch.mask)
+    with torch.no_grad():
+        logits, values, _ = net(observation)
+        wanted = torch.log_softmax(logits.masked_fill(~mask, -1e8), dim=1)
+        actions, value, log_prob = policy(observation, action_masks=batch.mask)
+        again, log_again, entropy = policy.evaluate_actions(observation, actions, mask)
+    assert mask[torch.arange(50), actions].all()
+    for found, right in ((value, values), (again, values), (policy.predict_values(observation), values)):
+        assert found.flatten().tolist() == pytest.approx(right.tolist(), abs=1e-6)
+    taken = wanted.gather(1, actions[:, None]).flatten()
+    assert log_prob.tolist() == pytest.approx(taken.tolist(), abs=1e-5)
+    assert log_again.tolist() == pytest.approx(taken.tolist(), abs=1e-5)
+    assert entropy is not None
+    assert entropy.tolist() == pytest.approx((-(wanted.exp() * wanted).sum(1)).tolist(), abs=1e-4)
+    assert {id(tensor) for tensor in policy.parameters()} == {id(tensor) for tensor in net.parameters()}
+
+
+def test_stable_baselines_own_file_keeps_the_policy(tmp_path: Path) -> None:
+    """For who wants it; we never read one."""
+    venv = SeatVecEnv(8, "djeco", 4)
+    settings = {"layout": venv.setup.layout, "hidden": [16]}
+    model = MaskablePPO(NetPolicy, venv, n_steps=8, batch_size=32, policy_kwargs=settings, device="cpu", seed=1)
+    model.policy.save(str(tmp_path / "policy.zip"))
+    again = NetPolicy.load(str(tmp_path / "policy.zip"))
+    assert isinstance(again, NetPolicy)
+    assert fingerprint(again.net) == fingerprint(model.policy.net)
+
+
+# ---------------------------------------------------------------- measuring
+
+
+class Blind(ModelAgent):
+    """What an evaluation does that forgets the masks."""
+
+    def act(self, turn: Any, rng: Any) -> Any:
+        actions, _ = self.model.predict(turn.observation, deterministic=True)
+        return np.asarray(actions, np.int64)
+
+
+@pytest.mark.parametrize("values", GAMES, ids=str)
+def test_an_evaluation_that_ignores_masks_is_caught(values: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    trainer = trainer_of(tiny(**values, eval_every=1, eval_deals=20))
+    trainer.evaluate()
+    monkeypatch.setattr("nainjaune_agents.trainers.sb3.ModelAgent", Blind)
+    with pytest.raises(IllegalActionError, match="is not legal at table"):
+        trainer.evaluate()
+
+
+def test_the_callback_measures_any_model_as_the_arena_does() -> None:
+    """In one call of ``learn``, with a policy of SB3's own; and sb3-contrib's own callback works beside it."""
+    venv = VecMonitor(SeatVecEnv(16, "djeco", 4, opponents="lowest"))
+    setup = venv.get_attr("setup", 0)[0]
+    callback = DuplicateEvalCallback(setup, "random", every=2, deals=40)
+    theirs = MaskableEvalCallback(VecMonitor(SeatVecEnv(4, "djeco", 4)), n_eval_episodes=8, eval_freq=20, verbose=0)
+    model = MaskablePPO("MlpPolicy", venv, n_steps=16, batch_size=64, seed=1, device="cpu")
+    measured: list[float] = []
+    plain = callback.measure
+
+    def measure() -> Any:
+        edge = plain()
+        measured.append(edge.mean)
+        return edge
+
+    callback.measure = measure  # type: ignore[method-assign]
+    model.learn(4 * 16 * 16, callback=[callback, theirs])
+    assert len(measured) == 2  # after two updates, and at the end
+    agents = [ModelAgent("model", model), heuristics("nain_jaune")["random"]]
+    assert measured[-1] == Duplicate(setup, agents, seed=ppo.EVAL_SEED).edge(0, 1, 40).mean
+    assert np.isfinite(theirs.best_mean_reward)
+
+
+def test_every_metric_is_logged_and_every_logged_one_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: dict[str, list[tuple[int, float]]] = {}
+    monkeypatch.setattr(
+        maskable_ppo.SummaryWriter, "add_scalar", lambda self, name, value, step: told.setdefault(name, []).append((step, value))
+    )
+    run_in(tmp_path, tiny(iterations=5, eval_every=2, eval_deals=5, learning_rate=0.0, last_learning_rate=0.0, entropy=0.2))
+    assert set(told) == set(METRICS)
+    for name, values in told.items():
+        assert [step for step, _ in values] == ([2, 4, 5] if name.startswith("eval/") else [1, 2, 3, 4, 5])
+        assert all(type(value) is float and np.isfinite(value) for _, value in values), name
+    assert [value for _, value in told["rollout/decisions"]] == [512.0 * k for k in range(1, 6)]
+    assert [value for _, value in told["update/kl"]] == pytest.approx([0] * 5, abs=1e-6)
+    assert told["schedule/entropy_weight"][-1][1] == pytest.approx(0.2 + (0.005 - 0.2) * 0.8)
+    assert 1 < told["rollout/decisions_per_round"][0][1] < 16
+
+
+def test_schedules_reach_stable_baselines() -> None:
+    trainer = trainer_of(tiny(iterations=2, learning_rate=1e-3, last_learning_rate=1e-4, entropy=0.2, last_entropy=0.0))
+    rates, weights = [], []
+    for _ in range(2):
+        trainer.iterate()
+        rates.append(trainer.model.policy.optimizer.param_groups[0]["lr"])
+        weights.append(trainer.model.ent_coef)
+    assert rates == pytest.approx([1e-3, 5.5e-4])
+    assert weights == pytest.approx([0.2, 0.1])
+
+
+def test_without_the_library_it_says_what_to_install() -> None:
+    ask = (
+        "import sys; sys.modules['sb3_contrib'] = None\n"
+        "from nainjaune_agents.cli.main import main\n"
+        "sys.exit(main(['train', '--set', 'algorithm=maskable_ppo', '--keys']))"
+    )
+    done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "pip install 'nainjaune-env[sb3]'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# ---------------------------------------------------------------- it learns
+
+
+def test_it_learns(tmp_path: Path) -> None:
+    """A few seconds make it beat random play, and what it was before it learned."""
+    values = {
+        "tables": 256, "steps": 16, "hidden": [32], "iterations": 20, "minibatch": 512, "epochs": 3, "learning_rate": 5e-3,
+        "entropy": 0.02, "snapshot_every": 5,
+    }  # fmt: skip
+    config = tiny(**values, players=3)
+    begin = NetAgent("begin", trainer_of(config).net)
+    run_in(tmp_path, config)
+    end = load_net_agent(tmp_path / FILE_NAME, config.setup(), "end")
+    field = Duplicate(config.setup(), [end, heuristics(config.game)["random"], begin], seed=1)
+    for rival, margin in ((1, 3), (2, 1)):
+        edge = field.edge(0, rival, 400)
+        assert edge.mean - edge.ci95 > margin, f"{edge.mean:+.2f} ± {edge.ci95:.2f}"
