@@ -1,12 +1,13 @@
 # The two commands of the README. `make help` lists all.
 PYTHON ?= python3
 VENV ?= .venv
+RLLIB ?= .venv-rllib
 RUN ?= runs/first
 CONFIG ?= configs/nain_jaune/ppo.yaml
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help setup train test lint prove bench docs clean
+.PHONY: help setup train test lint prove bench rllib docs pictures clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -45,8 +46,21 @@ prove: $(STAMP)  ## hold a million rounds of each game against its slow twin, pl
 bench: $(STAMP)  ## time the environment
 	$(BIN)/python benchmarks/throughput.py
 
+rllib: $(RLLIB)/.installed  ## train with RLlib, which pins Gymnasium, in an environment of its own; its tests
+	OMP_NUM_THREADS=1 $(RLLIB)/bin/python -m pytest -o filterwarnings= -rP tests/rllib
+
+$(RLLIB)/.installed: pyproject.toml constraints-rllib.txt
+	$(PYTHON) -m venv $(RLLIB)
+	$(RLLIB)/bin/python -m pip install --quiet --constraint constraints-rllib.txt --editable '.[train,rllib,dev]'
+	touch $@
+
 docs: $(STAMP)  ## write the generated pages
 	$(BIN)/python docs/generate.py
 
+pictures: $(STAMP)  ## draw the pictures and the film in the docs
+	$(BIN)/nainjaune film --agents run_pot tally longest lowest --seed 23 --seat 0 --seconds 1 --scale 0.55 --out docs/images/round.gif
+	$(BIN)/nainjaune film --agents run_pot tally longest lowest --seed 21 --seat 0 --ply 11 --scale 0.8 --out docs/images/nain_jaune.png
+	$(BIN)/nainjaune film --preset batasaurus --players 3 --set memory=perfect --agents mirror random random --seed 3 --seat 0 --ply 15 --scale 0.8 --out docs/images/batasaurus.png
+
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info
+	rm -rf $(VENV) $(RLLIB) .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info

@@ -8,6 +8,9 @@ import pytest
 
 from nainjaune_agents.loading import use_threads
 
+collect_ignore = ["rllib"]
+"""It has an environment of its own, where it is named: ``make rllib``."""
+
 os.environ["SDL_VIDEODRIVER"] = "dummy"
 
 

@@ -22,7 +22,7 @@ FLOORS: dict[str, int] = {
     # the games
     **{f"{ENV}.games.{game}.*": 2 for game in game_names()},
     # the machinery that knows no game
-    f"{ENV}.registry": 3, f"{ENV}.agent": 3, f"{ENV}.loops": 3, f"{ENV}.batch": 3, f"{ENV}.record": 3, f"{ENV}.recorder": 3,
+    f"{ENV}.registry": 3, f"{ENV}.agent": 3, f"{ENV}.mode": 3, f"{ENV}.loops": 3, f"{ENV}.batch": 3, f"{ENV}.record": 3, f"{ENV}.recorder": 3,
     # adaptors to other libraries, and the door
     f"{ENV}.render.*": 4, f"{ENV}.envs.*": 4, ENV: 4,
     # agents
@@ -41,6 +41,7 @@ LIBRARIES: dict[str, set[str]] = {
     "gymnasium": {f"{ENV}.envs.*"},
     "pettingzoo": {f"{ENV}.envs.*"},
     "pyspiel": {f"{ENV}.envs.open_spiel"},
+    "ray": {f"{ENV}.envs.rllib"},
     "stable_baselines3": {f"{ENV}.envs.sb3_vec_env", f"{AGENTS}.trainers.sb3", f"{AGENTS}.trainers.maskable_ppo"},
     "sb3_contrib": {f"{AGENTS}.trainers.sb3", f"{AGENTS}.trainers.maskable_ppo"},
     "resvg_py": {f"{ENV}.render.raster"},

@@ -107,6 +107,6 @@ def test_every_library_imported_is_asked_for() -> None:
     asked = {entry.split(">")[0].lower() for entry in entries}
     names = {
         "yaml": "pyyaml", "PIL": "pillow", "resvg_py": "resvg-py", "pyspiel": "open_spiel",
-        "stable_baselines3": "stable-baselines3", "sb3_contrib": "sb3-contrib",
+        "stable_baselines3": "stable-baselines3", "sb3_contrib": "sb3-contrib", "ray": "ray[rllib]",
     }  # fmt: skip
     assert {names.get(library, library) for library in LIBRARIES} <= asked

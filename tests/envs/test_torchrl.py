@@ -1,20 +1,25 @@
-"""TorchRL over PettingZoo's doors, without an adaptor of ours: its checks, and that masks and rewards are the right seat's."""
+"""TorchRL over PettingZoo's and Gymnasium's doors, without an adaptor of ours: its checks, and that masks are the right ones."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
 from tensordict import TensorDictBase
 from tensordict.nn import TensorDictModule
+from torchrl.data import Binary
+from torchrl.envs import ActionMask, Compose, GymWrapper, TransformedEnv, UnaryTransform
+from torchrl.envs.gym_like import default_info_dict_reader
 from torchrl.envs.libs.pettingzoo import PettingZooWrapper
 from torchrl.envs.utils import MarlGroupMapType, check_env_specs
 from torchrl.modules import MaskedCategorical
 
 import nainjaune_env
 from nainjaune_env import Batch, game_names, get_game
+from nainjaune_env.envs.registration import environment_id
 from nainjaune_env.errors import IllegalActionError
 from tests.contract import payoffs
 
@@ -140,3 +145,42 @@ def test_an_illegal_action_is_refused_through_torchrl_too() -> None:
     begun["seat", "action"] = torch.zeros(4, dtype=torch.int64)
     with pytest.raises(IllegalActionError):
         env.step(begun)
+
+
+# ---------------------------------------------------------------- one seat, through Gymnasium's door
+
+
+def legal(mask: torch.Tensor) -> torch.Tensor:
+    """Gymnasium's mask as booleans; all true after the end, where TorchRL's check draws an action too."""
+    return mask.bool() | ~mask.bool().any(-1, keepdim=True)
+
+
+def masked(inner: Any) -> Any:
+    """With the mask that Gymnasium's door has in its infos, as TorchRL's ``ActionMask`` reads it."""
+    env = GymWrapper(inner, categorical_action_encoding=True)
+    mask = Binary(int(inner.action_space.n), dtype=torch.int8)
+    env.set_info_dict_reader(default_info_dict_reader(["action_mask"], spec={"action_mask": mask}))
+    return TransformedEnv(env, Compose(UnaryTransform(["action_mask"], ["action_mask"], fn=legal), ActionMask()))
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_gymnasium_with_action_mask(game: str) -> None:
+    env, again = masked(gymnasium.make(environment_id(game))), gymnasium.make(environment_id(game))
+    for seed in range(20):  # with some of them a round is over at once
+        check_env_specs(env, seed=seed)
+    played = rollout_of(env, seed=4)
+    observation, info = again.reset(seed=4)
+    for row in played:
+        assert row["action_mask"].tolist() == info["action_mask"].astype(bool).tolist()
+        assert row["action_mask"][row["action"]]
+        np.testing.assert_array_equal(row["observation"], observation)
+        observation, reward, terminated, _, info = again.step(int(row["action"]))
+        assert (float(row["next", "reward"]), bool(row["next", "done"])) == (reward, terminated)
+    assert terminated
+
+
+def test_gymnasium_without_a_reader_of_infos_plays_illegal_actions() -> None:
+    """TorchRL looks at no info by itself, so its mask is all true: it is refused, not repaired."""
+    env = GymWrapper(gymnasium.make(environment_id(game_names()[0])), categorical_action_encoding=True)
+    with pytest.raises(IllegalActionError):
+        env.rollout(100, break_when_any_done=False)
