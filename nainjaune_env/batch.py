@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from nainjaune_env.errors import DealError, IllegalActionError, RulesError, choose_one
 from nainjaune_env.jit import instantiate
+from nainjaune_env.mode import Mode
 from nainjaune_env.prng import streams
 from nainjaune_env.spec import GameSpec, Setup
 
@@ -82,7 +83,7 @@ class Batch:
         self._rules = setup.kernel_rules
         self._loops = loops_of(self.game)
         self._values, carry = self._start_values(start)
-        self._mode = self._loops.Mode(
+        self._mode = Mode(
             whole_match=int(episode == "match"),
             carry=int(carry),
             skip_forced=int(skip_forced),
@@ -139,8 +140,8 @@ class Batch:
         return (self.legal, self.observation, self.mask, self.reward, self._credited, self.deals, self.done, self._scratch)
 
     @property
-    def mode(self) -> Any:
-        """How plies make episodes, as ``loops.Mode``."""
+    def mode(self) -> Mode:
+        """How plies make episodes, as ``mode.Mode``."""
         return self._mode
 
     @property

@@ -1,6 +1,6 @@
 """The compiled loops over a batch of tables, written once; ``jit.instantiate`` binds ``game`` to a game's kernel.
 
-Nothing in here knows a game. A :class:`Mode` says how plies make episodes. Arrays are indexed by table:
+Nothing in here knows a game. A ``mode.Mode`` says how plies make episodes. Arrays are indexed by table:
 ``legal (B,) int64`` masks as words, ``mask (B, A) bool`` the same as rows, ``observation (B, size) uint8``
 of the seat to act, ``reward (B, n) int32`` net result since the last call, ``credited (B, n) int32`` what of
 the running round's payoffs has been handed out as reward, ``deals (B,) int64`` rounds begun, ``done (B,) bool`` whether
@@ -9,7 +9,7 @@ an episode ended.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -24,21 +24,6 @@ PLAYING, MATCH_OVER = 0, 2
 ONE = np.int64(1)
 OK = -1
 """What ``first_illegal`` gives when every action is legal."""
-
-
-class Mode(NamedTuple):
-    """How plies make episodes; all integers, for the compiler."""
-
-    whole_match: int
-    """1 = an episode is a match, 0 = a round."""
-    carry: int
-    """1 = the next round episode goes on with the match (pots, stacks, dealer), 0 = every round is a fresh match's first."""
-    skip_forced: int
-    """1 = plies that the game need not ask for (``asks``: a single legal action) are made without asking."""
-    autoreset: int
-    """1 = a finished table begins its next episode at once, 0 = it rests until it is reset."""
-    observe: int
-    """1 = write ``observation`` and ``mask``."""
 
 
 @jit
