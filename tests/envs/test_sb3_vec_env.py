@@ -87,6 +87,7 @@ def test_it_gives_what_dummy_vec_env_gives(game: str, settings: dict[str, Any]) 
             masks = np.stack(mine.env_method("action_masks"))
             assert same(masks, np.stack(plain.env_method("action_masks")))
             assert same(masks, mine.action_masks())
+            assert masks.any(axis=1).all()  # there is always something to choose
             actions = chosen(masks, rng)
             if "illegal_reward" in settings and rng.random() < 0.2:
                 actions[:] = rng.integers(0, masks.shape[1], tables)

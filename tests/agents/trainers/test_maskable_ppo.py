@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -32,7 +33,7 @@ from nainjaune_env.agent import Memories
 from nainjaune_env.batch import Batch
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 from nainjaune_env.errors import CheckpointError, ConfigError, IllegalActionError, NainJauneError
-from tests.agents.trainers.test_ppo import same
+from tests.agents.trainers.test_ppo import iteration_at, same, wait_for
 
 ROOT = Path(__file__).parents[3]
 TINY = {
@@ -263,7 +264,7 @@ def load_config(config: Config) -> dict[str, Any]:
     return {key: getattr(config, key) for key in config.__dataclass_fields__}
 
 
-def test_from_the_command_line_and_on_after_ctrl_c(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_from_the_command_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     """By a file's name of the algorithm, resumed from its folder alone, rated by ``evaluate``."""
     folder = tmp_path / "run"
     settings = [f"--set={key}={value}" for key, value in {**TINY, "iterations": 3, "opponents": "[lowest]"}.items()]
@@ -278,6 +279,26 @@ def test_from_the_command_line_and_on_after_ctrl_c(tmp_path: Path, capfd: pytest
     assert main(["evaluate", "--agents", str(folder), "tally", "--deals", "20", "--out", str(tmp_path / "rated")]) == 0
     rated = (tmp_path / "rated" / "results.txt").read_text(encoding="utf-8")
     assert rated.count("±") == 2
+
+
+def test_ctrl_c_saves_and_the_run_goes_on(tmp_path: Path) -> None:
+    folder, config = tmp_path / "run", tiny(iterations=5000, checkpoint_minutes=0)
+    settings = [f"--set={key}={value}" for key, value in {**load_config(config), "rules": "{}"}.items() if value is not None]
+    process = subprocess.Popen(
+        [sys.executable, "train.py", "--out", str(folder), *settings],
+        cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    wait_for(lambda: iteration_at(folder) >= 2, process)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert b"Traceback" not in errors
+    left = iteration_at(folder)
+    assert 2 <= left < 5000
+    run = Run(folder)
+    checkpoint = run.create(config, resume=True)
+    assert not train(config, run, checkpoint, lambda iteration, _: setattr(run, "stop_requested", iteration == left + 1))
+    assert iteration_at(folder) == left + 1
 
 
 # ---------------------------------------------------------------- what is loaded plays as the model does
