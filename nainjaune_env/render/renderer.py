@@ -120,3 +120,4 @@ class Renderer:
         """Close the window, where there is one."""
         if self._window is not None:
             self._window.close()
+            self._shown = ""
