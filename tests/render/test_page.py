@@ -28,7 +28,7 @@ def test_its_code_runs(tmp_path: Path) -> None:
 
 
 def test_its_pictures_are_all_made() -> None:
-    shown = {target for target in re.findall(r"\]\((images/[^)]+)\)", PAGE)}
+    shown = set(re.findall(r"\]\((images/[^)]+)\)", PAGE))
     assert {Path(command[-1]).name for command in COMMANDS} == {Path(target).name for target in shown}
     assert all((ROOT / "docs" / target).stat().st_size < 600_000 for target in shown)
 
