@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent
+from nainjaune_env.agent import Agent, Chance
 from nainjaune_env.batch import Batch
 from nainjaune_env.prng import streams
 from nainjaune_env.spec import Setup
@@ -24,6 +24,9 @@ from nainjaune_env.spec import Setup
 from ..chance import For, generator
 from .play import play_out
 from .statistics import Moments
+
+Start = Literal["fresh"] | dict[str, Sequence[int]]
+"""What rounds begin with, as ``Batch`` takes it."""
 
 CHUNK_TABLES = 8192
 """Tables played at once; the memory of a tournament depends on it and not on the number of deals."""
@@ -65,7 +68,7 @@ class Duplicate:
         self.setup = setup
         self.agents = list(agents)
         self.seed = seed
-        self.start: Literal["fresh"] | dict[str, Sequence[int]] = "fresh" if pots is None else {"pots": pots}
+        self.start = start_with(pots)
 
     def edge(
         self,
@@ -99,19 +102,43 @@ class Duplicate:
     def _play_chunk(self, hero: int, rival: int, at: int, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Payoffs ``(D, n+1, n)`` of ``count`` deals (the last row: the field alone), and who acts first ``(D,)``."""
         n = self.setup.players
-        batch = Batch(self.setup, count * (n + 1), start=self.start, autoreset=False)
-        batch.reset(seeds=np.repeat(self.deal_seeds(at, count), n + 1))
-        first = batch.seat[:: n + 1]
         seating = np.ones((count, n + 1, n), np.int64)
         for seat in range(n):
             seating[:, seat, seat] = 0
         rngs = [generator(self.seed, For.DUPLICATE, hero, rival, who, at) for who in range(2)]
-        payoff = play_out(batch, [self.agents[hero], self.agents[rival]], seating.reshape(-1, n), rngs)
-        return payoff.reshape(count, n + 1, n), first
+        pair = [self.agents[hero], self.agents[rival]]
+        return play_deals(self.setup, pair, seating, self.deal_seeds(at, count), rngs, start=self.start)
 
     def deal_seeds(self, first: int, count: int) -> NDArray[np.uint64]:
         """The generator states of deals ``first .. first+count-1``."""
         return streams(self.seed, count, first=first)
+
+
+def start_with(pots: Sequence[int] | None) -> Start:
+    """What rounds begin with: ``pots`` before the antes, or all of them empty (None)."""
+    return "fresh" if pots is None else {"pots": pots}
+
+
+def play_deals(
+    setup: Setup,
+    agents: Sequence[Agent],
+    seating: NDArray[np.int64],
+    seeds: NDArray[np.uint64],
+    rngs: Sequence[Chance],
+    *,
+    start: Start = "fresh",
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Play D deals, each with T seatings: payoffs ``(D, T, n)``, and who acts first in each deal ``(D,)``.
+
+    ``seating (D, T, n)`` are indices into ``agents``, and ``seeds (D,)`` the generator states of the deals; agent i draws from
+    ``rngs[i]``. ``start`` is what every round begins with, as in ``Batch``.
+    """
+    deals, rotations, n = seating.shape
+    batch = Batch(setup, deals * rotations, start=start, autoreset=False)
+    batch.reset(seeds=np.repeat(seeds, rotations))
+    first = batch.seat[::rotations]
+    payoff = play_out(batch, agents, seating.reshape(-1, n), rngs)
+    return payoff.reshape(deals, rotations, n), first
 
 
 def chunks(first: int, count: int, size: int) -> list[tuple[int, int]]:
