@@ -22,7 +22,8 @@ FLOORS: dict[str, int] = {
     # the games
     **{f"{ENV}.games.{game}.*": 2 for game in game_names()},
     # the machinery that knows no game
-    f"{ENV}.registry": 3, f"{ENV}.agent": 3, f"{ENV}.mode": 3, f"{ENV}.loops": 3, f"{ENV}.batch": 3, f"{ENV}.record": 3, f"{ENV}.recorder": 3,
+    f"{ENV}.registry": 3, f"{ENV}.agent": 3, f"{ENV}.mode": 3, f"{ENV}.loops": 3, f"{ENV}.batch": 3, f"{ENV}.record": 3,
+    f"{ENV}.recorder": 3,
     # adaptors to other libraries, and the door
     f"{ENV}.render.*": 4, f"{ENV}.envs.*": 4, ENV: 4,
     # agents
@@ -176,7 +177,7 @@ def test_a_module_without_a_floor_is_a_fault() -> None:
         ("import nainjaune_env", "torch matplotlib pettingzoo tqdm yaml tensorboard numba nainjaune_agents"),
         ("from nainjaune_env import Batch, make_setup, get_game", "torch matplotlib pettingzoo tqdm nainjaune_agents"),
         ("import nainjaune_env.recorder, nainjaune_env.record", "torch matplotlib pettingzoo tqdm nainjaune_agents"),
-        ("from nainjaune_env import env", "torch matplotlib tqdm nainjaune_agents resvg_py PIL pygame"),
+        ("from nainjaune_env import env, parallel_env", "torch matplotlib tqdm nainjaune_agents resvg_py PIL pygame"),
         ("import nainjaune_env.render.renderer, nainjaune_env.render.film", "numba pettingzoo matplotlib resvg_py PIL pygame"),
         ("from nainjaune_agents.loading import load_agent", "torch matplotlib pettingzoo tqdm"),
         ("import nainjaune_agents.arena.tournament, nainjaune_agents.arena.report", "torch matplotlib pettingzoo"),
