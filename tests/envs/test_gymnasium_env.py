@@ -284,7 +284,7 @@ def test_start_values_and_carried_matches() -> None:
     plain, _ = env.reset(seed=3)
     richer, _ = env.reset(seed=3, options={"start": {"pots": [9, 0, 0, 0, 0]}})
     assert view(richer, "pots")[0] == view(plain, "pots")[0] + 9
-    carried = SeatEnv("djeco", 4, start="carried")
+    carried = SeatEnv("classic", 4, start="carried")  # on unlimited credit, and for twelve rounds
     rounds = []
     carried.reset(seed=3)
     for _ in range(4):
