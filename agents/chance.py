@@ -15,6 +15,8 @@ class For(IntEnum):
     TRAINING = 2
     PERSON = 3
     FILM = 4
+    VERSUS = 5
+    MIXED = 6
 
 
 def generator(seed: int, purpose: For, *key: int) -> np.random.Generator:
