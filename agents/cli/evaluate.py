@@ -8,6 +8,11 @@ instead of playing its likeliest action. For every ordered pair, a hero sits in 
 of the other agent, on the same deals; what counts is what it makes beyond the field in that seat on that deal. A table
 is printed; results.json, results.csv and results.png go to --out. --records also plays whole matches among
 all agents, seats rotating, under the preset's own stacks, and writes them down.
+
+  nainjaune evaluate --versus runs/second runs/first --until-decided --bounds 0 0.05
+
+--versus A B takes A in a field of B and B in a field of A on the same deals; the figure is half the difference. With
+--until-decided it stops when a sequential test (GSPRT) has decided between at most LOW and at least HIGH, or at --deals.
 """
 
 from __future__ import annotations
@@ -17,16 +22,23 @@ import sys
 from pathlib import Path
 
 from .setups import add_setup_arguments, game_of, settle_setup
+from .versus import MOST_DEALS, add_versus_arguments, run_versus
 
 NAME = "evaluate"
 HELP = "rate agents against each other by duplicate play"
+
+DEALS = 2000
+"""Where nothing else is said."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--agents", nargs="+", metavar="AGENT", help="two or more agents")
     add_setup_arguments(parser)
-    parser.add_argument("--deals", type=int, default=2000, help="deals, one block each (default: %(default)s)")
+    add_versus_arguments(parser)
+    parser.add_argument(
+        "--deals", type=int, help=f"deals, one block each (default: {DEALS}; with --until-decided the most, {MOST_DEALS})"
+    )
     parser.add_argument("--pots", type=int, nargs="+", metavar="CHIPS", help="chips in the pots before the antes (default: none)")
     parser.add_argument("--seed", type=int, default=0, help="deals and all other chance come from it (default: %(default)s)")
     parser.add_argument("--out", type=Path, help="folder for results.json, .csv and .png; must not hold results")
@@ -55,15 +67,22 @@ def run(args: argparse.Namespace) -> int:
         solutions = [f"{name} ({agent.plays_at})" for name, agent in exact_agents(game).items()]
         print("\n".join([*heuristics(game), *solutions]))
         return 0
-    if not args.agents:
+    named = args.versus or args.agents
+    if not named:
         raise AgentError("Name the agents to rate, as in --agents lowest runs/first; --list shows the heuristics.")
-    setup = settle_setup(args, args.agents)
-    agents = [load_agent(name, setup) for name in args.agents]
+    if args.until_decided and not args.versus:
+        raise ConfigError("--until-decided is about two agents: --versus A B --until-decided.")
+    if args.deals is None:
+        args.deals = MOST_DEALS if args.until_decided else DEALS
+    setup = settle_setup(args, named)
+    agents = [load_agent(name, setup) for name in named]
     if args.seed < 0 or args.threads < 1:
         raise ConfigError(f"--seed is at least 0 and --threads at least 1, not {args.seed} and {args.threads}.")
     use_threads(args.threads)
     if args.deals < 2 or args.matches < 1:
         raise ConfigError(f"--deals is at least 2 and --matches at least 1, not {args.deals} and {args.matches}.")
+    if args.versus:
+        return run_versus(args, setup, agents)
     if args.out is not None and (args.out / "results.json").exists():
         raise ConfigError(f"{str(args.out)!r} already holds results, and is not overwritten: choose another --out.")
     if args.records is not None:
