@@ -124,7 +124,7 @@ def enter(
 
 @jit
 def first_illegal(legal: Any, done: Any, mode: Any, which: Any, actions: Any) -> Any:
-    """The first of the tables ``which (K,)`` whose action is not legal, as its place there, or ``OK``. None at rest is looked at."""
+    """The first of the tables ``which (K,)`` whose action is not legal, as its place there, or ``OK``; none at rest counts."""
     for k in range(which.size):
         i = which[k]
         if done[i] and not mode.autoreset:

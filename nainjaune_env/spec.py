@@ -225,7 +225,7 @@ class Painter(Protocol):
     ) -> str:
         """The table as an SVG document as ``seat`` sees it, with the arguments of ``GameSpec.draw``.
 
-        ``names`` are the players', in seat order. Every picture of a game is of one size, and the same scene gives the same bytes.
+        ``names`` are the players', in seat order. Every picture of a game is of one size; the same scene gives the same bytes.
         """
 
     def film(

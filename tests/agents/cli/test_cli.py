@@ -104,7 +104,8 @@ def test_evaluate_end_to_end(elsewhere: Path, capfd: pytest.CaptureFixture[str])
     before = Path("results/x/results.json").read_bytes()
     status, out, err = nainjaune(capfd, *words, "--seed", "6", "--out", "results/x")
     assert (status, out) == (1, "")
-    assert err.splitlines()[-1] == "nainjaune evaluate: 'results/x' already holds results, and is not overwritten: choose another --out."
+    said = "'results/x' already holds results, and is not overwritten: choose another --out."
+    assert err.splitlines()[-1] == f"nainjaune evaluate: {said}"
     assert Path("results/x/results.json").read_bytes() == before
 
 
