@@ -33,6 +33,7 @@ import numpy as np
 
 from nainjaune_env.errors import RulesError, choose_one
 from nainjaune_env.layout import Layout
+from nainjaune_env.measure import Measures
 from nainjaune_env.speech import Speaker
 
 
@@ -285,6 +286,8 @@ class GameSpec:
     """``speaker(setup, opening, seat, language, rng)``: the match that begins with the table ``opening``, told to ``seat``."""
     painter: Painter | None = None
     """Pictures; None where a game has none."""
+    measures: Measures | None = None
+    """What is counted of play, for reports; None where a game counts nothing."""
 
     def __post_init__(self) -> None:
         if len(self.actions) > self.MAX_ACTIONS:

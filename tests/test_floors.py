@@ -18,12 +18,13 @@ FLOORS: dict[str, int] = {
     f"{ENV}.errors": 0, f"{ENV}.files": 0, f"{ENV}.cards": 0, f"{ENV}.layout": 0, f"{ENV}.jit": 0, f"{ENV}.prng": 0,
     f"{ENV}.bits": 0,
     f"{ENV}.strict": 0, f"{ENV}.svg": 0, f"{ENV}.games": 0,
-    f"{ENV}.spec": 1, f"{ENV}.tables": 1, f"{ENV}.speech": 1,
+    f"{ENV}.spec": 1, f"{ENV}.tables": 1, f"{ENV}.speech": 1, f"{ENV}.measure": 1,
     # the games
     **{f"{ENV}.games.{game}.*": 2 for game in game_names()},
     # the machinery that knows no game
     f"{ENV}.registry": 3, f"{ENV}.agent": 3, f"{ENV}.mode": 3, f"{ENV}.loops": 3, f"{ENV}.batch": 3, f"{ENV}.record": 3,
     f"{ENV}.recorder": 3,
+    f"{ENV}.counting": 3, f"{ENV}.tallies": 3,
     # adaptors to other libraries, and the door
     f"{ENV}.render.*": 4, f"{ENV}.envs.*": 4, ENV: 4,
     # agents

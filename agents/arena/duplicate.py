@@ -22,11 +22,13 @@ from nainjaune_env.prng import streams
 from nainjaune_env.spec import Setup
 
 from ..chance import For, generator
+from .measured import Counting, Measured
 from .play import play_out
 from .statistics import Moments
 
 Start = Literal["fresh"] | dict[str, Sequence[int]]
 """What rounds begin with, as ``Batch`` takes it."""
+AfterStep = Callable[[NDArray[np.int64]], None]
 
 CHUNK_TABLES = 8192
 """Tables played at once; the memory of a tournament depends on it and not on the number of deals."""
@@ -41,6 +43,8 @@ class Edge:
     moments: Moments = field(default_factory=Moments)
     by_seat: list[Moments] = field(default_factory=list)
     """The same by the hero's distance from the seat that acts first."""
+    measured: Measured | None = None
+    """What hero and field did on these deals, where it was to be measured."""
 
     @property
     def mean(self) -> float:
@@ -63,12 +67,17 @@ class Duplicate:
         *,
         seed: int,
         pots: Sequence[int] | None = None,
+        measure: bool = False,
     ) -> None:
-        """``pots``: chips in the pots before the antes, on every deal (None: fresh, all empty)."""
+        """``pots``: chips in the pots before the antes, on every deal (None: fresh, all empty).
+
+        ``measure``: count what is done too; nothing that is played depends on it.
+        """
         self.setup = setup
         self.agents = list(agents)
         self.seed = seed
         self.start = start_with(pots)
+        self.measure = measure
 
     def edge(
         self,
@@ -87,8 +96,13 @@ class Duplicate:
         """
         n = self.setup.players
         result = Edge(self.agents[hero].name, self.agents[rival].name, by_seat=[Moments() for _ in range(n)])
+        if self.measure:
+            result.measured = Measured(self.setup)
         for at, count in chunks(first_deal, deals, CHUNK_TABLES // (n + 1)):
-            payoff, leader = self._play_chunk(hero, rival, at, count)
+            counting = self._counting(at, count)
+            payoff, leader = self._play_chunk(hero, rival, at, count, None if counting is None else counting.stepped)
+            if result.measured is not None:
+                result.measured.add(payoff, leader, None if counting is None else counting.tallies())
             own = np.stack([payoff[:, seat, seat] for seat in range(n)], axis=1)  # hero in that seat
             gain = own - payoff[:, n, :]  # minus the field's own, same seat, same deal: (deals, seats)
             result.moments.add(gain.mean(axis=1))
@@ -99,7 +113,17 @@ class Duplicate:
                 progress(count)
         return result
 
-    def _play_chunk(self, hero: int, rival: int, at: int, count: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _counting(self, at: int, count: int) -> Counting | None:
+        """What counts on these deals, where anything is to be counted, and the game has something."""
+        if not self.measure or self.setup.game.measures is None:
+            return None
+        dealt = Batch(self.setup, count, start=self.start, skip_forced=False, autoreset=False, observe=False)
+        dealt.reset(seeds=self.deal_seeds(at, count))
+        return Counting(self.setup, dealt.tables)
+
+    def _play_chunk(
+        self, hero: int, rival: int, at: int, count: int, after_step: AfterStep | None
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Payoffs ``(D, n+1, n)`` of ``count`` deals (the last row: the field alone), and who acts first ``(D,)``."""
         n = self.setup.players
         seating = np.ones((count, n + 1, n), np.int64)
@@ -107,7 +131,8 @@ class Duplicate:
             seating[:, seat, seat] = 0
         rngs = [generator(self.seed, For.DUPLICATE, hero, rival, who, at) for who in range(2)]
         pair = [self.agents[hero], self.agents[rival]]
-        return play_deals(self.setup, pair, seating, self.deal_seeds(at, count), rngs, start=self.start)
+        seeds = self.deal_seeds(at, count)
+        return play_deals(self.setup, pair, seating, seeds, rngs, start=self.start, after_step=after_step)
 
     def deal_seeds(self, first: int, count: int) -> NDArray[np.uint64]:
         """The generator states of deals ``first .. first+count-1``."""
@@ -127,17 +152,19 @@ def play_deals(
     rngs: Sequence[Chance],
     *,
     start: Start = "fresh",
+    after_step: AfterStep | None = None,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Play D deals, each with T seatings: payoffs ``(D, T, n)``, and who acts first in each deal ``(D,)``.
 
     ``seating (D, T, n)`` are indices into ``agents``, and ``seeds (D,)`` the generator states of the deals; agent i draws from
-    ``rngs[i]``. ``start`` is what every round begins with, as in ``Batch``.
+    ``rngs[i]``. ``start`` is what every round begins with, as in ``Batch``. ``after_step`` is told of each step
+    the actions ``(D * T,)``.
     """
     deals, rotations, n = seating.shape
     batch = Batch(setup, deals * rotations, start=start, autoreset=False)
     batch.reset(seeds=np.repeat(seeds, rotations))
     first = batch.seat[::rotations]
-    payoff = play_out(batch, agents, seating.reshape(-1, n), rngs)
+    payoff = play_out(batch, agents, seating.reshape(-1, n), rngs, after_step=after_step)
     return payoff.reshape(deals, rotations, n), first
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nainjaune_env.games.batasaurus import chance, kernel, painter, transcript
+from nainjaune_env.games.batasaurus import chance, kernel, measures, painter, transcript
 from nainjaune_env.games.batasaurus.draw import draw
 from nainjaune_env.games.batasaurus.encode import layout
 from nainjaune_env.games.batasaurus.notation import ACTIONS
@@ -30,5 +30,6 @@ SPEC = GameSpec(
     chance=chance,
     draw=draw,
     painter=painter,
+    measures=measures,
     speaker=Speaker,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nainjaune_env.games.nain_jaune import chance, kernel, painter, transcript
+from nainjaune_env.games.nain_jaune import chance, kernel, measures, painter, transcript
 from nainjaune_env.games.nain_jaune.draw import draw
 from nainjaune_env.games.nain_jaune.encode import layout
 from nainjaune_env.games.nain_jaune.notation import ACTIONS
@@ -31,4 +31,5 @@ SPEC = GameSpec(
     draw=draw,
     speaker=Speaker,
     painter=painter,
+    measures=measures,
 )

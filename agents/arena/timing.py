@@ -1,0 +1,51 @@
+"""How long an agent takes for a decision, by the clock on the wall."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.agent import Agent, Chance, Rememberer, Turn
+from nainjaune_env.spec import Setup
+
+
+class Timed:
+    """An agent, and the time that its decisions take: from being asked to having answered, reading what it observes included.
+
+    The first time it is asked does not count: that is when code is compiled and loaded. What else the machine does
+    meanwhile is in the figure, and decisions that are asked for together share the cost of asking.
+    """
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.name = agent.name
+        self.calls = 0
+        """Times that it was asked, the first left out."""
+        self.decisions = 0
+        """Decisions it made then."""
+        self.seconds = 0.0
+        """What they took."""
+        self._warm = False
+
+    def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
+        """What the agent does."""
+        begun = perf_counter()
+        actions = self.agent.act(turn, rng)
+        if self._warm:
+            self.seconds += perf_counter() - begun
+            self.calls += 1
+            self.decisions += len(turn.index)
+        self._warm = True
+        return actions
+
+    def memory(self, setup: Setup) -> np.dtype[Any]:
+        """What the agent keeps; of no size where it remembers nothing."""
+        return self.agent.memory(setup) if isinstance(self.agent, Rememberer) else np.dtype([])
+
+    @property
+    def milliseconds(self) -> float | None:
+        """A decision's; None where there was none to time."""
+        return 1000 * self.seconds / self.decisions if self.decisions else None

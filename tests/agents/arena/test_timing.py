@@ -1,0 +1,57 @@
+"""The time that decisions take."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nainjaune_agents.arena import timing
+from nainjaune_agents.arena.play import play_out
+from nainjaune_agents.arena.timing import Timed
+from nainjaune_env.agent import Memories
+from nainjaune_env.batch import Batch
+from tests.agents.arena.scripted import Chance, First
+from tests.agents.positions import small
+
+
+class Remembers(First):
+    def memory(self, setup: Any) -> Any:
+        return np.dtype(np.int64)
+
+    def act(self, turn: Any, rng: Any) -> Any:
+        turn.memory[...] += 1
+        return super().act(turn, rng)
+
+
+def test_every_decision_but_the_first_times_is_on_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = iter(range(0, 10_000, 2))
+    monkeypatch.setattr(timing, "perf_counter", lambda: float(next(clock)))
+    inner = First()
+    agent = Timed(inner)
+    assert agent.milliseconds is None
+    batch = Batch(small(), 4, seed=1, autoreset=False)
+    play_out(batch, [agent], np.zeros((4, 3), np.int64), [np.random.default_rng(0)])
+    assert agent.decisions == inner.asked - 4
+    assert agent.seconds == 2 * agent.calls > 0
+    assert agent.milliseconds == 2000 * agent.calls / agent.decisions
+
+
+@pytest.mark.parametrize("kind", [First, Chance, Remembers])
+def test_it_plays_as_the_agent_does(kind: type[First]) -> None:
+    def play(agent: Any) -> list[list[int]]:
+        batch = Batch(small(), 5, seed=2, autoreset=False)
+        return play_out(batch, [agent], np.zeros((5, 3), np.int64), [np.random.default_rng(7)]).tolist()
+
+    assert play(kind("x")) == play(Timed(kind("x")))
+    assert Timed(kind("x")).name == "x"
+
+
+def test_it_remembers_what_the_agent_remembers() -> None:
+    batch = Batch(small(), 2, autoreset=False)
+    timed = Timed(Remembers())
+    turn = Memories(batch, [timed]).turn(0, np.arange(2))
+    timed.act(turn, np.random.default_rng(0))
+    assert turn.memory.tolist() == [1, 1]
+    assert Memories(batch, [Timed(First())]).turn(0, np.arange(2))._memory is None
