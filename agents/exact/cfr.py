@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from nainjaune_env.errors import AgentError
 from nainjaune_env.jit import jit
 
-from .response import exploitability, reach_without
+from .response import add_worth, exploitability, follow_through
 from .tree import Tree
 
 ROUNDING = 1e-12
@@ -38,32 +38,31 @@ def match_regrets(infosets: Any, regret: Any, seat: Any, policy: Any) -> None:
 
 
 @jit
-def add_regrets(nodes: Any, seat: Any, policy: Any, reach: Any, value: Any, regret: Any) -> None:
-    """Add what each action would have made more than the policy; ``reach (M,)`` is that of the others, ``value (M,)`` work."""
-    size = nodes.parent.size
-    for node in range(size):
-        value[node] = nodes.net[node, seat]
-    for node in range(size - 1, -1, -1):
-        if nodes.parent[node] >= 0:
-            value[nodes.parent[node]] += policy[nodes.slot[node]] * value[node]
-    for node in range(size):
-        parent = nodes.parent[node]
-        if parent >= 0 and nodes.seat[parent] == seat:
-            regret[nodes.slot[node]] += reach[parent] * (value[node] - value[parent])
-    for slot in range(regret.size):  # the + of CFR+
-        if regret[slot] < ROUNDING:
-            regret[slot] = 0.0
+def add_regrets(infosets: Any, seat: Any, policy: Any, worth: Any, regret: Any) -> None:
+    """Add what each action of ``seat`` would have made more than its policy; ``worth (S,)`` as ``response.add_worth`` brought it.
+
+    The seat's last decisions come first, and what the policy makes of them is brought on to the slot before.
+    """
+    for infoset in range(infosets.seat.size - 1, -1, -1):
+        if infosets.seat[infoset] == seat:
+            begin, end = infosets.start[infoset], infosets.start[infoset + 1]
+            value = 0.0
+            for slot in range(begin, end):
+                value += policy[slot] * worth[slot]
+            for slot in range(begin, end):
+                regret[slot] += worth[slot] - value
+                if regret[slot] < ROUNDING:  # the + of CFR+
+                    regret[slot] = 0.0
+            if infosets.previous[infoset] >= 0:
+                worth[infosets.previous[infoset]] += value
 
 
 @jit
-def add_policy(infosets: Any, seat: Any, policy: Any, weight: Any, own: Any, total: Any) -> None:
-    """Add the policy of ``seat``, by ``weight`` and by how likely it plays to each information set (``own (I,)`` work)."""
-    for infoset in range(infosets.seat.size):
-        if infosets.seat[infoset] == seat:
-            before = infosets.previous[infoset]
-            own[infoset] = own[infosets.of[before]] * policy[before] if before >= 0 else 1.0
-            for slot in range(infosets.start[infoset], infosets.start[infoset + 1]):
-                total[slot] += weight * own[infoset] * policy[slot]
+def add_policy(infosets: Any, seat: Any, weight: Any, plan: Any, total: Any) -> None:
+    """Add the policy of ``seat``, by ``weight`` and by how likely it plays to each information set: by its ``plan``."""
+    for slot in range(plan.size):
+        if infosets.seat[infosets.of[slot]] == seat:
+            total[slot] += weight * plan[slot]
 
 
 @dataclass(frozen=True)
@@ -102,19 +101,22 @@ def cfr_plus(
         raise AgentError(f"There is at least 1 iteration, and 1 between two looks; not {iterations!r} and {every!r}.")
     if not tree.num_infosets:
         raise AgentError("Nobody has a choice on this tree: there is nothing to learn.")
-    nodes, infosets = tree.nodes, tree.infosets
+    infosets, paid = tree.infosets, tree.paid
     policy, regret, total = tree.uniform(), np.zeros(tree.num_slots), np.zeros(tree.num_slots)
-    reach, value, own = np.zeros(tree.size), np.zeros(tree.size), np.zeros(tree.num_infosets)
+    plan, worth = np.zeros(tree.num_slots), np.zeros(tree.num_slots)
+    follow_through(infosets, policy, plan)
     looks: list[int] = []
     found: list[float] = []
     done = 0
     while True:
         for t in range(done + 1, min(done + every, iterations) + 1):
             for seat in range(tree.setup.players):
-                add_policy(infosets, seat, policy, float(t), own, total)
-                reach_without(nodes, tree.weight, policy, seat, reach)
-                add_regrets(nodes, seat, policy, reach, value, regret)
+                add_policy(infosets, seat, float(t), plan, total)
+                worth[:] = 0
+                add_worth(tree.leaves, paid, plan, seat, worth)
+                add_regrets(infosets, seat, policy, worth, regret)
                 match_regrets(infosets, regret, seat, policy)
+                follow_through(infosets, policy, plan)
             done = t
         mean = average(tree, total)
         gains = exploitability(tree, mean)

@@ -19,58 +19,59 @@ from .tree import Tree
 
 
 @jit
-def reach_without(nodes: Any, weight: Any, policy: Any, seat: Any, reach: Any) -> None:
-    """How likely chance and all but ``seat`` play to each node, where ``seat`` plays to it, into ``reach (M,)``; -1: all play."""
-    for node in range(nodes.parent.size):
-        parent = nodes.parent[node]
-        if parent < 0:
-            reach[node] = weight[node]
-        else:
-            reach[node] = reach[parent] * (1.0 if nodes.seat[parent] == seat else policy[nodes.slot[node]])
+def follow_through(infosets: Any, policy: Any, plan: Any) -> None:
+    """How likely each seat's own choices come to take each slot, where nothing else stops it, into ``plan (S,)``."""
+    for slot in range(plan.size):
+        before = infosets.previous[infosets.of[slot]]
+        plan[slot] = policy[slot] * plan[before] if before >= 0 else policy[slot]
 
 
 @jit
-def decisions_above(nodes: Any, seat: Any, group: Any) -> None:
-    """How many decisions of ``seat`` lie above each node, into ``group (M,)``."""
-    for node in range(nodes.parent.size):
-        parent = nodes.parent[node]
-        group[node] = group[parent] + (nodes.seat[parent] == seat) if parent >= 0 else 0
+def reach_leaves(leaves: Any, plan: Any, reach: Any) -> None:
+    """How likely all seats together play to each end, chance aside, into ``reach (L,)``."""
+    for leaf in range(reach.size):
+        reach[leaf] = 1.0
+        for slot in leaves.last[leaf]:
+            if slot >= 0:
+                reach[leaf] *= plan[slot]
 
 
 @jit
-def answer(nodes: Any, infosets: Any, order: Any, group: Any, seat: Any, reach: Any, value: Any, worth: Any, choice: Any) -> None:
-    """The best choice of ``seat`` at each of its information sets, as a slot, into ``choice (I,)``, which begins at -1.
+def add_worth(leaves: Any, paid: Any, plan: Any, seat: Any, worth: Any) -> Any:
+    """Bring what the ends pay ``seat``, by how likely chance and the others play there, to the slot that it took last before.
 
-    ``order (M,)`` are the nodes by their ``group (M,)``, how many decisions of ``seat`` lie above. Its last decisions are settled
-    first, each from all nodes of its information set, wherever in the tree they stand. ``reach (M,)`` is that of the others;
-    ``value (M,)`` becomes what each node, and ``worth (S,)`` what each slot is worth to ``seat``, weighed by it.
+    Adds to ``worth (S,)``; gives what is paid where the seat is never asked. ``paid (L, n)`` as in :class:`~.tree.Tree`.
     """
-    for node in range(nodes.parent.size):
-        value[node] = reach[node] * nodes.net[node, seat]
-    for slot in range(worth.size):
-        worth[slot] = 0.0
-    end = order.size
-    while end > 0:
-        begin = end
-        while begin > 0 and group[order[begin - 1]] == group[order[end - 1]]:
-            begin -= 1
-        for k in range(end - 1, begin - 1, -1):  # from the deepest up: all below a node is settled
-            node = order[k]
-            parent = nodes.parent[node]
-            if parent >= 0 and nodes.seat[parent] == seat:
-                worth[nodes.slot[node]] += value[node]
-            elif parent >= 0:
-                value[parent] += value[node]
-        for k in range(begin, end):  # and now the decisions that lead into this group
-            node = order[k]
-            parent = nodes.parent[node]
-            if parent >= 0 and nodes.seat[parent] == seat:
-                infoset = nodes.infoset[parent]
-                if choice[infoset] < 0:
-                    choice[infoset] = best_slot(infosets, worth, infoset)
-                if nodes.slot[node] == choice[infoset]:
-                    value[parent] = value[node]
-        end = begin
+    unasked = 0.0
+    for leaf in range(paid.shape[0]):
+        value = paid[leaf, seat]
+        for other in range(paid.shape[1]):
+            if other != seat and leaves.last[leaf, other] >= 0:
+                value *= plan[leaves.last[leaf, other]]
+        if leaves.last[leaf, seat] >= 0:
+            worth[leaves.last[leaf, seat]] += value
+        else:
+            unasked += value
+    return unasked
+
+
+@jit
+def answer(infosets: Any, seat: Any, worth: Any, choice: Any) -> Any:
+    """The best choice of ``seat`` at each of its information sets, as a slot, into ``choice (I,)``; gives what they all make.
+
+    ``worth (S,)`` holds what :func:`add_worth` brought. Its last decisions are settled first, and what they are worth is brought
+    on to the slot before.
+    """
+    total = 0.0
+    for infoset in range(infosets.seat.size - 1, -1, -1):
+        if infosets.seat[infoset] == seat:
+            choice[infoset] = best_slot(infosets, worth, infoset)
+            value = worth[choice[infoset]]
+            if infosets.previous[infoset] >= 0:
+                worth[infosets.previous[infoset]] += value
+            else:
+                total += value
+    return total
 
 
 @jit
@@ -108,37 +109,35 @@ SLACK = 1e-6
 
 def values(tree: Tree, policy: NDArray[np.float64]) -> NDArray[np.float64]:
     """What each seat makes where all follow ``policy``, ``(n,)``."""
-    check_policy(tree, policy)
-    reach = np.zeros(tree.size)
-    reach_without(tree.nodes, tree.weight, policy, -1, reach)
-    return reach @ tree.nodes.net
+    return _reach(tree, policy) @ tree.paid
 
 
 def value_to_first(tree: Tree, policy: NDArray[np.float64]) -> float:
     """What the seat that is asked first makes where all follow ``policy``, over all openings."""
+    reach = _reach(tree, policy)
+    first = tree.first[tree.leaves.opening]
+    asked = np.flatnonzero(first >= 0)  # or it was over when it began
+    return float(reach[asked] @ tree.paid[asked, first[asked]])
+
+
+def _reach(tree: Tree, policy: NDArray[np.float64]) -> NDArray[np.float64]:
+    """How likely all play to each end by ``policy``, ``(L,)``, chance aside."""
     check_policy(tree, policy)
-    nodes = tree.nodes
-    root = np.where(nodes.parent < 0, np.arange(tree.size), nodes.parent)
-    while (root != root[root]).any():  # twice as far up each time
-        root = root[root]
-    first = nodes.seat[root]
-    reach = np.zeros(tree.size)
-    reach_without(nodes, tree.weight, policy, -1, reach)
-    asked = first >= 0  # or it was over when it began
-    return float(reach[asked] @ nodes.net[asked, first[asked]])
+    plan, reach = np.zeros(tree.num_slots), np.zeros(len(tree.paid))
+    follow_through(tree.infosets, policy, plan)
+    reach_leaves(tree.leaves, plan, reach)
+    return reach
 
 
 def best_response(tree: Tree, policy: NDArray[np.float64], seat: int) -> Response:
     """The most that ``seat`` can make where the others follow ``policy``."""
     check_policy(tree, policy)
-    size = tree.size
-    reach, value, worth = np.zeros(size), np.zeros(size), np.zeros(tree.num_slots)
-    group, choice = np.zeros(size, np.int64), np.full(tree.num_infosets, -1, np.int64)
-    reach_without(tree.nodes, tree.weight, policy, seat, reach)
-    decisions_above(tree.nodes, seat, group)
-    order = np.argsort(group, kind="stable")
-    answer(tree.nodes, tree.infosets, order, group, seat, reach, value, worth, choice)
-    return Response(float(value[: len(tree.weight)].sum()), choice[tree.infosets.seat == seat])
+    plan, worth = np.zeros(tree.num_slots), np.zeros(tree.num_slots)
+    choice = np.full(tree.num_infosets, -1, np.int64)
+    follow_through(tree.infosets, policy, plan)
+    unasked = add_worth(tree.leaves, tree.paid, plan, seat, worth)
+    value = unasked + answer(tree.infosets, seat, worth, choice)
+    return Response(float(value), choice[tree.infosets.seat == seat])
 
 
 def follow(tree: Tree, policy: NDArray[np.float64], seat: int, response: Response) -> NDArray[np.float64]:

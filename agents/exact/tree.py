@@ -1,9 +1,12 @@
-"""A game written out: every line of play from given tables, by the game's own compiled loops.
+"""A game written out: every line of play from given tables, by the game's own compiled functions.
 
 The tree is the game exactly as the environment shows it. A node is where a seat is asked (``GameSpec.kernel.asks``; forced plies
-pass unseen) or where the round is over. What a seat knows at a node is its *information set*: what it observes now, and
-everything that it has observed and done before, so that it forgets nothing (perfect recall), whatever the rules would have it
+are made in passing) or where the round is over. What a seat knows at a node is its *information set*: all that it has observed,
+ply by ply, and done since the round began, so that it forgets nothing (perfect recall), whatever the rules would have it
 remember. Chance acts once, before the first node: it picks the opening.
+
+Of the nodes only the ends are kept, each with the last choice of every seat on the way to it. Together with the information
+sets they are the whole game (its *sequence form*: von Stengel 1996, *Efficient Computation of Behavior Strategies*).
 """
 
 from __future__ import annotations
@@ -12,7 +15,8 @@ import functools
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from hashlib import blake2b
+from itertools import islice
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,14 +24,21 @@ from numpy.typing import NDArray
 
 from nainjaune_env.batch import Batch
 from nainjaune_env.errors import TreeError
-from nainjaune_env.spec import Setup
+from nainjaune_env.jit import instantiate
+from nainjaune_env.spec import Chance, GameSpec, Setup
+
+from .plies import NOTHING
 
 LIMIT = 10_000_000
-"""Nodes of the largest tree that is built unless more are asked for; a node takes some 100 bytes."""
+"""Nodes of the largest tree that is written out unless more are asked for; an end takes 28 bytes with two seats."""
 CHUNK = 1 << 15
 """Tables stepped at once; the memory beside the tree depends on it."""
+MOST_OPENINGS = 100_000
+"""Openings that are listed, where a game lists them: each is made and kept."""
 MOST_DRAWS = 1 << 20
-"""Deals drawn before openings are held to be too many to collect."""
+"""Deals drawn, where it does not, before openings are held to be too many to collect."""
+BLANK = np.array([0x243F6A8885A308D3, 0x13198A2E03707344], np.uint64)
+"""What a seat recalls before it has seen anything: some bits of π, as good as any that are not 0."""
 
 
 class Openings(NamedTuple):
@@ -39,19 +50,15 @@ class Openings(NamedTuple):
     """``(R,)`` probability of each; sums to 1."""
 
 
-class Nodes(NamedTuple):
-    """The nodes, for compiled code; M of them, by depth. The children of a node stand together, by ascending action."""
+class Leaves(NamedTuple):
+    """The ends of all lines of play, for compiled code; L of them."""
 
-    parent: NDArray[np.int64]
-    """``(M,)`` -1 at openings."""
-    slot: NDArray[np.int64]
-    """``(M,)`` which action at which information set leads here (see :class:`Infosets`); -1 at openings."""
-    seat: NDArray[np.int64]
-    """``(M,)`` who is to act; -1 at the end of a round."""
-    infoset: NDArray[np.int64]
-    """``(M,)`` what that seat knows; -1 at the end."""
+    last: NDArray[np.int32]
+    """``(L, n)`` the slot (see :class:`Infosets`) that each seat took last; -1 where it was never asked."""
     net: NDArray[np.float64]
-    """``(M, n)`` at the end, payoffs of the seats less their mean (so that they sum to 0), in the game's unit; 0 elsewhere."""
+    """``(L, n)`` payoffs of the seats less their mean (so that they sum to 0), in the game's unit."""
+    opening: NDArray[np.int32]
+    """``(L,)`` how it began."""
 
 
 class Infosets(NamedTuple):
@@ -78,17 +85,21 @@ class Tree:
     """A game written out."""
 
     setup: Setup
-    nodes: Nodes
+    leaves: Leaves
     infosets: Infosets
     tables: NDArray[Any]
     """``(I,)`` a table of each information set, with all that is hidden at one of its nodes: for ``policy.tabular`` to show."""
     weight: NDArray[np.float64]
-    """``(R,)`` probabilities of the openings, which are nodes 0 to R-1."""
+    """``(R,)`` probabilities of the openings."""
+    first: NDArray[np.int64]
+    """``(R,)`` the seat that is asked first after each; -1 where nobody is."""
+    asked: int
+    """Nodes where a seat is asked."""
 
     @property
     def size(self) -> int:
         """Nodes, M."""
-        return len(self.nodes.parent)
+        return self.asked + len(self.leaves.opening)
 
     @property
     def num_infosets(self) -> int:
@@ -101,16 +112,20 @@ class Tree:
         return len(self.infosets.action)
 
     @functools.cached_property
+    def paid(self) -> NDArray[np.float64]:
+        """``(L, n)`` what each end adds to the seats' values where all play to it: ``net`` by the weight of its opening."""
+        return self.leaves.net * self.weight[self.leaves.opening, None]
+
+    @functools.cached_property
     def depth(self) -> NDArray[np.int64]:
         """``(I,)`` how many decisions the seat of each information set has behind it."""
         sets = self.infosets
         depth = np.zeros(self.num_infosets, np.int64)
-        reached, level = np.flatnonzero(sets.previous < 0), 0
-        behind = np.where(sets.previous >= 0, sets.of[sets.previous], -1)
-        while reached.size:
-            depth[reached] = level
-            level += 1
-            reached = np.flatnonzero(np.isin(behind, reached))
+        before = np.where(sets.previous >= 0, sets.of[sets.previous], -1)
+        up = before
+        while (up >= 0).any():
+            depth += up >= 0
+            up = np.where(up >= 0, before[up], -1)
         return depth
 
     def uniform(self) -> NDArray[np.float64]:
@@ -130,11 +145,26 @@ class Tree:
 
 
 def collect_openings(setup: Setup, *, seed: int = 0) -> Openings:
-    """Every table a round of a fresh match can begin with, all equally likely.
+    """Every table a round of a fresh match can begin with, and how likely each is.
 
-    Deals are drawn until a table not yet seen would be a wonder (less than one in 10^12), and held against their being equally
-    likely. Raises :class:`TreeError` where there are too many to collect, or they are not.
+    Where a game says what chance does (``GameSpec.chance``) they are listed, the ones that the rules cannot tell apart once for
+    all. Else deals are drawn until a table not yet seen would be a wonder (less than one in 10^12), and held against their being
+    equally likely. Raises :class:`TreeError` where there are too many, or drawn ones are not.
     """
+    chance = setup.game.chance
+    return _drawn_openings(setup, seed) if chance is None else _listed_openings(setup, chance)
+
+
+def _listed_openings(setup: Setup, chance: Chance) -> Openings:
+    listed = list(islice(chance.openings(setup), MOST_OPENINGS + 1))
+    if len(listed) > MOST_OPENINGS:
+        raise TreeError(f"There are more than {MOST_OPENINGS:,} openings, too many to list; give those to begin with.")
+    tables = np.array([chance.opening(setup, drawn) for drawn, _ in listed], setup.game.table)
+    deals = np.array([ways for _, ways in listed], np.float64)
+    return Openings(tables, deals / deals.sum())
+
+
+def _drawn_openings(setup: Setup, seed: int) -> Openings:
     draws = 1024
     while draws <= MOST_DRAWS:
         batch = Batch(setup, draws, seed=seed, autoreset=False, observe=False)
@@ -152,10 +182,36 @@ def collect_openings(setup: Setup, *, seed: int = 0) -> Openings:
     raise TreeError(f"There are more openings than {MOST_DRAWS:,} deals could show; give those to begin with.")
 
 
+def begun_by(setup: Setup, openings: Openings, seat: int) -> Openings:
+    """Those of ``openings`` in which ``seat`` has the first ply, their weights as if there were no others.
+
+    Where the seats are alike at the start, their round is the whole game: another seat in its place changes nothing but names,
+    and so nothing in values, gains and equilibria. Raises :class:`TreeError` where they are not alike: where what the seats see,
+    from the first to play on, is not as likely for every one that may be it.
+    """
+    first = openings.tables["seat"].astype(np.int64)
+    seen: list[dict[bytes, float]] = [{} for _ in range(setup.players)]
+    batch = Batch(setup, len(first), skip_forced=False, autoreset=False, observe=False)
+    batch.set_tables(np.arange(len(first)), openings.tables)
+    shown = [batch.observe((first + k) % setup.players) for k in range(setup.players)]
+    for who, weight, key in zip(first.tolist(), openings.weight.tolist(), np.concatenate(shown, axis=1), strict=True):
+        seen[who][key.tobytes()] = seen[who].get(key.tobytes(), 0.0) + weight
+    chosen = seen[seat]
+    if not all(other.keys() == chosen.keys() and all(abs(chosen[k] - other[k]) < 1e-12 for k in chosen) for other in seen):
+        raise TreeError(f"The seats are not alike in these {len(first)} openings, so those that seat {seat} begins will not do.")
+    weight = openings.weight[first == seat]
+    return Openings(openings.tables[first == seat].copy(), weight / weight.sum())
+
+
 def _as_bytes(rows: NDArray[Any]) -> NDArray[Any]:
     """Rows as single items that compare by their bytes."""
     flat = np.ascontiguousarray(rows)
     return flat.view(np.dtype((np.void, flat.nbytes // len(flat)))).reshape(len(flat))
+
+
+def plies_of(game: GameSpec) -> ModuleType:
+    """The compiled functions of ``plies`` for one game."""
+    return instantiate(f"{__package__}.plies", game.name, game=game.kernel)
 
 
 @dataclass
@@ -163,31 +219,31 @@ class _Ledger:
     """The information sets met so far."""
 
     numbers: dict[bytes, int] = field(default_factory=dict)
-    """Each one's number by what its seat knows: 16 bytes of a cryptographic hash, equal by accident once in 10^24 trees."""
+    """Each one's number by what its seat knows: its observations by 128 bits of hash, equal by accident once in 10^24 trees."""
     tables: list[NDArray[Any]] = field(default_factory=list)
     seat: list[NDArray[np.int64]] = field(default_factory=list)
     legal: list[NDArray[np.int64]] = field(default_factory=list)
     previous: list[NDArray[np.int64]] = field(default_factory=list)
     start: list[int] = field(default_factory=lambda: [0])
 
-    def enter(self, batch: Batch, at: NDArray[np.int64], previous: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The numbers of what the seats to act at the tables ``at (K,)`` know, whose last slots were ``previous (K,)``."""
-        seat, legal = batch.seat[at], batch.legal[at]
-        words = np.stack([seat, previous, legal], axis=1).view(np.uint8)  # the legal actions are shown beside the observation
-        known = np.concatenate([words, batch.observation[at]], axis=1)
+    def enter(self, nodes: _Nodes) -> None:
+        """Write into ``nodes`` where the slots of what their seats know begin."""
+        seat, who = nodes.tables["seat"].astype(np.int64), np.arange(len(nodes.legal))
+        previous = nodes.last[who, seat].astype(np.int64)
+        words = np.stack([seat, previous, nodes.legal], axis=1).view(np.uint64)  # legal actions are shown beside observations
+        known = _as_bytes(np.concatenate([words, nodes.recall[who, seat]], axis=1)).tolist() if who.size else []
         before = len(self.numbers)
-        infoset = np.zeros(len(at), np.int64)
         new: list[int] = []
         for k, key in enumerate(known):
-            infoset[k] = number = self.numbers.setdefault(blake2b(key, digest_size=16).digest(), len(self.numbers))
+            number = self.numbers.setdefault(key, len(self.numbers))
             if number == before + len(new):
                 new.append(k)
-                self.start.append(self.start[-1] + int(legal[k]).bit_count())
-        self.tables.append(batch.tables[at[new]])
+                self.start.append(self.start[-1] + int(nodes.legal[k]).bit_count())
+            nodes.start[k] = self.start[number]
+        self.tables.append(nodes.tables[new])
         self.seat.append(seat[new])
-        self.legal.append(legal[new])
+        self.legal.append(nodes.legal[new])
         self.previous.append(previous[new])
-        return infoset
 
     def close(self) -> tuple[Infosets, NDArray[Any]]:
         """All of them, and their tables."""
@@ -206,16 +262,37 @@ def _actions(legal: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.in
 
 
 @dataclass
-class _Level:
-    """The nodes of one depth, and what it takes to go on from the K of them where a seat is asked."""
+class _Nodes:
+    """K tables on their way through the tree."""
 
-    nodes: Nodes
     tables: NDArray[Any]
     """``(K,)``."""
+    opening: NDArray[np.int32]
+    """``(K,)``."""
+    last: NDArray[np.int32]
+    """``(K, n)`` as in :class:`Leaves`."""
+    recall: NDArray[np.uint64]
+    """``(K, n, 2)`` what each seat has observed, as in ``plies``."""
     legal: NDArray[np.int64]
-    """``(K,)`` words."""
-    last: NDArray[np.int64]
-    """``(K, n)`` the slot that each seat took last, -1 none."""
+    """``(K,)`` words; 0 where the round is over."""
+    paid: NDArray[np.int32]
+    """``(K, n)`` payoffs."""
+    start: NDArray[np.int64]
+    """``(K,)`` the first slot of the information set."""
+
+    def __getitem__(self, which: NDArray[np.int64] | NDArray[np.bool_] | slice) -> _Nodes:
+        """Copies of some."""
+        return _Nodes(*(np.copy(getattr(self, name)[which]) for name in _Nodes.__dataclass_fields__))
+
+    def __len__(self) -> int:
+        return len(self.tables)
+
+    def play(self, setup: Setup, actions: NDArray[np.int64]) -> None:
+        """Take ``actions (K,)`` and go on to where somebody is asked; raises :class:`TreeError` where chance acts meanwhile."""
+        seen = np.zeros(-(-setup.layout.size // 8) * 8, np.uint8)
+        plies_of(setup.game).play_on(self.tables, setup.kernel_rules, actions, self.recall, seen, self.legal, self.paid)
+        if self.tables["rng"].any():
+            raise TreeError(f"In {setup.game.title} chance acts in the middle of a round: its tree would take nodes for that.")
 
 
 def build_tree(
@@ -231,69 +308,51 @@ def build_tree(
     nodes, or where chance acts in the middle of a round.
     """
     openings = collect_openings(setup) if openings is None else openings
-    weight = openings.weight
+    weight, n = openings.weight, setup.players
     if weight.shape != openings.tables.shape or not (weight >= 0).all() or not abs(weight.sum() - 1) < 1e-9:
         raise TreeError(f"Each of the {len(openings.tables)} openings has a probability, and they sum to 1; these are {weight}.")
-    ledger = _Ledger()
-    roots = np.full(len(openings.tables), -1, np.int64)
-    last = np.full((len(roots), setup.players), -1, np.int64)
+    size = len(weight)
     tables = openings.tables.copy()
     tables["rng"] = 0
-    level = _level(setup, ledger, tables, None, roots, roots, last)
-    pieces, size, depth = [level.nodes], len(roots), 0
-    while level.tables.size:
-        children = int(np.bitwise_count(level.legal).sum())
-        if size + children > limit:
-            raise TreeError(
-                f"The game has more than the {limit:,} nodes that were allowed: {size + children:,} down to depth {depth + 1}."
-            )
-        which, actions = _actions(level.legal)
-        asked = np.flatnonzero(level.nodes.seat >= 0)
-        start = np.array(ledger.start, np.int64)[level.nodes.infoset[asked]]
+    nodes = _Nodes(
+        tables=tables,
+        opening=np.arange(size, dtype=np.int32),
+        last=np.full((size, n), -1, np.int32),
+        recall=np.broadcast_to(BLANK, (size, n, 2)).copy(),
+        legal=np.zeros(size, np.int64),
+        paid=np.zeros((size, n), np.int32),
+        start=np.zeros(size, np.int64),
+    )
+    nodes.play(setup, np.full(size, NOTHING))
+    first = np.where(nodes.legal != 0, nodes.tables["seat"].astype(np.int64), -1)
+    ledger, ends, asked = _Ledger(), [], 0
+    pending = [nodes]
+    while pending:  # the last ones first: the pieces that wait are few
+        nodes = pending.pop()
+        over = nodes.legal == 0
+        ends.append(_ends(nodes[over]))
+        nodes = nodes[~over]
+        asked += len(nodes)
+        ledger.enter(nodes)
+        which, actions = _actions(nodes.legal)
+        if size + len(which) > limit:
+            raise TreeError(f"The game has more than the {limit:,} nodes that were allowed.")
+        size += len(which)
         # how many-eth child of its node each is: the place of its action among the legal ones
-        first = np.searchsorted(which, np.arange(len(asked)))
-        slot = start[which] + np.arange(len(which)) - first[which]
-        last = level.last[which]
-        last[np.arange(len(which)), level.nodes.seat[asked][which]] = slot
-        parent = size - len(level.nodes.parent) + asked[which]
-        level = _level(setup, ledger, level.tables, (which, actions), parent, slot, last)
-        pieces.append(level.nodes)
-        size, depth = size + children, depth + 1
+        nth = np.arange(len(which)) - np.searchsorted(which, np.arange(len(nodes)))[which]
+        for at in range(0, len(which), CHUNK):
+            piece = slice(at, at + CHUNK)
+            children = nodes[which[piece]]
+            seat = children.tables["seat"].astype(np.int64)
+            children.last[np.arange(len(children)), seat] = children.start + nth[piece]
+            children.play(setup, actions[piece])
+            pending.append(children)
         if progress is not None:
-            progress(children)
-    nodes = Nodes(*(np.concatenate(parts) for parts in zip(*pieces, strict=True)))
-    return Tree(setup, nodes, *ledger.close(), weight)
+            progress(len(which))
+    leaves = Leaves(*(np.concatenate(parts) for parts in zip(*ends, strict=True)))
+    return Tree(setup, leaves, *ledger.close(), weight, first, asked)
 
 
-def _level(
-    setup: Setup,
-    ledger: _Ledger,
-    tables: NDArray[Any],
-    moves: tuple[NDArray[np.int64], NDArray[np.int64]] | None,
-    parent: NDArray[np.int64],
-    slot: NDArray[np.int64],
-    last: NDArray[np.int64],
-) -> _Level:
-    """The nodes that ``moves``, (indices of tables, actions), lead to; without moves the ``tables`` themselves, played on."""
-    size = len(parent)
-    nodes = Nodes(parent, slot, np.full(size, -1), np.full(size, -1), np.zeros((size, setup.players)))
-    kept: list[tuple[NDArray[Any], NDArray[np.int64], NDArray[np.int64]]] = []
-    batch: Batch | None = None
-    for at in range(0, size, CHUNK):
-        piece = np.arange(at, min(at + CHUNK, size))
-        if batch is None or batch.num_tables != len(piece):
-            batch = Batch(setup, len(piece), autoreset=False)
-        batch.set_tables(np.arange(len(piece)), tables[piece if moves is None else moves[0][piece]])
-        if moves is not None:
-            batch.step(moves[1][piece])
-        if batch.tables["rng"].any():
-            raise TreeError(f"In {setup.game.title} chance acts in the middle of a round: its tree would take nodes for that.")
-        # the tables were entered anew before this step, so the reward is all that the round has paid
-        over, asked = np.flatnonzero(batch.done), np.flatnonzero(~batch.done)
-        payoff = batch.reward[over].astype(np.float64)
-        nodes.net[piece[over]] = payoff - payoff.mean(axis=1, keepdims=True)
-        nodes.seat[piece[asked]] = batch.seat[asked]
-        latest = last[piece[asked], batch.seat[asked]]
-        nodes.infoset[piece[asked]] = ledger.enter(batch, asked, latest)
-        kept.append((batch.tables[asked], batch.legal[asked], last[piece[asked]]))
-    return _Level(nodes, *(np.concatenate(parts) for parts in zip(*kept, strict=True)))
+def _ends(nodes: _Nodes) -> Leaves:
+    paid = nodes.paid.astype(np.float64)
+    return Leaves(nodes.last, paid - paid.mean(axis=1, keepdims=True), nodes.opening)

@@ -182,10 +182,10 @@ def test_solve_prints_every_size(capfd: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (GAME + " --limit 1000", r"more than the 1,000 nodes that were allowed: .* A shorter game fits: --set dinosaurs=3\."),
-        ("--preset batasaurus", r"There are more openings than .* A shorter game fits: --set dinosaurs=4\."),
-        ("--preset classic", r"There are more openings than [0-9,]+ deals could show; give those to begin with\."),
-        (GAME + " --set dinosaurs=2 --limit 3", r"more than the 3 nodes that were allowed: [^.]*\."),
+        (GAME + " --limit 1000", r"more than the 1,000 nodes that were allowed\. A shorter game fits: --set dinosaurs=3\."),
+        ("--preset batasaurus", r"There are more than 100,000 openings, too many .* A shorter game fits: --set dinosaurs=4\."),
+        ("--preset classic", r"There are more than 100,000 openings, too many to list; give those to begin with\."),
+        (GAME + " --set dinosaurs=2 --limit 3", r"more than the 3 nodes that were allowed\."),
         (GAME + " --agents lowset", r"Unknown agent 'lowset'\..*Valid: random, .*exact\."),
         (GAME + " --agents random random", r"Each agent is named once, not as in \['random', 'random'\]"),
         ("--preset batasaurus --players 3 --agents exact", r"'exact' plays with 2 players and memory = perfect, not with 3"),

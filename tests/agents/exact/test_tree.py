@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
 
 from nainjaune_agents.exact import tree as module
-from nainjaune_agents.exact.tree import Openings, Tree, build_tree, collect_openings
+from nainjaune_agents.exact.response import exploitability
+from nainjaune_agents.exact.tree import Openings, Tree, begun_by, build_tree, collect_openings, plies_of
 from nainjaune_env.batch import Batch
 from nainjaune_env.errors import NainJauneError, TreeError
 from nainjaune_env.prng import streams
@@ -19,35 +26,68 @@ def perfect(dinosaurs: int, players: int = 2) -> Setup:
     return make_setup("batasaurus", players=players, memory="perfect", dinosaurs=dinosaurs)
 
 
-def leaves(tree: Tree) -> int:
-    return int((tree.nodes.seat < 0).sum())
+def micro(preset: str = "djeco", ranks: int = 4, suits: int = 2, hand: int = 3, players: int = 2) -> Setup:
+    return make_setup("nain_jaune", preset, players, ranks=ranks, suits=suits, hand=hand)
+
+
+def without_chance(setup: Setup) -> Setup:
+    """The same of a game that does not say what chance does."""
+    return replace(setup, game=replace(setup.game, chance=None))
+
+
+def taken(tree: Tree, leaf: int) -> list[list[int]]:
+    """The slots that each seat has taken on the way to an end, in order."""
+    ways: list[list[int]] = []
+    for slot in tree.leaves.last[leaf].tolist():
+        way: list[int] = []
+        while slot >= 0:
+            way.insert(0, slot)
+            slot = int(tree.infosets.previous[tree.infosets.of[slot]])
+        ways.append(way)
+    return ways
+
+
+def replayed(tree: Tree, openings: Openings) -> Iterator[tuple[int, tuple[int, ...], Batch]]:
+    """Every line of play on one table: (information set, the opening and the slots so far, the batch) where a seat is asked.
+
+    Here too each line is held to end where the tree says, and to pay what it says.
+    """
+    for leaf, opening in enumerate(tree.leaves.opening.tolist()):
+        ways = taken(tree, leaf)
+        batch = Batch(tree.setup, 1, autoreset=False)
+        batch.set_tables(0, openings.tables[opening])
+        paid = batch.reward[0].astype(float)
+        line: tuple[int, ...] = (opening,)
+        while any(ways):
+            slot = ways[int(batch.seat[0])].pop(0)
+            yield int(tree.infosets.of[slot]), line, batch
+            batch.step([int(tree.infosets.action[slot])])
+            paid += batch.reward[0]
+            line = (*line, slot)
+        assert batch.done[0]
+        assert tree.leaves.net[leaf].tolist() == (paid - paid.mean()).tolist()
 
 
 @pytest.mark.parametrize(("dinosaurs", "ends"), [(2, 2 * 4), (3, 2 * 36), (4, 2 * 576)])
 def test_two_seats_play_their_cards_in_any_order(dinosaurs: int, ends: int) -> None:
     """Two leaders; each seat has n! orders, of which the last card is forced."""
     tree = build_tree(perfect(dinosaurs))
-    assert leaves(tree) == ends
+    assert len(tree.leaves.opening) == ends
     assert tree.weight.tolist() == [0.5, 0.5]
 
 
-@pytest.mark.parametrize("setup", [perfect(3), perfect(3, 3), make_setup("batasaurus", players=2, dinosaurs=2)], ids=str)
+@pytest.mark.parametrize("setup", [perfect(3), perfect(3, 3), make_setup("batasaurus", players=2, dinosaurs=2)])
 def test_the_arrays_fit_together(setup: Setup) -> None:
     tree = build_tree(setup)
-    nodes, sets = tree.nodes, tree.infosets
-    inner = nodes.seat >= 0
-    assert (nodes.parent[: len(tree.weight)] == -1).all()
-    below = np.arange(len(tree.weight), tree.size)
-    assert (nodes.parent[below] < below).all()
-    assert (np.diff(nodes.parent) >= 0).all()
-    assert ((nodes.infoset >= 0) == inner).all()
-    assert (nodes.net[inner] == 0).all()
-    assert nodes.net.sum(axis=1) == pytest.approx(np.zeros(tree.size))
-    # a node has one child for each slot of its information set, in order
-    for node in np.flatnonzero(inner):
-        slots = np.arange(sets.start[nodes.infoset[node]], sets.start[nodes.infoset[node] + 1])
-        assert nodes.slot[nodes.parent == node].tolist() == slots.tolist()
-    assert (sets.seat[nodes.infoset[inner]] == nodes.seat[inner]).all()
+    leaves, sets = tree.leaves, tree.infosets
+    assert leaves.last.shape == leaves.net.shape == (len(leaves.opening), setup.players)
+    assert leaves.net.sum(axis=1) == pytest.approx(np.zeros(len(leaves.net)))
+    assert sorted(set(leaves.opening.tolist())) == list(range(len(tree.weight)))
+    assert len({(*last, opening) for last, opening in zip(leaves.last.tolist(), leaves.opening.tolist(), strict=True)}) == len(
+        leaves.last
+    )
+    for seat in range(setup.players):
+        assert (sets.seat[sets.of[leaves.last[:, seat]]] == seat).all()
     assert (np.diff(sets.of) >= 0).all()
     earlier = sets.previous >= 0
     assert (sets.of[sets.previous[earlier]] < np.flatnonzero(earlier)).all()
@@ -59,43 +99,68 @@ def test_the_arrays_fit_together(setup: Setup) -> None:
     assert tree.rows(policy).sum(axis=1) == pytest.approx(np.ones(tree.num_infosets))
 
 
-def test_every_node_is_where_its_actions_lead() -> None:
-    """Each line replayed on one table: who is to act, what may be played, and what was paid."""
-    setup = perfect(3)
+@pytest.mark.parametrize(
+    ("setup", "like_cards"),
+    [(perfect(3), False), (micro("skip", 4, 1, 2), False), (micro("djeco", 3, 2, 2), True)],
+    ids=["perfect", "one_suit", "two_suits"],
+)
+def test_every_line_is_where_its_actions_lead(setup: Setup, like_cards: bool) -> None:
+    """Who is to act, what may be played, and that whatever agents are shown is the same throughout an information set.
+
+    With several suits, openings that stand for others too are dealt the lowest of like cards, and which these are differs.
+    """
     openings = collect_openings(setup)
     tree = build_tree(setup, openings)
-    nodes, sets = tree.nodes, tree.infosets
+    sets, nodes = tree.infosets, set()
     shown: dict[int, bytes] = {}
-    for node in range(tree.size):
-        line, at = [], node
-        while nodes.parent[at] >= 0:
-            line.append(int(sets.action[nodes.slot[at]]))
-            at = int(nodes.parent[at])
-        batch = Batch(setup, 1, autoreset=False)
-        batch.set_tables(0, openings.tables[at])
-        paid = batch.reward[0].astype(float)
-        for action in reversed(line):
+    for infoset, line, batch in replayed(tree, openings):
+        nodes.add(line)
+        actions = sets.action[sets.start[infoset] : sets.start[infoset + 1]]
+        assert int(batch.legal[0]) == sum(1 << int(action) for action in actions)
+        assert batch.seat[0] == sets.seat[infoset]
+        seen = batch.observation[0].tobytes() + (b"" if like_cards else batch.redacted(0).tobytes())
+        assert shown.setdefault(infoset, seen) == seen
+    assert len(nodes) == tree.asked == tree.size - len(tree.leaves.opening)
+    assert sorted(shown) == list(range(tree.num_infosets))
+
+
+def test_what_a_seat_knows_is_all_that_it_has_seen_ply_by_ply() -> None:
+    """Information sets against sequences of observations, own choices and nothing else, kept whole."""
+    setup = micro("djeco", 5, 2, 4)
+    listed = collect_openings(setup)
+    some = np.random.default_rng(0).choice(len(listed.weight), 40, replace=False)
+    openings = Openings(listed.tables[some], np.full(40, 1 / 40))
+    tree = build_tree(setup, openings)
+    known: dict[int, Any] = {}
+    by_what_stands_there = set()
+    for infoset, line, asked in replayed(tree, openings):
+        seat = int(asked.seat[0])
+        batch = Batch(setup, 1, skip_forced=False, autoreset=False)
+        batch.set_tables(0, openings.tables[line[0]])
+        seen: list[Any] = [batch.observe(seat).tobytes()]
+        todo = list(line[1:])
+        while todo or not int(batch.legal[0]).bit_count() > 1:
+            slot = todo.pop(0) if int(batch.legal[0]).bit_count() > 1 else None
+            action = int(batch.legal[0]).bit_length() - 1 if slot is None else int(tree.infosets.action[slot])
+            if batch.seat[0] == seat and slot is not None:
+                seen.append(action)
             batch.step([action])
-            paid += batch.reward[0]
-        if nodes.seat[node] < 0:
-            assert batch.done[0]
-            assert nodes.net[node].tolist() == (paid - paid.mean()).tolist()
-        else:
-            infoset = int(nodes.infoset[node])
-            actions = sets.action[sets.start[infoset] : sets.start[infoset + 1]]
-            assert int(batch.legal[0]) == sum(1 << int(action) for action in actions)
-            assert batch.seat[0] == nodes.seat[node]
-            # whatever agents are shown is the same at all nodes of an information set
-            seen = batch.observation[0].tobytes() + batch.redacted(0).tobytes()
-            assert shown.setdefault(infoset, seen) == seen
+            seen.append(batch.observe(seat).tobytes())
+        assert known.setdefault(infoset, (seat, seen)) == (seat, seen)
+        by_what_stands_there.add((seat, seen[-1], int(tree.infosets.previous[infoset])))
+    assert len({(seat, tuple(seen)) for seat, seen in known.values()}) == tree.num_infosets
+    assert len(by_what_stands_there) < tree.num_infosets  # in what order the other has played is in no observation
 
 
 def test_a_hidden_commit_is_not_known() -> None:
     """After a tie with three dinosaurs, the second seat commits at one information set, whatever the first has committed."""
-    tree = build_tree(perfect(3))
-    counts = np.bincount(tree.nodes.infoset[tree.nodes.infoset >= 0])
-    assert set(counts.tolist()) == {1, 2}  # the two cards that the first may have committed
-    assert (counts == 2).sum() == 2 * 3  # for each leader, for each value tied
+    openings = collect_openings(perfect(3))
+    lines = defaultdict(set)
+    for infoset, line, _ in replayed(build_tree(perfect(3), openings), openings):
+        lines[infoset].add(line)
+    counts = [len(there) for there in lines.values()]
+    assert set(counts) == {1, 2}  # the two cards that the first may have committed
+    assert counts.count(2) == 2 * 3  # for each leader, for each value tied
 
 
 def test_forced_plies_pass_unseen() -> None:
@@ -104,18 +169,64 @@ def test_forced_plies_pass_unseen() -> None:
 
 
 def test_openings_are_all_there_and_alike() -> None:
-    openings = collect_openings(make_setup("batasaurus", players=2, dinosaurs=3))
-    assert len(openings.tables) == 2 * 6 * 6  # the leader, and both layouts
-    assert openings.weight.tolist() == [1 / 72] * 72
-    assert not openings.tables["rng"].any()
-    assert len({row.tobytes() for row in openings.tables}) == 72
+    setup = make_setup("batasaurus", players=2, dinosaurs=3)
+    for openings in (collect_openings(setup), collect_openings(without_chance(setup))):
+        assert len(openings.tables) == 2 * 6 * 6  # the leader, and both layouts
+        assert openings.weight == pytest.approx(np.full(72, 1 / 72))
+        assert not openings.tables["rng"].any()
+        assert len({row.tobytes() for row in openings.tables}) == 72
+
+
+def test_listed_openings_are_as_likely_as_deals_have_it() -> None:
+    setup = micro(ranks=3, suits=2, hand=2)
+    listed = collect_openings(setup)
+    assert len(np.unique(listed.weight)) > 1
+    drawn = Batch(setup, 40_000, seed=1, skip_forced=False)
+    everyone = np.arange(drawn.num_tables)
+    seen = [row.tobytes() for row in np.concatenate([drawn.observe(seat, everyone) for seat in range(2)], axis=1)]
+    batch = Batch(setup, len(listed.weight), skip_forced=False)
+    batch.set_tables(np.arange(batch.num_tables), listed.tables)
+    keys = [row.tobytes() for row in np.concatenate([batch.observe(seat) for seat in range(2)], axis=1)]
+    assert len(set(keys)) == len(keys)
+    expected = len(seen) * listed.weight
+    got = np.array([seen.count(key) for key in keys])
+    assert got.sum() == len(seen)
+    chi2, free = ((got - expected) ** 2 / expected).sum(), len(keys) - 1
+    assert chi2 < free + 5 * (2 * free) ** 0.5
 
 
 def test_openings_that_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_DRAWS", 4096)
+    monkeypatch.setattr(module, "MOST_OPENINGS", 1000)
     for name in ("batasaurus", "nain_jaune"):
-        with pytest.raises(TreeError, match=r"There are more openings than 4,096 deals could show; give those to begin with\."):
+        with pytest.raises(TreeError, match=r"There are more than 1,000 openings, too many to list; give those to begin with\."):
             collect_openings(make_setup(name))
+        with pytest.raises(TreeError, match=r"There are more openings than 4,096 deals could show; give those to begin with\."):
+            collect_openings(without_chance(make_setup(name)))
+
+
+@pytest.mark.parametrize("setup", [micro(), micro("skip", 3, 3, 2), micro("djeco", 4, 2, 2, 3), perfect(3, 3)])
+def test_one_seat_begins_for_all(setup: Setup) -> None:
+    openings = collect_openings(setup)
+    some = begun_by(setup, openings, 0)
+    assert len(some.weight) * setup.players == len(openings.weight)
+    assert (some.tables["seat"] == 0).all()
+    whole, part = build_tree(setup, openings), build_tree(setup, some)
+    assert part.size * setup.players == whole.size
+    assert part.num_infosets * setup.players == whole.num_infosets
+    found = exploitability(part, part.uniform())
+    assert found.mean > 0.01
+    assert found.mean == pytest.approx(exploitability(whole, whole.uniform()).mean, abs=1e-12)
+
+
+def test_seats_that_are_not_alike() -> None:
+    openings = collect_openings(micro())
+    weight = openings.weight * np.where(openings.tables["seat"] == 0, 1.5, 0.5)
+    for wrong in (Openings(openings.tables, weight), Openings(openings.tables[:-1], openings.weight[:-1])):
+        with pytest.raises(
+            TreeError, match=r"The seats are not alike in these 4[34]\d openings, so those that seat 1 begins will"
+        ):
+            begun_by(micro(), wrong, 1)
 
 
 @pytest.mark.parametrize("weight", [[1.0], [0.5, 0.6], [-0.5, 1.5], [np.nan, 1]])
@@ -133,11 +244,11 @@ def test_openings_that_are_not_alike(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(module, "Batch", Loaded)
     with pytest.raises(TreeError, match="The 2 openings found are not equally likely; give them with their weights"):
-        collect_openings(perfect(3))
+        collect_openings(without_chance(perfect(3)))
 
 
 def test_a_game_that_is_too_large() -> None:
-    with pytest.raises(TreeError, match=r"more than the 1,000 nodes that were allowed: [0-9,]+ down to depth [0-9]\."):
+    with pytest.raises(TreeError, match=r"more than the 1,000 nodes that were allowed\."):
         build_tree(perfect(4), limit=1000)
     assert issubclass(TreeError, NainJauneError)
     assert build_tree(perfect(4), limit=2154).size == 2154
@@ -147,18 +258,20 @@ def test_pieces_make_the_same_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = build_tree(perfect(4))
     monkeypatch.setattr(module, "CHUNK", 7)
     pieces = build_tree(perfect(4))
-    for a, b in zip((*whole.nodes, *whole.infosets), (*pieces.nodes, *pieces.infosets), strict=True):
-        assert (a == b).all()
-    assert whole.tables.tobytes() == pieces.tables.tobytes()
+    # in another order; but the ends are as many, and as much is paid to as good answers
+    assert (whole.size, whole.num_infosets, whole.num_slots) == (pieces.size, pieces.num_infosets, pieces.num_slots)
+    ends = [sorted(zip(tree.leaves.opening.tolist(), tree.leaves.net.tolist(), strict=True)) for tree in (whole, pieces)]
+    assert ends[0] == ends[1]
+    found = [exploitability(tree, tree.uniform()) for tree in (whole, pieces)]
+    assert found[0].responses == pytest.approx(found[1].responses, abs=1e-12)
 
 
 def test_chance_in_the_middle_of_a_round_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Rolling(Batch):
-        def step(self, actions: object) -> None:
-            super().step(actions)  # type: ignore[arg-type]
-            self.tables["rng"] += np.uint64(1)
+    def rolling(tables: Any, *rest: Any) -> None:
+        plies_of(perfect(2).game).play_on(tables, *rest)
+        tables["rng"] += np.uint64(1)
 
-    monkeypatch.setattr(module, "Batch", Rolling)
+    monkeypatch.setattr(module, "plies_of", lambda game: SimpleNamespace(play_on=rolling))
     with pytest.raises(TreeError, match="chance acts in the middle of a round"):
         build_tree(perfect(2))
 
@@ -175,7 +288,7 @@ def test_any_game_from_given_openings() -> None:
     tree = build_tree(setup, Openings(batch.tables[late[:2]].copy(), np.array([0.25, 0.75])))
     assert tree.size > 4
     assert tree.weight.tolist() == [0.25, 0.75]
-    assert tree.nodes.net.any()
+    assert tree.leaves.net.any()
 
 
 def test_progress_is_told_all_nodes() -> None:
