@@ -6,6 +6,9 @@ cut off or bootstrapped, and an iteration depends on the seed, its number and th
 goes on bit for bit. A network that remembers (``recurrent``) learns along all decisions that a seat made in a round, from
 the first one, where its state is 0: a minibatch is made of whole such chains, and gradients flow through all of each.
 
+With ``opponents`` it is no self-play: one seat of each table, another one each round, learns, and a frozen agent has all others.
+What is learned then is a best response to that agent.
+
 Sources: Schulman et al., "Proximal policy optimization algorithms", 2017 (clipped surrogate, eq. 7); Schulman et al., "High-
 dimensional continuous control using GAE", 2016; Huang et al., "The 37 implementation details of PPO", 2022.
 """
@@ -24,6 +27,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.tensorboard import SummaryWriter
 
+from nainjaune_env.agent import Seating
 from nainjaune_env.batch import Batch
 from nainjaune_env.errors import CheckpointError, ConfigError
 from nainjaune_env.games import DEFAULT_GAME
@@ -32,9 +36,9 @@ from nainjaune_env.spec import Setup
 
 from ..arena.duplicate import Duplicate
 from ..chance import For, generator
-from ..checkpoint import Checkpoint, check_fits
-from ..loading import load_agent
-from ..net_agent import NetAgent
+from ..checkpoint import Checkpoint, check_fits, load_checkpoint
+from ..loading import load_agent, run_named
+from ..net_agent import NetAgent, build_net
 from ..networks import PolicyValueNet, ValueNet, masked_log_softmax
 from ..sampling import sample
 from .advantages import gae
@@ -54,6 +58,8 @@ class Config:
     players: int | None = option(None, "seats (none: the game's usual number)")
     rules: dict[str, Any] = option({}, "knobs set over the preset, as in --set rules.decline=never")
     seed: int = option(0, "all chance in the run comes from it")
+    init: str | None = option(None, "the run whose network it begins with (none: a fresh one)")
+    opponents: str | None = option(None, "an agent, frozen, in all seats but the one that learns (none: all seats learn)")
     iterations: int = option(600, "updates in all; the schedules run over them")
     tables: int = option(2048, "rounds dealt for each update")
     hidden: list[int] = option([256, 256], "widths of the network's layers")
@@ -92,6 +98,8 @@ class Config:
         setup = self.setup()
         if self.eval_every:  # a wrong name is an error now and not some iterations later
             load_agent(self.eval_against, setup)
+        if self.opponents is not None:
+            load_agent(self.opponents, setup)
 
     def setup(self) -> Setup:
         """The game and rules of the run; raises :class:`~nainjaune_env.errors.RulesError` where there are none such."""
@@ -154,6 +162,7 @@ class Trainer:
         learned = [*self.net.parameters(), *(self.critic.parameters() if self.critic else ())]
         self.optimizer = torch.optim.Adam(learned, lr=config.learning_rate, eps=1e-5)
         self.batch = Batch(setup, config.tables, autoreset=False)
+        self.opponents = [] if config.opponents is None else [load_agent(config.opponents, setup)]
         self.iteration = 0
         self.decisions = 0
         self.seconds = 0.0
@@ -187,10 +196,11 @@ class Trainer:
         parts: list[tuple[Any, ...]] = []
         actions = np.zeros(self.config.tables, np.int64)
         states = np.zeros((self.config.tables, n, self.config.recurrent), np.float32)
-        while True:
+        others = self.seat_opponents()
+        while not batch.done.all():
             index = np.flatnonzero(~batch.done)
-            if index.size == 0:
-                break
+            actions[index] = others.actions(index)
+            index = index[others.seats[index, batch.seat[index]] == LEARNER]
             seat = batch.seat[index]
             observation = batch.observation[index]
             clock = time.perf_counter()
@@ -206,6 +216,7 @@ class Trainer:
             parts.append((observation, omniscient, mask, action, log_prob, value, index * n + seat, so_far))
             actions[index] = action
             batch.step(actions)
+            others.stepped()
             earned += batch.reward
         spread = float(earned.std())
         if not parts:
@@ -222,6 +233,15 @@ class Trainer:
         final = self.own_share(earned).ravel()
         return Rollout(observation, omniscient, mask, action, log_prob, value, chain, when, final, spread, network_seconds)
 
+    def seat_opponents(self) -> Seating:
+        """The opponents in their seats, and the learner in the others: in all of them where there are no opponents."""
+        n = self.setup.players
+        seats = np.full((self.config.tables, n), 0 if self.opponents else LEARNER)
+        table = np.arange(self.config.tables)
+        seats[table, (table + self.iteration) % n] = LEARNER
+        chance = generator(self.config.seed, For.TRAINING, self.iteration, 1)
+        return Seating(self.batch, self.opponents, seats, lambda *_: chance)
+
     def own_share(self, net: NDArray[np.float32]) -> NDArray[np.float32]:
         """``net (K, players)`` as learned from: what nobody gets is lost to the whole table, and ``centre`` takes it out."""
         return net - net.mean(axis=1, keepdims=True) if self.config.centre else net
@@ -231,7 +251,7 @@ class Trainer:
         c = self.config
         advantage = gae(rollout.chain, rollout.earned, rollout.value, rollout.final, c.gae_lambda)
         target = advantage + rollout.value
-        if self.iteration == 0:
+        if self.iteration == 0 and self.config.init is None:
             # Fixed from here on: the value head learns in this unit.
             self.net.payoff_scale.fill_(max(float(target.std()), 1.0))
         scale = float(self.net.payoff_scale)
@@ -346,6 +366,15 @@ class Trainer:
             tensors=tensors,
         )
 
+    def begin_from(self, checkpoint: Checkpoint) -> None:
+        """Take over the network of another run, and nothing else of it."""
+        where = f"{self.config.init!r}, which the run is to begin from,"
+        check_fits(checkpoint, self.setup, where)
+        mine, other = (list(self.config.hidden), self.config.recurrent), (checkpoint.hidden, checkpoint.recurrent)
+        if mine != other:
+            raise CheckpointError(f"{where} has hidden={other[0]} recurrent={other[1]}, and this run {mine[0]} and {mine[1]}.")
+        self.net.load_state_dict(build_net(checkpoint, self.setup, where).state_dict())
+
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go on from a checkpoint of this same configuration."""
         check_fits(checkpoint, self.setup, "the run's checkpoint")
@@ -387,6 +416,9 @@ def minibatches(
         yield torch.from_numpy(rows), torch.from_numpy(batch_sizes)
 
 
+LEARNER = -1
+"""In the seats of a ``Seating``: nobody of its agents, so the network itself."""
+
 EVAL_SEED = 987_654_321
 """Deals of the measurements in the course of a run; training deals come from the run's own seed."""
 
@@ -400,6 +432,8 @@ def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Cal
     if checkpoint is not None:
         trainer.restore(checkpoint)
     else:
+        if config.init is not None:
+            trainer.begin_from(load_checkpoint(run_named(config.init)[1]))
         run.save(trainer.checkpoint())
     progress(trainer.iteration, {})
     if trainer.iteration >= config.iterations:

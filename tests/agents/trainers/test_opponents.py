@@ -1,0 +1,138 @@
+"""PPO against frozen opponents: who learns, from what, and that nobody else changes."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from nainjaune_agents.arena.play import play_out
+from nainjaune_agents.checkpoint import FILE_NAME, load_checkpoint
+from nainjaune_agents.loading import load_agent
+from nainjaune_agents.trainers import ppo
+from nainjaune_agents.trainers.ppo import LEARNER, Config, Trainer
+from nainjaune_env.agent import Turn
+from nainjaune_env.batch import Batch
+from nainjaune_env.errors import AgentError, CheckpointError
+from nainjaune_env.prng import streams
+from tests.agents.trainers.test_ppo import run_in, same, tiny, trainer_of
+
+SETUPS: list[dict[str, Any]] = [
+    {"preset": "djeco", "players": 4, "opponents": "lowest"},
+    {"preset": "classic", "players": 3, "opponents": "tally", "privileged": True},
+    {"game": "batasaurus", "players": 2, "opponents": "cheapest", "recurrent": 8},
+]
+
+
+class Replay:
+    """The learner of a rollout over again, table by table; checks what it is shown."""
+
+    name = "replay"
+
+    def __init__(self, trainer: Trainer, rollout: ppo.Rollout) -> None:
+        self.rollout = rollout
+        self.n = trainer.setup.players
+        self.left = [list(np.flatnonzero(rollout.chain // self.n == table)) for table in range(trainer.config.tables)]
+
+    def act(self, turn: Turn, rng: Any) -> NDArray[np.int64]:
+        rows = [self.left[table].pop(0) for table in turn.index]
+        assert np.array_equal(self.rollout.observation[rows], turn.observation)
+        assert np.array_equal(self.rollout.mask[rows], turn.mask)
+        assert np.array_equal(self.rollout.chain[rows] % self.n, turn.seat)
+        return self.rollout.action[rows]
+
+
+@pytest.mark.parametrize("options", SETUPS, ids=str)
+def test_the_learner_learns_from_its_own_decisions_in_one_seat(options: dict[str, Any]) -> None:
+    """The rollout's rounds played over: its actions in the learner's seat, the opponent in all others."""
+    trainer = trainer_of(tiny(**options, tables=30, seed=7))
+    n = trainer.setup.players
+    for iteration in range(n + 1):
+        trainer.iteration = iteration
+        rollout = trainer.collect(np.random.default_rng(1))
+        seats = (np.arange(30) + iteration) % n
+        assert np.array_equal(rollout.chain % n, seats[rollout.chain // n])
+        batch = Batch(trainer.setup, 30, autoreset=False)
+        batch.reset(seeds=streams(7, 30, stream=iteration + 1))
+        seating = np.ones((30, n), np.int64)
+        seating[np.arange(30), seats] = 0
+        replay = Replay(trainer, rollout)
+        opponent = load_agent(options["opponents"], trainer.setup)
+        payoff = play_out(batch, [replay, opponent], seating, [np.random.default_rng(0)] * 2)
+        assert not any(replay.left)
+        own = trainer.own_share(payoff.astype(np.float32))
+        np.testing.assert_allclose(rollout.final.reshape(30, n), own, rtol=1e-5)
+
+
+def test_without_opponents_the_learner_has_all_seats() -> None:
+    trainer = trainer_of(tiny())
+    assert (trainer.seat_opponents().seats == LEARNER).all()
+    assert {*trainer.collect(np.random.default_rng(1)).chain % 4} == {0, 1, 2, 3}
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of two iterations, of a network that remembers."""
+    folder = tmp_path_factory.mktemp("runs") / "target"
+    run_in(folder, tiny(game="batasaurus", players=2, recurrent=8, iterations=2, seed=3))
+    return folder
+
+
+def against(target: Path, **other: Any) -> Config:
+    own = {"init": str(target), "opponents": f"{target}@sample", "seed": 4}
+    return tiny(**{"game": "batasaurus", "players": 2, "recurrent": 8, **own, **other})
+
+
+def digest(net: torch.nn.Module) -> str:
+    return hashlib.sha256(b"".join(tensor.numpy().tobytes() for tensor in net.state_dict().values())).hexdigest()
+
+
+def test_the_opponents_weights_stay_as_they_are(target: Path) -> None:
+    file = (target / FILE_NAME).read_bytes()
+    trainer = trainer_of(against(target))
+    trainer.begin_from(load_checkpoint(target))
+    frozen = trainer.opponents[0].net  # type: ignore[attr-defined]
+    before = digest(frozen)
+    assert digest(trainer.net) == before
+    for _ in range(3):
+        trainer.iterate()
+    assert digest(frozen) == before != digest(trainer.net)
+    assert (target / FILE_NAME).read_bytes() == file
+
+
+def test_it_begins_with_the_other_runs_network(target: Path, tmp_path: Path) -> None:
+    left = run_in(tmp_path / "a", against(target), stop_after=0)
+    begun = load_checkpoint(target)
+    assert left.iteration == 0
+    for name, tensor in left.tensors.items():
+        assert torch.equal(tensor, begun.tensors[name]), name
+    scale = begun.tensors["model.payoff_scale"]
+    assert scale > 1
+    assert run_in(tmp_path / "b", against(target)).tensors["model.payoff_scale"] == scale
+
+
+def test_a_resumed_run_is_the_same_run(target: Path, tmp_path: Path) -> None:
+    """Also with an opponent that draws, and one that remembers."""
+    whole = run_in(tmp_path / "whole", against(target))
+    run_in(tmp_path / "parts", against(target), stop_after=2)
+    run_in(tmp_path / "parts", against(target), resume=True, stop_after=3)
+    assert same(run_in(tmp_path / "parts", against(target), resume=True), whole)
+
+
+def test_networks_of_another_shape_are_refused(target: Path, tmp_path: Path) -> None:
+    with pytest.raises(CheckpointError, match=r"has hidden=\[16\] recurrent=8, and this run \[12\] and 8"):
+        run_in(tmp_path / "a", against(target, hidden=[12]))
+    with pytest.raises(CheckpointError, match=r"plays 'batasaurus', and this table is for 'nain_jaune'"):
+        run_in(tmp_path / "b", tiny(init=str(target)))
+    with pytest.raises(CheckpointError, match="There is no checkpoint at"):
+        run_in(tmp_path / "c", tiny(init=str(tmp_path / "none")))
+
+
+def test_an_opponent_that_is_not_there_is_refused_at_once() -> None:
+    with pytest.raises(AgentError, match="Did you mean 'lowest'"):
+        tiny(opponents="lowset")
