@@ -289,6 +289,10 @@ class GameSpec:
     measures: Measures | None = None
     """What is counted of play, for reports; None where a game counts nothing."""
 
+    def __repr__(self) -> str:
+        """The same in every process: errors and tests show it."""
+        return f"<GameSpec {self.name}>"
+
     def __post_init__(self) -> None:
         if len(self.actions) > self.MAX_ACTIONS:
             raise ValueError(f"{self.name}: a mask is one 64-bit word, so at most 63 actions, not {len(self.actions)}")
