@@ -14,6 +14,8 @@ A game is a folder in ``nainjaune_env.games``. Its ``kernel`` module holds scala
 ``payoffs(table, rules, out)``          net result of the round so far, per seat, into ``out`` (``int32``)
 ``encode(table, rules, seat, out)``     what ``seat`` observes, into ``out`` (``uint8``); gives the bytes written
 ``redact(table, rules, seat)``          wipe from the table all that ``seat`` may not know
+``resample(table, rules, seat)``        undo that, in a round that is being played: fill in what was wiped, uniformly at random
+                                        over all that fits; drawn from ``rng``, which the caller has set
 ======================================  ======================================================================
 
 and every table has the fields ``rng`` (uint64), ``seat`` (the seat to act) and ``stage`` (a :class:`Stage`).

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from nainjaune_env.batch import Batch, legal_actions
 from nainjaune_env.prng import streams
-from nainjaune_env.spec import Setup
+from nainjaune_env.spec import Setup, Stage
 
-from .contract import CHOICES, advance, all_setups, any_setup, everything, helper, single
+from .contract import CHOICES, advance, all_setups, any_setup, everything, finish, helper, single
 
 every_setup = pytest.mark.parametrize("setup", all_setups())
 some = settings(max_examples=60, deadline=None, derandomize=True, database=None)
@@ -40,6 +40,12 @@ class Eyes:
     def redacted(self, table: Any, seat: int) -> Any:
         rows = np.array([table])
         self.kernel.redact(rows[0], self.rules, seat)
+        return rows[0]
+
+    def resampled(self, known: Any, seat: int, state: int) -> Any:
+        rows = np.array([known])
+        rows["rng"] = np.uint64(state)
+        self.kernel.resample(rows[0], self.rules, seat)
         return rows[0]
 
     def legal(self, table: Any) -> int:
@@ -193,6 +199,75 @@ def test_a_seat_sees_the_same_wherever_the_public_play_is_the_same(setup: Setup,
         two.step([like[action]])
         if one.done[0] or two.done[0]:
             break
+
+
+# ---------------------------------------------------------------- what is hidden, drawn anew
+
+
+@some
+@given(setup=any_setup(), seed=SEEDS, plies=st.integers(0, 120), style=STYLES)
+def test_a_resampled_table_is_one_that_the_seat_could_not_tell_from_its_own(
+    setup: Setup, seed: int, plies: int, style: str
+) -> None:
+    eyes = Eyes(setup)
+    batch = single(setup, seed=seed)
+    advance(batch, plies, random.Random(seed), style)
+    table = batch.tables[0]
+    for seat in range(setup.players):
+        known = eyes.redacted(table, seat)
+        drawn = eyes.resampled(known, seat, seed)
+        assert eyes.redacted(drawn, seat).tobytes() == known.tobytes()
+        assert eyes.observed(drawn, seat) == eyes.observed(table, seat)
+        assert eyes.resampled(known, seat, seed).tobytes() == drawn.tobytes()
+
+
+@some
+@given(setup=any_setup(), seed=SEEDS, plies=st.integers(0, 120), style=STYLES)
+def test_a_resampled_table_knows_nothing_of_the_one_it_came_from(setup: Setup, seed: int, plies: int, style: str) -> None:
+    eyes = Eyes(setup)
+    rng = random.Random(seed)
+    batch = single(setup, seed=seed)
+    advance(batch, plies, rng, style)
+    table = batch.tables[0]
+    for seat in range(setup.players):
+        other = helper(setup).reshuffle(setup, table, seat, rng)
+        drawn = [eyes.resampled(eyes.redacted(row, seat), seat, seed) for row in (table, other)]
+        assert drawn[0].tobytes() == drawn[1].tobytes()
+
+
+@some
+@given(setup=any_setup(), seed=SEEDS, plies=st.integers(0, 60), style=STYLES)
+def test_a_resampled_table_plays_on_to_the_end_and_into_the_next_round(setup: Setup, seed: int, plies: int, style: str) -> None:
+    eyes = Eyes(setup)
+    rng = random.Random(seed)
+    batch = single(setup, seed=seed)
+    advance(batch, plies, rng, style)
+    seat = rng.randrange(setup.players)
+    batch.set_tables(0, eyes.resampled(eyes.redacted(batch.tables[0], seat), seat, seed))
+    finish(batch, rng, style)
+    assert batch.tables["stage"][0] != Stage.PLAYING
+    if batch.tables["stage"][0] == Stage.ROUND_OVER:
+        eyes.kernel.deal(batch.tables[0], eyes.rules)
+        batch.set_tables(0, batch.tables)
+        finish(batch, rng, style)
+        assert batch.tables["stage"][0] != Stage.PLAYING
+
+
+@every_setup
+def test_resampling_draws_different_tables(setup: Setup) -> None:
+    """Or the tests above would hold of one that always fills in the same."""
+    eyes = Eyes(setup)
+    batch = single(setup, seed=6)
+    for _ in range(60):
+        known = eyes.redacted(batch.tables[0], 0)
+        drawn = np.array([eyes.resampled(known, 0, state) for state in range(6)])
+        drawn["rng"] = 0
+        if len({row.tobytes() for row in drawn}) > 2:
+            return
+        advance(batch, 1, random.Random(6))
+        if batch.done[0]:
+            batch.reset()
+    raise AssertionError("nothing was ever drawn")
 
 
 # ---------------------------------------------------------------- seats

@@ -14,12 +14,13 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.bits import count, lowest
 from nainjaune_env.games.batasaurus.encode import BATTLE, MEMORISING, TRICK, encode
 from nainjaune_env.games.batasaurus.state import MAX_SEATS, SEAT_BITS, SLOTS, UNKNOWN
 from nainjaune_env.jit import inlined, jit
 from nainjaune_env.prng import below
 
-__all__ = ["asks", "deal", "encode", "give", "legal", "payoffs", "redact", "start", "step"]
+__all__ = ["asks", "deal", "encode", "give", "legal", "payoffs", "redact", "resample", "start", "step"]
 
 ONE = np.int64(1)
 MEMORISE = 12
@@ -229,3 +230,61 @@ def redact(table: Any, rules: Any, seat: Any) -> None:
         if other != seat:  # with sorted cards a slot is a value, and elsewhere where a card lay tells nothing
             table.slots[other] = 0
     table.rng = np.uint64(0)
+
+
+@jit
+def resample(table: Any, rules: Any, seat: Any) -> None:
+    """Fill in what ``redact`` wiped for ``seat``, uniformly over what fits; drawn from ``table.rng``, which the caller has set.
+
+    What lies face down is any value that has not been shown; the others not shown lie in slots. What ``seat`` has forgotten
+    is drawn as well, so that its full slots hold what is left to it in any order (B4.2).
+    """
+    sees = rules.memory != GLIMPSE or (table.phase == MEMORISING and table.seat == seat)
+    for other in range(rules.players):
+        if other == seat and sees:
+            continue
+        if table.hidden[other]:
+            table.hidden[other] = any_value(table, np.int64(table.held[other]))
+        lying = np.int64(table.held[other])
+        if table.hidden[other]:
+            lying ^= ONE << np.int64(table.hidden[other] - 1)
+        if rules.memory != GLIMPSE:
+            lay_sorted(table, rules, other)
+            table.slots[other] = lying
+        elif other == seat:
+            lay_anywhere(table, rules, other, lying, np.int64(table.slots[other]))
+        else:
+            everywhere = (ONE << rules.dinosaurs) - 1
+            lay_anywhere(table, rules, other, everywhere, everywhere)
+            for slot in range(rules.dinosaurs):
+                if lying >> np.int64(table.layout[other, slot] - 1) & 1:
+                    table.slots[other] |= ONE << slot
+
+
+@inlined
+def any_value(table: Any, values: Any) -> Any:
+    """One of the set ``values`` (bit v-1 = value v), each alike."""
+    for _ in range(below(table, count(values))):
+        values &= values - 1
+    return lowest(values) + 1
+
+
+@inlined
+def lay_sorted(table: Any, rules: Any, seat: Any) -> None:
+    """The cards of ``seat`` by value, as ``memory = perfect`` has them (B4.1)."""
+    for slot in range(rules.dinosaurs):
+        table.layout[seat, slot] = slot + 1
+
+
+@jit
+def lay_anywhere(table: Any, rules: Any, seat: Any, values: Any, slots: Any) -> None:
+    """The set ``values`` into as many ``slots`` of ``seat``, and all other values into the other slots, in any order."""
+    rest = ((ONE << rules.dinosaurs) - 1) & ~values
+    for slot in range(rules.dinosaurs):
+        if slots >> slot & 1:
+            value = any_value(table, values)
+            values ^= ONE << (value - 1)
+        else:
+            value = any_value(table, rest)
+            rest ^= ONE << (value - 1)
+        table.layout[seat, slot] = value
