@@ -102,6 +102,14 @@ class Batch:
         self._scratch = np.zeros(2 * self.num_players, np.int32)
         self.reset(seed=seed)
 
+    def __getstate__(self) -> dict[str, Any]:
+        # a module cannot be pickled, and this one is made anew from the game
+        return {name: value for name, value in self.__dict__.items() if name != "_loops"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._loops = loops_of(self.game)
+
     def _start_values(self, start: object) -> tuple[NDArray[np.int32], bool]:
         if isinstance(start, str):
             if start not in ("fresh", "carried"):

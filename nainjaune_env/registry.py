@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import functools
 import importlib
 import pkgutil
@@ -44,3 +45,7 @@ def make_setup(
 ) -> Setup:
     """A game with its rules settled: see :meth:`GameSpec.setup`. ``game`` None: the one that has the preset."""
     return (game_with(preset) if game is None else get_game(game)).setup(preset, players, **knobs)
+
+
+# modules and compiled functions, which a game is made of, cannot be pickled: it goes by its name
+copyreg.pickle(GameSpec, lambda game: (get_game, (game.name,)))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from dataclasses import replace
 from typing import Any
 
@@ -337,6 +339,26 @@ def test_deals_are_saved_and_restored() -> None:
     assert saved["deals"].tolist() == [1, 2, 1]
     batch.restore(saved)
     assert batch.deals.tolist() == [1, 2, 1]
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_batches_are_copied_and_pickled(game: str) -> None:
+    batch = Batch(make_setup(game), 3, seed=2, start="carried")
+    draws = streams(7, 3)
+    for _ in range(40):
+        batch.step(batch.sample(draws))
+    others = [copy.deepcopy(batch), pickle.loads(pickle.dumps(batch))]
+    for _ in range(40):
+        actions = batch.sample(draws)
+        before = batch.tables.tobytes()
+        for other in others:
+            other.step(actions)
+        assert batch.tables.tobytes() == before
+        batch.step(actions)
+    for other in others:
+        assert other.setup == batch.setup
+        assert other.setup.game is batch.setup.game  # a game goes by its name
+        assert all(kept.tobytes() == batch.save()[name].tobytes() for name, kept in other.save().items())
 
 
 def test_illegal_actions_begin_nothing() -> None:

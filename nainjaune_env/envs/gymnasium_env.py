@@ -89,6 +89,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         )  # fmt: skip
         self._mask = np.zeros(len(self.setup.game.actions), np.int8)
         self._seed: int | None = None
+        """What the episode that runs was dealt from, where it was a seed."""
         self.observation_space: spaces.Box = observation_space(self.setup)  # type: ignore[assignment]
         self.action_space = LegalDiscrete(self._mask)
 
@@ -107,7 +108,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         number = seed_number(seed)
         self._tables.reset(ONLY, [number], options)
         super().reset(seed=number)
-        self._seed = number
+        self._seed = None if self._tables.redealt[0] else number
         return self._look()
 
     def step(self, action: Any) -> tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]:

@@ -100,6 +100,9 @@ class LearnerTables:
         drawing = (OPPONENT_STREAM, SEAT_STREAM, POOL_STREAM)
         self._streams = {stream: np.zeros(num_tables, np.uint64) for stream in drawing}
         self._owed = np.zeros(num_tables, np.int64)
+        self.redealt: NDArray[np.bool_] = np.zeros(num_tables, np.bool_)
+        """Whether the learner had nothing to decide in the episode that the last reset dealt, so that a later one runs, shape
+        ``(B,)``: such a one is not the one that begins with the seed."""
         self._seating = Seating(self.batch, seated(opponents, setup), np.full((num_tables, n), -1), self._chance)
         self.histories = Histories(self.batch, episode) if histories else None
 
@@ -132,6 +135,7 @@ class LearnerTables:
                 states[which[k]] = streams(entropy() if seed is None else seed, 1, stream)[0]
         self._take_seats(which, anew)
         self._enter(which, openings)
+        self.redealt[which] = self.batch.done[which]
         while (over := which[self.batch.done[which]]).size:
             self._enter(over, self._opener.deal(self.batch.tables, over, [None] * len(over), {}))
 
@@ -181,8 +185,10 @@ class LearnerTables:
         return gained
 
     def _legal(self, actions: NDArray[Any], which: NDArray[np.int64]) -> NDArray[np.bool_]:
+        if actions.dtype.kind not in "iu":
+            raise IllegalActionError(f"Actions are whole numbers, not an array of {actions.dtype}.")
         inside: NDArray[np.bool_] = (actions >= 0) & (actions < self.batch.num_actions)
-        inside &= self.batch.legal[which] >> np.where(inside, actions, 0) & 1 == 1
+        inside &= self.batch.legal[which] >> np.where(inside, actions, 0).astype(np.int64) & 1 == 1
         return inside
 
     def _step(self, actions: NDArray[Any], which: NDArray[np.int64]) -> None:

@@ -105,8 +105,10 @@ def entropy() -> int:
 
 
 def seed_number(seed: object) -> int | None:
-    """``seed`` as a Python number, or None; raises :class:`DealError` for anything else."""
-    number = None if seed is None else whole(seed)
-    if number is None and seed is not None:
-        raise DealError(f"A seed is a whole number or None, not {seed!r}.")
+    """``seed`` as a Python number, or None; raises :class:`DealError` for anything else, numbers below 0 included."""
+    if seed is None:
+        return None
+    number = whole(seed)
+    if number is None or number < 0:  # Gymnasium refuses such a one, too
+        raise DealError(f"A seed is a whole number or None, at least 0, not {seed!r}.")
     return number

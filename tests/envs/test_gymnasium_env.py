@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 import random
 from typing import Any
 
@@ -27,6 +29,11 @@ GAMES = [environment_id(game) for game in game_names()]
 def played(env: SeatEnv, *, seed: int | None = None) -> tuple[list[float], list[int]]:
     """A whole episode, drawn from the action space: rewards and actions."""
     env.reset(seed=seed)
+    return played_on(env)
+
+
+def played_on(env: SeatEnv) -> tuple[list[float], list[int]]:
+    """The rest of an episode, likewise."""
     rewards: list[float] = []
     actions: list[int] = []
     over = False
@@ -253,6 +260,37 @@ def test_an_episode_begins_with_a_decision_of_the_learner() -> None:
         assert info["action_mask"].sum() > 1
 
 
+def test_a_record_tells_the_seed_only_of_the_round_that_it_deals() -> None:
+    """Where that round passes the learner by, another one is played, which begins with no seed."""
+    env = SeatEnv("skip", 8)
+    kept = {}
+    for seed in range(40):
+        played(env, seed=seed)
+        fresh = Batch(env.setup, 1, seed=seed, skip_forced=False, autoreset=False)
+        assert env._tables.histories is not None
+        kept[seed] = env._tables.histories.of(0)["opening"].tobytes() == fresh.tables[0].tobytes()
+        assert env.record()["seed"] == (seed if kept[seed] else None)
+    assert 0 < sum(kept.values()) < len(kept)
+
+
+@pytest.mark.parametrize("copied", [copy.deepcopy, lambda env: pickle.loads(pickle.dumps(env))], ids=["deepcopy", "pickle"])
+@pytest.mark.parametrize(
+    ("game", "opponents"), [("NainJaune-v0", "random"), ("Batasaurus-v0", "cheapest@remember=0.5")], ids=["pots", "memory"]
+)
+def test_a_copy_goes_on_as_the_original_would(game: str, opponents: str, copied: Any) -> None:
+    """For search: opponents, what they remember, and all generators are copied too, and nothing is shared."""
+    wrapped = gymnasium.make(game, opponents=opponents, seat="random")
+    wrapped.reset(seed=5)
+    wrapped.step(wrapped.action_space.sample())
+    env, other = wrapped.unwrapped, copied(wrapped).unwrapped
+    assert isinstance(env, SeatEnv)
+    before = env._tables.batch.tables.tobytes()
+    there = [played_on(other), played(other), played(other)]  # each reset goes on where the last episode ended
+    assert env._tables.batch.tables.tobytes() == before
+    assert [played_on(env), played(env), played(env)] == there
+    assert env.record() == other.record()
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "sentence"),
     [
@@ -274,8 +312,13 @@ def test_reset_refuses_what_does_not_fit() -> None:
     env = SeatEnv("djeco", 4)
     with pytest.raises(DealError, match="Unknown reset option 'pots'"):
         env.reset(options={"pots": [1] * 5})
+    env.reset(seed=1)
+    before = env._tables.batch.tables.tobytes()
     with pytest.raises(DealError, match="whole number or None"):
         env.reset(seed=1.5)  # type: ignore[arg-type]
+    with pytest.raises(DealError, match="at least 0, not -1"):
+        env.reset(seed=-1)
+    assert env._tables.batch.tables.tobytes() == before
 
 
 def test_start_values_and_carried_matches() -> None:

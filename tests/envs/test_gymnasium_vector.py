@@ -96,7 +96,8 @@ def test_a_table_that_is_over_must_be_reset_where_nothing_resets_it() -> None:
     ("arguments", "sentence"),
     [
         ({"seed": [1, 2]}, "one for each of 3 tables, not 2"),
-        ({"seed": 1.5}, "whole number or None, not 1.5"),
+        ({"seed": 1.5}, "whole number or None, at least 0, not 1.5"),
+        ({"seed": [1, -2, 3]}, "at least 0, not -2"),
         ({"options": {"reset_mask": [True, False, False]}}, "'reset_mask' is a bool array of shape"),
         ({"options": {"reset_mask": np.zeros(3, bool)}}, "True somewhere"),
         ({"options": {"pots": 1}}, "Unknown reset option 'pots'"),
@@ -131,6 +132,20 @@ def test_illegal_actions_name_the_table_and_change_nothing() -> None:
     with pytest.raises(IllegalActionError, match=r"shape \(3,\), not \(2,\)"):
         envs.step(actions[:2])
     assert envs._tables.batch.tables.tobytes() == before
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.int32, np.uint64])
+def test_where_illegal_actions_cost_actions_may_be_of_any_whole_kind(kind: Any) -> None:
+    envs = SeatVectorEnv(3, "djeco", 3, illegal_reward=-999.5)
+    _, info = envs.reset(seed=1)
+    actions = envs.action_space.sample()
+    actions[2] = int(np.flatnonzero(info["action_mask"][2] == 0)[0])
+    for wrong in (float, bool):
+        with pytest.raises(IllegalActionError, match="Actions are whole numbers, not an array of"):
+            envs.step(actions.astype(wrong))
+    _, rewards, ended, _, _ = envs.step(actions.astype(kind))
+    assert (rewards[2], bool(ended[2])) == (-999.5, True)
+    assert (rewards[:2] > -999).all()
 
 
 def test_every_table_is_drawn_as_its_learner_sees_it() -> None:

@@ -191,8 +191,8 @@ def test_a_numpy_seed_is_recorded_and_what_is_no_whole_number_is_refused() -> No
     assert (type(record["seed"]), record["seed"]) == (int, 7)
     assert verify_record(record) == 1
     before = env.unwrapped._batch.tables.tobytes()
-    for bad in (7.0, "7", True, np.array([7, 8])):
-        with pytest.raises(DealError, match=r"^A seed is a whole number or None, not "):
+    for bad in (7.0, "7", True, -7, np.array([7, 8])):
+        with pytest.raises(DealError, match=r"^A seed is a whole number or None, at least 0, not "):
             env.reset(seed=bad)
     assert env.unwrapped._batch.tables.tobytes() == before
 
