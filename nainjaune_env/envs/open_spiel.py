@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.batch import Batch, legal_actions, loops_of
-from nainjaune_env.errors import DealError, MissingLibraryError, RecordError, RulesError, choose_one
+from nainjaune_env.errors import DealError, IllegalActionError, MissingLibraryError, RecordError, RulesError, choose_one
 from nainjaune_env.layout import Layout, Slot
 from nainjaune_env.record import Record, make_record
 from nainjaune_env.registry import game_names, get_game
@@ -279,6 +279,11 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         if self._table is not None:
             self._play(game, int(action))
             return
+        outcomes = range(len(game.openings)) or game.chance.outcomes(game.setup, self.history())
+        if action not in outcomes:
+            raise IllegalActionError(
+                f"Chance has no outcome {action} here; it has {len(outcomes)}, from {outcomes[0]} to {outcomes[-1]}."
+            )
         drawn = game.openings[action] if game.openings else (*self.history(), int(action))
         if len(drawn) == game.extent.draws:
             self._begin(game, game.chance.opening(game.setup, drawn))

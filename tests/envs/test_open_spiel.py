@@ -388,6 +388,21 @@ def test_an_illegal_action_names_the_legal_ones_and_changes_nothing() -> None:
         load("nain_jaune").seeded_state(1.5)
 
 
+def test_chance_draws_only_what_it_can() -> None:
+    state = load("nain_jaune", players=3).new_initial_state()
+    for moves, impossible in (([], 3), ([0], 52), ([0, 17], 17)):  # a seat, a card, a card that was dealt
+        state = load("nain_jaune", players=3).new_initial_state()
+        for move in moves:
+            state.apply_action(move)
+        with pytest.raises(IllegalActionError, match=f"no outcome {impossible} here; it has"):
+            state.clone().apply_action(impossible)
+        assert state.history() == moves
+    state = load("batasaurus", dinosaurs=3, chance="deal").new_initial_state()
+    for impossible in (72, -2):
+        with pytest.raises(IllegalActionError, match="it has 72, from 0 to 71"):
+            state.clone().apply_action(impossible)
+
+
 # ---------------------------------------------------------------- parameters
 
 
