@@ -11,6 +11,7 @@ see, without it every hand.
 from __future__ import annotations
 
 import argparse
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
 
     if args.out.suffix not in ENDINGS:
         raise ConfigError(f"--out ends in {', '.join(ENDINGS)}, and it is {str(args.out)!r}.")
-    if args.scale is not None and args.scale <= 0:
+    if args.scale is not None and not 0 < args.scale < math.inf:  # nor NaN
         raise ConfigError(f"--scale is above 0, not {args.scale:g}.")
     record = _played(args) if args.file is None else _written(args)
     setup = setup_of(record)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from nainjaune_env.render.raster import font_files, pixels
 
 COLOURS = 128
 """Of the palette that all pictures share: so a picture holds nothing but what has changed."""
+LONGEST = 655.35
+"""Seconds: a GIF has 16 bits for a picture's time, in hundredths."""
 SAMPLES = 6
 """Pictures that the palette is made from, evenly spread."""
 
@@ -31,12 +34,12 @@ def write_gif(
     """Write ``pictures``, SVG documents of one size, as a GIF to ``path``, whole or not at all.
 
     Each is shown for ``seconds``, the last for ``last_seconds``; ``scale`` is of their size. ``progress`` is told of pictures
-    drawn. Raises :class:`RulesError` where there is none or a time is not above 0, and
+    drawn. Raises :class:`RulesError` where there is none, or a time or the scale cannot be, and
     :class:`~nainjaune_env.errors.MissingLibraryError` where a library of the extra ``render`` is missing.
     """
-    if not pictures or min(seconds, last_seconds, scale) <= 0:
+    if not pictures or not (0 < seconds <= LONGEST and 0 < last_seconds <= LONGEST and 0 < scale < math.inf):
         given = f"{len(pictures)} pictures, {seconds!r} and {last_seconds!r} seconds, the scale {scale!r}"
-        raise RulesError(f"A film has pictures, and times and a scale above 0, not {given}.")
+        raise RulesError(f"A film has pictures, times above 0 and up to {LONGEST:g} seconds, and a scale above 0, not {given}.")
     font_files()
     from PIL import Image
 

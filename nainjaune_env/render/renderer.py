@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -65,8 +66,8 @@ class Renderer:
             raise RulesError(
                 f"The viewpoint is a seat from 0 to {setup.players - 1}, or None for a spectator, not {viewpoint!r}."
             )
-        if scale <= 0 or fps <= 0:
-            raise RulesError(f"The scale and the pictures a second are above 0, not {scale!r} and {fps!r}.")
+        if not (0 < scale < math.inf and 0 < fps < math.inf):  # NaN is neither
+            raise RulesError(f"The scale and the pictures a second are finite and above 0, not {scale!r} and {fps!r}.")
         self.setup = setup
         self.mode = mode
         self.viewpoint = viewpoint

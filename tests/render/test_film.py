@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -56,8 +57,10 @@ def test_where_it_fails_nothing_is_left(tmp_path: Path) -> None:
     assert len(list(tmp_path.iterdir())) == 1
 
 
-@pytest.mark.parametrize("bad", [{"seconds": 0}, {"last_seconds": -1}, {"scale": 0}])
-def test_times_and_scale_are_above_0(bad: dict[str, float], tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "bad", [{"seconds": 0}, {"last_seconds": -1}, {"scale": 0}, {"seconds": math.nan}, {"last_seconds": 656}, {"scale": math.inf}]
+)
+def test_times_and_scale_are_above_0_and_fit_a_gif(bad: dict[str, float], tmp_path: Path) -> None:
     with pytest.raises(RulesError, match="above 0"):
         write_gif(pictures(2), tmp_path / "film.gif", **bad)  # type: ignore[arg-type]
     with pytest.raises(RulesError, match="not 0 pictures"):

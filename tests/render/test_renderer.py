@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import xml.etree.ElementTree as ET
 from dataclasses import replace
@@ -98,7 +99,7 @@ def test_refusals() -> None:
         Renderer(setup, "rgb")
     with pytest.raises(RulesError, match="from 0 to 3, or None for a spectator, not 4"):
         Renderer(setup, None, viewpoint=4)
-    for bad in ({"scale": 0.0}, {"fps": -1.0}):
+    for bad in ({"scale": 0.0}, {"fps": -1.0}, {"scale": math.nan}, {"scale": math.inf}):
         with pytest.raises(RulesError, match="above 0"):
             Renderer(setup, None, **bad)  # type: ignore[arg-type]
     with pytest.raises(RulesError, match="without a render_mode; choose from human, ansi, rgb_array, svg"):

@@ -110,6 +110,7 @@ def test_a_round_begins_with_the_table_of_a_batch_of_that_seed(game: str) -> Non
         (["--out", "x.gif", "--agents", "random", "--ply", "3"], "a film shows every ply"),
         (["--out", "x.png", "--agents", "random", "--ply", "1000"], r"--ply is from 0 to \d+ in this round, not 1000"),
         (["--out", "x.png", "--agents", "random", "--scale", "0"], "--scale is above 0, not 0"),
+        (["--out", "x.png", "--agents", "random", "--scale", "nan"], "--scale is above 0, not nan"),
         (["RECORDS", "--out", "x.gif", "--match", "3"], "holds 2 matches, so there is no match 3"),
         (["RECORDS", "--out", "x.gif", "--preset", "classic"], "--preset is for a round that is played"),
         (["nowhere.jsonl", "--out", "x.gif"], "nowhere.jsonl"),
