@@ -18,6 +18,8 @@ from nainjaune_env.errors import CheckpointError
 from nainjaune_env.files import replacing
 from nainjaune_env.spec import Setup
 
+from .common_layout import common_layout
+
 FORMAT = "nainjaune-checkpoint"
 VERSION = 1
 FILE_NAME = "checkpoint.safetensors"
@@ -34,7 +36,7 @@ class Checkpoint:
     rules: dict[str, Any]
     players: int
     layout: str
-    """Fingerprint of the observation layout."""
+    """Fingerprint of the observation layout that the network takes."""
     actions: int
     hidden: list[int]
     iteration: int
@@ -43,6 +45,9 @@ class Checkpoint:
     """The trainer's configuration, resolved."""
     recurrent: int = 0
     """Units that the network remembers with."""
+    common: bool = False
+    """Whether that layout is the game's common one: then it plays at any table of the game, and ``preset``, ``rules`` and
+    ``players`` only say at which where nothing else does."""
     progress: dict[str, float] = field(default_factory=dict)
     """Running totals of the trainer: decisions, seconds."""
     tensors: dict[str, Tensor] = field(default_factory=dict)
@@ -85,12 +90,13 @@ def check_fits(checkpoint: Checkpoint, setup: Setup, where: str) -> None:
     """Raises :class:`CheckpointError` where the network cannot play at a table with this ``setup``."""
     if checkpoint.game != setup.game.name:
         raise CheckpointError(f"{where} plays {checkpoint.game!r}, and this table is for {setup.game.name!r}.")
-    if checkpoint.players != setup.players:
+    if not checkpoint.common and checkpoint.players != setup.players:
         raise CheckpointError(f"{where} was trained with {checkpoint.players} players, and here there are {setup.players}.")
-    if checkpoint.layout != setup.layout.fingerprint:
+    layout = common_layout(setup.game) if checkpoint.common else setup.layout
+    if checkpoint.layout != layout.fingerprint:
         raise CheckpointError(
             f"{where} was trained on another observation layout "
-            f"({checkpoint.layout}, and here it is {setup.layout.fingerprint}): train it again."
+            f"({checkpoint.layout}, and here it is {layout.fingerprint}): train it again."
         )
     if checkpoint.actions != len(setup.game.actions):
         raise CheckpointError(

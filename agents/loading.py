@@ -83,9 +83,11 @@ def _modified(agent: Agent, word: str, number: str, setup: Setup) -> Agent:
 def setup_of_runs(names: Sequence[str], game: str) -> Setup | None:
     """The game and rules that the runs among the agents ``names`` were trained under; None where none of them is a run.
 
-    Raises :class:`AgentError` where two were trained under different ones.
+    A run that is for all tables of its game has no say beside one that is not. Raises :class:`AgentError` where two were trained
+    under different ones.
     """
     found: dict[str, Setup] = {}
+    anywhere: dict[str, Setup] = {}
     for name in names:
         path = run_named(name)[1]
         if unmodified(name) not in named_agents(game) and path.exists():
@@ -93,7 +95,9 @@ def setup_of_runs(names: Sequence[str], game: str) -> Setup | None:
 
             kept = load_checkpoint(path)
             sheet = get_game(kept.game).setup(kept.preset, kept.players)
-            found[name] = replace(sheet, rules=sheet.rules.replace(**kept.rules))
+            where = anywhere if kept.common else found
+            where[name] = replace(sheet, rules=sheet.rules.replace(**kept.rules))
+    found = found or anywhere
     setups = list(found.values())
     for name, setup in found.items():
         if setup.to_dict() != setups[0].to_dict():

@@ -14,8 +14,10 @@ from nainjaune_env.errors import CheckpointError
 from nainjaune_env.spec import Setup
 
 from .checkpoint import Checkpoint, check_fits, load_checkpoint
+from .common_layout import common_layout
 from .networks import PolicyValueNet
 from .sampling import greedy, sample
+from .specialised import specialised
 
 ROWS = 16384
 """Most decisions that go through the network at once."""
@@ -60,21 +62,25 @@ class NetAgent:
 
 
 def build_net(checkpoint: Checkpoint, setup: Setup, where: str) -> PolicyValueNet:
-    """The network of a checkpoint; raises :class:`CheckpointError` where its tensors are not those of such a network."""
+    """The network of a checkpoint, for the observations of ``setup``; of one for all tables, what it is at this one.
+
+    Raises :class:`CheckpointError` where its tensors are not those of such a network.
+    """
     weights = {name.removeprefix("model."): t for name, t in checkpoint.tensors.items() if name.startswith("model.")}
+    layout = common_layout(setup.game) if checkpoint.common else setup.layout
     try:
         net = PolicyValueNet(
-            setup.layout, len(setup.game.actions), checkpoint.hidden, torch.Generator(), recurrent=checkpoint.recurrent
+            layout, len(setup.game.actions), checkpoint.hidden, torch.Generator(), recurrent=checkpoint.recurrent
         )
         net.load_state_dict(weights)
+        if checkpoint.common:
+            net = specialised(net, setup)
     except (RuntimeError, TypeError, ValueError) as error:
         raise CheckpointError(f"The tensors of {where} are not those of its network: {error}.") from None
     return net.eval()
 
 
-def load_net_agent(
-    path: Path, setup: Setup, name: str, *, algorithm: str | None = None, stochastic: bool = False
-) -> NetAgent:
+def load_net_agent(path: Path, setup: Setup, name: str, *, algorithm: str | None = None, stochastic: bool = False) -> NetAgent:
     """The agent trained in the run at ``path`` (a folder or a checkpoint file), for tables with ``setup``.
 
     Raises :class:`CheckpointError` where it cannot play at them, or was trained by another ``algorithm`` (None: any).

@@ -26,6 +26,7 @@ class ObservationNet(nn.Module):
         self.register_buffer("zero", torch.from_numpy(layout.zero), persistent=False)
         self.register_buffer("factor", torch.from_numpy(1 / layout.scale), persistent=False)
         self.body = _mlp(layout.size, hidden, generator)
+        self.hidden = tuple(hidden)
         self.width = hidden[-1] if hidden else layout.size
 
     def scaled(self, observation: Tensor) -> Tensor:
