@@ -53,7 +53,7 @@ def specialised(net: PolicyValueNet, setup: Setup) -> PolicyValueNet:
 
 
 def _fold(weights: dict[str, Tensor], layer: str, seen: Tensor, columns: Tensor) -> None:
-    """Leave a linear ``layer`` the inputs ``columns (C,)``; ``seen (size,)`` is what its first inputs are but for those, always."""
+    """Leave a linear ``layer`` the inputs ``columns (C,)``; ``seen (size,)`` are its first inputs, constant but for those."""
     weight, bias = weights[f"{layer}.weight"], weights[f"{layer}.bias"]
     weights[f"{layer}.bias"] = (bias.double() + weight[:, : len(seen)].double() @ seen).to(bias.dtype)
     weights[f"{layer}.weight"] = weight[:, columns]
