@@ -10,8 +10,11 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from nainjaune_env.errors import RecordError, RulesError, choose_one
 from nainjaune_env.files import replacing
@@ -36,6 +39,28 @@ def make_record(setup: Setup, body: Mapping[str, Any], *, agents: Sequence[str],
     record = {"format": FORMAT, "version": VERSION, **setup.to_dict(), "seed": seed, "agents": list(agents), **body}
     setup_of(record)
     return record
+
+
+def record_of(
+    setup: Setup,
+    opening: Any,
+    actions: list[int],
+    rng: np.random.Generator,
+    *,
+    every_ply: bool,
+    single_round: bool,
+    agents: Sequence[str],
+    seed: int | None = None,
+) -> Record:
+    """The record of what ``actions`` made of the table ``opening``; these and ``rng`` are those of ``Transcriber.transcribe``.
+
+    A round played by itself (``single_round``) is written as what it is: a match whose rules say one round. Raises
+    :class:`RecordError` where that is no finished match from its first deal on.
+    """
+    if single_round:
+        setup = replace(setup, rules=setup.game.single_round(setup.rules))
+    body = setup.game.transcriber.transcribe(setup, opening, actions, rng, every_ply=every_ply)
+    return make_record(setup, body, agents=agents, seed=seed)
 
 
 def setup_of(record: Mapping[str, Any]) -> Setup:

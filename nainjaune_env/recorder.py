@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from nainjaune_env.batch import Batch
 from nainjaune_env.errors import RecordError
-from nainjaune_env.record import Record, make_record
+from nainjaune_env.record import Record, record_of
 
 
 class Recorder:
@@ -54,8 +53,7 @@ class Recorder:
         self.rng = rng
         self._every_ply = not mode.skip_forced
         self._autoreset = bool(mode.autoreset)
-        game, rules = batch.game, batch.setup.rules
-        self.setup = batch.setup if mode.whole_match else replace(batch.setup, rules=game.single_round(rules))
+        self._single_round = not mode.whole_match
         self._agents = self._rows_of(agents)
         self._starts = batch.tables.copy()
         self._actions: list[list[int]] = [[] for _ in range(batch.num_tables)]
@@ -104,7 +102,7 @@ class Recorder:
         return finished
 
     def _write(self, i: int) -> Record:
-        body = self.setup.game.transcriber.transcribe(
-            self.setup, self._starts[i], self._actions[i], self.rng, every_ply=self._every_ply
-        )
-        return make_record(self.setup, body, agents=self._agents[i], seed=self.seed)
+        return record_of(
+            self.batch.setup, self._starts[i], self._actions[i], self.rng, every_ply=self._every_ply,
+            single_round=self._single_round, agents=self._agents[i], seed=self.seed,
+        )  # fmt: skip

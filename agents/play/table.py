@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import Agent, Seating
 from nainjaune_env.batch import Batch, legal_actions, loops_of
 from nainjaune_env.errors import RulesError
-from nainjaune_env.record import Record, make_record
+from nainjaune_env.record import Record, record_of
 from nainjaune_env.spec import Setup, Stage
 from nainjaune_env.speech import Said, Speaker
 
@@ -206,8 +205,7 @@ class PersonsTable:
 
         Raises :class:`~nainjaune_env.errors.RecordError` while it goes on.
         """
-        game, setup = self.setup.game, self.setup
-        if self.by_rounds:
-            setup = replace(setup, rules=game.single_round(setup.rules))
-        body = game.transcriber.transcribe(setup, self._opening, self._actions, self._like_cards(), every_ply=True)
-        return make_record(setup, body, agents=names, seed=self.seed)
+        return record_of(
+            self.setup, self._opening, self._actions, self._like_cards(), every_ply=True, single_round=self.by_rounds,
+            agents=names, seed=self.seed,
+        )  # fmt: skip

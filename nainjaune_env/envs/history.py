@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.batch import Batch, Episode
 from nainjaune_env.errors import RecordError
-from nainjaune_env.record import Record, make_record
+from nainjaune_env.record import Record, record_of
 
 
 class Histories:
@@ -52,9 +51,5 @@ class Histories:
         """
         if not self._batch.done[i]:
             raise RecordError("A record is of a finished episode, and this one is not.")
-        setup = self._batch.setup
-        if self._episode == "round":  # a round by itself is a match whose rules say one round
-            setup = replace(setup, rules=setup.game.single_round(setup.rules))
-        history = self.of(i)
-        body = setup.game.transcriber.transcribe(setup, history.pop("opening"), history.pop("actions"), **history)
-        return make_record(setup, body, agents=[*agents], seed=seed)
+        single = self._episode == "round"
+        return record_of(self._batch.setup, **self.of(i), single_round=single, agents=agents, seed=seed)

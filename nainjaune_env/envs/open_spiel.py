@@ -15,7 +15,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Sequence
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from nainjaune_env.batch import Batch, legal_actions, loops_of
 from nainjaune_env.errors import DealError, IllegalActionError, MissingLibraryError, RecordError, RulesError, choose_one
 from nainjaune_env.layout import Layout, Slot
-from nainjaune_env.record import Record, make_record
+from nainjaune_env.record import Record, record_of
 from nainjaune_env.registry import game_names, get_game
 from nainjaune_env.spec import Chance, GameSpec, Setup
 from nainjaune_env.strict import whole
@@ -389,12 +389,12 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         if not self.is_terminal() or self._opening is None:
             raise RecordError("A record is of a finished round, and this one is not.")
         game = self.get_game()
-        setup = replace(game.setup, rules=game.spec.single_round(game.setup.rules))
         plies = [int(action) for action in self.seen()[1][:, 1]]
         rng = np.random.default_rng(int(self._opening["rng"][0]))
-        body = game.spec.transcriber.transcribe(setup, self._opening[0], plies, rng, every_ply=True)
-        names = [f"seat_{seat}" for seat in range(setup.players)] if agents is None else agents
-        return make_record(setup, body, agents=names, seed=self._seed)
+        names = [f"seat_{seat}" for seat in range(game.setup.players)] if agents is None else agents
+        return record_of(
+            game.setup, self._opening[0], plies, rng, every_ply=True, single_round=True, agents=names, seed=self._seed
+        )
 
 
 class TableObserver:
