@@ -3,6 +3,7 @@
   nainjaune exact --preset batasaurus --players 2 --set memory=perfect --set dinosaurs=4 --agents random cheapest exact
   nainjaune exact --agents runs/small runs/small@sample --iterations 1000 --out results/exact
   nainjaune exact --preset batasaurus --players 2 --set memory=perfect --solve
+  nainjaune exact --preset djeco --players 2 --set ranks=5 --set suits=2 --set hand=4 --first 0 --agents random tally
 
 Every line of play becomes a branch of a tree, and against each agent the best response is computed: nothing is drawn,
 and there is no interval. An agent's exploitability is what a seat gains by leaving the agent's play for its best response,
@@ -10,6 +11,10 @@ in the mean over the seats, the others going on with it: 0 in an equilibrium and
 opponent makes of the agent over the value of the game. --iterations also lets CFR+ look for an equilibrium. --solve
 prints instead what the game's own solver knows, for games far too large for a tree. Exact numbers go to --out, as
 exact.json and exact.csv.
+
+Where the seats are alike at the start, one of them can begin for all: with --first 0 only the rounds that seat 0 begins are
+written out, exploitability is the same, and the gains are those of who begins and who does not. An agent that draws its
+actions and gives no probabilities, as searches do, is refused; with --draws 100 it is asked so often in every position.
 """
 
 from __future__ import annotations
@@ -44,8 +49,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_setup_arguments(parser)
     parser.add_argument("--iterations", type=int, default=0, help="iterations of CFR+ (default: %(default)s)")
     parser.add_argument("--limit", type=int, default=LIMIT, metavar="NODES", help="largest tree (default: %(default)s nodes)")
+    parser.add_argument("--first", type=int, metavar="SEAT", help="only rounds that this seat begins (default: all)")
+    parser.add_argument("--draws", type=int, default=0, help="answers taken from agents that draw and give no probabilities")
     parser.add_argument("--solve", action="store_true", help="print the values of all sizes that the game's own solver knows")
-    parser.add_argument("--seed", type=int, default=0, help="for openings and agents that draw; no number depends on it")
+    parser.add_argument("--seed", type=int, default=0, help="for agents that draw: with --draws numbers depend on it")
     parser.add_argument("--out", type=Path, help="folder for exact.json and exact.csv; must not hold them")
     parser.add_argument("--threads", type=int, default=1, help="torch's threads, at most the free cores (default: %(default)s)")
 
@@ -62,6 +69,9 @@ def run(args: argparse.Namespace) -> int:
             "--seed and --iterations are at least 0, --threads and --limit at least 1, "
             f"not {args.seed}, {args.iterations}, {args.threads} and {args.limit}."
         )
+    if args.draws < 0 or not 0 <= (args.first or 0) < setup.players:
+        seats = f"0 to {setup.players - 1}"
+        raise ConfigError(f"--draws is at least 0, and --first one of the seats {seats}, not {args.draws} and {args.first}.")
     if len(set(args.agents)) < len(args.agents):
         raise AgentError(f"Each agent is named once, not as in {args.agents}.")
     if args.solve and (args.agents or args.iterations):
@@ -93,13 +103,16 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
     if own is not None:
         print(f"Value to the seat that begins, by backward induction: {own.value:+z.9f}. Best begun with {_either(own.first)}.")
     # all that can be refused is refused before the long work and before anything is written
-    policies = [tabular(tree, agent, np.random.default_rng([args.seed, at])) for at, agent in enumerate(agents)]
+    chances = [np.random.default_rng([args.seed, at]) for at in range(len(agents))]
+    policies = [tabular(tree, agent, rng, draws=args.draws) for agent, rng in zip(agents, chances, strict=True)]
     if args.out is not None:
         args.out.mkdir(parents=True, exist_ok=True)
     held: dict[str, Any] = {
         **setup.to_dict(),
         "unit": setup.game.unit,
         "seed": args.seed,
+        "draws": args.draws,
+        "first": args.first,
         "tree": {"nodes": tree.size, "infosets": tree.num_infosets, "openings": len(tree.weight)},
         "solved": None if own is None else own._asdict(),
         "cfr": None,
@@ -147,10 +160,12 @@ def _build(args: argparse.Namespace, setup: Setup) -> Tree:
 
     from nainjaune_env.errors import TreeError
 
-    from ..exact.tree import build_tree, collect_openings
+    from ..exact.tree import begun_by, build_tree, collect_openings
 
     try:
         openings = collect_openings(setup, seed=args.seed)
+        if args.first is not None:
+            openings = begun_by(setup, openings, args.first)
         with tqdm(unit="node", unit_scale=True, file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
             return build_tree(setup, openings, limit=args.limit, progress=bar.update)
     except TreeError as error:

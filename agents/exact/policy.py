@@ -19,11 +19,15 @@ ASKED = 3
 """How often an agent that gives no probabilities is asked for its action, its chances moving on."""
 
 
-def tabular(tree: Tree, agent: Agent, rng: np.random.Generator) -> NDArray[np.float64]:
+def tabular(tree: Tree, agent: Agent, rng: np.random.Generator, *, draws: int = 0) -> NDArray[np.float64]:
     """The policy of ``agent`` in every seat, ``(S,)``.
 
     An agent is asked for its ``probabilities``, or where it has none for its action, which must not depend on ``rng``, nor must
     what it remembers; raises :class:`AgentError` where one does. What it remembers follows the decisions of its seat.
+
+    With ``draws``, the action may depend on ``rng``: the agent is asked so often at every information set, and the policy is how
+    often it took what. Each answer is drawn from its true policy, so with two seats that is as exploitable as the true one or
+    more, in the mean over ``rng``, as the worth of a best response is convex in the policy; the less beyond it the more draws.
     """
     if isinstance(agent, RandomAgent):
         return tree.uniform()
@@ -38,7 +42,7 @@ def tabular(tree: Tree, agent: Agent, rng: np.random.Generator) -> NDArray[np.fl
             batch = Batch(tree.setup, len(piece), autoreset=False)
             batch.set_tables(np.arange(len(piece)), tree.tables[piece])
             remembered = None if memory is None else memory[before[piece]]
-            rows[piece] = _ask(agent, batch, remembered, rng)
+            rows[piece] = _ask(agent, batch, remembered, rng, draws)
             if memory is not None:
                 memory[piece] = remembered
     policy = tree.slots(rows)
@@ -46,17 +50,25 @@ def tabular(tree: Tree, agent: Agent, rng: np.random.Generator) -> NDArray[np.fl
     return policy
 
 
-def _ask(agent: Agent, batch: Batch, memory: NDArray[Any] | None, rng: np.random.Generator) -> NDArray[np.float64]:
+def _ask(agent: Agent, batch: Batch, memory: NDArray[Any] | None, rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
     """What ``agent`` would do at every table of ``batch``, ``(K, A)``; ``memory (K, ...)`` is rewritten in place."""
     index = np.arange(batch.num_tables)
     if isinstance(agent, Predictable):
         return agent.probabilities(Turn(batch, index, memory))
-    kept = [None if memory is None else memory.copy() for _ in range(ASKED)]
-    actions = [agent.act(Turn(batch, index, own), rng) for own in kept]
-    # what it keeps must not be left to chance either: later choices may follow from it
-    answers = [(given.tobytes(), b"" if own is None else own.tobytes()) for given, own in zip(actions, kept, strict=True)]
-    if any(other != answers[0] for other in answers[1:]):
-        raise AgentError(f"The agent {agent.name!r} leaves its choice to chance, and does not say how: it has no probabilities.")
+    first: tuple[bytes, bytes] | None = None
+    rows = np.zeros((batch.num_tables, batch.num_actions))
+    for _ in range(draws or ASKED):
+        own = None if memory is None else memory.copy()
+        actions = agent.act(Turn(batch, index, own), rng)
+        # what it keeps must never be left to chance: later choices may follow from it
+        given = b"" if draws else actions.tobytes(), b"" if own is None else own.tobytes()
+        if first not in (None, given):
+            raise AgentError(
+                f"The agent {agent.name!r} leaves {'what it remembers' if draws else 'its choice'} to chance, "
+                "and does not say how: it has no probabilities."
+            )
+        rows[index, actions] += 1
+        first, kept = given, own
     if memory is not None:
-        memory[...] = kept[0]
-    return np.eye(batch.num_actions)[actions[0]]
+        memory[...] = kept
+    return rows / (draws or ASKED)

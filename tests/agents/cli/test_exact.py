@@ -26,6 +26,7 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent, setup_of_runs
 from nainjaune_env.registry import make_setup
 from nainjaune_env.spec import Setup
+from tests.agents.arena.scripted import Chance
 from tests.agents.test_checkpoint import make
 
 GAME = "--preset batasaurus --players 2 --set memory=perfect"
@@ -111,6 +112,50 @@ def test_nothing_depends_on_the_seed(capfd: pytest.CaptureFixture[str]) -> None:
     assert one == two
 
 
+def micro() -> Setup:
+    return make_setup("nain_jaune", "djeco", 2, ranks=4, suits=2, hand=2)
+
+
+DECK = "--preset djeco --players 2 --set ranks=4 --set suits=2 --set hand=2"
+
+
+def test_one_seat_begins_for_all(capfd: pytest.CaptureFixture[str]) -> None:
+    held = []
+    for words in ("", "--first 0 ", "--first 1 "):
+        status, _, err = exact(capfd, f"{DECK} {words}--agents random lowest --out x{len(held)}")
+        assert (status, err) == (0, "")
+        held.append(json.loads(Path(f"x{len(held)}/exact.json").read_text(encoding="utf-8")))
+    whole, *parts = held
+    assert [whole["first"], *(part["first"] for part in parts)] == [None, 0, 1]
+    for part in parts:
+        assert 2 * part["tree"]["nodes"] == whole["tree"]["nodes"]
+        for one, other in zip(whole["agents"], part["agents"], strict=True):
+            assert other["exploitability"] == pytest.approx(one["exploitability"], abs=1e-12)
+            assert other["value_to_first"] == pytest.approx(one["value_to_first"], abs=1e-12)
+    assert parts[0]["agents"][1]["gains"] == pytest.approx(parts[1]["agents"][1]["gains"][::-1], abs=1e-12)
+    assert parts[0]["agents"][1]["gains"][0] != pytest.approx(parts[0]["agents"][1]["gains"][1], abs=1e-3)
+
+
+def test_agents_that_draw_are_asked_as_often_as_is_said(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nainjaune_agents.loading.load_agent", lambda name, setup: Chance())
+    status, _, err = exact(capfd, f"{DECK} --agents chance")
+    assert (status, "leaves its choice to chance" in err) == (1, True)
+    found = {}
+    for draws, seed in ((1, 0), (1, 1), (300, 0), (300, 1)):
+        status, _, err = exact(capfd, f"{DECK} --agents chance --draws {draws} --seed {seed} --out x{draws}_{seed}")
+        assert (status, err) == (0, "")
+        held = json.loads(Path(f"x{draws}_{seed}", "exact.json").read_text(encoding="utf-8"))
+        assert held["draws"] == draws
+        found[draws, seed] = held["agents"][0]["exploitability"]
+    assert found[1, 0] != found[1, 1]
+    written = build_tree(micro())
+    truth = exploitability(written, written.uniform()).mean
+    for seed in (0, 1):  # it plays any card
+        assert found[300, seed] == pytest.approx(truth, abs=0.1)
+
+
 def test_cfr_falls(capfd: pytest.CaptureFixture[str]) -> None:
     status, out, err = exact(capfd, f"{GAME} --set dinosaurs=4 --iterations 95 --out x")
     assert (status, err) == (0, "")
@@ -183,8 +228,8 @@ def test_solve_prints_every_size(capfd: pytest.CaptureFixture[str]) -> None:
     ("words", "says"),
     [
         (GAME + " --limit 1000", r"more than the 1,000 nodes that were allowed\. A shorter game fits: --set dinosaurs=3\."),
-        ("--preset batasaurus", r"There are more than 100,000 openings, too many .* A shorter game fits: --set dinosaurs=4\."),
-        ("--preset classic", r"There are more than 100,000 openings, too many to list; give those to begin with\."),
+        ("--preset batasaurus", r"There are more than 1,000 openings, too many .* A shorter game fits: --set dinosaurs=4\."),
+        ("--preset classic", r"There are more than 1,000 openings, too many to list; give those to begin with\."),
         (GAME + " --set dinosaurs=2 --limit 3", r"more than the 3 nodes that were allowed\."),
         (GAME + " --agents lowset", r"Unknown agent 'lowset'\..*Valid: random, .*exact\."),
         (GAME + " --agents random random", r"Each agent is named once, not as in \['random', 'random'\]"),
@@ -198,6 +243,9 @@ def test_solve_prints_every_size(capfd: pytest.CaptureFixture[str]) -> None:
         (GAME + " --set dinosaur=3", r"Unknown knob 'dinosaur'\. Did you mean 'dinosaurs'\?"),
         ("--game nain", r"Unknown game 'nain'\."),
         (GAME + " --iterations -1", r"--seed and --iterations are at least 0, .* not 0, -1, 1 and 10000000\."),
+        (GAME + " --first 2", r"--first one of the seats 0 to 1, not 0 and 2\."),
+        (GAME + " --first -1 --draws 3", r"--first one of the seats 0 to 1, not 3 and -1\."),
+        (GAME + " --draws -1", r"--draws is at least 0, .* not -1 and None\."),
         (GAME + " --limit 0", r"--threads and --limit at least 1, not 0, 0, 1 and 0\."),
         (GAME + " --solve --agents exact", r"--solve goes by itself"),
         ("--solve", r"no solution is known here\. Known: none\."),
@@ -205,7 +253,10 @@ def test_solve_prints_every_size(capfd: pytest.CaptureFixture[str]) -> None:
         (GAME + " --set dinosaurs=3 --out file", r"File exists|Not a directory"),
     ],
 )
-def test_errors_are_a_sentence(words: str, says: str, capfd: pytest.CaptureFixture[str]) -> None:
+def test_errors_are_a_sentence(
+    words: str, says: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tree, "MOST_OPENINGS", 1000)  # or it would take a while
     Path("file").write_text("", encoding="utf-8")
     status, _, err = exact(capfd, words)
     assert status == 1

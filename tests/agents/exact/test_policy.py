@@ -12,7 +12,7 @@ from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.exact import policy as module
 from nainjaune_agents.exact.batasaurus import ExactAgent
 from nainjaune_agents.exact.policy import tabular
-from nainjaune_agents.exact.response import values
+from nainjaune_agents.exact.response import exploitability, values
 from nainjaune_agents.exact.tree import Openings, Tree, build_tree, collect_openings
 from nainjaune_agents.heuristics import RandomAgent
 from nainjaune_env.agent import Agent, Turn
@@ -124,6 +124,22 @@ def test_the_tree_says_what_play_comes_to(memory: str) -> None:
 def test_an_agent_that_leaves_it_to_chance_is_refused(tree: Tree) -> None:
     with pytest.raises(AgentError, match="The agent 'chance' leaves its choice to chance"):
         tabular(tree, Chance(), RNG)
+
+
+def test_it_is_asked_as_often_as_is_said_and_its_answers_counted(tree: Tree) -> None:
+    once = [tabular(tree, Chance(), np.random.default_rng(seed), draws=1) for seed in range(10)]
+    many = tabular(tree, Chance(), np.random.default_rng(1), draws=200)
+    assert set(np.concatenate(once).tolist()) == {0.0, 1.0}
+    assert many * 200 == pytest.approx(np.round(many * 200), abs=1e-9)
+    assert np.abs(many - tree.uniform()).max() < 0.18  # five standard errors
+    truth = exploitability(tree, tree.uniform()).mean
+    assert exploitability(tree, many).mean == pytest.approx(truth, abs=0.1)
+    assert np.mean([exploitability(tree, policy).mean for policy in once]) > truth + 0.3
+
+
+def test_memory_is_never_left_to_chance(tree: Tree) -> None:
+    with pytest.raises(AgentError, match="leaves what it remembers to chance"):
+        tabular(tree, Dreamer(), RNG, draws=20)
 
 
 class Dreamer(Counter):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -13,13 +12,15 @@ import pytest
 
 from nainjaune_agents.exact import tree as module
 from nainjaune_agents.exact.response import exploitability
-from nainjaune_agents.exact.tree import Openings, Tree, begun_by, build_tree, collect_openings, plies_of
+from nainjaune_agents.exact.tree import Openings, begun_by, build_tree, collect_openings, plies_of
 from nainjaune_env.batch import Batch
 from nainjaune_env.errors import NainJauneError, TreeError
 from nainjaune_env.prng import streams
 from nainjaune_env.registry import make_setup
 from nainjaune_env.spec import Setup
 from tests.agents.positions import small
+
+from .lines import replayed
 
 
 def perfect(dinosaurs: int, players: int = 2) -> Setup:
@@ -33,39 +34,6 @@ def micro(preset: str = "djeco", ranks: int = 4, suits: int = 2, hand: int = 3, 
 def without_chance(setup: Setup) -> Setup:
     """The same of a game that does not say what chance does."""
     return replace(setup, game=replace(setup.game, chance=None))
-
-
-def taken(tree: Tree, leaf: int) -> list[list[int]]:
-    """The slots that each seat has taken on the way to an end, in order."""
-    ways: list[list[int]] = []
-    for slot in tree.leaves.last[leaf].tolist():
-        way: list[int] = []
-        while slot >= 0:
-            way.insert(0, slot)
-            slot = int(tree.infosets.previous[tree.infosets.of[slot]])
-        ways.append(way)
-    return ways
-
-
-def replayed(tree: Tree, openings: Openings) -> Iterator[tuple[int, tuple[int, ...], Batch]]:
-    """Every line of play on one table: (information set, the opening and the slots so far, the batch) where a seat is asked.
-
-    Here too each line is held to end where the tree says, and to pay what it says.
-    """
-    for leaf, opening in enumerate(tree.leaves.opening.tolist()):
-        ways = taken(tree, leaf)
-        batch = Batch(tree.setup, 1, autoreset=False)
-        batch.set_tables(0, openings.tables[opening])
-        paid = batch.reward[0].astype(float)
-        line: tuple[int, ...] = (opening,)
-        while any(ways):
-            slot = ways[int(batch.seat[0])].pop(0)
-            yield int(tree.infosets.of[slot]), line, batch
-            batch.step([int(tree.infosets.action[slot])])
-            paid += batch.reward[0]
-            line = (*line, slot)
-        assert batch.done[0]
-        assert tree.leaves.net[leaf].tolist() == (paid - paid.mean()).tolist()
 
 
 @pytest.mark.parametrize(("dinosaurs", "ends"), [(2, 2 * 4), (3, 2 * 36), (4, 2 * 576)])
