@@ -1,17 +1,25 @@
-"""A tournament's result as a table, a CSV and a picture."""
+"""A tournament's result as files: a page, a table, a CSV, JSON and a picture."""
 
 from __future__ import annotations
 
 import csv
 import io
 import json
+import math
 from pathlib import Path
 
 import numpy as np
 
 from nainjaune_env.files import replacing, write_text
 
+from .naming import short_names as short_names
+from .page import page
+from .provenance import provenance
 from .tournament import Result
+
+CSV_HEAD = (
+    "game", "preset", "players", "seed", "hero", "field", "measure", "part", "of", "unit", "mean", "ci95", "blocks",
+)  # fmt: skip
 
 
 def text_table(result: Result) -> str:
@@ -38,15 +46,17 @@ def text_table(result: Result) -> str:
 
 
 def write_report(result: Result, folder: Path) -> Path:
-    """Write ``results.txt``, ``.csv``, ``.png`` and last ``.json`` to ``folder``; gives the picture's path."""
+    """Write ``results.html``, ``.txt``, ``.csv``, ``.png`` and last ``.json`` to ``folder``; gives the page's path."""
+    made = provenance()
+    report = folder / "results.html"
+    write_text(report, page(result, made))
     write_text(folder / "results.txt", text_table(result))
     write_text(folder / "results.csv", _csv(result))
-    picture = folder / "results.png"
-    with replacing(picture) as temporary:
+    with replacing(folder / "results.png") as temporary:
         _draw(result, temporary)
     # last: where there is a results.json, the report is complete
-    write_text(folder / "results.json", json.dumps(result.to_dict(), indent=2) + "\n")
-    return picture
+    write_text(folder / "results.json", json.dumps({**result.to_dict(), **made}, indent=2) + "\n")
+    return report
 
 
 def import_drawing() -> None:
@@ -54,31 +64,22 @@ def import_drawing() -> None:
     import matplotlib.figure  # noqa: F401
 
 
-def short_names(names: list[str]) -> list[str]:
-    """Names without what the paths among them share; still all different."""
-    tails = [Path(name).name if "/" in name else name for name in names]
-    return tails if len(set(tails)) == len(tails) else names
-
-
 def _csv(result: Result) -> str:
+    """A line a number: edges first, as the measure ``edge``, then what else was measured."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["game", "preset", "players", "seed", "unit", "hero", "field", "mean", "ci95", "blocks"])
+    about = result.setup
+    run = [about.game.name, about.preset, about.players, result.seed]
+    writer.writerow(CSV_HEAD)
     for edge in result.edges:
-        writer.writerow(
-            [
-                result.setup.game.name,
-                result.setup.preset,
-                result.setup.players,
-                result.seed,
-                result.setup.game.unit,
-                edge.hero,
-                edge.field_name,
-                edge.mean,
-                edge.ci95,
-                edge.moments.count,
-            ]
-        )
+        pair = [*run, edge.hero, edge.field_name]
+        writer.writerow([*pair, "edge", "", "difference", about.game.unit, edge.mean, edge.ci95, edge.moments.count])
+    for edge in result.edges:
+        for figure in () if edge.measured is None else edge.measured.figures():
+            for of, found in (("hero", figure.hero), ("field", figure.field), ("difference", figure.difference)):
+                numbers = ["" if math.isnan(number) else number for number in (found.mean, found.ci95)]
+                what = [figure.measure.name, figure.part, of, figure.measure.unit]
+                writer.writerow([*run, edge.hero, edge.field_name, *what, *numbers, edge.moments.count])
     return text.getvalue()
 
 

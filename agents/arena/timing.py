@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
@@ -10,6 +11,23 @@ from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Chance, Rememberer, Turn
 from nainjaune_env.spec import Setup
+
+
+@dataclass
+class Clock:
+    """What an agent's decisions took."""
+
+    agent: str
+    calls: int = 0
+    """Times that it was asked."""
+    decisions: int = 0
+    """Decisions it made then."""
+    seconds: float = 0.0
+
+    @property
+    def milliseconds(self) -> float | None:
+        """A decision's; None where there was none to time."""
+        return 1000 * self.seconds / self.decisions if self.decisions else None
 
 
 class Timed:
@@ -22,12 +40,7 @@ class Timed:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
         self.name = agent.name
-        self.calls = 0
-        """Times that it was asked, the first left out."""
-        self.decisions = 0
-        """Decisions it made then."""
-        self.seconds = 0.0
-        """What they took."""
+        self.clock = Clock(agent.name)
         self._warm = False
 
     def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
@@ -35,17 +48,12 @@ class Timed:
         begun = perf_counter()
         actions = self.agent.act(turn, rng)
         if self._warm:
-            self.seconds += perf_counter() - begun
-            self.calls += 1
-            self.decisions += len(turn.index)
+            self.clock.seconds += perf_counter() - begun
+            self.clock.calls += 1
+            self.clock.decisions += len(turn.index)
         self._warm = True
         return actions
 
     def memory(self, setup: Setup) -> np.dtype[Any]:
         """What the agent keeps; of no size where it remembers nothing."""
         return self.agent.memory(setup) if isinstance(self.agent, Rememberer) else np.dtype([])
-
-    @property
-    def milliseconds(self) -> float | None:
-        """A decision's; None where there was none to time."""
-        return 1000 * self.seconds / self.decisions if self.decisions else None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from nainjaune_env.agent import Agent
@@ -11,6 +12,9 @@ from nainjaune_env.errors import AgentError
 from nainjaune_env.spec import Setup
 
 from .duplicate import Duplicate, Edge
+from .measured import Measured
+from .ratios import Estimate
+from .timing import Clock, Timed
 
 
 @dataclass
@@ -25,6 +29,8 @@ class Result:
     """Chips in the pots before the antes, on every deal; None: empty."""
     edges: list[Edge]
     """Every ordered pair of different agents, heroes in the order of ``agents``."""
+    clocks: list[Clock] = field(default_factory=list)
+    """What each agent's decisions took, where it was to be measured."""
 
     def edge(self, hero: str, rival: str) -> Edge:
         """The edge of ``hero`` over a field of ``rival``."""
@@ -33,7 +39,7 @@ class Result:
     def to_dict(self) -> dict[str, Any]:
         """As ``results.json`` holds it."""
         about = self.setup.to_dict()
-        return {
+        held = {
             "game": about["game"],
             "preset": about["preset"],
             "players": about["players"],
@@ -51,10 +57,36 @@ class Result:
                     "ci95": edge.ci95,
                     "blocks": edge.moments.count,
                     "by_distance_from_lead": [{"mean": m.mean, "ci95": m.half_width} for m in edge.by_seat],
+                    **({} if edge.measured is None else {"measures": _measures(edge.measured)}),
                 }
                 for edge in self.edges
             ],
         }
+        if self.clocks:
+            held["milliseconds_a_decision"] = {clock.agent: clock.milliseconds for clock in self.clocks}
+        return held
+
+
+def _measures(measured: Measured) -> list[dict[str, Any]]:
+    """Every figure of every measure; null where the deals say nothing of it."""
+
+    def pair(estimate: Estimate) -> dict[str, float | None]:
+        return {
+            "mean": None if math.isnan(estimate.mean) else estimate.mean,
+            "ci95": None if math.isnan(estimate.ci95) else estimate.ci95,
+        }
+
+    return [
+        {
+            "measure": figure.measure.name,
+            "part": figure.part,
+            "unit": figure.measure.unit,
+            "hero": pair(figure.hero),
+            "field": pair(figure.field),
+            "difference": pair(figure.difference),
+        }
+        for figure in measured.figures()
+    ]
 
 
 def tournament(
@@ -64,20 +96,25 @@ def tournament(
     deals: int,
     seed: int,
     pots: Sequence[int] | None = None,
+    measure: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> Result:
     """Play all ordered pairs over the same ``deals`` deals; ``progress`` is told of deals done, pairs x deals in all.
+
+    ``measure``: count what is done, and time decisions; nothing that is played depends on it.
 
     Raises :class:`AgentError` for fewer than two agents, or two of one name.
     """
     names = [agent.name for agent in agents]
     if len(names) < 2 or len(set(names)) < len(names):
         raise AgentError(f"A tournament is between two or more agents of different names, not {names!r}.")
-    duplicate = Duplicate(setup, agents, seed=seed, pots=pots)
+    timed = [Timed(agent) for agent in agents] if measure else []
+    duplicate = Duplicate(setup, timed or agents, seed=seed, pots=pots, measure=measure)
     edges = [
         duplicate.edge(hero, rival, deals, progress=progress)
         for hero in range(len(names))
         for rival in range(len(names))
         if hero != rival
     ]
-    return Result(setup, names, deals, seed, None if pots is None else list(pots), edges)
+    clocks = [agent.clock for agent in timed]
+    return Result(setup, names, deals, seed, None if pots is None else list(pots), edges, clocks)

@@ -6,8 +6,8 @@
 An agent is a heuristic's name (--list shows them) or the folder of a run; runs/first@sample draws from the policy
 instead of playing its likeliest action. For every ordered pair, a hero sits in each seat in turn, in a field
 of the other agent, on the same deals; what counts is what it makes beyond the field in that seat on that deal. A table
-is printed; results.json, results.csv and results.png go to --out. --records also plays whole matches among
-all agents, seats rotating, under the preset's own stacks, and writes them down.
+is printed; results.html (who is stronger, and how they play), .csv, .json, .txt and .png go to --out. --records also
+plays whole matches among all agents, seats rotating, under the preset's own stacks, and writes them down.
 
   nainjaune evaluate --versus runs/second runs/first --until-decided --bounds 0 0.05
 
@@ -41,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--pots", type=int, nargs="+", metavar="CHIPS", help="chips in the pots before the antes (default: none)")
     parser.add_argument("--seed", type=int, default=0, help="deals and all other chance come from it (default: %(default)s)")
-    parser.add_argument("--out", type=Path, help="folder for results.json, .csv and .png; must not hold results")
+    parser.add_argument("--out", type=Path, help="folder for results.html, .csv, .json, .txt and .png; must not hold results")
     parser.add_argument("--records", type=Path, metavar="FILE", help="also play whole matches and write their records here")
     parser.add_argument("--matches", type=int, default=100, help="how many matches for --records (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=1, help="torch's threads, at most the free cores (default: %(default)s)")
@@ -100,8 +100,11 @@ def run(args: argparse.Namespace) -> int:
         print(f"Records of {args.matches} matches: {args.records}")
     pairs = len(agents) * (len(agents) - 1)
     with tqdm(total=pairs * args.deals, unit="deal", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
-        result = tournament(setup, agents, deals=args.deals, seed=args.seed, pots=args.pots, progress=bar.update)
+        measure = args.out is not None
+        result = tournament(
+            setup, agents, deals=args.deals, seed=args.seed, pots=args.pots, measure=measure, progress=bar.update
+        )
     print(text_table(result))
     if args.out is not None:
-        print(f"Picture: {write_report(result, args.out)}")
+        print(f"Report: {write_report(result, args.out)}")
     return 0

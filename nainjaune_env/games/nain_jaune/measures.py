@@ -51,7 +51,7 @@ MEASURES: tuple[Measure, ...] = (
         "cards", "cards_left", per="beaten",
     ),
     Measure(
-        "points_left", "Points left", "The same in points: ace 1 to ten 10, court cards 10.",
+        "points_left", "Points left", "What they count: ace 1 to ten 10, court cards 10.",
         "points", "points_left", per="beaten",
     ),
     Measure(

@@ -30,12 +30,13 @@ def test_every_decision_but_the_first_times_is_on_the_clock(monkeypatch: pytest.
     monkeypatch.setattr(timing, "perf_counter", lambda: float(next(clock)))
     inner = First()
     agent = Timed(inner)
-    assert agent.milliseconds is None
+    clock_of = agent.clock
+    assert (clock_of.agent, clock_of.milliseconds) == ("first", None)
     batch = Batch(small(), 4, seed=1, autoreset=False)
     play_out(batch, [agent], np.zeros((4, 3), np.int64), [np.random.default_rng(0)])
-    assert agent.decisions == inner.asked - 4
-    assert agent.seconds == 2 * agent.calls > 0
-    assert agent.milliseconds == 2000 * agent.calls / agent.decisions
+    assert clock_of.decisions == inner.asked - 4
+    assert clock_of.seconds == 2 * clock_of.calls > 0
+    assert clock_of.milliseconds == 2000 * clock_of.calls / clock_of.decisions
 
 
 @pytest.mark.parametrize("kind", [First, Chance, Remembers])

@@ -92,12 +92,13 @@ def test_evaluate_end_to_end(elsewhere: Path, capfd: pytest.CaptureFixture[str])
     assert (status, err) == (0, "")
     assert "classic, 3 players, 40 deals, seed 5" in out
     assert [line.split()[0] for line in out.splitlines() if " ± " in line] == ["random", "lowest", "a"]
-    assert out.rstrip().endswith("Picture: results/x/results.png")
-    assert sorted(os.listdir("results/x")) == ["results.csv", "results.json", "results.png", "results.txt"]
+    assert out.rstrip().endswith("Report: results/x/results.html")
+    assert sorted(os.listdir("results/x")) == ["results.csv", "results.html", "results.json", "results.png", "results.txt"]
     held = json.loads(Path("results/x/results.json").read_text(encoding="utf-8"))
     assert (held["agents"], held["deals"], held["seed"]) == (["random", "lowest", "runs/a"], 40, 5)
     assert held["rules"]["max_rounds"] == 2
     assert [edge["blocks"] for edge in held["edges"]] == [40] * 6
+    assert {entry["measure"] for entry in held["edges"][0]["measures"]} > {"payoff", "captures_dealt"}
     shown = f"{held['edges'][0]['mean']:+.3f} ± {held['edges'][0]['ci95']:.3f}"
     assert shown in out
 
@@ -266,7 +267,7 @@ def test_train_py_and_evaluate_py_are_the_same_commands(elsewhere: Path) -> None
     assert done.stdout.startswith("Trained: a.")
     done = script("evaluate.py", "--agents", "lowest", "a", "--players=3", "--deals=5", "--out=results")
     assert done.returncode == 0, done.stderr
-    assert sorted(os.listdir("results")) == ["results.csv", "results.json", "results.png", "results.txt"]
+    assert sorted(os.listdir("results")) == ["results.csv", "results.html", "results.json", "results.png", "results.txt"]
     done = script("evaluate.py", "--agents", "lowset", "a")
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.startswith("nainjaune evaluate: Unknown agent 'lowset'. Did you mean 'lowest'?")
