@@ -33,6 +33,8 @@ def run(args: argparse.Namespace) -> int:
 
     from ..trainers.curves import draw_curves, read_curve
 
+    if args.out.suffix != ".png":
+        raise ConfigError(f"--out is a picture that ends in .png, and it is {str(args.out)!r}.")
     names = args.names or [None] * len(args.runs)
     if len(names) != len(args.runs):
         raise ConfigError(f"--names takes as many names as there are runs, {len(args.runs)}, not {len(names)}.")

@@ -31,13 +31,13 @@ ENDINGS = (".gif", ".png", ".svg")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("file", nargs="?", metavar="FILE", help="a file of records (.jsonl); without it a round is played")
-    parser.add_argument("--match", type=int, default=1, metavar="N", help="which of its matches, from 1 (default: %(default)s)")
+    parser.add_argument("--match", type=int, metavar="N", help="which of its matches, from 1 (default: 1)")
     parser.add_argument("--round", type=int, default=1, metavar="N", help="which round of it, from 1 (default: %(default)s)")
     parser.add_argument(
         "--agents", nargs="+", metavar="AGENT", help="who plays, in seat order, and over again where there are more seats"
     )
     add_setup_arguments(parser)
-    parser.add_argument("--seed", type=int, default=0, help="deal and all other chance come from it (default: %(default)s)")
+    parser.add_argument("--seed", type=int, help="deal and all other chance of a round played come from it (default: 0)")
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="where to: .gif for a film, .png or .svg for a picture"
     )
@@ -80,14 +80,14 @@ def _written(args: argparse.Namespace) -> Record:
     from nainjaune_env.errors import ConfigError, RecordError
     from nainjaune_env.record import read_records
 
-    for name in ("agents", "game", "preset", "players", "set"):
-        if getattr(args, name):
+    for name in ("agents", "game", "preset", "players", "set", "seed"):
+        if getattr(args, name) not in (None, []):
             raise ConfigError(f"--{name} is for a round that is played; {args.file} holds matches that were.")
-    count = 0
+    count, wanted = 0, 1 if args.match is None else args.match
     for count, record in enumerate(read_records(args.file), 1):
-        if count == args.match:
+        if count == wanted:
             return record
-    raise RecordError(f"{args.file} holds {count} matches, so there is no match {args.match}.")
+    raise RecordError(f"{args.file} holds {count} matches, so there is no match {wanted}.")
 
 
 def _played(args: argparse.Namespace) -> Record:
@@ -99,13 +99,16 @@ def _played(args: argparse.Namespace) -> Record:
 
     if not args.agents:
         raise AgentError("Give a file of records, or the agents that are to play: --agents lowest tally.")
-    if args.seed < 0:
-        raise ConfigError(f"--seed is at least 0, not {args.seed}.")
+    if args.match is not None:
+        raise ConfigError("--match is for a file of records; a round that is played is the only one.")
+    seed = 0 if args.seed is None else args.seed
+    if seed < 0:
+        raise ConfigError(f"--seed is at least 0, not {seed}.")
     setup = settle_setup(args, args.agents)
     if len(args.agents) > setup.players:
         raise AgentError(f"There are {setup.players} seats, and {len(args.agents)} agents.")
     use_threads(1)
-    return record_round(setup, [load_agent(name, setup) for name in args.agents], seed=args.seed)
+    return record_round(setup, [load_agent(name, setup) for name in args.agents], seed=seed)
 
 
 def _film(args: argparse.Namespace, pictures: list[str]) -> None:

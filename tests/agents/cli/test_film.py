@@ -113,6 +113,8 @@ def test_a_round_begins_with_the_table_of_a_batch_of_that_seed(game: str) -> Non
         (["--out", "x.png", "--agents", "random", "--scale", "nan"], "--scale is above 0, not nan"),
         (["RECORDS", "--out", "x.gif", "--match", "3"], "holds 2 matches, so there is no match 3"),
         (["RECORDS", "--out", "x.gif", "--preset", "classic"], "--preset is for a round that is played"),
+        (["RECORDS", "--out", "x.gif", "--seed", "0"], "--seed is for a round that is played"),
+        (["--out", "x.gif", "--agents", "random", "--match", "2"], "--match is for a file of records"),
         (["nowhere.jsonl", "--out", "x.gif"], "nowhere.jsonl"),
     ],
 )
