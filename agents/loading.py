@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from nainjaune_env.agent import Agent
@@ -15,9 +16,12 @@ from nainjaune_env.spec import Setup
 
 from .exact import exact_agents
 from .heuristics import heuristics, modifiers
+from .search import searching
 
 SAMPLED = "@sample"
 """Ending of a run's name that asks for actions drawn from the policy instead of the likeliest."""
+SEARCH = "search"
+"""What stands after ``@`` for a search over an agent, in any game."""
 _ENDING = re.compile(r"(.+)@([a-z]+)=([^@/]*)")
 
 
@@ -44,8 +48,9 @@ def load_agent(name: str, setup: Setup) -> Agent:
     """The agent called ``name``, for tables with ``setup``.
 
     The name of a heuristic or of a solution (``exact``), or the path of a run's folder or checkpoint (``runs/a``, also
-    ``ppo:runs/a``; with ``@sample`` at the end it draws from its policy); what modifies an agent in this game may follow
-    (``cheapest@remember=0.7``). Raises :class:`AgentError` where nobody answers to the name, or a solution is of other tables,
+    ``ppo:runs/a``; with ``@sample`` at the end it draws from its policy). ``@search=50`` may follow, for a search of 50 deals
+    an action whose rollouts it plays, and what modifies an agent in this game (``cheapest@remember=0.7``).
+    Raises :class:`AgentError` where nobody answers to the name, or a solution is of other tables,
     :class:`~nainjaune_env.errors.CheckpointError` where a run is not whole or not for such tables.
     """
     ending = _ENDING.fullmatch(name)
@@ -68,9 +73,7 @@ def load_agent(name: str, setup: Setup) -> Agent:
 
 
 def _modified(agent: Agent, word: str, number: str, setup: Setup) -> Agent:
-    known = modifiers(setup.game.name)
-    if not known:
-        raise AgentError(f"In {setup.game.title} nothing modifies an agent, so @{word}= may not stand after its name.")
+    known: dict[str, Callable[[Agent, float], Agent]] = {**modifiers(setup.game.name), SEARCH: partial(searching, setup=setup)}
     if word not in known:
         raise AgentError(choose_one(f"ending of an agent's name in {setup.game.title}:", f"@{word}", [f"@{w}=" for w in known]))
     try:

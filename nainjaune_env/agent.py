@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from nainjaune_env.batch import Batch
 from nainjaune_env.errors import AgentError
 from nainjaune_env.spec import Setup
+from nainjaune_env.worlds import draw_worlds, generator_states
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,15 @@ class Turn:
     def tables(self) -> NDArray[Any]:
         """The tables as records, shape ``(K,)``, wiped of all that the seats to act may not know."""
         return self._batch.redacted(self.index)
+
+    def worlds(self, count: int, rng: Chance) -> NDArray[Any]:
+        """``count`` tables for each decision as they could be, shape ``(K, count)``: what the seat may not know is drawn anew.
+
+        It is uniform over all that fits what :attr:`tables` hold, and depends on nothing else but ``rng``.
+        """
+        owner = np.repeat(np.arange(len(self.index)), count)
+        states = generator_states(rng.random(len(self.index)))
+        return draw_worlds(self.setup, self.tables, owner, states).reshape(-1, count)
 
     def seen_as(self, observation: NDArray[np.uint8], tables: NDArray[Any]) -> Turn:
         """These decisions with another ``observation`` and other ``tables``: for one who does not take in all there is to see."""

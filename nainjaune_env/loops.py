@@ -185,6 +185,20 @@ def redact_tables(tables: Any, rules: Any, seats: Any) -> None:
 
 
 @jit
+def resample_tables(tables: Any, rules: Any, owner: Any, states: Any, worlds: Any) -> None:
+    """Into each of ``worlds (N,)`` the one of ``tables (K,)`` with number ``owner (N,) int64``, what was wiped drawn anew.
+
+    The tables are wiped for their seats to act; what is drawn comes from each one's own of ``states (K,) uint64``, which move on.
+    """
+    for w in range(owner.size):
+        i = owner[w]
+        worlds[w] = tables[i]
+        states[i] = advance(states[i])
+        worlds[w].rng = mix(states[i])
+        game.resample(worlds[w], rules, np.int64(worlds[w].seat))
+
+
+@jit
 def observe_tables(tables: Any, rules: Any, seats: Any, observation: Any) -> None:
     """What ``seats[i]`` observes at each table, into ``observation (B, size) uint8``."""
     for i in range(tables.size):

@@ -23,13 +23,14 @@ FLOORS: dict[str, int] = {
     **{f"{ENV}.games.{game}.*": 2 for game in game_names()},
     # the machinery that knows no game
     f"{ENV}.registry": 3, f"{ENV}.agent": 3, f"{ENV}.mode": 3, f"{ENV}.loops": 3, f"{ENV}.batch": 3, f"{ENV}.record": 3,
+    f"{ENV}.worlds": 3,
     f"{ENV}.recorder": 3,
     f"{ENV}.counting": 3, f"{ENV}.tallies": 3,
     # adaptors to other libraries, and the door
     f"{ENV}.render.*": 4, f"{ENV}.envs.*": 4, ENV: 4,
     # agents
     f"{AGENTS}": 5, f"{AGENTS}.chance": 5, f"{AGENTS}.sampling": 5, f"{AGENTS}.heuristics.*": 5,
-    f"{AGENTS}.exact.*": 5, f"{AGENTS}.networks": 5,
+    f"{AGENTS}.exact.*": 5, f"{AGENTS}.search.*": 5, f"{AGENTS}.networks": 5,
     f"{AGENTS}.checkpoint": 5, f"{AGENTS}.net_agent": 5, f"{AGENTS}.loading": 5,
     f"{AGENTS}.common_layout": 5, f"{AGENTS}.specialised": 5, f"{AGENTS}.spread": 5,
     f"{AGENTS}.arena.*": 6,

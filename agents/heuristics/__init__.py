@@ -1,7 +1,9 @@
 """Simple players, one module a game: rules of thumb to measure everything else against.
 
-Every module defines ``HEURISTICS``, agents by name. ``random`` is there for every game. A module may also define
-``MODIFIERS``: what may stand after any agent's name in that game, as ``@word=number``, and makes another agent of it.
+Every module defines ``HEURISTICS``, agents by name, and ``play(which, table, rules, moves)``, compiled, for searches to
+play rounds out by: what the :class:`Compiled` agent number ``which`` does at a table whose seat to act has forgotten nothing.
+``random`` is there for every game. A module may also define ``MODIFIERS``: what may stand after any agent's name in that
+game, as ``@word=number``, and makes another agent of it.
 """
 
 from __future__ import annotations
@@ -9,7 +11,8 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Mapping
-from typing import Any
+from types import ModuleType
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +33,14 @@ class RandomAgent:
         return sample(logits, turn.legal, rng)[0]
 
 
+@runtime_checkable
+class Compiled(Agent, Protocol):
+    """An agent that is a rule of thumb of its game's module."""
+
+    which: int
+    """Its number for ``play``."""
+
+
 def heuristics(game: str) -> Mapping[str, Agent]:
     """The heuristics for a game, by name, weakest idea first."""
     return {"random": RandomAgent(), **_of(game, "HEURISTICS")}
@@ -40,8 +51,13 @@ def modifiers(game: str) -> Mapping[str, Callable[[Agent, float], Agent]]:
     return _of(game, "MODIFIERS")
 
 
-def _of(game: str, name: str) -> Mapping[str, Any]:
+def rules_of_thumb(game: str) -> ModuleType | None:
+    """The module of a game; None where it has none."""
     if game not in {module.name for module in pkgutil.iter_modules(__path__)}:
-        return {}
-    found: Mapping[str, Any] = getattr(importlib.import_module(f"{__name__}.{game}"), name, {})
+        return None
+    return importlib.import_module(f"{__name__}.{game}")
+
+
+def _of(game: str, name: str) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = getattr(rules_of_thumb(game), name, {})
     return found

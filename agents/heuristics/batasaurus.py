@@ -119,6 +119,12 @@ def choose(which: Any, table: Any, rules: Any, moves: Any, known: Any) -> Any:
     return slot
 
 
+@jit
+def play(which: Any, table: Any, rules: Any, moves: Any) -> Any:
+    """The same of a seat that knows where its cards lie, having seen them or never forgetting."""
+    return choose(which, table, rules, moves, table.layout[table.seat])
+
+
 NAMES = ("highest", "cheapest", "mirror")
 
 
@@ -138,16 +144,17 @@ class RuleOfThumb:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._which = NAMES.index(name)
+        self.which = NAMES.index(name)
 
     def memory(self, setup: Setup) -> np.dtype[Any]:
-        """The value in each slot, ``(12,) uint8``; 0 = not known."""
-        return np.dtype((np.uint8, (SLOTS,)))
+        """The value in each slot, ``(12,) uint8``; 0 = not known. Nothing where a seat always sees its cards."""
+        return np.dtype((np.uint8, (SLOTS if setup.kernel_rules.memory == GLIMPSE else 0,)))  # type: ignore[attr-defined]
 
     def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
         """What the rule of thumb plays, shape ``(K,)``; no chance in it."""
         actions = np.empty(len(turn.index), np.int64)
-        choose_all(self._which, turn.tables, turn.setup.kernel_rules, turn.legal, turn.memory, actions)
+        known = turn.memory if self.memory(turn.setup).itemsize else np.zeros((len(actions), SLOTS), np.uint8)
+        choose_all(self.which, turn.tables, turn.setup.kernel_rules, turn.legal, known, actions)
         return actions
 
 

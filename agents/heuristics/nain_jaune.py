@@ -227,6 +227,9 @@ def choose(which: Any, table: Any, rules: Any, moves: Any) -> Any:
     return tally(table, rules, moves)
 
 
+play = choose
+"""For searches: a table alone tells a seat all that it may know."""
+
 NAMES = ("highest", "longest", "pots", "run_pot", "lowest", "tally")
 
 
@@ -242,12 +245,12 @@ class RuleOfThumb:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._which = NAMES.index(name)
+        self.which = NAMES.index(name)
 
     def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
         """What the rule of thumb plays, shape ``(K,)``; no chance in it."""
         actions = np.empty(len(turn.index), np.int64)
-        choose_all(self._which, turn.tables, turn.setup.kernel_rules, turn.legal, actions)
+        choose_all(self.which, turn.tables, turn.setup.kernel_rules, turn.legal, actions)
         return actions
 
 

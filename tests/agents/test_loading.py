@@ -124,7 +124,7 @@ def test_a_run_that_forgets(run: str, prefix: str, drawn: str, ending: str) -> N
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("highest@forget=0.5", r"ending of an agent's name in Batasaurus: '@forget'\..* Valid: @remember=\."),
+        ("highest@forget=0.5", r"ending of an agent's name in Batasaurus: '@forget'\..* Valid: @remember=, @search=\."),
         ("highest@remembers=0.5", r"'@remembers'\. Did you mean '@remember='\?"),
         ("highest@remember=half", r"After @remember= comes a number, not 'half'\."),
         ("highest@remember=", r"After @remember= comes a number, not ''\."),
@@ -141,8 +141,8 @@ def test_endings_that_are_none(name: str, says: str) -> None:
         load_agent(name, make_setup("batasaurus"))
 
 
-def test_where_nothing_modifies_an_agent() -> None:
-    sentence = r"In Nain Jaune nothing modifies an agent, so @remember= may not stand after its name\."
+def test_what_modifies_agents_in_another_game() -> None:
+    sentence = r"ending of an agent's name in Nain Jaune: '@remember'\..* Valid: @search=\."
     with pytest.raises(AgentError, match=sentence):
         load_agent("lowest@remember=0.5", small())
 

@@ -1,0 +1,153 @@
+"""Flat Monte Carlo with sequential halving: the action that does best, on average, in worlds that the seat could be in.
+
+Every action is tried in the same worlds (common random numbers): what is asked is which is better, and the luck of a deal then
+drops out. After each phase the worse half of the actions is given up, and what is left is tried in more worlds (Karnin, Koren and
+Somekh, "Almost optimal exploration in multi-armed bandits", 2013).
+
+An action is worth the seat's own payoff of the round. An edge in duplicate play is the hero's payoff less what the field gets in
+that seat on that deal, and the latter does not depend on what the hero does: so the action with the most is the one with the
+largest edge, and taking off what the other seats get would bring in what is not asked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.agent import Agent, Chance, Turn
+from nainjaune_env.errors import AgentError
+from nainjaune_env.spec import GameSpec, Setup
+from nainjaune_env.worlds import draw_worlds, generator_states
+
+from .rollouts import Rollouts, rollouts_by
+
+WORLDS = 2048
+"""Worlds that are drawn at once: what a search takes of memory does not grow with the number of decisions."""
+MAX_DEALS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Values:
+    """What a search has found out about K decisions."""
+
+    mean: NDArray[np.float64]
+    """Payoff of the seat to act by each action, ``(K, A)``; NaN where it is not legal."""
+    error: NDArray[np.float64]
+    """Its standard error, ``(K, A)``; NaN where the action was tried less than twice."""
+    count: NDArray[np.int64]
+    """Worlds that each action was tried in, ``(K, A)``."""
+    action: NDArray[np.int64]
+    """The last action left, ``(K,)``."""
+
+
+class SearchAgent:
+    """Plays what a search finds best. It is handed no table but those that the seat to act may see."""
+
+    def __init__(self, name: str, rollouts: Rollouts, deals: int, *, halving: bool = True) -> None:
+        """``deals`` for each legal action on average: with ``halving`` more for the better ones, without it for all alike."""
+        self.name = name
+        self.deals = deals
+        self.halving = halving
+        self._rollouts = rollouts
+
+    def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
+        """The action found best, shape ``(K,)``; nothing is searched where one alone is legal."""
+        states = generator_states(rng.random(len(turn.index)))
+        choice = np.flatnonzero(turn.legal & (turn.legal - 1))
+        actions: NDArray[np.int64] = turn.mask.argmax(axis=1)
+        actions[choice] = self._search(turn.setup, turn.tables[choice], turn.legal[choice], states[choice]).action
+        return actions
+
+    def evaluate_actions(self, turn: Turn, rng: Chance) -> Values:
+        """What each action is worth, as far as it was tried."""
+        return self._search(turn.setup, turn.tables, turn.legal, generator_states(rng.random(len(turn.index))))
+
+    def _search(
+        self, setup: Setup, tables: NDArray[Any], legal: NDArray[np.int64], states: NDArray[np.uint64]
+    ) -> Values:
+        sums = Sums(len(tables), len(setup.game.actions))
+        left, number = legal, _number(legal)
+        phases = np.maximum(np.ceil(np.log2(number)), 1).astype(np.int64) if self.halving else np.ones_like(number)
+        for phase in range(phases.max(initial=0)):
+            trying = _number(left)
+            deals = np.where(phase < phases, np.maximum(self.deals * number // (phases * trying), 1), 0)
+            self._try(setup, tables, left, deals, states, sums)
+            left = np.where(phase < phases, better_half(sums.mean(), left), left)
+        values = sums.mean()
+        values[~_rows(legal, values.shape[1])] = np.nan
+        best = np.where(_rows(left, values.shape[1]), values, -np.inf).argmax(axis=1)
+        return Values(values, sums.error(), sums.count, best)
+
+    def _try(
+        self, setup: Setup, tables: NDArray[Any], left: NDArray[np.int64], deals: NDArray[np.int64],
+        states: NDArray[np.uint64], sums: Sums,
+    ) -> None:  # fmt: skip
+        """Each of the actions ``left (K,)`` in as many new worlds of its table as ``deals (K,)`` says."""
+        owners = np.repeat(np.arange(len(tables)), deals)
+        for at in range(0, len(owners), WORLDS):
+            owner = owners[at : at + WORLDS]
+            worlds = draw_worlds(setup, tables, owner, states)
+            sums.add(owner, left[owner], self._rollouts.values(worlds, left[owner]))
+
+
+class Sums:
+    """Running sums of what each action came to."""
+
+    def __init__(self, decisions: int, actions: int) -> None:
+        self.count = np.zeros((decisions, actions), np.int64)
+        self._sum = np.zeros((decisions, actions))
+        self._squares = np.zeros((decisions, actions))
+
+    def add(self, owner: NDArray[np.int64], tried: NDArray[np.int64], values: NDArray[np.float64]) -> None:
+        """The ``values (N, A)`` of the actions ``tried (N,)``, as words, for the decisions ``owner (N,)``, which ascend."""
+        first = np.flatnonzero(np.diff(owner, prepend=-1))
+        self.count[owner[first]] += np.add.reduceat(_rows(tried, values.shape[1]), first, axis=0, dtype=np.int64)
+        self._sum[owner[first]] += np.add.reduceat(values, first, axis=0)
+        self._squares[owner[first]] += np.add.reduceat(values * values, first, axis=0)
+
+    def mean(self) -> NDArray[np.float64]:
+        """The mean of each action, NaN where it was not tried."""
+        mean: NDArray[np.float64] = np.full(self._sum.shape, np.nan)
+        return np.divide(self._sum, self.count, out=mean, where=self.count > 0)
+
+    def error(self) -> NDArray[np.float64]:
+        """The standard error of the mean, NaN where an action was tried less than twice."""
+        often = self.count > 1
+        spread = self._squares - self._sum * np.nan_to_num(self.mean())
+        error: NDArray[np.float64] = np.full(spread.shape, np.nan)
+        np.divide(np.maximum(spread, 0), self.count * (self.count - 1), out=error, where=often)
+        return np.sqrt(error, out=error)
+
+
+def better_half(mean: NDArray[np.float64], left: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of the actions ``left (K,)``, as words, the better half by ``mean (K, A)``, rounded up; of equals the lower numbers."""
+    number = mean.shape[1]
+    key = np.where(_rows(left, number), -mean, np.inf)
+    order = np.argsort(key, axis=1, kind="stable")
+    keep = (_number(left) + 1) // 2
+    kept = np.arange(number) < keep[:, None]
+    words: NDArray[np.int64] = np.where(kept, np.int64(1) << order, 0).sum(axis=1)
+    return words
+
+
+def _rows(words: NDArray[np.int64], actions: int) -> NDArray[np.bool_]:
+    """Words as rows of booleans, ``(K, A)``."""
+    return (words[:, None] >> np.arange(actions) & 1).astype(bool)
+
+
+def _number(words: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many actions each word holds."""
+    number: NDArray[np.int64] = _rows(words, GameSpec.MAX_ACTIONS).sum(axis=1)
+    return number
+
+
+def searching(agent: Agent, deals: float, setup: Setup) -> SearchAgent:
+    """``agent`` with a search over it of so many ``deals`` an action; raises :class:`AgentError` where there can be none."""
+    if isinstance(agent, SearchAgent):
+        raise AgentError(f"{agent.name} searches already, and each decision of its rollouts would be a search of its own.")
+    if not 1 <= deals <= MAX_DEALS or deals != int(deals):
+        raise AgentError(f"After @search= comes a whole number of deals from 1 to {MAX_DEALS}, not {deals:g}.")
+    return SearchAgent(f"{agent.name}@search={deals:g}", rollouts_by(agent, setup), int(deals))

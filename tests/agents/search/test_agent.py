@@ -1,0 +1,215 @@
+"""Flat Monte Carlo with sequential halving."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.loading import load_agent
+from nainjaune_agents.search import SearchAgent, rollouts_by, searching
+from nainjaune_agents.search.agent import Sums, better_half
+from nainjaune_agents.search.rollouts import compiled_for
+from nainjaune_env.agent import Agent, Turn
+from nainjaune_env.batch import Batch, legal_actions
+from nainjaune_env.errors import AgentError
+from nainjaune_env.prng import RowStreams, streams
+from nainjaune_env.registry import game_names, make_setup
+from nainjaune_env.spec import Setup
+from tests.agents.positions import is_legal, small, turns
+from tests.contract import helper
+from tests.test_agent import untrained
+from tests.toy import toy
+
+PERFECT = make_setup("batasaurus", None, 3, memory="perfect")
+SETUPS = [make_setup("nain_jaune", "djeco", 3), small(4), PERFECT]
+both = pytest.mark.parametrize("setup", SETUPS, ids=["djeco", "classic", "batasaurus"])
+
+
+def searchers(setup: Setup, deals: int = 6) -> list[SearchAgent]:
+    simple = [name for name in ("random", "lowest", "tally", "mirror") if name in heuristics(setup.game.name)]
+    agents: list[Agent] = [load_agent(name, setup) for name in simple]
+    agents += [untrained(setup), untrained(setup, "drawn", stochastic=True)]
+    return [SearchAgent(agent.name, rollouts_by(agent, setup), deals) for agent in agents]
+
+
+class Known:
+    """Rollouts that come to what they are told, and note what they are asked."""
+
+    def __init__(self, worth: list[float]) -> None:
+        self.worth = np.array(worth)
+        self.asked: list[tuple[bytes, int]] = []
+
+    def values(self, worlds: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64]:
+        self.asked += [(world.tobytes(), int(word)) for world, word in zip(worlds, actions, strict=True)]
+        return np.where(actions[:, None] >> np.arange(len(self.worth)) & 1, self.worth, 0)
+
+
+@both
+def test_what_is_hidden_moves_no_search(setup: Setup) -> None:
+    """The same deal but for what the seat cannot know, the same generator: the same values to the last bit."""
+    mixer = random.Random(1)
+    for step, turn in enumerate(turns(setup, seed=7, tables=4, steps=5)):
+        seen = turn._batch
+        other = Batch(setup, 4)
+        other.set_tables(
+            np.arange(4), np.array([helper(setup).reshuffle(setup, row, int(row.seat), mixer) for row in seen.tables])
+        )
+        again = Turn(other, np.arange(4))
+        for agent in searchers(setup):
+            one = agent.evaluate_actions(turn, np.random.default_rng(step))
+            two = agent.evaluate_actions(again, np.random.default_rng(step))
+            assert one.mean.tobytes() == two.mean.tobytes(), agent.name
+            actions = [agent.act(each, np.random.default_rng(step)) for each in (turn, again)]
+            assert actions[0].tolist() == actions[1].tolist() == one.action.tolist(), agent.name
+            assert is_legal(turn, actions[0])
+
+
+@both
+def test_a_search_touches_no_table_and_draws_from_its_generator_alone(setup: Setup) -> None:
+    (turn,) = turns(setup, seed=8, tables=5, steps=1)
+    before = turn._batch.tables.copy()
+    for agent in searchers(setup):
+        first = agent.evaluate_actions(turn, np.random.default_rng(1))
+        assert turn._batch.tables.tobytes() == before.tobytes()
+        again = agent.evaluate_actions(turn, np.random.default_rng(1))
+        assert first.mean.tobytes() == again.mean.tobytes()
+        other = agent.evaluate_actions(turn, np.random.default_rng(2))
+        if setup is not PERFECT:  # before a battle nothing is hidden there
+            assert first.mean.tobytes() != other.mean.tobytes()
+
+
+@both
+def test_a_decision_is_the_same_among_others(setup: Setup) -> None:
+    """With a generator for each row, how many decisions come at once makes no difference."""
+    (turn,) = turns(setup, seed=9, tables=5, steps=1)
+    for agent in searchers(setup)[:-2]:
+        together = agent.evaluate_actions(turn, RowStreams(streams(3, 5), np.arange(5)))
+        for i in range(5):
+            alone = agent.evaluate_actions(Turn(turn._batch, np.array([i])), RowStreams(streams(3, 5)[i : i + 1], np.arange(1)))
+            assert alone.mean.tobytes() == together.mean[i : i + 1].tobytes()
+
+
+def test_actions_are_tried_in_the_same_worlds_and_the_worse_half_is_given_up() -> None:
+    setup = small()
+    worth = [float(action % 7) for action in range(24)]
+    (turn,) = turns(setup, seed=10, tables=4, steps=1)
+    rollouts = Known(worth)
+    found = SearchAgent("known", rollouts, 12).evaluate_actions(turn, np.random.default_rng(0))
+    assert len({world for world, _ in rollouts.asked}) == len(rollouts.asked)  # each world once, with all that is tried in it
+    for i, word in enumerate(turn.legal):
+        legal = legal_actions(int(word))
+        ranked = sorted(legal, key=lambda action: (-worth[action], action))
+        phases = max((len(legal) - 1).bit_length(), 1)
+        count, left = dict.fromkeys(legal, 0), ranked
+        for _ in range(phases):
+            for action in left:
+                count[action] += 12 * len(legal) // (phases * len(left))
+            left = left[: (len(left) + 1) // 2]
+        assert len(left) == 1
+        assert found.action[i] == left[0]
+        assert {action: int(found.count[i, action]) for action in legal} == count
+        assert sum(count.values()) <= 12 * len(legal)
+        assert [found.mean[i, action] for action in legal] == [worth[action] for action in legal]
+        assert np.isnan(np.delete(found.mean[i], legal)).all()
+        assert found.count[i].sum() == sum(count.values())
+
+
+def test_without_halving_all_actions_are_tried_alike() -> None:
+    setup = small()
+    (turn,) = turns(setup, seed=10, tables=4, steps=1)
+    found = SearchAgent("known", Known([float(a) for a in range(24)]), 9, halving=False).evaluate_actions(
+        turn, np.random.default_rng(0)
+    )
+    assert (found.count[turn.mask] == 9).all()
+    assert (found.count[~turn.mask] == 0).all()
+    assert found.action.tolist() == [max(legal_actions(int(word))) for word in turn.legal]
+
+
+def test_nothing_is_searched_where_there_is_no_choice() -> None:
+    setup = small()
+    batch = Batch(setup, 40, seed=3, skip_forced=False)
+    draws = streams(3, 40)
+    for _ in range(5):
+        batch.step(batch.sample(draws))
+    turn = Turn(batch, np.arange(40))
+    rollouts = Known([0.0] * 24)
+    agent = SearchAgent("known", rollouts, 3)
+    forced = (turn.legal & (turn.legal - 1)) == 0
+    assert 5 < forced.sum() < 35
+    assert is_legal(turn, agent.act(turn, np.random.default_rng(0)))
+    asked = len(rollouts.asked)
+    values = agent.evaluate_actions(turn, np.random.default_rng(0))
+    assert (values.count[forced].sum(axis=1) == 3).all()
+    assert len(rollouts.asked) == 2 * asked + 3 * forced.sum()
+
+
+def test_means_and_their_errors() -> None:
+    sums = Sums(2, 3)
+    sums.add(np.array([0, 0, 1]), np.array([0b011, 0b011, 0b100]), np.array([[1.0, 5, 0], [4, 5, 0], [0, 0, 7]]))
+    sums.add(np.array([0]), np.array([0b001]), np.array([[4.0, 0, 0]]))
+    assert sums.count.tolist() == [[3, 2, 0], [0, 0, 1]]
+    assert sums.mean()[0, :2].tolist() == [3, 5]
+    assert sums.mean()[1, 2] == 7
+    assert sums.error()[0, 0] == pytest.approx(np.std([1, 4, 4], ddof=1) / 3**0.5)
+    assert sums.error()[0, 1] == 0
+    assert np.isnan(sums.mean()).sum() == 3
+    assert np.isnan(sums.error()).sum() == 4
+
+
+def test_the_better_half() -> None:
+    mean = np.array([[1.0, 2, 2, np.nan], [3, 2, 1, 0], [0, 9, 0, 0]])
+    assert better_half(mean, np.array([0b0111, 0b1111, 0b1101])).tolist() == [0b0110, 0b0011, 0b0101]
+    assert better_half(mean[:1], np.array([0b0100])).tolist() == [0b0100]
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_a_search_over_chance_is_better_than_chance(game: str) -> None:
+    """A hero that searches in a field that plays at random wins clearly more than its share."""
+    setup = make_setup("nain_jaune", "djeco", 3) if game == "nain_jaune" else PERFECT
+    agents = [load_agent(name, setup) for name in ("random@search=8", "random")]
+    edge = Duplicate(setup, agents, seed=4).edge(0, 1, 60)
+    assert edge.mean - 2 * edge.ci95 > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("tally@search=0", r"After @search= comes a whole number of deals from 1 to 1000000, not 0\."),
+        ("tally@search=2.5", r"a whole number of deals from 1 to 1000000, not 2\.5\."),
+        ("tally@search=nan", r"a whole number of deals from 1 to 1000000, not nan\."),
+        ("tally@search=inf", r"a whole number of deals from 1 to 1000000, not inf\."),
+        ("tally@search=few", r"After @search= comes a number, not 'few'\."),
+        ("tally@search=5@search=5", r"tally@search=5 searches already, and each decision of its rollouts would be a search"),
+    ],
+)
+def test_searches_that_there_are_not(name: str, says: str) -> None:
+    with pytest.raises(AgentError, match=says):
+        load_agent(name, small())
+
+
+def test_searches_by_name() -> None:
+    agent = load_agent("tally@search=50", small())
+    assert isinstance(agent, SearchAgent)
+    assert (agent.name, agent.deals) == ("tally@search=50", 50)
+
+
+@pytest.mark.parametrize("name", ["cheapest@search=5", "highest@remember=0.5@search=5"])
+def test_no_search_by_those_who_remember(name: str) -> None:
+    with pytest.raises(AgentError, match=r"No search can play rounds out by '.*', which remembers: what each seat would"):
+        load_agent(name, make_setup("batasaurus", memory="glimpse"))
+
+
+def test_no_search_by_a_net_that_remembers() -> None:
+    setup = small()
+    with pytest.raises(AgentError, match=r"by 'net', which remembers"):
+        searching(untrained(setup, recurrent=4), 5, setup)
+
+
+def test_a_game_without_rules_of_thumb_is_played_out_at_random() -> None:
+    assert compiled_for(toy().game).rules_of_thumb is None
