@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.agent import Chance, Turn
 from nainjaune_env.errors import CheckpointError
+from nainjaune_env.layout import Layout
 from nainjaune_env.spec import Setup
 
 from .checkpoint import Checkpoint, check_fits, load_checkpoint
@@ -66,18 +67,25 @@ def build_net(checkpoint: Checkpoint, setup: Setup, where: str) -> PolicyValueNe
 
     Raises :class:`CheckpointError` where its tensors are not those of such a network.
     """
+    if not checkpoint.common:
+        return stored_net(checkpoint, setup.layout, where).eval()
+    return specialised(stored_net(checkpoint, common_layout(setup.game), where), setup).eval()
+
+
+def stored_net(checkpoint: Checkpoint, layout: Layout, where: str) -> PolicyValueNet:
+    """The network of a checkpoint as it was trained, on the observation ``layout`` that it is for.
+
+    Raises :class:`CheckpointError` where its tensors are not those of such a network.
+    """
     weights = {name.removeprefix("model."): t for name, t in checkpoint.tensors.items() if name.startswith("model.")}
-    layout = common_layout(setup.game) if checkpoint.common else setup.layout
     try:
-        net = PolicyValueNet(
-            layout, len(setup.game.actions), checkpoint.hidden, torch.Generator(), recurrent=checkpoint.recurrent
-        )
+        net = PolicyValueNet(layout, checkpoint.actions, checkpoint.hidden, torch.Generator(), recurrent=checkpoint.recurrent)
         net.load_state_dict(weights)
-        if checkpoint.common:
-            net = specialised(net, setup)
+        if checkpoint.common and not net.hidden:
+            raise ValueError("a network for all tables has a hidden layer")
     except (RuntimeError, TypeError, ValueError) as error:
         raise CheckpointError(f"The tensors of {where} are not those of its network: {error}.") from None
-    return net.eval()
+    return net
 
 
 def load_net_agent(path: Path, setup: Setup, name: str, *, algorithm: str | None = None, stochastic: bool = False) -> NetAgent:

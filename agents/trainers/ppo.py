@@ -9,6 +9,10 @@ the first one, where its state is 0: a minibatch is made of whole such chains, a
 With ``opponents`` it is no self-play: one seat of each table, another one each round, learns, and a frozen agent has all others.
 What is learned then is a best response to that agent.
 
+With a ``mixture`` the tables are of several setups, and the network is one for all tables of the game: it takes the common
+layout, which says seats and rules. Payoffs differ much by rules, so values are in units of the setup's spread under random
+play, and advantages are centred and scaled setup by setup before the minibatches are drawn.
+
 Sources: Schulman et al., "Proximal policy optimization algorithms", 2017 (clipped surrogate, eq. 7); Schulman et al., "High-
 dimensional continuous control using GAE", 2016; Huang et al., "The 37 implementation details of PPO", 2022.
 """
@@ -16,6 +20,7 @@ dimensional continuous control using GAE", 2016; Huang et al., "The 37 implement
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -28,7 +33,6 @@ from torch import Tensor
 from torch.utils.tensorboard import SummaryWriter
 
 from nainjaune_env.agent import Seating
-from nainjaune_env.batch import Batch
 from nainjaune_env.errors import CheckpointError, ConfigError
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.prng import streams
@@ -37,13 +41,17 @@ from nainjaune_env.spec import Setup
 from ..arena.duplicate import Duplicate
 from ..chance import For, generator
 from ..checkpoint import Checkpoint, check_fits, load_checkpoint
+from ..common_layout import common_layout, seat_counts
 from ..loading import load_agent, run_named
-from ..net_agent import NetAgent, build_net
+from ..net_agent import NetAgent, build_net, stored_net
 from ..networks import PolicyValueNet, ValueNet, masked_log_softmax
 from ..sampling import sample
+from ..specialised import specialised
+from ..spread import random_spread
 from .advantages import gae
 from .chains import Chains
 from .config import at_least, at_most, option, settle
+from .mixture import mixed_setups, setup_names, share_out
 from .run import Run
 from .schedule import anneal
 
@@ -57,6 +65,9 @@ class Config:
     preset: str | None = option(None, "the rule sheet (none: the game's usual one)")
     players: int | None = option(None, "seats (none: the game's usual number)")
     rules: dict[str, Any] = option({}, "knobs set over the preset, as in --set rules.decline=never")
+    mixture: list[dict[str, Any]] = option(
+        [], "setups to train one network at, in place of preset and players (none: just these)"
+    )
     seed: int = option(0, "all chance in the run comes from it")
     init: str | None = option(None, "the run whose network it begins with (none: a fresh one)")
     opponents: str | None = option(None, "an agent, frozen, in all seats but the one that learns (none: all seats learn)")
@@ -95,15 +106,25 @@ class Config:
             raise ConfigError("A network that remembers nothing has nothing to recall: set 'recurrent' too.")
         if min([*self.hidden, *self.critic_hidden], default=1) < 1:
             raise ConfigError(f"Layers have a width of at least 1, not {self.hidden!r} and {self.critic_hidden!r}.")
-        setup = self.setup()
-        if self.eval_every:  # a wrong name is an error now and not some iterations later
-            load_agent(self.eval_against, setup)
-        if self.opponents is not None:
-            load_agent(self.opponents, setup)
+        if self.mixture and not self.hidden:
+            raise ConfigError("A network for a mixture has a hidden layer at least: 'hidden' is empty.")
+        self.setup()
+        for setup in self.setups():
+            if self.eval_every:  # a wrong name is an error now and not some iterations later
+                load_agent(self.eval_against, setup)
+            if self.opponents is not None:
+                load_agent(self.opponents, setup)
 
     def setup(self) -> Setup:
-        """The game and rules of the run; raises :class:`~nainjaune_env.errors.RulesError` where there are none such."""
+        """The game and rules of the run; raises :class:`~nainjaune_env.errors.RulesError` where there are none such.
+
+        With a mixture: where its network is measured when nothing else is said.
+        """
         return settle(self.game, self.preset, self.players, self.rules)
+
+    def setups(self) -> list[Setup]:
+        """All that it trains at: those of the mixture, or the one."""
+        return mixed_setups(self.game, self.mixture, self.rules) if self.mixture else [self.setup()]
 
 
 METRICS = {
@@ -111,7 +132,8 @@ METRICS = {
     "rollout/decisions": "decisions made in all",
     "rollout/decisions_per_round": "real choices in a round, all seats together",
     "rollout/entropy": "mean entropy of the policy where it chose, in nats",
-    "rollout/payoff_spread": "standard deviation of a seat's payoff in a round, in the game's unit (chips, cards)",
+    "rollout/payoff_spread": "standard deviation of a seat's payoff in a round, in the game's unit (chips, cards); "
+    "of a mixture the mean over setups",
     "update/policy_loss": "clipped surrogate loss",
     "update/recall_loss": "mean cross-entropy of the private bytes of first observations, told from the GRU's state",
     "update/value_loss": "mean squared error of the value, in units of payoff_scale squared",
@@ -123,7 +145,8 @@ METRICS = {
     "schedule/entropy_weight": "weight of the entropy",
     "speed/decisions_per_second": "decisions of the iteration over its wall time",
     "speed/network_share": "share of the wall time in forward and backward passes of the networks",
-    "eval/edge": "edge (chips, cards) a round over the field of `eval_against`, duplicate deals that are the same every time",
+    "eval/edge": "edge (chips, cards) a round over the field of `eval_against`, duplicate deals that are the same every time; "
+    "of a mixture the mean over setups, and `eval/edge/<preset>-<seats>` for each",
     "eval/ci95": "half-width of its 95 % interval",
 }
 """Every metric that is logged, and what it says."""
@@ -139,9 +162,10 @@ class Rollout:
     action: NDArray[np.int64]  # (T,)
     log_prob: NDArray[np.float32]  # (T,) of the action, under the policy that chose it
     value: NDArray[np.float32]  # (T,) in the game's unit: chips, cards
-    chain: NDArray[np.int64]  # (T,) table * players + seat
+    part: NDArray[np.int64]  # (T,) which of the trainer's parts
+    chain: NDArray[np.int64]  # (T,) table * players + seat, counted on from one part to the next
     earned: NDArray[np.float32]  # (T,) what that seat had netted when it decided, see own_share
-    final: NDArray[np.float32]  # (tables * players,) what each seat netted in the end, see own_share
+    final: NDArray[np.float32]  # (chains,) what each seat netted in the end, see own_share
     spread: float  # standard deviation of a seat's payoff
     network_seconds: float
 
@@ -155,14 +179,19 @@ class Trainer:
         self.setup = setup
         generator = torch.Generator().manual_seed(config.seed)
         actions = len(setup.game.actions)
-        self.net = PolicyValueNet(setup.layout, actions, config.hidden, generator, recurrent=config.recurrent)
+        self.common = bool(config.mixture)
+        self.layout = common_layout(setup.game) if self.common else setup.layout
+        self.net = PolicyValueNet(self.layout, actions, config.hidden, generator, recurrent=config.recurrent)
         self.critic: ValueNet | None = None
         if config.privileged:
-            self.critic = ValueNet(setup.layout.omniscient(setup.players), config.critic_hidden, generator)
+            seats = seat_counts(setup.game)[-1] if self.common else setup.players
+            self.critic = ValueNet(self.layout.omniscient(seats), config.critic_hidden, generator)
         learned = [*self.net.parameters(), *(self.critic.parameters() if self.critic else ())]
         self.optimizer = torch.optim.Adam(learned, lr=config.learning_rate, eps=1e-5)
-        self.batch = Batch(setup, config.tables, autoreset=False)
-        self.opponents = [] if config.opponents is None else [load_agent(config.opponents, setup)]
+        self.parts = share_out(config.setups(), config.tables, common=self.common)
+        self.spreads = [random_spread(part.setup) for part in self.parts] if self.common else []
+        names = () if config.opponents is None else (config.opponents,)
+        self.opponents = [[load_agent(name, part.setup) for name in names] for part in self.parts]
         self.iteration = 0
         self.decisions = 0
         self.seconds = 0.0
@@ -189,20 +218,34 @@ class Trainer:
 
     def collect(self, rng: np.random.Generator) -> Rollout:
         """Deal a round at each table and play all to the end."""
-        batch, n = self.batch, self.setup.players
-        batch.reset(seeds=streams(self.config.seed, self.config.tables, stream=self.iteration + 1))
+        seeds = streams(self.config.seed, self.config.tables, stream=self.iteration + 1)
+        ends = np.cumsum([len(part) for part in self.parts])
+        played = []
+        for number, share in enumerate(np.split(seeds, ends[:-1])):
+            rollout = self.play(number, share, rng)
+            if rollout is not None:
+                played.append(rollout)
+        if not played:
+            raise ConfigError(f"Not one of {self.config.tables} rounds held a choice: there is nothing to learn here.")
+        return joined(played)
+
+    def play(self, number: int, seeds: NDArray[np.uint64], rng: np.random.Generator) -> Rollout | None:
+        """A round at each table of a part; None where none of them held a choice."""
+        part = self.parts[number]
+        batch, n = part.batch, part.setup.players
+        batch.reset(seeds=seeds)
         earned = batch.reward.astype(np.float32)
         network_seconds = 0.0
-        parts: list[tuple[Any, ...]] = []
-        actions = np.zeros(self.config.tables, np.int64)
-        states = np.zeros((self.config.tables, n, self.config.recurrent), np.float32)
-        others = self.seat_opponents()
+        decided: list[tuple[Any, ...]] = []
+        actions = np.zeros(len(part), np.int64)
+        states = np.zeros((len(part), n, self.config.recurrent), np.float32)
+        others = self.seat_opponents(number)
         while not batch.done.all():
             index = np.flatnonzero(~batch.done)
             actions[index] = others.actions(index)
             index = index[others.seats[index, batch.seat[index]] == LEARNER]
             seat = batch.seat[index]
-            observation = batch.observation[index]
+            observation = part.observed(index)
             clock = time.perf_counter()
             with torch.autocast("cpu", torch.bfloat16, enabled=self.config.bf16):
                 state = states[index, seat]
@@ -210,18 +253,17 @@ class Trainer:
                 states[index, seat] = state
             network_seconds += time.perf_counter() - clock
             action, log_prob = sample(logits, batch.legal[index], rng)
-            omniscient = batch.omniscient(index) if self.critic else observation[:, :0]
+            omniscient = part.omniscient(index) if self.critic else observation[:, :0]
             so_far = self.own_share(earned[index])[np.arange(index.size), seat]
             mask = batch.mask[index]
-            parts.append((observation, omniscient, mask, action, log_prob, value, index * n + seat, so_far))
+            decided.append((observation, omniscient, mask, action, log_prob, value, index * n + seat, so_far))
             actions[index] = action
             batch.step(actions)
             others.stepped()
             earned += batch.reward
-        spread = float(earned.std())
-        if not parts:
-            raise ConfigError(f"Not one of {self.config.tables} rounds held a choice: there is nothing to learn here.")
-        columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        if not decided:
+            return None
+        columns = [np.concatenate(column) for column in zip(*decided, strict=True)]
         observation, omniscient, mask, action, log_prob, value, chain, when = columns
         if self.critic:
             clock = time.perf_counter()
@@ -229,18 +271,24 @@ class Trainer:
                 pieces = torch.split(torch.from_numpy(omniscient), self.config.minibatch)
                 value = torch.cat([self.critic(piece) for piece in pieces]).numpy()
             network_seconds += time.perf_counter() - clock
-        value = value * float(self.net.payoff_scale)
+        value = value * np.float32(self.units()[number])
         final = self.own_share(earned).ravel()
-        return Rollout(observation, omniscient, mask, action, log_prob, value, chain, when, final, spread, network_seconds)
+        spread, where = float(earned.std()), np.full(len(action), number)
+        return Rollout(observation, omniscient, mask, action, log_prob, value, where, chain, when, final, spread, network_seconds)
 
-    def seat_opponents(self) -> Seating:
-        """The opponents in their seats, and the learner in the others: in all of them where there are no opponents."""
-        n = self.setup.players
-        seats = np.full((self.config.tables, n), 0 if self.opponents else LEARNER)
-        table = np.arange(self.config.tables)
+    def units(self) -> list[float]:
+        """Of what the network's values are multiples at the tables of each part, in the game's unit."""
+        return self.spreads if self.common else [float(self.net.payoff_scale)]
+
+    def seat_opponents(self, number: int = 0) -> Seating:
+        """The opponents in their seats of a part, and the learner in the others: in all of them where there are no opponents."""
+        part, opponents = self.parts[number], self.opponents[number]
+        n = part.setup.players
+        seats = np.full((len(part), n), 0 if opponents else LEARNER)
+        table = np.arange(len(part))
         seats[table, (table + self.iteration) % n] = LEARNER
-        chance = generator(self.config.seed, For.TRAINING, self.iteration, 1)
-        return Seating(self.batch, self.opponents, seats, lambda *_: chance)
+        chance = generator(self.config.seed, For.TRAINING, self.iteration, 1 + number)
+        return Seating(part.batch, opponents, seats, lambda *_: chance)
 
     def own_share(self, net: NDArray[np.float32]) -> NDArray[np.float32]:
         """``net (K, players)`` as learned from: what nobody gets is lost to the whole table, and ``centre`` takes it out."""
@@ -251,10 +299,12 @@ class Trainer:
         c = self.config
         advantage = gae(rollout.chain, rollout.earned, rollout.value, rollout.final, c.gae_lambda)
         target = advantage + rollout.value
-        if self.iteration == 0 and self.config.init is None:
+        if self.iteration == 0 and self.config.init is None and not self.common:
             # Fixed from here on: the value head learns in this unit.
             self.net.payoff_scale.fill_(max(float(target.std()), 1.0))
-        scale = float(self.net.payoff_scale)
+        scale = np.array(self.units(), np.float32)[rollout.part]
+        if self.common:
+            advantage = evened(advantage, rollout.part)
         entropy_weight = anneal(c.entropy, c.last_entropy, fraction)
         for group in self.optimizer.param_groups:
             group["lr"] = anneal(c.learning_rate, c.last_learning_rate, fraction)
@@ -317,7 +367,7 @@ class Trainer:
         metrics = {f"update/{name}": total / steps for name, total in sums.items()}
         metrics["rollout/entropy"] = metrics.pop("update/entropy")
         metrics["rollout/payoff_spread"] = rollout.spread
-        metrics["update/explained_variance"] = float(1 - np.var(target - rollout.value) / max(np.var(target), 1e-8))
+        metrics["update/explained_variance"] = explained_variance(target / scale, rollout.value / scale)
         metrics["schedule/learning_rate"] = anneal(c.learning_rate, c.last_learning_rate, fraction)
         metrics["schedule/entropy_weight"] = entropy_weight
         metrics["network_seconds"] = network_seconds
@@ -327,17 +377,25 @@ class Trainer:
         """Cross-entropy of telling the private bytes of each chain's first observation from the state at each decision."""
         if not self.config.recall or state is None or batch_sizes is None:
             return torch.zeros(())
-        private = torch.from_numpy(self.setup.layout.private)
-        high = torch.from_numpy(self.setup.layout.high)[private]
+        private = torch.from_numpy(self.layout.private)
+        high = torch.from_numpy(self.layout.high)[private]
         first = observation[: batch_sizes[0]][:, private].float() / high
         goal = torch.cat([first[:number] for number in batch_sizes.tolist()])
         return torch.nn.functional.binary_cross_entropy_with_logits(self.net.recall(state).float(), goal)
 
     def evaluate(self) -> dict[str, float]:
         """The network's edge over the field of ``eval_against``, on deals apart from those it learns on."""
-        agents = [NetAgent("net", self.net), load_agent(self.config.eval_against, self.setup)]
-        edge = Duplicate(self.setup, agents, seed=EVAL_SEED).edge(0, 1, self.config.eval_deals)
-        return {"eval/edge": edge.mean, "eval/ci95": edge.ci95}
+        edges = []
+        for number, part in enumerate(self.parts):
+            net = specialised(self.net, part.setup) if self.common else self.net
+            agents = [NetAgent("net", net), load_agent(self.config.eval_against, part.setup)]
+            edges.append(Duplicate(part.setup, agents, seed=EVAL_SEED + number).edge(0, 1, self.config.eval_deals))
+        metrics = {"eval/edge": float(np.mean([edge.mean for edge in edges]))}
+        metrics["eval/ci95"] = math.hypot(*(edge.ci95 for edge in edges)) / len(edges)
+        if self.common:
+            names = setup_names([part.setup for part in self.parts])
+            metrics |= {f"eval/edge/{name}": edge.mean for name, edge in zip(names, edges, strict=True)}
+        return metrics
 
     # ---- checkpoints ---------------------------------------------------------------------------------------------
 
@@ -356,10 +414,11 @@ class Trainer:
             preset=head["preset"],
             rules=head["rules"],
             players=head["players"],
-            layout=self.setup.layout.fingerprint,
+            layout=self.layout.fingerprint,
             actions=len(self.setup.game.actions),
             hidden=list(self.config.hidden),
             recurrent=self.config.recurrent,
+            common=self.common,
             iteration=self.iteration,
             config=dataclasses.asdict(self.config),
             progress={"decisions": float(self.decisions), "seconds": self.seconds},
@@ -373,7 +432,10 @@ class Trainer:
         mine, other = (list(self.config.hidden), self.config.recurrent), (checkpoint.hidden, checkpoint.recurrent)
         if mine != other:
             raise CheckpointError(f"{where} has hidden={other[0]} recurrent={other[1]}, and this run {mine[0]} and {mine[1]}.")
-        self.net.load_state_dict(build_net(checkpoint, self.setup, where).state_dict())
+        if self.common and not checkpoint.common:
+            raise CheckpointError(f"{where} is a network for one table, and this run is for a mixture.")
+        whole = stored_net(checkpoint, self.layout, where) if self.common else build_net(checkpoint, self.setup, where)
+        self.net.load_state_dict(whole.state_dict())
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go on from a checkpoint of this same configuration."""
@@ -401,9 +463,35 @@ class Trainer:
         self.iteration = checkpoint.iteration
 
 
-def minibatches(
-    count: int, chains: Chains | None, size: int, rng: np.random.Generator
-) -> Iterator[tuple[Tensor, Tensor | None]]:
+def joined(rollouts: list[Rollout]) -> Rollout:
+    """The rollouts of several parts, one after the other."""
+    ends = np.cumsum([len(rollout.final) for rollout in rollouts])
+    for rollout, end in zip(rollouts, ends, strict=True):
+        rollout.chain += end - len(rollout.final)
+    columns = {
+        f.name: np.concatenate([getattr(rollout, f.name) for rollout in rollouts])
+        for f in dataclasses.fields(Rollout)
+        if f.name not in ("spread", "network_seconds")
+    }
+    spread = float(np.mean([rollout.spread for rollout in rollouts]))
+    return Rollout(**columns, spread=spread, network_seconds=sum(rollout.network_seconds for rollout in rollouts))
+
+
+def evened(advantage: NDArray[np.float32], part: NDArray[np.int64]) -> NDArray[np.float32]:
+    """``advantage (T,)`` less its mean and over its deviation, each within its ``part (T,)``: no setup drowns another."""
+    out = advantage.copy()
+    for number in np.unique(part):
+        own = part == number
+        out[own] = (advantage[own] - advantage[own].mean()) / (advantage[own].std() + 1e-8)
+    return out
+
+
+def explained_variance(target: NDArray[np.float32], value: NDArray[np.float32]) -> float:
+    """What share of the variance of ``target (T,)`` is in ``value (T,)``: 1 where they are equal."""
+    return float(1 - np.var(target - value) / max(np.var(target), 1e-8))
+
+
+def minibatches(count: int, chains: Chains | None, size: int, rng: np.random.Generator) -> Iterator[tuple[Tensor, Tensor | None]]:
     """Rows of all ``count`` decisions once, in random order, ``size`` at a time; or, with ``chains``, whole chains of about as
     many, packed, with their batch sizes (see :meth:`PolicyValueNet.forward`)."""
     if chains is None:

@@ -96,7 +96,7 @@ def test_the_opponents_weights_stay_as_they_are(target: Path) -> None:
     file = (target / FILE_NAME).read_bytes()
     trainer = trainer_of(against(target))
     trainer.begin_from(load_checkpoint(target))
-    frozen = trainer.opponents[0].net  # type: ignore[attr-defined]
+    frozen = trainer.opponents[0][0].net  # type: ignore[attr-defined]
     before = digest(frozen)
     assert digest(trainer.net) == before
     for _ in range(3):
