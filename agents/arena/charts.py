@@ -16,8 +16,8 @@ from .figures import written
 from .markup import Attribute, Markup, joined, tag
 from .ratios import Estimate
 
-SINGLE, HALF, WIDE = 320, 505, 690
-"""Widths of what stands in a panel of a third of the page, half of it, and two thirds."""
+WIDTHS = {"third": 320, "half": 492, "wide": 670, "full": 1010}
+"""Widths of what stands in a panel of a third of the page, half of it, two thirds, and all."""
 COLOURS = 8
 """As many agents have a colour of their own."""
 SIZE = 11
@@ -39,6 +39,10 @@ class Bar:
     def shade(self) -> str:
         """The classes that colour it."""
         return f"c{self.colour % COLOURS}" + (" own" if self.own else "")
+
+
+Parts = Sequence[tuple[str, Sequence[Bar]]]
+"""Labels, each with a bar an agent."""
 
 
 @dataclass(frozen=True)
@@ -71,13 +75,13 @@ def scale_of(bars: Iterable[Bar], start: float, end: float) -> Scale:
     return Scale(low, high, start, end) if high > low else Scale(0, 1, start, end)
 
 
-def rows(bars: Sequence[Bar], unit: str, *, signed: bool = False, width: int = SINGLE) -> Markup:
+def rows(bars: Sequence[Bar], unit: str, *, signed: bool = False) -> Markup:
     """A row a figure: name, bar, number."""
-    return parted_rows([("", bars)], unit, signed=signed, width=width, names=True)
+    return parted_rows([("", bars)], unit, signed=signed, width=WIDTHS["third"], names=True)
 
 
 def parted_rows(
-    parts: Sequence[tuple[str, Sequence[Bar]]], unit: str, *, signed: bool = False, width: int = HALF, names: bool = False
+    parts: Parts, unit: str, *, signed: bool = False, width: int = WIDTHS["half"], names: bool = False
 ) -> Markup:
     """The same in parts, each with its label on the left; or with the agents' ``names`` there."""
     left, right = (0.3 * width, 0.3 * width) if names else (100, 110)
@@ -101,7 +105,7 @@ def parted_rows(
     return _svg(width, height, drawn)
 
 
-def columns(parts: Sequence[tuple[str, Sequence[Bar]]], unit: str, *, signed: bool = False, width: int = SINGLE) -> Markup:
+def columns(parts: Parts, unit: str, *, signed: bool = False, width: int = WIDTHS["third"]) -> Markup:
     """A column a figure, in groups with their labels below."""
     left, top, height, foot = 44, 10, 190, 20
     scale = scale_of([bar for _, bars in parts for bar in bars], height - foot, top)

@@ -33,14 +33,14 @@ class Figure:
 def general_measures(setup: Setup) -> tuple[Measure, ...]:
     """What can be measured of any game: by the payoffs alone."""
     unit = setup.game.unit
-    distances = tuple("first" if k == 0 else f"{k} later" for k in range(setup.players))
+    distances = ("first", *(f"+{places}" for places in range(1, setup.players)))
     return (
         Measure("payoff", "Payoff", f"{unit.capitalize()} a round.", unit, "payoff"),
         Measure("best", "Best result", "Rounds in which no seat got more; a round that k seats share counts 1/k.", SHARE, "best"),
         Measure(
             "payoff_by_distance",
             "Payoff by seat",
-            f"{unit.capitalize()} a round, by how far the seat was from the one that acted first.",
+            f"{unit.capitalize()} a round, by how many places the seat came after the one that acted first.",
             unit,
             "payoff_by_distance",
             parts=distances,
