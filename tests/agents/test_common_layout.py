@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from nainjaune_agents.common_layout import CommonView, common_layout, number_code, places, rule_slots, seat_counts
+from nainjaune_agents.common_layout import CommonView, common_layout, number_code, places, reaches_play, rule_slots, seat_counts
 from nainjaune_env.batch import Batch
+from nainjaune_env.errors import RulesError
 from nainjaune_env.games.nain_jaune.rules import NainJauneRules
 from nainjaune_env.layout import Layout, Slot
 from nainjaune_env.prng import streams
@@ -173,3 +174,18 @@ def test_places_take_the_first_of_a_longer_axis() -> None:
     part = Layout((Slot("b", (1, 2), ""), Slot("a", (2,), "")))
     whole = Layout((Slot("a", (3,), ""), Slot("b", (2, 3), ""), Slot("c", (1,), "")))
     assert places(part, whole).tolist() == [3, 4, 0, 1]
+
+
+def test_a_knob_that_other_knobs_must_go_along_with_is_told() -> None:
+    """That a value is refused beside the usual rules says that the kernel tells it from the others."""
+    game = get_game("nain_jaune")
+
+    def refuses(rules: Any, players: int) -> Any:
+        if rules.end_on_default or rules.direction != "clockwise":
+            raise RulesError("not with these")
+        return game.compile_rules(rules, players)
+
+    other = dataclasses.replace(game, compile_rules=refuses)
+    assert reaches_play(other, "end_on_default")
+    assert reaches_play(other, "direction")
+    assert not reaches_play(game, "direction")
