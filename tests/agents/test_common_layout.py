@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nainjaune_agents.common_layout import CommonView, common_layout, number_code, places, reaches_play, rule_slots, seat_counts
@@ -20,6 +20,8 @@ from nainjaune_env.prng import streams
 from nainjaune_env.registry import game_names, get_game, make_setup
 from nainjaune_env.spec import GameSpec, Setup
 from tests.contract import advance, all_setups, any_setup, helper, single
+
+some = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
 
 def observations(setup: Setup, seed: int = 0) -> np.ndarray[Any, Any]:
@@ -79,6 +81,7 @@ def rules_told(setup: Setup) -> dict[str, Any]:
     return told
 
 
+@some
 @given(setup=any_setup())
 def test_the_rules_can_be_read_back(setup: Setup) -> None:
     """All but what does not reach play; numbers below 64 exactly."""
@@ -110,6 +113,7 @@ def test_no_two_sheets_look_alike(game: str) -> None:
     assert len(rests) == sum(len(sheet.players) for sheet in get_game(game).presets.values())
 
 
+@some
 @given(number=st.integers(0, 1_000_000))
 def test_large_numbers_are_coded_within_a_step(number: int) -> None:
     code = number_code(number)
@@ -124,6 +128,7 @@ def test_large_numbers_are_coded_within_a_step(number: int) -> None:
     assert number_code(number + 1) >= code
 
 
+@some
 @given(setup=any_setup(), seed=st.integers(0, 1000), plies=st.integers(0, 60))
 def test_hidden_cards_change_places_and_nothing_it_sees_changes(setup: Setup, seed: int, plies: int) -> None:
     rng, batch, view = random.Random(seed), single(setup, seed=seed), CommonView(setup)
