@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from nainjaune_env.bits import lowest
 from nainjaune_env.jit import jit
 
@@ -22,16 +24,17 @@ OK = -1
 
 @jit
 def count_rounds(
-    tables: Any, rules: Any, actions: Any, rows: Any, before: Any, tallies: Any, numbers: Any, sums: Any
+    deals: Any, which: Any, rules: Any, actions: Any, rows: Any, room: Any, tallies: Any, numbers: Any, sums: Any
 ) -> Any:
-    """Play a round at each of ``tables (T,)`` with the decisions ``actions (P, T)``, and add up what the seats did.
+    """Play T rounds with the decisions ``actions (P, T) int8``, and add up what the seats did.
 
-    Seat s of table t is counted in ``sums[rows[t, s]]``, ``sums (R, C) int64``, or not at all where that is negative.
-    ``before (1,)`` is room for a table; ``tallies (n,)`` for one of each seat, and ``numbers (n, C) int64`` is the same room.
-    Gives the first table whose actions run out, or ``OK``.
+    Round t begins with the table ``deals[which[t]]``. Its seat s is counted in ``sums[rows[t, s]]``, ``sums (R, C) int64``, or
+    not at all where that is negative. ``room (2,)`` is for two tables, ``tallies (n,)`` for one tally a seat, and
+    ``numbers (n, C) int64`` is the same memory. Gives the first round whose actions run out or are not legal, or ``OK``.
     """
-    for t in range(tables.size):
-        table = tables[t]
+    table, before = room[0], room[1]
+    for t in range(which.size):
+        room[0] = deals[which[t]]
         for seat in range(rules.players):
             for column in range(numbers.shape[1]):
                 numbers[seat, column] = 0
@@ -39,16 +42,21 @@ def count_rounds(
         decision = 0
         while table.stage == PLAYING:
             moves = game.legal(table, rules)
-            if not game.asks(table, rules, moves):
-                action = lowest(moves)
-            elif decision == actions.shape[0]:
-                return t
-            else:
-                action = actions[decision, t]
+            if game.asks(table, rules, moves):
+                if decision == actions.shape[0]:
+                    return t
+                action = np.int64(actions[decision, t])
                 decision += 1
-            before[0] = table
-            game.step(table, rules, action)
-            measures.ply(before[0], table, rules, moves, action, tallies)
+                if action < 0 or not moves >> action & 1:
+                    return t
+            else:
+                action = lowest(moves)
+            if measures.counts(table, rules, moves, action):
+                room[1] = table
+                game.step(table, rules, action)
+                measures.ply(before, table, rules, moves, action, tallies)
+            else:
+                game.step(table, rules, action)
         measures.end(table, rules, tallies)
         for seat in range(rules.players):
             row = rows[t, seat]

@@ -56,7 +56,7 @@ class Measure:
 
 
 class Measures(Protocol):
-    """What a game counts. A module with these names will do; the three functions are compiled.
+    """What a game counts. A module with these names will do; the four functions are compiled.
 
     ``tallies (n,)`` are records of ``TALLY`` by seat, all 0 before ``begin``.
     """
@@ -67,6 +67,9 @@ class Measures(Protocol):
 
     def begin(self, table: Any, rules: Any, tallies: Any) -> None:
         """The round has been dealt; no ply has been made."""
+
+    def counts(self, table: Any, rules: Any, moves: Any, action: Any) -> Any:
+        """Whether :meth:`ply` would count anything where ``action`` is taken: most plies are not worth a copy of the table."""
 
     def ply(self, before: Any, table: Any, rules: Any, moves: Any, action: Any, tallies: Any) -> None:
         """``action``, one of the legal ``moves`` (a word), has led from ``before`` to ``table``; the seat was ``before.seat``."""

@@ -77,16 +77,23 @@ def test_seats_are_added_up_where_they_are_told_to() -> None:
     expected = np.array([counted[rows == row].sum(axis=0) for row in range(4)])
     before = rounds.deals.copy()
     assert tally(setup, rounds.deals, rounds.actions, rows, 4).tolist() == expected.tolist()
+    order = np.random.default_rng(2).permutation(30)
+    assert tally(setup, rounds.deals[order], rounds.actions, rows, 4, which=np.argsort(order)).tolist() == expected.tolist()
     assert rounds.deals.tobytes() == before.tobytes()
 
 
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
-        (lambda given: {**given, "actions": given["actions"][:2]}, r"not over after its 2 actions"),
+        (lambda given: {**given, "actions": given["actions"][:2]}, r"Round 0 is not brought to its end by its actions, at most 2, or"),
         (lambda given: {**given, "actions": given["actions"][:, :3]}, r"shape \(P, 6\), not int64 \(\d+, 3\)"),
         (lambda given: {**given, "actions": given["actions"] + 0.5}, r"whole numbers a step, .* not float64"),
-        (lambda given: {**given, "rows": given["rows"][:2]}, r"a row for each seat of each table"),
+        (lambda given: {**given, "actions": given["actions"] + 256}, r"Round 0 .* or one is not legal"),
+        (lambda given: {**given, "actions": np.where(given["actions"] > 0, 62, 63)}, r"or one is not legal"),
+        (lambda given: {**given, "actions": -1 - given["actions"]}, r"or one is not legal"),
+        (lambda given: {**given, "which": np.arange(6) - 1}, r"Deals are 0 to 5; got -1 to 4"),
+        (lambda given: {**given, "which": np.arange(6) + 1}, r"Deals are 0 to 5; got 1 to 6"),
+        (lambda given: {**given, "rows": given["rows"][:2]}, r"a row for each seat of each round"),
         (lambda given: {**given, "rows": given["rows"] + 1}, r"Rows are below 6, or negative .*; got 6"),
     ],
 )
@@ -96,7 +103,7 @@ def test_what_does_not_fit_is_refused(spoil: Any, says: str) -> None:
     rows = np.repeat(np.arange(6)[:, None], setup.players, axis=1)
     given = spoil({"actions": rounds.actions, "rows": rows})
     with pytest.raises(RecordError, match=says):
-        tally(setup, rounds.deals, given["actions"], given["rows"], 6)
+        tally(setup, rounds.deals, given["actions"], given["rows"], 6, which=given.get("which"))
 
 
 def test_a_game_need_not_count_anything() -> None:

@@ -81,22 +81,21 @@ class Measured:
         ``tallies (2D, C)`` are the game's own counts of each deal, summed over the hero's seats and over the field's, in turn.
         """
         deals, n = len(payoff), self.setup.players
-        numbers = np.empty((2 * deals, self._own + (0 if tallies is None else tallies.shape[1])))
-        numbers[:, 0] = 1
+        numbers = np.empty((self._own + (0 if tallies is None else tallies.shape[1]), 2, deals))
         best = payoff == payoff.max(axis=2, keepdims=True)
         shared = best / best.sum(axis=2, keepdims=True)
         seats = np.arange(n)
         at_distance = (leader[:, None] + seats) % n
-        for row, (won, of) in enumerate(((payoff[:, seats, seats], shared[:, seats, seats]), (payoff[:, n], shared[:, n]))):
-            numbers[row::2, 1] = won.mean(axis=1)
-            numbers[row::2, 2] = of.mean(axis=1)
-            numbers[row::2, 3 : 3 + n] = np.take_along_axis(won, at_distance, axis=1)
+        numbers[0] = 1
+        for side, (won, of) in enumerate(((payoff[:, seats, seats], shared[:, seats, seats]), (payoff[:, n], shared[:, n]))):
+            numbers[1, side] = won.mean(axis=1)
+            numbers[2, side] = of.mean(axis=1)
+            numbers[3 : 3 + n, side] = np.take_along_axis(won, at_distance, axis=1).T
         if tallies is not None:
-            np.divide(tallies, n, out=numbers[:, self._own :])
-        sides = numbers.reshape(deals, 2, -1).transpose(2, 1, 0)  # by column, side, deal
+            np.divide(tallies.reshape(deals, 2, -1).transpose(2, 1, 0), n, out=numbers[self._own :])
         values = np.empty((len(self._above), 4, deals))
-        values[:, 0::2] = sides[self._above]
-        values[:, 1::2] = sides[self._below]
+        values[:, 0::2] = numbers[self._above]
+        values[:, 1::2] = numbers[self._below]
         self.ratios.add(values)
 
     def figures(self) -> Iterator[Figure]:
@@ -112,14 +111,14 @@ class Counting:
 
     def __init__(self, setup: Setup, dealt: NDArray[Any]) -> None:
         """``dealt (D,)`` are tables before any ply; each is played with the hero in each seat in turn, and then by the field."""
-        n, deals = setup.players, len(dealt)
+        n, deals = setup.players, np.arange(len(dealt))
         self.setup = setup
-        self._tables = np.repeat(dealt, n + 1)
+        self._dealt = dealt
+        self._which = np.repeat(deals, n + 1)
         self._actions: list[NDArray[np.int8]] = []
-        of_hero = 2 * np.arange(deals)[:, None]
-        rows = np.full((deals, n + 1, n), -1)
-        rows[:, np.arange(n), np.arange(n)] = of_hero
-        rows[:, n] = of_hero + 1
+        rows = np.full((len(dealt), n + 1, n), -1)
+        rows[:, np.arange(n), np.arange(n)] = 2 * deals[:, None]
+        rows[:, n] = 2 * deals[:, None] + 1
         self._rows = rows.reshape(-1, n)
 
     def stepped(self, actions: NDArray[np.int64]) -> None:
@@ -128,5 +127,5 @@ class Counting:
 
     def tallies(self) -> NDArray[np.int64]:
         """As :meth:`Measured.add` takes them, once all is played."""
-        actions = np.array(self._actions, np.int8).reshape(-1, len(self._tables))
-        return tally(self.setup, self._tables, actions, self._rows, 2 * len(self._tables) // (self.setup.players + 1))
+        actions = np.array(self._actions, np.int8).reshape(-1, len(self._which))
+        return tally(self.setup, self._dealt, actions, self._rows, 2 * len(self._dealt), which=self._which)

@@ -13,7 +13,7 @@ from nainjaune_env.games.batasaurus.state import SLOTS
 from nainjaune_env.jit import inlined, jit
 from nainjaune_env.measure import SHARE, Measure, tally_dtype
 
-__all__ = ["MEASURES", "TALLY", "begin", "end", "ply"]
+__all__ = ["MEASURES", "TALLY", "begin", "counts", "end", "ply"]
 
 TRICKS = tuple(str(number) for number in range(1, SLOTS + 1))
 WON, SHARED, LEFT = range(3)
@@ -54,10 +54,14 @@ def begin(table: Any, rules: Any, tallies: Any) -> None:
 
 
 @inlined
+def counts(table: Any, rules: Any, moves: Any, action: Any) -> Any:
+    """All but looks at one's own cards."""
+    return action != MEMORISE
+
+
+@inlined
 def ply(before: Any, table: Any, rules: Any, moves: Any, action: Any, tallies: Any) -> None:
     """Leads, battles, and where a trick ends, who took it."""
-    if action == MEMORISE:
-        return
     mine = tallies[before.seat]
     if before.phase == BATTLE:
         mine.battled += 1 - mine.battle

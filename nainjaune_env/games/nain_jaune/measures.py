@@ -15,7 +15,7 @@ from nainjaune_env.games.nain_jaune.state import POTS
 from nainjaune_env.jit import inlined, jit
 from nainjaune_env.measure import SHARE, Measure, tally_dtype
 
-__all__ = ["MEASURES", "TALLY", "begin", "end", "ply"]
+__all__ = ["MEASURES", "TALLY", "begin", "counts", "end", "ply"]
 
 RANKS = ("A", "2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K")
 POT_NAMES = ("10♦", "J♣", "Q♠", "K♥", "7♦")
@@ -95,6 +95,14 @@ def begin(table: Any, rules: Any, tallies: Any) -> None:
                     tallies[other].elsewhere[pot] = 1
                 tallies[seat].elsewhere[pot] = 0
                 tallies[seat].dealt[pot] = 1
+
+
+@inlined
+def counts(table: Any, rules: Any, moves: Any, action: Any) -> Any:
+    """All but passes for want of a card: cards that are neither led nor a pot's nor the last one count for nothing either."""
+    if action == PASS:
+        return moves & (moves - 1) != 0
+    return table.need == 0 or action >= POT or table.cards[table.seat] == 1 or moves >> PASS & 1
 
 
 @inlined
