@@ -185,17 +185,21 @@ def redact_tables(tables: Any, rules: Any, seats: Any) -> None:
 
 
 @jit
-def resample_tables(tables: Any, rules: Any, owner: Any, states: Any, worlds: Any) -> None:
+def resample_tables(tables: Any, rules: Any, owner: Any, states: Any, memory: Any, worlds: Any) -> None:
     """Into each of ``worlds (N,)`` the one of ``tables (K,)`` with number ``owner (N,) int64``, what was wiped drawn anew.
 
     The tables are wiped for their seats to act; what is drawn comes from each one's own of ``states (K,) uint64``, which move on.
+    Those of one owner in a row are drawn together, with ``memory (M,) float64`` to count in.
     """
-    for w in range(owner.size):
-        i = owner[w]
-        worlds[w] = tables[i]
-        states[i] = advance(states[i])
-        worlds[w].rng = mix(states[i])
-        game.resample(worlds[w], rules, np.int64(worlds[w].seat))
+    w = 0
+    while w < owner.size:
+        i, first = owner[w], w
+        while w < owner.size and owner[w] == i:
+            worlds[w] = tables[i]
+            states[i] = advance(states[i])
+            worlds[w].rng = mix(states[i])
+            w += 1
+        game.resample_all(worlds[first:w], rules, np.int64(tables[i].seat), memory)
 
 
 @jit

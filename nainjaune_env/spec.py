@@ -16,6 +16,8 @@ A game is a folder in ``nainjaune_env.games``. Its ``kernel`` module holds scala
 ``redact(table, rules, seat)``          wipe from the table all that ``seat`` may not know
 ``resample(table, rules, seat)``        undo that, in a round that is being played: fill in what was wiped, uniformly at random
                                         over all that fits; drawn from ``rng``, which the caller has set
+``resample_all(tables, rules, seat,     the same for each of ``tables``, which differ in ``rng`` alone; ``memory`` (``float64``)
+memory)``                               may be written over, and be of any length
 ======================================  ======================================================================
 
 and every table has the fields ``rng`` (uint64), ``seat`` (the seat to act) and ``stage`` (a :class:`Stage`).

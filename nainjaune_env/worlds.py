@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from nainjaune_env.batch import loops_of
 from nainjaune_env.spec import Setup
 
+MEMORY = 1 << 19
+"""Numbers that a game may count in, 8 bytes each, before it draws many worlds of one table."""
+
 
 def draw_worlds(
     setup: Setup, tables: NDArray[Any], owner: NDArray[np.int64], states: NDArray[np.uint64]
@@ -21,7 +24,8 @@ def draw_worlds(
     that the worlds of a table depend on that and their number alone.
     """
     worlds = np.empty(len(owner), tables.dtype)
-    loops_of(setup.game).resample_tables(tables, setup.kernel_rules, owner, states, worlds)
+    memory = np.empty(MEMORY)  # what of it is not written takes no room
+    loops_of(setup.game).resample_tables(tables, setup.kernel_rules, owner, states, memory, worlds)
     return worlds
 
 

@@ -24,9 +24,9 @@ from nainjaune_env.worlds import draw_worlds, generator_states
 
 from .rollouts import Rollouts, rollouts_by
 
-WORLDS = 2048
-"""Worlds that are drawn at once: what a search takes of memory does not grow with the number of decisions."""
-MAX_DEALS = 1_000_000
+WORLDS = 4096
+"""Worlds, those of one decision more, that are looked into at once: memory does not grow with the number of decisions."""
+MAX_DEALS = 10_000
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Values:
     """What a search has found out about K decisions."""
 
     mean: NDArray[np.float64]
-    """Payoff of the seat to act by each action, ``(K, A)``; NaN where it is not legal."""
+    """Mean payoff of the seat to act by each action, ``(K, A)``; NaN where it is not legal."""
     error: NDArray[np.float64]
     """Its standard error, ``(K, A)``; NaN where the action was tried less than twice."""
     count: NDArray[np.int64]
@@ -68,29 +68,44 @@ class SearchAgent:
     def _search(
         self, setup: Setup, tables: NDArray[Any], legal: NDArray[np.int64], states: NDArray[np.uint64]
     ) -> Values:
-        sums = Sums(len(tables), len(setup.game.actions))
-        left, number = legal, _number(legal)
-        phases = np.maximum(np.ceil(np.log2(number)), 1).astype(np.int64) if self.halving else np.ones_like(number)
-        for phase in range(phases.max(initial=0)):
-            trying = _number(left)
-            deals = np.where(phase < phases, np.maximum(self.deals * number // (phases * trying), 1), 0)
-            self._try(setup, tables, left, deals, states, sums)
-            left = np.where(phase < phases, better_half(sums.mean(), left), left)
-        values = sums.mean()
-        values[~_rows(legal, values.shape[1])] = np.nan
-        best = np.where(_rows(left, values.shape[1]), values, -np.inf).argmax(axis=1)
-        return Values(values, sums.error(), sums.count, best)
+        deals = schedule(_number(legal), self.deals, halving=self.halving)
+        groups = (deals.sum(axis=0).cumsum() - 1) // WORLDS
+        parts = [
+            self._search_part(setup, tables[these], legal[these], states[these], deals[:, these])
+            for these in np.split(np.arange(len(tables)), np.flatnonzero(np.diff(groups)) + 1)
+        ]
+        return Values(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
-    def _try(
-        self, setup: Setup, tables: NDArray[Any], left: NDArray[np.int64], deals: NDArray[np.int64],
-        states: NDArray[np.uint64], sums: Sums,
-    ) -> None:  # fmt: skip
-        """Each of the actions ``left (K,)`` in as many new worlds of its table as ``deals (K,)`` says."""
-        owners = np.repeat(np.arange(len(tables)), deals)
-        for at in range(0, len(owners), WORLDS):
-            owner = owners[at : at + WORLDS]
-            worlds = draw_worlds(setup, tables, owner, states)
-            sums.add(owner, left[owner], self._rollouts.values(worlds, left[owner]))
+    def _search_part(
+        self, setup: Setup, tables: NDArray[Any], legal: NDArray[np.int64], states: NDArray[np.uint64], deals: NDArray[np.int64]
+    ) -> tuple[NDArray[Any], ...]:
+        """The fields of :class:`Values` for some tables, with so many ``deals (P, K)`` in each phase."""
+        owner = np.repeat(np.arange(len(tables)), deals.sum(axis=0))
+        worlds = draw_worlds(setup, tables, owner, states)
+        phase = np.concatenate([np.repeat(np.arange(len(deals)), column) for column in deals.T])
+        sums, left = Sums(len(tables), len(setup.game.actions)), legal
+        for number in range(len(deals)):
+            now = phase == number
+            tried = left[owner[now]]
+            sums.add(owner[now], tried, self._rollouts.values(worlds[now], tried))
+            if self.halving:
+                left = np.where(deals[number] > 0, better_half(sums.mean(), left), left)
+        mean = sums.mean()
+        best = np.where(_rows(left, mean.shape[1]), mean, -np.inf).argmax(axis=1)
+        return mean, sums.error(), sums.count, best
+
+
+def schedule(number: NDArray[np.int64], deals: int, *, halving: bool) -> NDArray[np.int64]:
+    """How many worlds each of the actions left is tried in, by phase, ``(P, K)``: 0 where none is left to try.
+
+    Each phase takes the same share of ``deals`` for each of ``number (K,)`` actions, at least one.
+    """
+    trying = [number]
+    while halving and trying[-1].max(initial=0) > 2:
+        trying.append((trying[-1] + 1) // 2)
+    left = np.array(trying)
+    on = np.concatenate([np.ones((1, len(number)), np.bool_), left[1:] > 1])
+    return np.where(on, np.maximum(deals * number // (on.sum(axis=0) * left), 1), 0)
 
 
 class Sums:

@@ -20,7 +20,7 @@ from nainjaune_env.games.batasaurus.state import MAX_SEATS, SEAT_BITS, SLOTS, UN
 from nainjaune_env.jit import inlined, jit
 from nainjaune_env.prng import below
 
-__all__ = ["asks", "deal", "encode", "give", "legal", "payoffs", "redact", "resample", "start", "step"]
+__all__ = ["asks", "deal", "encode", "give", "legal", "payoffs", "redact", "resample", "resample_all", "start", "step"]
 
 ONE = np.int64(1)
 MEMORISE = 12
@@ -259,6 +259,13 @@ def resample(table: Any, rules: Any, seat: Any) -> None:
             for slot in range(rules.dinosaurs):
                 if lying >> np.int64(table.layout[other, slot] - 1) & 1:
                     table.slots[other] |= ONE << slot
+
+
+@jit
+def resample_all(tables: Any, rules: Any, seat: Any, memory: Any) -> None:
+    """``resample`` for each of ``tables``; there is nothing to count first."""
+    for i in range(tables.size):
+        resample(tables[i], rules, seat)
 
 
 @inlined

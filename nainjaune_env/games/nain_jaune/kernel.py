@@ -15,13 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.games.nain_jaune.deals import resample_all
 from nainjaune_env.games.nain_jaune.encode import PLANE, encode, pot_cards_in
 from nainjaune_env.games.nain_jaune.resample import resample
 from nainjaune_env.games.nain_jaune.state import MAX_SEATS, NOBODY, POT_LIMIT, POTS, SEAT_BITS
 from nainjaune_env.jit import inlined, jit
 from nainjaune_env.prng import below
 
-__all__ = ["asks", "deal", "encode", "give", "legal", "payoffs", "redact", "resample", "start", "step"]
+__all__ = ["asks", "deal", "encode", "give", "legal", "payoffs", "redact", "resample", "resample_all", "start", "step"]
 
 ONE = np.int64(1)
 COLUMN = ONE | ONE << 13 | ONE << 26 | ONE << 39

@@ -31,13 +31,20 @@ def resample(table: Any, rules: Any, seat: Any) -> None:
 
     Of a round that is being played: what its settlement tells is not asked.
     """
-    unseen = np.int64(rules.deck) & ~np.int64(table.hand[seat])
-    for other in range(rules.players):
-        unseen &= ~table.played[other]
+    unseen = unseen_by(table, rules, seat)
     order = tightest_first(table, rules, seat, unseen)
     while not propose(table, rules, order, unseen):
         pass
     stack_deck(table, rules)
+
+
+@inlined
+def unseen_by(table: Any, rules: Any, seat: Any) -> Any:
+    """The cards that ``seat`` neither holds nor has seen played."""
+    unseen = np.int64(rules.deck) & ~np.int64(table.hand[seat])
+    for other in range(rules.players):
+        unseen &= ~table.played[other]
+    return unseen
 
 
 @inlined

@@ -13,7 +13,7 @@ from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import SearchAgent, rollouts_by, searching
-from nainjaune_agents.search.agent import Sums, better_half
+from nainjaune_agents.search.agent import Sums, better_half, schedule
 from nainjaune_agents.search.rollouts import compiled_for
 from nainjaune_env.agent import Agent, Turn
 from nainjaune_env.batch import Batch, legal_actions
@@ -53,7 +53,7 @@ class Known:
 @both
 def test_what_is_hidden_moves_no_search(setup: Setup) -> None:
     """The same deal but for what the seat cannot know, the same generator: the same values to the last bit."""
-    mixer = random.Random(1)
+    mixer, players = random.Random(1), searchers(setup)
     for step, turn in enumerate(turns(setup, seed=7, tables=4, steps=5)):
         seen = turn._batch
         other = Batch(setup, 4)
@@ -61,7 +61,7 @@ def test_what_is_hidden_moves_no_search(setup: Setup) -> None:
             np.arange(4), np.array([helper(setup).reshuffle(setup, row, int(row.seat), mixer) for row in seen.tables])
         )
         again = Turn(other, np.arange(4))
-        for agent in searchers(setup):
+        for agent in players:
             one = agent.evaluate_actions(turn, np.random.default_rng(step))
             two = agent.evaluate_actions(again, np.random.default_rng(step))
             assert one.mean.tobytes() == two.mean.tobytes(), agent.name
@@ -118,6 +118,26 @@ def test_actions_are_tried_in_the_same_worlds_and_the_worse_half_is_given_up() -
         assert [found.mean[i, action] for action in legal] == [worth[action] for action in legal]
         assert np.isnan(np.delete(found.mean[i], legal)).all()
         assert found.count[i].sum() == sum(count.values())
+
+
+def test_memory_holds_the_worlds_of_some_decisions_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    setup = small(4)
+    (turn,) = turns(setup, seed=9, tables=6, steps=1)
+    agent = searching(heuristics("nain_jaune")["tally"], 10, setup)
+    whole = agent.evaluate_actions(turn, np.random.default_rng(1))
+    for worlds in (1, 50):
+        monkeypatch.setattr("nainjaune_agents.search.agent.WORLDS", worlds)
+        parts = agent.evaluate_actions(turn, np.random.default_rng(1))
+        for field in ("mean", "error", "count", "action"):
+            assert getattr(parts, field).tobytes() == getattr(whole, field).tobytes()
+
+
+def test_the_schedule() -> None:
+    found = schedule(np.array([1, 2, 3, 4, 9]), 12, halving=True)
+    assert found.tolist() == [[12, 12, 6, 6, 3], [0, 0, 9, 12, 5], [0, 0, 0, 0, 9], [0, 0, 0, 0, 13]]
+    assert schedule(np.array([1, 9]), 12, halving=False).tolist() == [[12, 12]]
+    assert schedule(np.array([16]), 1, halving=True).tolist() == [[1], [1], [1], [2]]
+    assert schedule(np.zeros(0, np.int64), 5, halving=True).shape == (1, 0)
 
 
 def test_without_halving_all_actions_are_tried_alike() -> None:
@@ -180,10 +200,10 @@ def test_a_search_over_chance_is_better_than_chance(game: str) -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("tally@search=0", r"After @search= comes a whole number of deals from 1 to 1000000, not 0\."),
-        ("tally@search=2.5", r"a whole number of deals from 1 to 1000000, not 2\.5\."),
-        ("tally@search=nan", r"a whole number of deals from 1 to 1000000, not nan\."),
-        ("tally@search=inf", r"a whole number of deals from 1 to 1000000, not inf\."),
+        ("tally@search=0", r"After @search= comes a whole number of deals from 1 to 10000, not 0\."),
+        ("tally@search=2.5", r"a whole number of deals from 1 to 10000, not 2\.5\."),
+        ("tally@search=nan", r"a whole number of deals from 1 to 10000, not nan\."),
+        ("tally@search=inf", r"a whole number of deals from 1 to 10000, not inf\."),
         ("tally@search=few", r"After @search= comes a number, not 'few'\."),
         ("tally@search=5@search=5", r"tally@search=5 searches already, and each decision of its rollouts would be a search"),
     ],
