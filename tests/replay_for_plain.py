@@ -12,6 +12,7 @@ import sys
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nainjaune_env.batch import Batch
 from nainjaune_env.prng import streams
@@ -37,21 +38,32 @@ def setups() -> list[tuple[str, Setup]]:
 
 
 def digest(setup: Setup, plies: int) -> str:
-    """A hash of all that a batch shows and holds over so many steps, and of redacted tables."""
+    """A hash of all that a batch shows and holds over so many steps, of redacted tables, and of some of these resampled."""
     found = hashlib.sha256()
     for skip_forced in (False, True):
         batch = Batch(setup, 3, seed=3, episode="match", skip_forced=skip_forced)
         draws = streams(4, 3)
-        for _ in range(plies):
+        for ply in range(plies):
             for part in batch.save().values():
                 found.update(np.ascontiguousarray(part).tobytes())
             found.update(batch.redacted().tobytes())
+            if ply == 3:  # later on there is too much to count for plain Python
+                for memory in (0, 1 << 13):
+                    found.update(resampled(setup, batch.redacted(), memory).tobytes())
             batch.step(batch.sample(draws))
         found.update(batch.observe(setup.players - 1).tobytes())
         batch.reset([1, 2])
         batch.set_tables(0, batch.tables[1])
         found.update(batch.tables.tobytes())
     return found.hexdigest()
+
+
+def resampled(setup: Setup, rows: NDArray[Any], memory: int) -> NDArray[Any]:
+    """What the seats to act may not know drawn anew, with so much memory to count in."""
+    rows["rng"] = streams(5, len(rows))
+    for i in range(len(rows)):
+        setup.game.kernel.resample_all(rows[i : i + 1], setup.kernel_rules, int(rows[i].seat), np.zeros(memory))
+    return rows
 
 
 def main() -> None:
