@@ -39,6 +39,10 @@ class CheckpointError(NainJauneError, ValueError):
     """A checkpoint that is cut short, or of another game, layout or network."""
 
 
+class LabelsError(NainJauneError, ValueError):
+    """A file of labelled decisions that is missing or cut short, or of another layout or generation."""
+
+
 class AgentError(NainJauneError, ValueError):
     """An agent's name that nobody answers to, or an agent that answered with no legal action."""
 

@@ -1,0 +1,423 @@
+"""Expert iteration: labels are what a search finds, the network learns them, and a resumed run is the same run."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.arena.play import play_out
+from nainjaune_agents.checkpoint import Checkpoint, load_checkpoint
+from nainjaune_agents.cli.main import main
+from nainjaune_agents.loading import load_agent
+from nainjaune_agents.net_agent import NetAgent
+from nainjaune_agents.trainers import expert
+from nainjaune_agents.trainers.config import build, read_yaml
+from nainjaune_agents.trainers.expert import LABELS, METRICS, Config, Trainer, entropy, soft_cross_entropy, targets, train
+from nainjaune_agents.trainers.labels import Labels, all_labels
+from nainjaune_agents.trainers.ppo import EVAL_SEED
+from nainjaune_agents.trainers.run import Run
+from nainjaune_env.agent import Turn
+from nainjaune_env.batch import Batch, legal_actions
+from nainjaune_env.cards import cards_in
+from nainjaune_env.errors import CheckpointError, ConfigError, LabelsError, NainJauneError
+from tests.contract import helper
+
+ROOT = Path(__file__).parents[3]
+TINY = {
+    "preset": "djeco", "players": 3, "rule": "lowest", "generations": 2, "shards": 2, "shard": 40, "rounds": 8, "deals": 4,
+    "hidden": [16], "minibatch": 32, "epochs": 2, "eval_deals": 0,
+}  # fmt: skip
+OTHER = {"game": "batasaurus", "preset": None, "rule": "random"}
+both_games = pytest.mark.parametrize("game", [{}, OTHER], ids=["nain_jaune", "batasaurus"])
+
+
+def tiny(**other: Any) -> Config:
+    return build(Config, {**TINY, **other})
+
+
+def trainer_of(folder: Path, **other: Any) -> Trainer:
+    return Trainer(tiny(**other), folder)
+
+
+def run_in(folder: Path, config: Config, *, resume: bool = False, stop_at: int | None = None) -> Checkpoint:
+    """Train in ``folder``, asked to stop when so many decisions are labelled; gives the checkpoint it leaves."""
+    run = Run(folder)
+    checkpoint = run.create(config, resume=resume)
+
+    def progress(done: int, metrics: dict[str, float]) -> None:
+        if done == stop_at:
+            run.stop_requested = True
+
+    finished = train(config, run, checkpoint, progress)
+    left = load_checkpoint(folder)
+    assert finished == (left.iteration == config.generations)
+    return left
+
+
+def same(one: Path, two: Path) -> bool:
+    """Bit for bit the same checkpoint and labels but for the time it took."""
+    a, b = load_checkpoint(one), load_checkpoint(two)
+    assert dataclasses.replace(a, tensors={}, progress={}) == dataclasses.replace(b, tensors={}, progress={})
+    assert a.tensors.keys() == b.tensors.keys()
+    shards = [{path.name: path.read_bytes() for path in sorted((folder / LABELS).iterdir())} for folder in (one, two)]
+    return shards[0] == shards[1] and all(torch.equal(tensor, b.tensors[name]) for name, tensor in a.tensors.items())
+
+
+def some_labels(tmp_path: Path, **other: Any) -> tuple[Trainer, Labels]:
+    trainer = trainer_of(tmp_path, **other)
+    return trainer, trainer.label(0, trainer.expert())
+
+
+# ---------------------------------------------------------------- labels
+
+
+def test_labels_come_near_the_mean_over_every_deal_there_could_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short deck has few enough to play them all out. What is played first tells nothing yet, so all are alike likely."""
+    short = {"ranks": 4, "suits": 2, "hand": 3, "blocked": "restart"}
+    values = {"preset": "skip", "players": 2, "rules": short, "rounds": 20, "explore": 1.0, "rule": "tally"}
+    config = tiny(**values)
+    setup, rule = config.setup(), load_agent("tally", config.setup())
+    trainer = Trainer(config, tmp_path)
+    tables, earned = trainer.play(rule, np.random.default_rng(0))
+    first = ~(tables["played"].any(axis=1) | tables["void"].any(axis=1))
+    tables, earned = tables[first], earned[first]
+    assert len(tables) >= 5
+    trainer.config = tiny(**values, shard=len(tables), deals=1000)
+    monkeypatch.setattr(trainer, "play", lambda player, rng: (tables, earned))
+    labels = trainer.label(0, trainer.expert())
+    for i, table in enumerate(tables):
+        seat = int(table["seat"])
+        unseen = [card for card in cards_in(all_cards(setup)) if not int(table["hand"][seat]) >> card & 1]
+        size = int(table["hand"][1 - seat]).bit_count()
+        deals = []
+        for held in itertools.combinations(unseen, size):
+            deals.append(table.copy())
+            deals[-1]["hand"][1 - seat] = sum(1 << card for card in held)
+        assert len(deals) == math.comb(len(unseen), size) > 5
+        for action in legal_actions(int(labels.legal[i])):
+            exact = played_out(setup, np.array(deals), action, rule)[:, seat]
+            assert abs(labels.mean[i, action] - exact.mean()) < 4.5 * exact.std() / math.sqrt(1000) + 1e-4
+            assert labels.error[i, action] == pytest.approx(exact.std() / math.sqrt(1000), rel=0.15, abs=1e-6)
+
+
+def all_cards(setup: Any) -> int:
+    """The deck of a short sheet, as a set."""
+    batch = Batch(setup, 64, seed=1)
+    return int(np.bitwise_or.reduce(batch.tables["hand"], axis=None))
+
+
+def played_out(setup: Any, tables: Any, action: int, agent: Any) -> Any:
+    """What every seat gets in the round, when ``action`` is taken at each table and ``agent`` plays on in every seat."""
+    batch = Batch(setup, len(tables), autoreset=False)
+    batch.set_tables(np.arange(len(tables)), tables)
+    batch.step(np.full(len(tables), action))
+    return play_out(batch, [agent], np.zeros((len(tables), setup.players), int), [np.random.default_rng(0)])
+
+
+@both_games
+def test_what_a_seat_may_not_know_reaches_no_label(tmp_path: Path, game: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same decisions with all hidden cards put elsewhere: the same labels to the last bit."""
+    for rollouts in ("rule", "net"):
+        trainer = trainer_of(tmp_path, **game, rollouts=rollouts, shard=10)
+        trainer.generation = 1
+        tables, earned = trainer.play(trainer.player(), np.random.default_rng(1))
+        tables, earned = tables[::4], earned[::4]
+        mixer = random.Random(2)
+        setup = trainer.setup
+        mixed = np.array(
+            [helper(setup).reshuffle(setup, row, int(row.seat), mixer) for row in np.rec.array(tables)], tables.dtype
+        )
+        assert mixed.tobytes() != tables.tobytes()
+        made = []
+        for rows in (tables, mixed):
+            monkeypatch.setattr(trainer, "play", lambda player, rng, shown=(rows, earned): shown)
+            made.append(trainer.label(0, trainer.expert()))
+        for f in dataclasses.fields(Labels):
+            assert getattr(made[0], f.name).tobytes() == getattr(made[1], f.name).tobytes(), f.name
+
+
+@both_games
+def test_every_choice_of_the_rounds_can_be_labelled(tmp_path: Path, game: dict[str, Any]) -> None:
+    trainer = trainer_of(tmp_path, **game)
+    tables, _ = trainer.play(trainer.player(), np.random.default_rng(0))
+    rest = Batch(trainer.setup, len(tables), autoreset=False)
+    rest.set_tables(np.arange(len(tables)), tables)
+    assert (rest.legal & (rest.legal - 1) != 0).all()
+    assert rest.tables.tobytes() == tables.tobytes()
+    labels = trainer.label(0, trainer.expert())
+    assert len(labels) == trainer.config.shard
+    assert (np.unique(labels.seat) == np.arange(3)).all()
+    assert (labels.mask.sum(axis=1) > 1).all()
+    assert (labels.generation == 0).all()
+
+
+@both_games
+def test_what_a_seat_had_netted_and_what_was_still_to_come_make_its_payoff(tmp_path: Path, game: dict[str, Any]) -> None:
+    """A round played again, with the rewards counted from its end."""
+    trainer = trainer_of(tmp_path, **game, explore=0.0, rounds=1)
+    player = NetAgent("net", trainer.net)
+    tables, earned = trainer.play(player, np.random.default_rng(0))
+    payoff = np.zeros(3, np.int32)
+    trainer.setup.game.kernel.payoffs(trainer.batch.tables.view(np.recarray)[0], trainer.setup.kernel_rules, payoff)
+    again = Batch(trainer.setup, 1, autoreset=False)
+    again.reset(seeds=np.random.default_rng(0).integers(0, 2**64, 1, np.uint64))
+    rewards, choices, seats = [], [], []
+    while not again.done[0]:
+        if again.mask[0].sum() > 1:  # not all that is asked is a choice
+            assert again.tables[0].tobytes() == tables[len(choices)].tobytes()
+            choices.append(len(rewards))
+            seats.append(int(again.seat[0]))
+        again.step(player.act(Turn(again, np.arange(1)), np.random.default_rng(0)))
+        rewards.append(again.reward[0].copy())
+    to_come = np.cumsum(rewards[::-1], axis=0)[::-1]
+    assert len(earned) == len(choices) > 10
+    assert (earned + to_come[choices, seats]).tolist() == payoff[seats].tolist()
+
+
+def test_exploring_leaves_the_players_way(tmp_path: Path) -> None:
+    played = [trainer_of(tmp_path, explore=share).play(load_agent("lowest", tiny().setup()), np.random.default_rng(0))[0]
+              for share in (0.0, 0.5)]  # fmt: skip
+    assert played[0].tobytes() != played[1].tobytes()
+
+
+def test_too_few_choices_for_a_shard_are_an_error(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"1 rounds held \d+ choices, and a shard is to have 4000: let 'rounds' be larger"):
+        some_labels(tmp_path, rounds=1, shard=4000)
+
+
+def test_who_plays_and_who_labels(tmp_path: Path) -> None:
+    trainer = trainer_of(tmp_path, rollouts="net")
+    assert trainer.player().name == "lowest"
+    by_rule = trainer.label(0, trainer.expert())
+    trainer.generation = 1
+    assert isinstance(trainer.player(), NetAgent)
+    made = [trainer.label(0, trainer.expert()).mean]
+    trainer.config = tiny(rollouts="rule")
+    made.append(trainer.label(0, trainer.expert()).mean)
+    assert len({mean.tobytes() for mean in (*made, by_rule.mean)}) == 3
+
+
+# ---------------------------------------------------------------- learning
+
+
+def test_targets_are_the_softmax_of_what_actions_are_worth() -> None:
+    nan = math.nan
+    labels = Labels(
+        observation=np.zeros((2, 3), np.uint8),
+        legal=np.array([0b101, 0b110]),
+        mean=np.array([[1.0, nan, 1.0 - math.log(3)], [nan, -7.0, -7.0]], np.float32),
+        error=np.full((2, 3), nan, np.float32),
+        earned=np.array([0.5, -9.0], np.float32),
+        seat=np.zeros(2, np.uint8),
+        generation=np.zeros(2, np.int32),
+    )
+    share, value = targets(labels, 1.0)
+    assert share == pytest.approx(np.array([[0.75, 0, 0.25], [0, 0.5, 0.5]]), abs=1e-6)
+    assert value == pytest.approx([1.0 - 0.25 * math.log(3) - 0.5, 2.0], abs=1e-6)
+    assert targets(labels, 0.5)[0][0] == pytest.approx([0.9, 0, 0.1], abs=1e-6)
+    assert targets(labels, 1e-3)[0][0] == pytest.approx([1, 0, 0], abs=1e-6)
+    assert entropy(share)[1] == pytest.approx(math.log(2))
+    logits = torch.tensor([[math.log(3), 50.0, 0.0], [9.0, 2.0, 2.0]])
+    met = soft_cross_entropy(logits, torch.from_numpy(labels.mask), torch.from_numpy(share))
+    assert float(met) == pytest.approx(float(entropy(share).mean()), abs=1e-6)
+
+
+def test_the_network_learns_soft_targets(tmp_path: Path) -> None:
+    """A small set, learned by heart: both losses fall to a small part, and the policy has the targets' shares."""
+    trainer, labels = some_labels(tmp_path, hidden=[64], epochs=300, learning_rate=1e-2, temperature=1.0)
+    share, value = targets(labels, 1.0)
+    assert 0.2 < entropy(share).mean() < 3
+    before = trainer.assess(labels)
+    early = Trainer(dataclasses.replace(trainer.config, epochs=1), tmp_path).learn(labels)
+    metrics = trainer.learn(labels)
+    assert metrics["update/policy_loss"] < 0.05 * early["update/policy_loss"]
+    assert metrics["update/value_loss"] < 0.05 * early["update/value_loss"]
+    logits, valued = trainer.net.evaluate(labels.observation)
+    weights = np.where(labels.mask, np.exp(logits), 0)
+    assert np.abs(weights / weights.sum(axis=1, keepdims=True) - share).max() < 0.1
+    assert np.corrcoef(valued * float(trainer.net.payoff_scale), value)[0, 1] > 0.98
+    after = trainer.assess(labels)
+    assert after["labels/regret"] < 0.7 * before["labels/regret"]
+    assert after["rollout/entropy"] == pytest.approx(after["labels/entropy"], abs=0.05)
+
+
+def test_it_gets_stronger(tmp_path: Path) -> None:
+    """A generation labelled by random rollouts, from an untrained network on, beats the random player it began as."""
+    config = tiny(rule="random", generations=1, shards=2, shard=1000, rounds=200, deals=16, hidden=[64], epochs=10)
+    left = run_in(tmp_path, config)
+    agents = [load_agent(str(tmp_path), config.setup()), load_agent("random", config.setup())]
+    edge = Duplicate(config.setup(), agents, seed=5).edge(0, 1, 400)
+    assert edge.mean - 2 * edge.ci95 > 0.5
+    assert left.algorithm == "expert"
+
+
+def test_each_generation_learns_those_of_its_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    learned: list[list[int]] = []
+    learn = Trainer.learn
+
+    def noted(self: Trainer, labels: Labels) -> dict[str, float]:
+        learned.append(np.unique(labels.generation).tolist())
+        assert len(labels) == len(learned[-1]) * self.config.labelled
+        return learn(self, labels)
+
+    monkeypatch.setattr(Trainer, "learn", noted)
+    run_in(tmp_path, tiny(generations=4, window=2))
+    assert learned == [[0], [0, 1], [1, 2], [2, 3]]
+
+
+def test_a_fresh_network_forgets_all_but_its_unit(tmp_path: Path) -> None:
+    nets = []
+    for fresh in (False, True):
+        trainer, labels = some_labels(tmp_path, fresh=fresh, learning_rate=0.0, last_learning_rate=0.0)
+        trainer.learn(labels)
+        trainer.generation = 1
+        unit = float(trainer.net.payoff_scale)
+        assert unit > 1
+        trainer.learn(dataclasses.replace(labels, mean=labels.mean * 3))
+        assert float(trainer.net.payoff_scale) == unit
+        nets.append(trainer.net.state_dict()["policy.weight"])
+    assert not torch.equal(*nets)
+
+
+# ---------------------------------------------------------------- runs
+
+
+@both_games
+def test_a_resumed_run_is_the_same_run(tmp_path: Path, game: dict[str, Any]) -> None:
+    """Stopped within each generation, and gone on with."""
+    config = tiny(**game)
+    run_in(tmp_path / "whole", config)
+    run_in(tmp_path / "parts", config, stop_at=40)
+    assert len(list((tmp_path / "parts" / LABELS).iterdir())) == 1
+    run_in(tmp_path / "parts", config, resume=True, stop_at=120)
+    assert load_checkpoint(tmp_path / "parts").iteration == 1
+    run_in(tmp_path / "parts", config, resume=True)
+    assert same(tmp_path / "parts", tmp_path / "whole")
+    run_in(tmp_path / "other", tiny(**game, seed=1))
+    assert not torch.equal(*(load_checkpoint(tmp_path / one).tensors["model.policy.weight"] for one in ("whole", "other")))
+
+
+def test_a_shard_that_is_there_is_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    config = tiny(shards=3)
+    run_in(tmp_path / "a", config, stop_at=80)
+    made: list[int] = []
+    label = Trainer.label
+
+    def noted(self: Trainer, number: int, expert: Any) -> Labels:
+        made.append(number)
+        return label(self, number, expert)
+
+    monkeypatch.setattr(Trainer, "label", noted)
+    run_in(tmp_path / "a", config, resume=True)
+    assert made == [2, 0, 1, 2]
+
+
+def test_a_damaged_shard_is_not_learned(tmp_path: Path) -> None:
+    config = tiny()
+    run_in(tmp_path, config, stop_at=40)
+    shard = tmp_path / LABELS / "000-00000.npz"
+    shard.write_bytes(shard.read_bytes()[:-100])
+    with pytest.raises(LabelsError, match=r"000-00000\.npz' is no whole npz file"):
+        run_in(tmp_path, config, resume=True)
+
+
+def test_a_killed_run_goes_on_bit_for_bit(tmp_path: Path) -> None:
+    """Killed while it labels: no shard is half there."""
+    settings = [f"{key}={str(value).replace(' ', '')}" for key, value in {**TINY, "shards": 12, "rounds": 64}.items()]
+    command = [sys.executable, str(ROOT / "train.py"), "--out", str(tmp_path / "killed"), "--set", "algorithm=expert"]
+    command += [word for setting in settings for word in ("--set", setting)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    shards = tmp_path / "killed" / LABELS
+    deadline = time.monotonic() + 60
+    while not (shards.exists() and any(path.suffix == ".npz" for path in shards.iterdir())):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    assert load_checkpoint(tmp_path / "killed").iteration < 2
+    for left in shards.glob(".*.tmp"):  # what was being written is beside the shards, and is none
+        left.unlink()
+    assert main(["train", "--resume", "--out", str(tmp_path / "killed")]) == 0
+    run_in(tmp_path / "whole", tiny(shards=12, rounds=64))
+    assert same(tmp_path / "killed", tmp_path / "whole")
+
+
+@both_games
+def test_a_checkpoint_is_an_ordinary_agent(tmp_path: Path, game: dict[str, Any]) -> None:
+    config = tiny(**game)
+    run_in(tmp_path, config)
+    setup = config.setup()
+    for name in (str(tmp_path), f"expert:{tmp_path}", f"{tmp_path}@sample"):
+        batch = Batch(setup, 6, seed=3, autoreset=False)
+        play_out(batch, [load_agent(name, setup)], np.zeros((6, 3), int), [np.random.default_rng(0)])  # illegal ones would raise
+        assert batch.done.all()
+    with pytest.raises(CheckpointError, match="was trained by 'expert', not by 'ppo'"):
+        load_agent(f"ppo:{tmp_path}", setup)
+    trainer = Trainer(config, tmp_path / LABELS)
+    trainer.restore(load_checkpoint(tmp_path))
+    with pytest.raises(CheckpointError, match=r"another configuration: deals differ\."):
+        Trainer(dataclasses.replace(config, deals=9), tmp_path / LABELS).restore(load_checkpoint(tmp_path))
+
+
+def test_what_is_logged_is_what_is_documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    logged: dict[str, list[tuple[int, float]]] = {}
+    monkeypatch.setattr(
+        expert.SummaryWriter, "add_scalar", lambda self, name, value, step: logged.setdefault(name, []).append((step, value))
+    )
+    config = tiny(eval_deals=20, eval_against="lowest")
+    run_in(tmp_path, config)
+    assert logged.keys() == METRICS.keys()
+    for values in logged.values():
+        assert [step for step, _ in values] == [1, 2]
+        assert all(math.isfinite(value) for _, value in values)
+    assert [value for _, value in logged["rollout/decisions"]] == [80, 160]
+    setup = config.setup()
+    edge = Duplicate(setup, [load_agent(name, setup) for name in (str(tmp_path), "lowest")], seed=EVAL_SEED).edge(0, 1, 20)
+    assert logged["eval/edge"][-1][1] == edge.mean
+    trainer = Trainer(config, tmp_path / LABELS)
+    newest = all_labels([trainer.load(1, number) for number in range(2)])
+    assert logged["labels/error"][-1][1] == pytest.approx(float(np.nanmean(newest.error)))
+
+
+def test_progress_is_told_in_decisions_labelled(tmp_path: Path) -> None:
+    told: list[int] = []
+    config, run = tiny(), Run(tmp_path)
+    train(config, run, run.create(config, resume=False), lambda done, metrics: told.append(done))
+    assert told == [0, 40, 80, 120, 160]
+    assert config.iterations == told[-1]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"generations": 0}, "'generations' is at least 1"), ({"deals": 1}, "'deals' is at least 2"),
+        ({"explore": 1.5}, "'explore' is at most 1"), ({"temperature": 0.0}, "above 0, and it is 0.0"),
+        ({"rollouts": "nett"}, "Did you mean 'net'"), ({"rule": "talyl"}, "Did you mean 'tally'"),
+        ({"rule": "tally@search=5"}, "searches already"), ({"eval_deals": 1}, "takes at least 2 deals"),
+        ({"hidden": [0]}, "width of at least 1"), ({"window": 0}, "'window' is at least 1"), ({"seed": -1}, "'seed'"),
+        ({"game": "batasaurus", "preset": None, "rule": "highest"}, "which remembers"),
+        ({"eval_against": "lowset"}, "Did you mean 'lowest'"), ({"preset": "clasic"}, "classic"), ({"epoch": 3}, "epochs"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_said_before_anything_runs(wrong: dict[str, Any], why: str) -> None:
+    with pytest.raises(NainJauneError, match=why):
+        tiny(**wrong)
+
+
+def test_the_configuration_in_the_box_is_one() -> None:
+    config = build(Config, read_yaml(ROOT / "configs" / "nain_jaune" / "expert.yaml"))
+    assert (config.rule, config.setup().players) == ("tally", 4)

@@ -1,0 +1,122 @@
+"""Labels: shards come back as they were, and what is not one is refused in a sentence."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nainjaune_agents.trainers.labels import Labels, all_labels, load_labels, save_labels
+from nainjaune_env.errors import LabelsError
+from nainjaune_env.registry import make_setup
+
+SETUP = make_setup("nain_jaune", "djeco", 3)
+COUNT = 6
+
+
+def some_labels(generation: int = 2, seed: int = 0) -> Labels:
+    """At each decision three legal actions, worth numbers at random."""
+    rng = np.random.default_rng(seed)
+    actions = len(SETUP.game.actions)
+    legal = np.array([sum(1 << int(a) for a in rng.permutation(actions)[:3]) for _ in range(COUNT)], np.int64)
+    mask = (legal[:, None] >> np.arange(actions) & 1).astype(bool)
+    mean, error = (np.where(mask, rng.random(mask.shape), np.nan).astype(np.float32) for _ in range(2))
+    return Labels(
+        observation=rng.integers(0, 256, (COUNT, SETUP.layout.size), np.uint8),
+        legal=legal,
+        mean=mean,
+        error=error,
+        earned=rng.random(COUNT, np.float32),
+        seat=rng.integers(0, 3, COUNT, np.uint8),
+        generation=np.full(COUNT, generation, np.int32),
+    )
+
+
+def equal(one: Labels, two: Labels) -> bool:
+    pairs = [(getattr(one, f.name), getattr(two, f.name)) for f in dataclasses.fields(Labels)]
+    return all((a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes()) for a, b in pairs)
+
+
+def load(path: Path, generation: int = 2, count: int = COUNT) -> Labels:
+    return load_labels(path, SETUP, generation=generation, count=count)
+
+
+def test_a_shard_comes_back_as_it_was_and_is_the_same_bytes_again(tmp_path: Path) -> None:
+    labels = some_labels()
+    for name in ("one", "two"):
+        save_labels(tmp_path / "made" / f"{name}.npz", labels, SETUP)
+    assert sorted(path.name for path in (tmp_path / "made").iterdir()) == ["one.npz", "two.npz"]
+    assert equal(load(tmp_path / "made" / "one.npz"), labels)
+    assert (tmp_path / "made" / "one.npz").read_bytes() == (tmp_path / "made" / "two.npz").read_bytes()
+
+
+def test_shards_are_put_together_in_order() -> None:
+    parts = [some_labels(seed=seed) for seed in (1, 2)]
+    both = all_labels(parts)
+    assert len(both) == 2 * COUNT
+    for f in dataclasses.fields(Labels):
+        assert getattr(both, f.name)[:COUNT].tobytes() == getattr(parts[0], f.name).tobytes()
+        assert getattr(both, f.name)[COUNT:].tobytes() == getattr(parts[1], f.name).tobytes()
+
+
+class Trap:
+    """Were it ever unpickled, it would say so."""
+
+    sprung: list[bool] = []  # noqa: RUF012 - one for all
+
+    def __reduce__(self) -> tuple[Callable[[bool], None], tuple[bool]]:
+        return self.sprung.append, (True,)
+
+
+def test_nothing_in_a_shard_can_run_code(tmp_path: Path) -> None:
+    path = tmp_path / "x.npz"
+    arrays: dict[str, Any] = {f.name: getattr(some_labels(), f.name) for f in dataclasses.fields(Labels)}
+    arrays["seat"] = np.array([Trap()] * COUNT, object)
+    np.savez(path, layout=np.array(SETUP.layout.fingerprint), **arrays)
+    with pytest.raises(LabelsError, match="is no whole npz file of plain arrays"):
+        load(path)
+    assert Trap.sprung == []
+    with np.load(path, allow_pickle=True) as file:
+        assert file["layout"] == SETUP.layout.fingerprint
+
+
+def test_a_shard_that_does_not_fit_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.npz"
+    with pytest.raises(LabelsError, match="There are no labels at"):
+        load(path)
+    save_labels(path, some_labels(), SETUP)
+    whole = path.read_bytes()
+    with pytest.raises(LabelsError, match="are not all of generation 3"):
+        load(path, generation=3)
+    with pytest.raises(LabelsError, match=r"has shape \(6, \d+\) of uint8, not \(7, \d+\) of uint8"):
+        load(path, count=7)
+    with pytest.raises(LabelsError, match="another observation layout"):
+        load_labels(path, make_setup("nain_jaune", "djeco", 4), generation=2, count=COUNT)
+    for cut in (0, 10, len(whole) // 2, len(whole) - 1):
+        path.write_bytes(whole[:cut])
+        with pytest.raises(LabelsError, match="is no whole npz file"):
+            load(path)
+    damaged = bytearray(whole)
+    damaged[len(whole) // 3] ^= 0xFF
+    path.write_bytes(damaged)
+    with pytest.raises(LabelsError, match="is no whole npz file"):
+        load(path)
+    np.savez(path, weights=np.zeros(3))
+    with pytest.raises(LabelsError, match="is no shard of labels: one holds the arrays earned, error"):
+        load(path)
+
+
+def test_what_is_not_worth_anything_is_not_legal(tmp_path: Path) -> None:
+    labels = some_labels()
+    wrong = [labels.mean.copy() for _ in range(3)]
+    wrong[0][~labels.mask] = 0
+    wrong[1][labels.mask] = np.nan
+    wrong[2][labels.mask] = np.inf
+    for mean in wrong:
+        save_labels(tmp_path / "x.npz", dataclasses.replace(labels, mean=mean), SETUP)
+        with pytest.raises(LabelsError, match="do not say of each legal action, and of no other, what it is worth"):
+            load(tmp_path / "x.npz")
