@@ -1,4 +1,4 @@
-"""Writes the reference pages into ``docs/``: of every game (presets, knobs, actions, observation slots), and of every
+"""Writes the reference pages into ``docs/``: of every game (presets, knobs, actions, observation slots, measures), and of every
 trainer (configuration keys, metrics).
 
 python docs/generate.py           write the pages
@@ -30,6 +30,13 @@ def action_table(game: GameSpec) -> str:
     return markdown_table([""] * columns, ([padded[row + depth * column] for column in range(columns)] for row in range(depth)))
 
 
+def measure_table(game: GameSpec) -> str:
+    """What a report says of play, in the order of its panels."""
+    measures = () if game.measures is None else game.measures.MEASURES
+    rows = [(f"{m.title} (`{m.name}`)", m.meaning, m.unit, ", ".join(m.parts)) for m in measures]
+    return markdown_table(["measure", "meaning", "unit", "parts"], rows)
+
+
 def page(game: GameSpec) -> str:
     """The page of one game."""
     head = DOCS / "heads" / f"{game.name}.md"
@@ -45,6 +52,8 @@ def page(game: GameSpec) -> str:
         action_table(game),
         f"## Observation\n\nWith {game.default_players} players {layout.size} bytes; fingerprint `{layout.fingerprint}`.\n",
         layout.markdown(),
+        "## Measures\n\nOf a seat in a round, as [reports](report.md) give them.\n",
+        measure_table(game),
     ]
     return "\n".join(part for part in parts if part)
 

@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from nainjaune_agents.arena.measured import general_measures
+from nainjaune_agents.arena.report import CSV_HEAD
 from nainjaune_env import game_names, get_game
 
 GENERATE = Path(__file__).resolve().parents[1] / "docs" / "generate.py"
@@ -31,7 +33,7 @@ def test_drift_is_shown(tmp_path: Path) -> None:
     assert "-## Nobs\n+## Knobs" in done.stdout
 
 
-def test_every_knob_action_slot_and_preset_is_on_its_page() -> None:
+def test_every_knob_action_slot_measure_and_preset_is_on_its_page() -> None:
     for name in game_names():
         game = get_game(name)
         text = (GENERATE.parent / f"{name}.md").read_text(encoding="utf-8")
@@ -42,4 +44,16 @@ def test_every_knob_action_slot_and_preset_is_on_its_page() -> None:
             assert f"| {number}: `{action}` |" in text
         for slot in game.layout(game.default_players):
             assert f"| `{slot.name}` |" in text
+        assert game.measures is not None
+        for measure in game.measures.MEASURES:
+            assert f"| {measure.title} (`{measure.name}`) | {measure.meaning} |" in text
         assert all(f"| `{preset}` |" in text for preset in game.presets)
+
+
+def test_the_reports_page_names_what_any_game_is_measured_by() -> None:
+    text = (GENERATE.parent / "report.md").read_text(encoding="utf-8")
+    for name in game_names():
+        for measure in general_measures(get_game(name).setup()):
+            assert f"{measure.title} (`{measure.name}`)" in text
+    columns = text.split("with the columns `")[1].split("`")[0]
+    assert columns.split() == list(CSV_HEAD)
