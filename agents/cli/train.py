@@ -49,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     config = build(trainer.Config, values)
     folder = Run(args.out, getattr(trainer, "PACKAGES", ()))
     checkpoint = folder.create(config, resume=args.resume)
-    with _Bar(config.iterations) as bar:
+    with TrainingBar(config.iterations) as bar:
         finished = trainer.train(config, folder, checkpoint, bar.update)
     if not finished:
         print(f"Stopped and saved. Go on with: nainjaune train --resume --out {args.out}")
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-class _Bar:
+class TrainingBar:
     """The progress bar: iterations, time left, speed, and the last measured edge."""
 
     def __init__(self, iterations: int) -> None:
@@ -67,7 +67,7 @@ class _Bar:
         self._bar = tqdm(total=iterations, unit="it", file=sys.stderr, dynamic_ncols=True, mininterval=1.0, maxinterval=30.0)
         self._shown: dict[str, str] = {}
 
-    def __enter__(self) -> _Bar:
+    def __enter__(self) -> TrainingBar:
         return self
 
     def __exit__(self, *exception: Any) -> None:

@@ -1,0 +1,65 @@
+"""Training best responses: PPO against frozen copies of an agent."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from nainjaune_env.spec import Setup
+
+from ..checkpoint import FILE_NAME, load_checkpoint
+from ..loading import named_agents, run_named, unmodified
+from . import ppo
+from .config import build
+
+FRESH, FROM_NETWORK = "fresh", "from_its_network"
+"""The two ways of beginning, and the folders of their runs. Where much is to be learned a fresh network does not come far; and a
+network that has made up its mind tries nothing else, and stays where it is even where a great deal is to be gained."""
+
+RECIPES: Mapping[str, Mapping[str, Any]] = {
+    FRESH: {"entropy": 1.0},  # against one who never changes nothing else drives it to try what it does not do yet
+    FROM_NETWORK: {"learning_rate": 1e-3, "entropy": 0.02, "last_entropy": 0.002},  # more, and it forgets what it knows
+}
+"""Keys of PPO's configuration that differ from its defaults. Besides, its own payoff counts, whatever the others get."""
+
+
+def response_configs(
+    setup: Setup, target: str, *, seed: int, iterations: int, settings: Mapping[str, Any]
+) -> dict[str, ppo.Config]:
+    """Configurations of best responders to the agent called ``target``, by the way they begin.
+
+    A fresh network, and the target's own where it has one for these tables. ``settings`` are keys that go over all others.
+    """
+    head = setup.to_dict()
+    common = {**{key: head[key] for key in ("game", "preset", "players", "rules")}, "centre": False, "eval_every": 0}
+    begins: dict[str, dict[str, Any]] = {FRESH: {}}
+    path = run_named(target)[1]
+    if unmodified(target) not in named_agents(setup.game.name) and path.exists():
+        checkpoint = load_checkpoint(path)
+        if checkpoint.layout == setup.layout.fingerprint:
+            begins[FROM_NETWORK] = {"init": str(path), "hidden": checkpoint.hidden, "recurrent": checkpoint.recurrent}
+    own = {"opponents": target, "seed": seed, "iterations": iterations, **settings}
+    return {way: build(ppo.Config, {**common, **RECIPES[way], **own, **begins[way]}) for way in begins}
+
+
+def digest(target: str) -> str | None:
+    """SHA-256 of the checkpoint that the agent called ``target`` plays by; None where it plays by none."""
+    path = run_named(target)[1]
+    path = path / FILE_NAME if path.is_dir() else path
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+
+
+TRIED = 3
+"""Iterations that are timed, after one that compiles."""
+
+
+def seconds_an_iteration(config: ppo.Config) -> float:
+    """How long an iteration of ``config`` takes here and now; what is learned meanwhile is thrown away."""
+    trainer = ppo.Trainer(config, config.setup())
+    trainer.iterate()
+    began = time.perf_counter()
+    for _ in range(TRIED):
+        trainer.iterate()
+    return (time.perf_counter() - began) / TRIED
