@@ -31,7 +31,7 @@ def action_table(game: GameSpec) -> str:
 
 
 def measure_table(game: GameSpec) -> str:
-    """What a report says of play, in the order of its panels."""
+    """What a report says of play."""
     measures = () if game.measures is None else game.measures.MEASURES
     rows = [(f"{m.title} (`{m.name}`)", m.meaning, m.unit, ", ".join(m.parts)) for m in measures]
     return markdown_table(["measure", "meaning", "unit", "parts"], rows)

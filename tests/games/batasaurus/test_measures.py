@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given, settings
 
-from nainjaune_env.games.batasaurus.measures import MEASURES, SOURCES, TRICKS
+from nainjaune_env.games.batasaurus.measures import TRICKS
 from nainjaune_env.record import Record
 from nainjaune_env.registry import make_setup
 from nainjaune_env.spec import Setup
@@ -81,8 +81,3 @@ def test_a_trick_has_one_leader_and_at_most_one_winner() -> None:
     assert (tricks == tricks[:, :1]).all()
     assert (rounds.field("led", counted).sum(axis=(1, 2)) == tricks[:, 0]).all()
     assert (rounds.field("won", counted).sum(axis=1) <= tricks[:, 0]).all()
-
-
-def test_the_measures_are_those_that_are_documented() -> None:
-    assert [measure.name for measure in MEASURES] == ["tricks", "battled", "battles_won", "led", "leads", "cards"]
-    assert len(SOURCES) == 3
