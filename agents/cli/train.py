@@ -78,7 +78,7 @@ class TrainingBar:
             self._bar.initial = self._bar.n = iteration
             self._bar.refresh()
             return
-        self._shown["kdec/s"] = f"{metrics['speed/decisions_per_second'] / 1000:.0f}"
+        self._shown["kdec/s"] = f"{metrics['speed/decisions_per_second'] / 1000:.3g}"
         self._shown["entropy"] = f"{metrics['rollout/entropy']:.2f}"
         if "eval/edge" in metrics:
             self._shown["edge"] = f"{metrics['eval/edge']:+.2f}±{metrics['eval/ci95']:.2f}"
