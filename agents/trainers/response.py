@@ -9,7 +9,7 @@ from typing import Any
 
 from nainjaune_env.spec import Setup
 
-from ..checkpoint import FILE_NAME, load_checkpoint
+from ..checkpoint import FILE_NAME, check_fits, load_checkpoint
 from ..loading import named_agents, run_named, unmodified
 from . import ppo
 from .config import build
@@ -30,7 +30,8 @@ def response_configs(
 ) -> dict[str, ppo.Config]:
     """Configurations of best responders to the agent called ``target``, by the way they begin.
 
-    A fresh network, and the target's own where it has one for these tables. ``settings`` are keys that go over all others.
+    A fresh network, and the target's own where it has one; of one for all tables, what it is at these. ``settings`` are keys
+    that go over all others. Raises :class:`~nainjaune_env.errors.CheckpointError` where that network is not for these tables.
     """
     head = setup.to_dict()
     common = {**{key: head[key] for key in ("game", "preset", "players", "rules")}, "centre": False, "eval_every": 0}
@@ -38,8 +39,8 @@ def response_configs(
     path = run_named(target)[1]
     if unmodified(target) not in named_agents(setup.game.name) and path.exists():
         checkpoint = load_checkpoint(path)
-        if checkpoint.layout == setup.layout.fingerprint:
-            begins[FROM_NETWORK] = {"init": str(path), "hidden": checkpoint.hidden, "recurrent": checkpoint.recurrent}
+        check_fits(checkpoint, setup, repr(target))
+        begins[FROM_NETWORK] = {"init": str(path), "hidden": checkpoint.hidden, "recurrent": checkpoint.recurrent}
     own = {"opponents": target, "seed": seed, "iterations": iterations, **settings}
     return {way: build(ppo.Config, {**common, **RECIPES[way], **own, **begins[way]}) for way in begins}
 
