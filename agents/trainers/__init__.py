@@ -12,7 +12,7 @@ from types import ModuleType
 
 from nainjaune_env.errors import ConfigError, choose_one
 
-_TOOLS = ("advantages", "chains", "config", "curves", "labels", "mixture", "response", "run", "sb3", "schedule")
+_TOOLS = ("advantages", "chains", "config", "curves", "labels", "mixture", "response", "run", "sb3", "schedule", "state")
 """Modules here that are no trainers."""
 
 

@@ -19,7 +19,6 @@ et al., "Mastering the game of Go without human knowledge", 2017 (policy and val
 
 from __future__ import annotations
 
-import dataclasses
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,13 +33,13 @@ from torch.utils.tensorboard import SummaryWriter
 
 from nainjaune_env.agent import Agent, Turn
 from nainjaune_env.batch import Batch
-from nainjaune_env.errors import CheckpointError, ConfigError, choose_one
+from nainjaune_env.errors import ConfigError, choose_one
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.spec import Setup
 
 from ..arena.duplicate import Duplicate
 from ..chance import For, generator
-from ..checkpoint import Checkpoint, check_fits
+from ..checkpoint import Checkpoint
 from ..heuristics import RandomAgent
 from ..loading import load_agent
 from ..net_agent import NetAgent
@@ -51,6 +50,7 @@ from .labels import Labels, all_labels, load_labels, save_labels
 from .ppo import EVAL_SEED
 from .run import Run
 from .schedule import anneal
+from .state import checkpoint_of, named, taking_up, under
 
 ROLLOUTS = ("rule", "net")
 
@@ -319,34 +319,19 @@ class Trainer:
 
     def checkpoint(self) -> Checkpoint:
         """All that is needed to go on, and to play. Adam begins anew each generation, so there is nothing of it to keep."""
-        head = self.setup.to_dict()
-        return Checkpoint(
-            algorithm=self.config.algorithm,
-            game=head["game"],
-            preset=head["preset"],
-            rules=head["rules"],
-            players=head["players"],
-            layout=self.setup.layout.fingerprint,
-            actions=len(self.setup.game.actions),
-            hidden=list(self.config.hidden),
+        return checkpoint_of(
+            self.config,
+            self.setup,
             iteration=self.generation,
-            config=dataclasses.asdict(self.config),
             progress={"decisions": float(self.generation * self.config.labelled), "seconds": self.seconds},
-            tensors={f"model.{name}": tensor for name, tensor in self.net.state_dict().items()},
+            tensors=named("model.", self.net),
         )
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go on from a checkpoint of this same configuration."""
-        check_fits(checkpoint, self.setup, "the run's checkpoint")
-        mine = dataclasses.asdict(self.config)
-        if checkpoint.config != mine:
-            other = sorted(k for k in mine.keys() | checkpoint.config.keys() if mine.get(k) != checkpoint.config.get(k))
-            raise CheckpointError(f"The run's checkpoint comes from another configuration: {', '.join(other)} differ.")
-        try:
-            self.net.load_state_dict({name.removeprefix("model."): tensor for name, tensor in checkpoint.tensors.items()})
+        with taking_up(checkpoint, self.config, self.setup):
+            self.net.load_state_dict(under("model.", checkpoint.tensors))
             self.seconds = checkpoint.progress["seconds"]
-        except (RuntimeError, KeyError) as error:
-            raise CheckpointError(f"The run's checkpoint does not fit its configuration: {error}.") from None
         self.generation = checkpoint.iteration
 
 

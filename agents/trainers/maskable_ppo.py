@@ -17,32 +17,30 @@ multi-agent competition", 2018.
 
 from __future__ import annotations
 
-import dataclasses
 import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.utils.tensorboard import SummaryWriter
 
 from nainjaune_env.batch import Batch
 from nainjaune_env.envs.learner import Pool
-from nainjaune_env.errors import CheckpointError, ConfigError, MissingLibraryError
+from nainjaune_env.errors import ConfigError, MissingLibraryError
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.prng import streams
 from nainjaune_env.spec import Setup
 
 from ..chance import For, generator
-from ..checkpoint import Checkpoint, check_fits
+from ..checkpoint import Checkpoint
 from ..loading import load_agent
 from ..net_agent import NetAgent
 from ..networks import PolicyValueNet
 from .config import at_least, at_most, option, settle
-from .run import Run
+from .run import Progress, Run, carry_out
 from .schedule import anneal
+from .state import checkpoint_of, load_optimizer, named, optimizer_tensors, taking_up, under
 
 try:
     from sb3_contrib import MaskablePPO
@@ -263,57 +261,23 @@ class Trainer:
 
     def checkpoint(self) -> Checkpoint:
         """All that is needed to go on, and to play."""
-        tensors = {f"model.{name}": tensor for name, tensor in self.net.state_dict().items()}
+        tensors = named("model.", self.net) | optimizer_tensors(self.model.policy.optimizer)
         for k, agent in enumerate(self.past):
-            tensors.update({f"past.{k}.{name}": tensor for name, tensor in agent.net.state_dict().items()})
-        for number, state in self.model.policy.optimizer.state_dict()["state"].items():
-            for key, tensor in state.items():
-                tensors[f"optimizer.{number}.{key}"] = tensor
-        head = self.setup.to_dict()
-        return Checkpoint(
-            algorithm=self.config.algorithm,
-            game=head["game"],
-            preset=head["preset"],
-            rules=head["rules"],
-            players=head["players"],
-            layout=self.setup.layout.fingerprint,
-            actions=len(self.setup.game.actions),
-            hidden=list(self.config.hidden),
-            iteration=self.iteration,
-            config=dataclasses.asdict(self.config),
-            progress={"decisions": float(self.decisions), "seconds": self.seconds},
-            tensors=tensors,
-        )
+            tensors |= named(f"past.{k}.", agent.net)
+        progress = {"decisions": float(self.decisions), "seconds": self.seconds}
+        return checkpoint_of(self.config, self.setup, iteration=self.iteration, progress=progress, tensors=tensors)
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go on from a checkpoint of this same configuration."""
-        check_fits(checkpoint, self.setup, "the run's checkpoint")
-        mine = dataclasses.asdict(self.config)
-        if checkpoint.config != mine:
-            other = sorted(k for k in mine.keys() | checkpoint.config.keys() if mine.get(k) != checkpoint.config.get(k))
-            raise CheckpointError(f"The run's checkpoint comes from another configuration: {', '.join(other)} differ.")
-        state: dict[int, dict[str, torch.Tensor]] = {}
-        for name, tensor in checkpoint.tensors.items():
-            if name.startswith("optimizer."):
-                _, number, key = name.split(".")
-                state.setdefault(int(number), {})[key] = tensor
-        optimizer = self.model.policy.optimizer
-        try:
+        with taking_up(checkpoint, self.config, self.setup):
             self.net.load_state_dict(under("model.", checkpoint.tensors))
             for k, agent in enumerate(self.past):
                 agent.net.load_state_dict(under(f"past.{k}.", checkpoint.tensors))
-            optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
+            load_optimizer(self.model.policy.optimizer, checkpoint.tensors)
             self.decisions = int(checkpoint.progress["decisions"])
             self.seconds = checkpoint.progress["seconds"]
-        except (RuntimeError, ValueError, KeyError) as error:
-            raise CheckpointError(f"The run's checkpoint does not fit its configuration: {error}.") from None
         self.iteration = checkpoint.iteration
         self.venv.unit = float(self.net.payoff_scale)
-
-
-def under(prefix: str, tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """The tensors whose names begin with ``prefix``, by the rest of their names."""
-    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
 def payoff_spread(setup: Setup, seed: int) -> float:
@@ -338,29 +302,9 @@ def ended_rounds(rewards: NDArray[np.float32], starts: NDArray[np.float32]) -> t
     return payoff[whole], length[whole]
 
 
-def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Callable[[int, dict[str, float]], None]) -> bool:
+def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
     """Train in the folder of ``run``, from ``checkpoint`` on if there is one; ``progress`` is told after each iteration.
 
     Gives True when all iterations are done, False when it was stopped before; a checkpoint is saved either way.
     """
-    trainer = Trainer(config, config.setup())
-    if checkpoint is not None:
-        trainer.restore(checkpoint)
-    else:
-        run.save(trainer.checkpoint())
-    progress(trainer.iteration, {})
-    if trainer.iteration >= config.iterations:
-        return True
-    with SummaryWriter(str(run.folder), purge_step=trainer.iteration + 1) as writer, run.interruptible():
-        while trainer.iteration < config.iterations and not run.stop_requested:
-            metrics = trainer.iterate()
-            done = trainer.iteration == config.iterations
-            if config.eval_every and (trainer.iteration % config.eval_every == 0 or done):
-                metrics.update(trainer.evaluate())
-            for name, value in metrics.items():
-                writer.add_scalar(name, value, trainer.iteration)
-            if run.save_is_due(config.checkpoint_minutes):
-                run.save(trainer.checkpoint())
-            progress(trainer.iteration, metrics)
-        run.save(trainer.checkpoint())
-    return trainer.iteration >= config.iterations
+    return carry_out(Trainer(config, config.setup()), run, checkpoint, progress)

@@ -22,7 +22,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.utils.tensorboard import SummaryWriter
 
 from nainjaune_env.agent import Seating
 from nainjaune_env.errors import CheckpointError, ConfigError
@@ -52,8 +51,9 @@ from .advantages import gae
 from .chains import Chains
 from .config import at_least, at_most, option, settle
 from .mixture import mixed_setups, setup_names, share_out
-from .run import Run
+from .run import Progress, Run, carry_out
 from .schedule import anneal
+from .state import checkpoint_of, load_optimizer, named, optimizer_tensors, taking_up, under
 
 
 @dataclass(frozen=True)
@@ -188,7 +188,7 @@ class Trainer:
             self.critic = ValueNet(self.layout.omniscient(seats), config.critic_hidden, generator)
         learned = [*self.net.parameters(), *(self.critic.parameters() if self.critic else ())]
         self.optimizer = torch.optim.Adam(learned, lr=config.learning_rate, eps=1e-5)
-        self.parts = share_out(config.setups(), config.tables, common=self.common)
+        self.parts = share_out(config.setups() if self.common else [setup], config.tables, common=self.common)
         self.spreads = [random_spread(part.setup) for part in self.parts] if self.common else []
         names = () if config.opponents is None else (config.opponents,)
         self.opponents = [[load_agent(name, part.setup) for name in names] for part in self.parts]
@@ -401,28 +401,17 @@ class Trainer:
 
     def checkpoint(self) -> Checkpoint:
         """All that is needed to go on, and to play."""
-        tensors = {f"model.{name}": tensor for name, tensor in self.net.state_dict().items()}
+        tensors = named("model.", self.net) | optimizer_tensors(self.optimizer)
         if self.critic:
-            tensors.update({f"critic.{name}": tensor for name, tensor in self.critic.state_dict().items()})
-        for number, state in self.optimizer.state_dict()["state"].items():
-            for key, tensor in state.items():
-                tensors[f"optimizer.{number}.{key}"] = tensor
-        head = self.setup.to_dict()
-        return Checkpoint(
-            algorithm=self.config.algorithm,
-            game=head["game"],
-            preset=head["preset"],
-            rules=head["rules"],
-            players=head["players"],
-            layout=self.layout.fingerprint,
-            actions=len(self.setup.game.actions),
-            hidden=list(self.config.hidden),
-            recurrent=self.config.recurrent,
-            common=self.common,
+            tensors |= named("critic.", self.critic)
+        return checkpoint_of(
+            self.config,
+            self.setup,
             iteration=self.iteration,
-            config=dataclasses.asdict(self.config),
             progress={"decisions": float(self.decisions), "seconds": self.seconds},
             tensors=tensors,
+            recurrent=self.config.recurrent,
+            common=self.layout if self.common else None,
         )
 
     def begin_from(self, checkpoint: Checkpoint) -> None:
@@ -439,27 +428,13 @@ class Trainer:
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go on from a checkpoint of this same configuration."""
-        check_fits(checkpoint, self.setup, "the run's checkpoint")
-        mine = dataclasses.asdict(self.config)
-        if checkpoint.config != mine:
-            other = sorted(k for k in mine.keys() | checkpoint.config.keys() if mine.get(k) != checkpoint.config.get(k))
-            raise CheckpointError(f"The run's checkpoint comes from another configuration: {', '.join(other)} differ.")
-        model = {k.removeprefix("model."): v for k, v in checkpoint.tensors.items() if k.startswith("model.")}
-        critic = {k.removeprefix("critic."): v for k, v in checkpoint.tensors.items() if k.startswith("critic.")}
-        state: dict[int, dict[str, torch.Tensor]] = {}
-        for name, tensor in checkpoint.tensors.items():
-            if name.startswith("optimizer."):
-                _, number, key = name.split(".")
-                state.setdefault(int(number), {})[key] = tensor
-        try:
-            self.net.load_state_dict(model)
+        with taking_up(checkpoint, self.config, self.setup):
+            self.net.load_state_dict(under("model.", checkpoint.tensors))
             if self.critic:
-                self.critic.load_state_dict(critic)
-            self.optimizer.load_state_dict({**self.optimizer.state_dict(), "state": state})
+                self.critic.load_state_dict(under("critic.", checkpoint.tensors))
+            load_optimizer(self.optimizer, checkpoint.tensors)
             self.decisions = int(checkpoint.progress["decisions"])
             self.seconds = checkpoint.progress["seconds"]
-        except (RuntimeError, ValueError, KeyError) as error:
-            raise CheckpointError(f"The run's checkpoint does not fit its configuration: {error}.") from None
         self.iteration = checkpoint.iteration
 
 
@@ -511,31 +486,12 @@ EVAL_SEED = 987_654_321
 """Deals of the measurements in the course of a run; training deals come from the run's own seed."""
 
 
-def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Callable[[int, dict[str, float]], None]) -> bool:
+def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
     """Train in the folder of ``run``, from ``checkpoint`` on if there is one; ``progress`` is told after each iteration.
 
     Gives True when all iterations are done, False when it was stopped before; a checkpoint is saved either way.
     """
     trainer = Trainer(config, config.setup())
-    if checkpoint is not None:
-        trainer.restore(checkpoint)
-    else:
-        if config.init is not None:
-            trainer.begin_from(load_checkpoint(run_named(config.init)[1]))
-        run.save(trainer.checkpoint())
-    progress(trainer.iteration, {})
-    if trainer.iteration >= config.iterations:
-        return True
-    with SummaryWriter(str(run.folder), purge_step=trainer.iteration + 1) as writer, run.interruptible():
-        while trainer.iteration < config.iterations and not run.stop_requested:
-            metrics = trainer.iterate()
-            done = trainer.iteration == config.iterations
-            if config.eval_every and (trainer.iteration % config.eval_every == 0 or done):
-                metrics.update(trainer.evaluate())
-            for name, value in metrics.items():
-                writer.add_scalar(name, value, trainer.iteration)
-            if run.save_is_due(config.checkpoint_minutes):
-                run.save(trainer.checkpoint())
-            progress(trainer.iteration, metrics)
-        run.save(trainer.checkpoint())
-    return trainer.iteration >= config.iterations
+    if checkpoint is None and config.init is not None:
+        trainer.begin_from(load_checkpoint(run_named(config.init)[1]))
+    return carry_out(trainer, run, checkpoint, progress)

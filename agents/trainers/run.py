@@ -1,4 +1,4 @@
-"""A run's folder: what every trainer keeps, and how it is stopped and taken up again.
+"""A run's folder: what every trainer keeps, and how it is stopped and taken up again; and the loop of those with iterations.
 
 ``config.yaml``              the resolved configuration
 ``run.json``                 versions, commit, command, when it started
@@ -14,16 +14,17 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, Protocol
 
 import yaml
+from torch.utils.tensorboard import SummaryWriter
 
 from nainjaune_env.errors import ConfigError
 from nainjaune_env.files import write_text
@@ -115,6 +116,63 @@ class Run:
         finally:
             for number, handler in before.items():
                 signal.signal(number, handler)
+
+
+Progress = Callable[[int, dict[str, float]], None]
+"""Is told how far a run is, and the metrics of the last iteration: none where it begins or goes on from."""
+
+
+class Iterating(Protocol):
+    """A trainer that goes by iterations, each of which depends on the seed, its number and what a checkpoint keeps alone."""
+
+    config: Any
+    """With ``iterations``, ``eval_every`` (iterations between measurements; 0 = none) and ``checkpoint_minutes``."""
+    iteration: int
+    """Iterations done."""
+
+    def iterate(self) -> dict[str, float]:
+        """One more; gives its metrics."""
+        ...
+
+    def evaluate(self) -> dict[str, float]:
+        """Measures what plays now; changes nothing."""
+        ...
+
+    def checkpoint(self) -> Checkpoint:
+        """All that is needed to go on, and to play."""
+        ...
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Go on from a checkpoint of this same configuration."""
+        ...
+
+
+def carry_out(trainer: Iterating, run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
+    """All iterations of a ``trainer`` in the folder of ``run``, from ``checkpoint`` on if there is one.
+
+    Gives True when all are done, False when it was stopped before; a checkpoint is saved either way.
+    """
+    config, iterations = trainer.config, int(trainer.config.iterations)
+    if checkpoint is not None:
+        trainer.restore(checkpoint)
+    else:
+        run.save(trainer.checkpoint())
+    progress(trainer.iteration, {})
+    if trainer.iteration >= iterations:
+        return True
+    with SummaryWriter(str(run.folder), purge_step=trainer.iteration + 1) as writer, run.interruptible():
+        while trainer.iteration < iterations and not run.stop_requested:
+            metrics = trainer.iterate()
+            done = trainer.iteration == iterations
+            if config.eval_every and (trainer.iteration % config.eval_every == 0 or done):
+                metrics.update(trainer.evaluate())
+            for name, value in metrics.items():
+                writer.add_scalar(name, value, trainer.iteration)
+            if run.save_is_due(config.checkpoint_minutes):
+                run.save(trainer.checkpoint())
+            progress(trainer.iteration, metrics)
+        run.save(trainer.checkpoint())
+    return trainer.iteration >= iterations
 
 
 def _commit() -> str | None:

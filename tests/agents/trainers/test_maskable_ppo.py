@@ -24,7 +24,7 @@ from nainjaune_agents.cli.main import main
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.net_agent import NetAgent, load_net_agent
-from nainjaune_agents.trainers import maskable_ppo, ppo
+from nainjaune_agents.trainers import ppo
 from nainjaune_agents.trainers.config import build, read_yaml
 from nainjaune_agents.trainers.maskable_ppo import METRICS, Config, Trainer, ended_rounds, payoff_spread, train
 from nainjaune_agents.trainers.run import Run
@@ -413,7 +413,8 @@ def test_the_callback_measures_any_model_as_the_arena_does() -> None:
 def test_every_metric_is_logged_and_every_logged_one_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     told: dict[str, list[tuple[int, float]]] = {}
     monkeypatch.setattr(
-        maskable_ppo.SummaryWriter, "add_scalar", lambda self, name, value, step: told.setdefault(name, []).append((step, value))
+        "nainjaune_agents.trainers.run.SummaryWriter.add_scalar",
+        lambda self, name, value, step: told.setdefault(name, []).append((step, value)),
     )
     run_in(tmp_path, tiny(iterations=5, eval_every=2, eval_deals=5, learning_rate=0.0, last_learning_rate=0.0, entropy=0.2))
     assert set(told) == set(METRICS)

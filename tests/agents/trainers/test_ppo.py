@@ -26,7 +26,6 @@ from nainjaune_agents.cli.main import main
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.net_agent import NetAgent, load_net_agent
 from nainjaune_agents.networks import masked_log_softmax
-from nainjaune_agents.trainers import ppo
 from nainjaune_agents.trainers.chains import Chains
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.ppo import METRICS, Config, Rollout, Trainer, minibatches, train
@@ -482,7 +481,7 @@ def writers(monkeypatch: pytest.MonkeyPatch) -> list[Writer]:
         made.append(Writer(folder, purge_step))
         return made[-1]
 
-    monkeypatch.setattr(ppo, "SummaryWriter", make)
+    monkeypatch.setattr("nainjaune_agents.trainers.run.SummaryWriter", make)
     return made
 
 

@@ -1,0 +1,95 @@
+"""What a trainer keeps in a checkpoint, and how it takes it out again."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from nainjaune_env.errors import CheckpointError
+from nainjaune_env.layout import Layout
+from nainjaune_env.spec import Setup
+
+from ..checkpoint import Checkpoint, check_fits
+
+
+def checkpoint_of(
+    config: Any,
+    setup: Setup,
+    *,
+    iteration: int,
+    progress: dict[str, float],
+    tensors: dict[str, Tensor],
+    recurrent: int = 0,
+    common: Layout | None = None,
+) -> Checkpoint:
+    """A checkpoint of a run under ``config``, which says its ``algorithm`` and the ``hidden`` layers of its network.
+
+    ``common``: the layout that the network takes if it is one for all tables of the game, None if it takes that of ``setup``.
+    """
+    head = setup.to_dict()
+    return Checkpoint(
+        algorithm=config.algorithm,
+        game=head["game"],
+        preset=head["preset"],
+        rules=head["rules"],
+        players=head["players"],
+        layout=(common or setup.layout).fingerprint,
+        actions=len(setup.game.actions),
+        hidden=list(config.hidden),
+        iteration=iteration,
+        config=dataclasses.asdict(config),
+        recurrent=recurrent,
+        common=common is not None,
+        progress=progress,
+        tensors=tensors,
+    )
+
+
+@contextmanager
+def taking_up(checkpoint: Checkpoint, config: Any, setup: Setup) -> Iterator[None]:
+    """Within this a trainer takes over what the ``checkpoint`` of its own run holds.
+
+    Raises :class:`CheckpointError` where it comes from another configuration, or its tensors are not what they should be.
+    """
+    check_fits(checkpoint, setup, "the run's checkpoint")
+    mine = dataclasses.asdict(config)
+    if checkpoint.config != mine:
+        other = sorted(k for k in mine.keys() | checkpoint.config.keys() if mine.get(k) != checkpoint.config.get(k))
+        raise CheckpointError(f"The run's checkpoint comes from another configuration: {', '.join(other)} differ.")
+    try:
+        yield
+    except (RuntimeError, ValueError, KeyError) as error:
+        raise CheckpointError(f"The run's checkpoint does not fit its configuration: {error}.") from None
+
+
+def named(prefix: str, net: torch.nn.Module) -> dict[str, Tensor]:
+    """The tensors of a network, with ``prefix`` before their names."""
+    return {prefix + name: tensor for name, tensor in net.state_dict().items()}
+
+
+def under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The tensors whose names begin with ``prefix``, by the rest of their names."""
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+
+
+OPTIMIZER = "optimizer."
+
+
+def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """What an optimizer has gathered, ``optimizer.<parameter>.<key>``."""
+    state = optimizer.state_dict()["state"]
+    return {f"{OPTIMIZER}{number}.{key}": tensor for number, found in state.items() for key, tensor in found.items()}
+
+
+def load_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+    """Let ``optimizer`` go on with what :func:`optimizer_tensors` gave."""
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in under(OPTIMIZER, tensors).items():
+        number, key = name.split(".")
+        state.setdefault(int(number), {})[key] = tensor
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
