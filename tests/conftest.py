@@ -1,8 +1,12 @@
-"""One torch thread: two beside another busy process are many times slower. And no window opens on anybody's screen."""
+"""One torch thread: two beside another busy process are many times slower. And no window opens on anybody's screen.
+
+A shell that runs the tests in the background may have switched Ctrl-C off, for their processes too: here it is on.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 
@@ -12,6 +16,8 @@ collect_ignore = ["rllib"]
 """It has an environment of its own, where it is named: ``make rllib``."""
 
 os.environ["SDL_VIDEODRIVER"] = "dummy"
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

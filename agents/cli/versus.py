@@ -58,6 +58,7 @@ def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent]) 
                 shown += f", LLR {test.llr(figure):+.2f} of {test.thresholds[0]:.2f} … {test.thresholds[1]:+.2f}"
             bar.set_postfix_str(shown, refresh=False)
             bar.update(figure.count - bar.n)
+            bar.refresh()  # looks are few, and each may be the last
 
         result = versus(setup, agents, deals=args.deals, seed=args.seed, test=test, pots=args.pots, progress=look)
     print(told(setup, result, test, args.seed))
