@@ -17,6 +17,7 @@ from nainjaune_env.spec import Setup
 from .exact import exact_agents
 from .heuristics import heuristics, modifiers
 from .search import searching
+from .zoo import PREFIX, is_zoo_name, shelf
 
 SAMPLED = "@sample"
 """Ending of a run's name that asks for actions drawn from the policy instead of the likeliest."""
@@ -39,6 +40,20 @@ def run_named(name: str) -> tuple[str | None, Path]:
     return (prefix, Path(rest)) if rest and prefix.isidentifier() else (None, Path(text))
 
 
+def checkpoint_path(name: str, setup: Setup) -> Path | None:
+    """The checkpoint, a file or the folder of a run, that the agent called ``name`` plays by at tables with ``setup``.
+
+    None where it plays by none, or there is none. Raises :class:`AgentError` where a player in the box is not for such tables.
+    """
+    text = unmodified(name).removesuffix(SAMPLED)
+    if is_zoo_name(text):
+        return shelf().find(text, setup).path
+    if text in named_agents(setup.game.name):
+        return None
+    path = run_named(text)[1]
+    return path if path.exists() else None
+
+
 def named_agents(game: str) -> Mapping[str, Agent]:
     """All agents for a game that go by a name of their own: heuristics, and solutions where there are any."""
     return {**heuristics(game), **exact_agents(game)}
@@ -47,9 +62,10 @@ def named_agents(game: str) -> Mapping[str, Agent]:
 def load_agent(name: str, setup: Setup) -> Agent:
     """The agent called ``name``, for tables with ``setup``.
 
-    The name of a heuristic or of a solution (``exact``), or the path of a run's folder or checkpoint (``runs/a``, also
-    ``ppo:runs/a``; with ``@sample`` at the end it draws from its policy). ``@search=50`` may follow, for a search of 50 deals
-    an action whose rollouts it plays, and what modifies an agent in this game (``cheapest@remember=0.7``).
+    The name of a heuristic or of a solution (``exact``), a player in the box (``zoo:strong``), or the path of a run's folder or
+    checkpoint (``runs/a``, also ``ppo:runs/a``); with ``@sample`` at the end a network draws from its policy. ``@search=50`` may
+    follow, for a search of 50 deals an action whose rollouts it plays, and what modifies an agent in this game
+    (``cheapest@remember=0.7``).
     Raises :class:`AgentError` where nobody answers to the name, or a solution is of other tables,
     :class:`~nainjaune_env.errors.CheckpointError` where a run is not whole or not for such tables.
     """
@@ -62,14 +78,16 @@ def load_agent(name: str, setup: Setup) -> Agent:
         exact[name].check(setup)
     if name in known:
         return known[name]
-    algorithm, path = run_named(name)
-    if path.exists():
+    path = checkpoint_path(name, setup)
+    algorithm, missing = (None, None) if is_zoo_name(name) else run_named(name)
+    if path is not None:
         from .net_agent import load_net_agent  # only here does torch come in
 
         return load_net_agent(path, setup, name, algorithm=algorithm, stochastic=name.endswith(SAMPLED))
-    if "/" in name or path.suffix:
-        raise AgentError(f"There is no run or checkpoint at {str(path)!r}.")
-    raise AgentError(choose_one("agent", name, known) + " The path of a run's folder is also an agent.")
+    if missing is not None and ("/" in name or missing.suffix):
+        raise AgentError(f"There is no run or checkpoint at {str(missing)!r}.")
+    zoo = [PREFIX + player for player in shelf().names()]
+    raise AgentError(choose_one("agent", name, [*known, *zoo]) + " The path of a run's folder is also an agent.")
 
 
 def _modified(agent: Agent, word: str, number: str, setup: Setup) -> Agent:
@@ -86,14 +104,14 @@ def _modified(agent: Agent, word: str, number: str, setup: Setup) -> Agent:
 def setup_of_runs(names: Sequence[str], game: str) -> Setup | None:
     """The game and rules that the runs among the agents ``names`` were trained under; None where none of them is a run.
 
-    A run that is for all tables of its game has no say beside one that is not. Raises :class:`AgentError` where two were trained
-    under different ones.
+    A run that is for all tables of its game has no say beside one that is not, and players in the box, who choose their file
+    by the table, have none at all. Raises :class:`AgentError` where two were trained under different ones.
     """
     found: dict[str, Setup] = {}
     anywhere: dict[str, Setup] = {}
     for name in names:
         path = run_named(name)[1]
-        if unmodified(name) not in named_agents(game) and path.exists():
+        if not is_zoo_name(name) and unmodified(name) not in named_agents(game) and path.exists():
             from .checkpoint import load_checkpoint
 
             kept = load_checkpoint(path)

@@ -347,6 +347,12 @@ class Setup:
         """The observation slots."""
         return self.game.layout(self.players)
 
+    @property
+    def knobs(self) -> dict[str, Any]:
+        """The knobs that are set over the preset, with their values."""
+        sheet = self.game.presets[self.preset].rules
+        return {name: value for name in self.rules.names() if (value := getattr(self.rules, name)) != getattr(sheet, name)}
+
     def to_dict(self) -> dict[str, Any]:
         """``game``, ``preset``, ``rules`` and ``players``, as in a record's head."""
         return {

@@ -13,6 +13,7 @@ from .figures import UNKNOWN, written
 from .markup import Markup, tag
 from .naming import short_names
 from .provenance import command
+from .summaries import section
 from .tournament import Result
 from .verdict import estimate, headline, sentences, strongest
 
@@ -39,7 +40,7 @@ def page(result: Result, made: Mapping[str, Any]) -> str:
         tag("title", {}, title),
         tag("style", {}, Markup(STYLE.read_text(encoding="utf-8"))),
     )
-    body = tag("main", {}, _top(result), _edges(result), _play(result), _speed(result), _again(result, made))
+    body = tag("main", {}, _top(result), _edges(result), section(result), _play(result), _speed(result), _again(result, made))
     return "<!DOCTYPE html>\n" + tag("html", {"lang": "en"}, head, tag("body", {}, body)) + "\n"
 
 
@@ -141,14 +142,13 @@ def _speed(result: Result) -> Markup:
 
 def _again(result: Result, made: Mapping[str, Any]) -> Markup:
     about = result.setup
-    sheet = about.game.presets[about.preset].rules
     knobs = [
         tag(
             "tr",
             {},
             tag("th", {"scope": "row"}, tag("code", {}, name)),
             tag("td", {"class": "text"}, json.dumps(value) if not isinstance(value, str) else value),
-            tag("td", {"class": "text"}, "" if value == getattr(sheet, name) else "set over the preset"),
+            tag("td", {"class": "text"}, "set over the preset" if name in about.knobs else ""),
         )
         for name, value in about.rules.to_dict().items()
     ]

@@ -22,16 +22,15 @@ LIBRARIES = ("nainjaune-env", "numpy", "numba", "torch")
 def command(result: Result) -> str:
     """The command that makes the result again, with all that the defaults would decide."""
     about = result.setup
-    sheet = about.game.presets[about.preset].rules
-    knobs = about.rules.to_dict()
     words = ["nainjaune", "evaluate", "--agents", *result.agents, "--game", about.game.name, "--preset", about.preset]
     words += ["--players", str(about.players)]
-    for name, value in knobs.items():
-        if value != getattr(sheet, name):
-            words += ["--set", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
+    for name, value in about.knobs.items():
+        words += ["--set", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
     words += ["--deals", str(result.deals), "--seed", str(result.seed)]
     if result.pots is not None:
         words += ["--pots", *map(str, result.pots)]
+    if result.ratings is None and len(result.agents) > 2:
+        words += ["--no-ratings"]
     return shlex.join([*words, "--out", "results"])
 
 

@@ -42,10 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--pots", type=int, nargs="+", metavar="CHIPS", help="chips in the pots before the antes (default: none)")
     parser.add_argument("--seed", type=int, default=0, help="deals and all other chance come from it (default: %(default)s)")
     parser.add_argument("--out", type=Path, help="folder for results.html, .csv, .json, .txt and .png; must not hold results")
+    parser.add_argument("--no-ratings", action="store_true", help="play no rounds among all agents (three or more) to rate them")
     parser.add_argument("--records", type=Path, metavar="FILE", help="also play whole matches and write their records here")
     parser.add_argument("--matches", type=int, default=100, help="how many matches for --records (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=1, help="torch's threads, at most the free cores (default: %(default)s)")
-    parser.add_argument("--list", action="store_true", help="list the game's heuristics and solutions, and stop")
+    parser.add_argument("--list", action="store_true", help="list the game's heuristics, solutions and players in the box")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -61,11 +62,13 @@ def run(args: argparse.Namespace) -> int:
     from ..exact import exact_agents
     from ..heuristics import heuristics
     from ..loading import load_agent, use_threads
+    from ..zoo import shelf
 
     if args.list:
         game = game_of(args).name
         solutions = [f"{name} ({agent.plays_at})" for name, agent in exact_agents(game).items()]
-        print("\n".join([*heuristics(game), *solutions]))
+        boxed = [f"{player.name} ({player.plays_at})" for player in shelf().players() if player.card.game == game]
+        print("\n".join([*heuristics(game), *solutions, *boxed]))
         return 0
     named = args.versus or args.agents
     if not named:
@@ -98,11 +101,11 @@ def run(args: argparse.Namespace) -> int:
         with tqdm(total=args.matches, unit="match", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
             write_records(args.records, record_matches(setup, agents, args.matches, seed=args.seed, progress=bar.update))
         print(f"Records of {args.matches} matches: {args.records}")
-    pairs = len(agents) * (len(agents) - 1)
-    with tqdm(total=pairs * args.deals, unit="deal", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
+    pairs, rated = len(agents) * (len(agents) - 1), len(agents) > 2 and not args.no_ratings
+    with tqdm(total=(pairs + rated) * args.deals, unit="deal", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
         measure = args.out is not None
         result = tournament(
-            setup, agents, deals=args.deals, seed=args.seed, pots=args.pots, measure=measure, progress=bar.update
+            setup, agents, deals=args.deals, seed=args.seed, pots=args.pots, measure=measure, rated=rated, progress=bar.update
         )
     print(text_table(result))
     if args.out is not None:

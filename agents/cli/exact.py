@@ -232,9 +232,7 @@ def _solved(setup: Setup) -> Solved | None:
 
 
 def _heading(setup: Setup, but: str = "") -> str:
-    sheet = setup.game.presets[setup.preset].rules
-    knobs = {name: value for name in setup.rules.names() if (value := getattr(setup.rules, name)) != getattr(sheet, name)}
-    told = "".join(f", {name} = {value}" for name, value in knobs.items() if name != but)
+    told = "".join(f", {name} = {value}" for name, value in setup.knobs.items() if name != but)
     return f"{setup.game.title}, preset {setup.preset}, {setup.players} players{told}."
 
 

@@ -10,12 +10,12 @@ from importlib.metadata import version
 
 from nainjaune_env.errors import NainJauneError
 
-from . import curves, evaluate, exact, exploit, film, play, record, train
+from . import curves, evaluate, exact, exploit, film, play, record, train, zoo
 
 EXTRAS = ("torch", "safetensors", "tensorboard", "matplotlib")
 """What the extra ``train`` installs."""
 
-COMMANDS = (train, curves, evaluate, play, exact, exploit, record, film)
+COMMANDS = (train, curves, evaluate, play, exact, exploit, record, film, zoo)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

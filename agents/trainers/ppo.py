@@ -24,6 +24,7 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ from ..arena.duplicate import Duplicate
 from ..chance import For, generator
 from ..checkpoint import Checkpoint, check_fits, load_checkpoint
 from ..common_layout import common_layout, seat_counts
-from ..loading import load_agent, run_named
+from ..loading import checkpoint_path, load_agent
 from ..net_agent import NetAgent, build_net, stored_net
 from ..networks import PolicyValueNet, ValueNet, masked_log_softmax
 from ..sampling import sample
@@ -493,5 +494,5 @@ def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Pro
     """
     trainer = Trainer(config, config.setup())
     if checkpoint is None and config.init is not None:
-        trainer.begin_from(load_checkpoint(run_named(config.init)[1]))
+        trainer.begin_from(load_checkpoint(checkpoint_path(config.init, trainer.setup) or Path(config.init)))
     return carry_out(trainer, run, checkpoint, progress)

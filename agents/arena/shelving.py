@@ -1,0 +1,123 @@
+"""Putting a run's network into the box: without what only training needs, rated, and with its card."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from nainjaune_env.errors import CheckpointError, ConfigError
+from nainjaune_env.spec import Setup
+
+from ..checkpoint import Checkpoint, check_fits, load_checkpoint, save_checkpoint
+from ..loading import load_agent
+from ..zoo import Card, Rating, Shelf, save_card
+from ..zoo.cards import digest
+from .duplicate import Duplicate
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where a network comes from: its own run and those that this began from, the first one first."""
+
+    commands: list[str]
+    commit: str | None
+    machine: str
+    seconds: float
+    decisions: float
+
+
+def origin(run: Path) -> Origin:
+    """Of the run in the folder ``run``; raises :class:`CheckpointError` where the folder does not say."""
+    checkpoint = load_checkpoint(run)
+    try:
+        about: dict[str, Any] = json.loads((run / "run.json").read_text(encoding="utf-8"))
+        program, *rest = about["command"]
+        commit, machine = about["commit"], about["machine"]
+    except (OSError, ValueError, KeyError) as error:
+        raise CheckpointError(f"{str(run)!r} does not say how it was made (run.json): {error}.") from None
+    words = ["python", "train.py", *rest] if Path(program).name == "train.py" else ["nainjaune", *rest]
+    own = Origin([shlex.join(words)], commit, machine, checkpoint.progress["seconds"], checkpoint.progress["decisions"])
+    began_from = checkpoint.config.get("init")
+    if began_from is None:
+        return own
+    before = origin(Path(began_from))
+    return replace(
+        own,
+        commands=[*before.commands, *own.commands],
+        seconds=before.seconds + own.seconds,
+        decisions=before.decisions + own.decisions,
+    )
+
+
+def shelve(
+    run: Path,
+    name: str,
+    setups: Sequence[Setup],
+    *,
+    against: Sequence[str],
+    deals: int,
+    seed: int,
+    note: str,
+    shelf: Shelf,
+    progress: Callable[[int], object] | None = None,
+) -> Path:
+    """Rate the network of the finished ``run`` under ``setups`` and put it on the ``shelf`` as ``name``; gives its file's path.
+
+    ``progress`` is told of deals done, of ``deals`` for each setup and each agent that it is rated ``against``. Raises
+    :class:`ConfigError` where the player has a file for these tables already, and :class:`CheckpointError` where the run does
+    not play at them.
+    """
+    checkpoint = load_checkpoint(run)
+    made = origin(run)
+    for setup in setups:
+        check_fits(checkpoint, setup, repr(str(run)))
+    path = shelf.folder / name / f"{_stem(checkpoint, setups[0])}.safetensors"
+    if path.exists():
+        raise ConfigError(f"{str(path)!r} exists, and is not overwritten: delete it and its card first.")
+    ratings = [_rating(str(run), rival, setup, deals, seed, progress) for setup in setups for rival in against]
+    bare = {key: tensor for key, tensor in checkpoint.tensors.items() if key.startswith("model.")}
+    save_checkpoint(path, replace(checkpoint, tensors=bare))
+    card = Card(
+        game=checkpoint.game,
+        preset=None if checkpoint.common else checkpoint.preset,
+        players=None if checkpoint.common else checkpoint.players,
+        knobs={} if checkpoint.common else setups[0].knobs,
+        sha256=digest(path),
+        note=note,
+        algorithm=checkpoint.algorithm,
+        made_by=made.commands,
+        commit=made.commit,
+        seconds=round(made.seconds, 1),
+        decisions=made.decisions,
+        machine=made.machine,
+        ratings=ratings,
+    )
+    save_card(path.with_suffix(".json"), card)
+    return path
+
+
+def _stem(checkpoint: Checkpoint, setup: Setup) -> str:
+    """The name of the file: the game alone where it plays at any table, else also what it was trained on."""
+    if checkpoint.common:
+        return checkpoint.game
+    knobs = [f"{knob}-{value}" for knob, value in setup.knobs.items()]
+    return "-".join([checkpoint.preset, str(checkpoint.players), *knobs])
+
+
+def _rating(hero: str, rival: str, setup: Setup, deals: int, seed: int, progress: Callable[[int], object] | None) -> Rating:
+    duplicate = Duplicate(setup, [load_agent(hero, setup), load_agent(rival, setup)], seed=seed)
+    edge = duplicate.edge(0, 1, deals, progress=progress)
+    return Rating(
+        field=rival,
+        preset=setup.preset,
+        players=setup.players,
+        knobs=setup.knobs,
+        mean=round(edge.mean, 4),
+        ci95=round(edge.ci95, 4),
+        deals=deals,
+        seed=seed,
+    )

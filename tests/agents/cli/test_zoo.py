@@ -1,0 +1,65 @@
+"""``nainjaune zoo``: the list, the cards, and a run put into a box."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from nainjaune_agents.cli.main import main
+from tests.agents.positions import small
+from tests.agents.trainers.test_ppo import run_in, tiny
+from tests.agents.zoo.boxes import put
+
+
+def nainjaune(capfd: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    """The exit status, what was printed, and what went to stderr, without the progress bar."""
+    status = main(words)
+    out, err = capfd.readouterr()
+    return status, out, re.sub(r"[^\n]*\r", "", err).strip()
+
+
+def test_the_list_and_a_card(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    put(tmp_path, "strong", small(), "classic-3")
+    put(tmp_path, "strong", small(), "nain_jaune", anywhere=True)
+    put(tmp_path, "other", small(), "nain_jaune", anywhere=True)
+    status, out, _ = nainjaune(capfd, "zoo", "--folder", str(tmp_path))
+    assert status == 0
+    assert out.splitlines() == [
+        "zoo:other      Nain Jaune at any table                      +0.500 ± 0.100 over lowest",
+        "zoo:strong     Nain Jaune (classic, max_rounds 2) with 3 seats +0.500 ± 0.100 over lowest",
+        "zoo:strong     Nain Jaune at any table                      +0.500 ± 0.100 over lowest",
+    ]
+    status, out, _ = nainjaune(capfd, "zoo", "zoo:other", "--folder", str(tmp_path))
+    assert status == 0
+    for part in ("A small one.", "1.5 minutes", "  python train.py --out runs/x", "classic max_rounds=2, 3 seats", "seed 9"):
+        assert part in out
+
+
+def test_a_run_is_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    run_in(Path("runs/a"), tiny(iterations=1))
+    words = ["zoo", "tiny", "--folder", "box", "--add", "runs/a", "--note", "Tiny.", "--against", "lowest", "--deals", "20"]
+    status, out, _ = nainjaune(capfd, *words)
+    assert status == 0
+    path = Path(out.removeprefix("In the box: ").strip())
+    assert path.is_file()
+    assert "zoo:tiny" in nainjaune(capfd, "zoo", "--folder", "box")[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["nobody"], "Unknown player in the box 'nobody'"),
+        (["--add", "runs/a"], "--add takes a name, --note and --against"),
+        (["a", "--note", "x"], "--note and --against go with --add"),
+        (["a", "--add", "runs/a", "--note", "x", "--against", "lowest", "--deals", "1"], "--deals is at least 2"),
+        (["a", "--add", "runs/none", "--note", "x", "--against", "lowest"], "There is no checkpoint at 'runs/none"),
+    ],
+)
+def test_what_is_refused(words: list[str], says: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    put(tmp_path, "a", small(), "classic-3")
+    status, _, err = nainjaune(capfd, "zoo", *words, "--folder", str(tmp_path))
+    assert status == 1
+    assert says in err

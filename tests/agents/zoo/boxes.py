@@ -1,0 +1,49 @@
+"""Boxes of small players, for the tests of whatever takes players from one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from nainjaune_agents.checkpoint import save_checkpoint
+from nainjaune_agents.common_layout import common_layout
+from nainjaune_agents.networks import PolicyValueNet
+from nainjaune_agents.zoo import Card, Rating, Shelf, save_card
+from nainjaune_agents.zoo.cards import digest
+from nainjaune_env.spec import Setup
+from tests.agents.test_checkpoint import make
+
+RATING = Rating(field="lowest", preset="classic", players=3, knobs={"max_rounds": 2}, mean=0.5, ci95=0.1, deals=50, seed=9)
+
+
+def put(box: Path, name: str, setup: Setup, stem: str, *, anywhere: bool = False) -> Path:
+    """A player ``name`` in the folder ``box`` for tables with ``setup``, or for any; gives the path of its file."""
+    path = box / name / f"{stem}.safetensors"
+    save_checkpoint(path, make_common(setup) if anywhere else make(setup))
+    values: dict[str, Any] = {
+        "game": setup.game.name,
+        "preset": None if anywhere else setup.preset,
+        "players": None if anywhere else setup.players,
+        "knobs": {} if anywhere else setup.knobs,
+    }
+    card = Card(
+        **values, sha256=digest(path), note="A small one.", algorithm="ppo", made_by=["python train.py --out runs/x"],
+        commit="abc", seconds=90.0, decisions=2e6, machine="Linux", ratings=[RATING],
+    )  # fmt: skip
+    save_card(path.with_suffix(".json"), card)
+    return path
+
+
+def make_common(setup: Setup) -> Any:
+    """The checkpoint of a small net for all tables of a game."""
+    layout = common_layout(setup.game)
+    net = PolicyValueNet(layout, len(setup.game.actions), [6], torch.Generator().manual_seed(3))
+    tensors = {f"model.{key}": tensor for key, tensor in net.state_dict().items()}
+    return make(setup, common=True, layout=layout.fingerprint, tensors=tensors)
+
+
+def box_of(folder: Path) -> Shelf:
+    """The box in ``folder``."""
+    return Shelf(folder)
