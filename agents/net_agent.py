@@ -17,6 +17,7 @@ from nainjaune_env.spec import Setup
 from .checkpoint import Checkpoint, check_fits, load_checkpoint
 from .common_layout import common_layout
 from .networks import PolicyValueNet
+from .quick_net import QuickNet
 from .sampling import greedy, sample
 from .specialised import specialised
 
@@ -52,6 +53,10 @@ class NetAgent:
         weights = np.exp(legal - legal.max(axis=1, keepdims=True))
         shares: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
         return shares
+
+    def scorer(self) -> QuickNet:
+        """The network as it is now, for rollouts: near enough to it and several times as quick."""
+        return QuickNet(self.net)
 
     def _logits(self, turn: Turn) -> NDArray[np.float32]:
         state = turn.memory if self.net.recurrent else None

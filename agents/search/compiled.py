@@ -78,3 +78,33 @@ def step_each(tables: Any, rules: Any, actions: Any) -> None:
     """One of ``actions (N,) int64`` at each of ``tables (N,)``; all must be legal."""
     for i in range(tables.size):
         game.step(tables[i], rules, actions[i])
+
+
+@jit
+def step_on(tables: Any, rules: Any, actions: Any, playing: Any, legal: Any, observation: Any) -> Any:
+    """One of ``actions (K,) int64`` at each of the tables ``playing[:K]``, and on to where somebody must choose, or to the end.
+
+    The L tables of which something is asked are written to ``playing[:L]``, in the order they had, what is legal there to
+    ``legal[:L]``, and what the seats to act observe to ``observation[:L]``; gives L.
+    """
+    asked = 0
+    for k in range(actions.size):
+        table = tables[playing[k]]
+        game.step(table, rules, actions[k])
+        while table.stage == PLAYING:
+            moves = game.legal(table, rules)
+            if game.asks(table, rules, moves):
+                playing[asked], legal[asked] = playing[k], moves
+                game.encode(table, rules, table.seat, observation[asked])
+                asked += 1
+                break
+            game.step(table, rules, lowest(moves))
+    return asked
+
+
+@jit
+def settle(tables: Any, rules: Any, seats: Any, payoff: Any, value: Any) -> None:
+    """The payoffs of ``seats (N,)`` at ``tables (N,)`` after their rounds, into ``value (N,)``; ``payoff (n,)`` is scratch."""
+    for i in range(tables.size):
+        game.payoffs(tables[i], rules, payoff)
+        value[i] = payoff[seats[i]]

@@ -1,13 +1,14 @@
 """Rollouts: what an action is worth in a world, by playing the round to its end with one policy in every seat.
 
-Compiled where the policy is (``random``, rules of thumb), else through a batch, as many worlds and actions at once as memory is
-set aside for.
+Compiled where the policy is (``random``, rules of thumb), and but for the network where it is one; any other agent plays them
+through a batch. As many worlds and actions are played at once as memory is set aside for.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from nainjaune_env.prng import RowStreams, streams
 from nainjaune_env.spec import GameSpec, Setup
 
 from ..heuristics import Compiled, RandomAgent, rules_of_thumb
+from ..sampling import greedy, sample
 
 ROWS = 16384
 """Most tables that are played at once through a batch."""
@@ -33,6 +35,25 @@ class Rollouts(Protocol):
 
         Gives their payoffs of the round, in the game's unit, shape ``(N, A)``; 0 for other actions.
         """
+        ...
+
+
+class Logits(Protocol):
+    """What scores actions by what a seat observes, and by nothing else."""
+
+    def logits(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """A number for each action, legal or not, ``(K, A)``, of ``observation (K, size)``."""
+        ...
+
+
+@runtime_checkable
+class Scorer(Agent, Protocol):
+    """An agent that plays by logits: the largest of the legal ones, or if ``stochastic`` drawn from their softmax."""
+
+    stochastic: bool
+
+    def scorer(self) -> Logits:
+        """Its logits, as quick as they are to be had; they may be off by rounding."""
         ...
 
 
@@ -50,6 +71,8 @@ def rollouts_by(agent: Agent, setup: Setup) -> Rollouts:
         return CompiledRollouts(setup, None)
     if isinstance(agent, Compiled):
         return CompiledRollouts(setup, agent.which)
+    if isinstance(agent, Scorer):
+        return ScoredRollouts(setup, agent.scorer(), stochastic=agent.stochastic)
     return BatchedRollouts(setup, agent)
 
 
@@ -79,31 +102,75 @@ class CompiledRollouts:
         return value
 
 
-class BatchedRollouts:
-    """By any agent that remembers nothing; plies that need not be asked for are made without asking."""
+class _Tables(ABC):
+    """What rollouts of many tables at once have in common: every legal action of every world is a table."""
 
-    def __init__(self, setup: Setup, agent: Agent) -> None:
-        self._agent = agent
+    def __init__(self, setup: Setup) -> None:
+        self._setup = setup
+        self._actions = len(setup.game.actions)
         self._code = compiled_for(setup.game)
-        self._batch = Batch(setup, ROWS, autoreset=False)
-        self._states = streams(0, ROWS)
 
     def values(self, worlds: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64]:
-        """See :class:`Rollouts`. What the agent draws at a table comes from the state of its world's generator."""
-        which, action = np.nonzero(actions[:, None] >> np.arange(self._batch.num_actions) & 1)
-        value = np.zeros((len(worlds), self._batch.num_actions))
+        """See :class:`Rollouts`."""
+        which, action = np.nonzero(actions[:, None] >> np.arange(self._actions) & 1)
+        value = np.zeros((len(worlds), self._actions))
         for at in range(0, len(which), ROWS):
             part = slice(at, at + ROWS)
             value[which[part], action[part]] = self._play(worlds[which[part]], action[part])
         return value
 
-    def _play(self, worlds: NDArray[Any], action: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The payoffs of the seats to act by one ``action (R,)`` each."""
-        batch, index = self._batch, np.arange(len(worlds))
-        seat = worlds["seat"].astype(np.int64)
-        self._code.step_each(worlds, batch.setup.kernel_rules, action)
-        self._states[index] = worlds["rng"]
-        batch.set_tables(index, worlds)
+    @abstractmethod
+    def _play(self, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The payoffs of the seats to act at ``tables (R,)``, which may be written over, by ``actions (R,)``; R <= ROWS."""
+
+
+class ScoredRollouts(_Tables):
+    """By an agent that plays by logits. A seat's are made from its observation alone; the rest of the way is compiled.
+
+    What it draws at a table comes from the table's own generator, so that all actions are tried with the same luck.
+    """
+
+    def __init__(self, setup: Setup, scorer: Logits, *, stochastic: bool) -> None:
+        super().__init__(setup)
+        self._scorer = scorer
+        self._stochastic = stochastic
+        self._legal = np.zeros(ROWS, np.int64)
+        self._observation = np.zeros((ROWS, setup.layout.size), np.uint8)
+        self._payoff = np.zeros(setup.players, np.int32)
+
+    def _play(self, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        rules, legal, observation = self._setup.kernel_rules, self._legal, self._observation
+        seats, states = tables["seat"].astype(np.int64), tables["rng"].copy()
+        playing = np.arange(len(tables))
+        left = self._code.step_on(tables, rules, actions, playing, legal, observation)
+        while left:
+            logits = self._scorer.logits(observation[:left])
+            if self._stochastic:
+                actions = sample(logits, legal[:left], RowStreams(states, playing[:left]))[0]
+            else:
+                actions = greedy(logits, legal[:left])
+            left = self._code.step_on(tables, rules, actions, playing, legal, observation)
+        value = np.zeros(len(tables), np.int64)
+        self._code.settle(tables, rules, seats, self._payoff, value)
+        return value
+
+
+class BatchedRollouts(_Tables):
+    """By any agent that remembers nothing; plies that need not be asked for are made without asking."""
+
+    def __init__(self, setup: Setup, agent: Agent) -> None:
+        super().__init__(setup)
+        self._agent = agent
+        self._batch = Batch(setup, ROWS, autoreset=False)
+        self._states = streams(0, ROWS)
+
+    def _play(self, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.int64]:
+        # what the agent draws at a table comes from the state of its world's generator
+        batch, index = self._batch, np.arange(len(tables))
+        seat = tables["seat"].astype(np.int64)
+        self._code.step_each(tables, batch.setup.kernel_rules, actions)
+        self._states[index] = tables["rng"]
+        batch.set_tables(index, tables)
         payoff = batch.reward[index, seat].astype(np.int64)
         while not batch.done[index].all():
             playing = index[~batch.done[index]]

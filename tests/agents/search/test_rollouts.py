@@ -6,9 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from numpy.typing import NDArray
 
+from nainjaune_agents.arena.timing import Timed
 from nainjaune_agents.heuristics import heuristics
-from nainjaune_agents.search.rollouts import BatchedRollouts, CompiledRollouts, rollouts_by
+from nainjaune_agents.quick_net import QuickNet
+from nainjaune_agents.search.rollouts import BatchedRollouts, CompiledRollouts, ScoredRollouts, rollouts_by
 from nainjaune_env.agent import Agent, Turn
 from nainjaune_env.batch import Batch, legal_actions
 from nainjaune_env.prng import streams
@@ -57,11 +61,62 @@ def test_rollouts_come_to_what_rounds_played_by_hand_do(setup: Setup, skip_force
             assert worlds.tobytes() == before
 
 
-def test_rules_of_thumb_and_chance_are_compiled_and_nets_are_not() -> None:
+@setups
+@pytest.mark.parametrize("skip_forced", [True, False])
+def test_rollouts_by_logits_are_those_of_the_agent_through_a_batch(setup: Setup, skip_forced: bool) -> None:
+    """In float32, where the quick network chooses what the network does; and by hand, where it draws nothing."""
+    batch = positions(setup, skip_forced=skip_forced)
+    worlds = batch.tables
+    for stochastic in (False, True):
+        agent = untrained(setup, stochastic=stochastic)
+        scored = ScoredRollouts(setup, QuickNet(agent.net, torch.float32), stochastic=stochastic)
+        before = worlds.tobytes()
+        values = scored.values(worlds, batch.legal)
+        assert values.tolist() == BatchedRollouts(setup, agent).values(worlds, batch.legal).tolist()
+        assert worlds.tobytes() == before
+        if not stochastic:
+            for w, word in enumerate(batch.legal):
+                for action in legal_actions(int(word)):
+                    assert values[w, action] == by_hand(setup, agent, worlds[w], action)
+
+
+class Seeing:
+    """Logits that are always the same, of a net that notes what it is shown."""
+
+    def __init__(self, actions: int) -> None:
+        self.row = np.linspace(1, 0, actions, dtype=np.float32)
+        self.shown: list[bytes] = []
+
+    def logits(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
+        self.shown += [row.tobytes() for row in observation]
+        return np.tile(self.row, (len(observation), 1))
+
+
+@setups
+def test_a_scorer_is_shown_what_the_seat_to_act_observes_and_nothing_else(setup: Setup) -> None:
+    batch = positions(setup)
+    scorer = Seeing(batch.num_actions)
+    ScoredRollouts(setup, scorer, stochastic=False).values(batch.tables[:3], batch.legal[:3])
+    expected: list[bytes] = []
+    for world, word in zip(batch.tables[:3], batch.legal[:3], strict=True):
+        for action in legal_actions(int(word)):
+            played = Batch(setup, 1, autoreset=False)
+            played.set_tables(0, world)
+            while not played.done[0]:
+                played.step([action])
+                if not played.done[0]:
+                    expected.append(played.observe(played.seat)[0].tobytes())
+                    action = legal_actions(int(played.legal[0]))[0]
+    assert sorted(scorer.shown) == sorted(expected)
+    assert len(expected) > 10
+
+
+def test_who_plays_rollouts_how() -> None:
     setup = small()
     for name, agent in heuristics("nain_jaune").items():
         assert isinstance(rollouts_by(agent, setup), CompiledRollouts), name
-    assert isinstance(rollouts_by(untrained(setup), setup), BatchedRollouts)
+    assert isinstance(rollouts_by(untrained(setup), setup), ScoredRollouts)
+    assert isinstance(rollouts_by(Timed(untrained(setup)), setup), BatchedRollouts)
 
 
 @setups
@@ -103,7 +158,12 @@ def test_rollouts_at_random_draw_every_action_alike(setup: Setup) -> None:
 def test_more_tables_than_are_played_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     setup = small()
     batch = positions(setup)
-    agent = heuristics("nain_jaune")["tally"]
-    whole = BatchedRollouts(setup, agent).values(batch.tables, batch.legal)
+    agent, net = heuristics("nain_jaune")["tally"], QuickNet(untrained(setup).net, torch.float32)
+
+    def values() -> list[Any]:
+        ways = (BatchedRollouts(setup, agent), ScoredRollouts(setup, net, stochastic=True))
+        return [way.values(batch.tables, batch.legal).tolist() for way in ways]
+
+    whole = values()
     monkeypatch.setattr("nainjaune_agents.search.rollouts.ROWS", 5)
-    assert BatchedRollouts(setup, agent).values(batch.tables, batch.legal).tolist() == whole.tolist()
+    assert values() == whole
