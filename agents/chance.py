@@ -17,6 +17,7 @@ class For(IntEnum):
     FILM = 4
     VERSUS = 5
     MIXED = 6
+    ALPHA_RANK = 7
 
 
 def generator(seed: int, purpose: For, *key: int) -> np.random.Generator:

@@ -15,6 +15,7 @@ from nainjaune_env.files import replacing, write_text
 from .naming import short_names as short_names
 from .page import page
 from .provenance import provenance
+from .summaries import csv_rows, text_lines
 from .tournament import Result
 
 CSV_HEAD = (
@@ -23,7 +24,10 @@ CSV_HEAD = (
 
 
 def text_table(result: Result) -> str:
-    """The payoff matrix for the terminal: a row a hero, a column a field, the edge ± the 95 % interval's half-width."""
+    """The payoff matrix for the terminal: a row a hero, a column a field, the edge ± the 95 % interval's half-width.
+
+    Of three agents or more what sums it up stands below.
+    """
     short = short_names(result.agents)
     cells = [["hero \\ field", *short]]
     for hero, name in zip(result.agents, short, strict=True):
@@ -42,7 +46,8 @@ def text_table(result: Result) -> str:
         f"{result.setup.game.unit.capitalize()} a round of the hero in a field of one other agent, beyond what that field gets "
         "in the same seat on the\nsame deal; 95 % intervals over deals.\n"
     )
-    return head + "\n".join(lines) + "\n"
+    below = text_lines(result)
+    return head + "\n".join([*lines, *(["", *below] if below else [])]) + "\n"
 
 
 def write_report(result: Result, folder: Path) -> Path:
@@ -65,7 +70,7 @@ def import_drawing() -> None:
 
 
 def _csv(result: Result) -> str:
-    """A line a number: edges first, as the measure ``edge``, then what else was measured."""
+    """A line a number: edges first, as the measure ``edge``, then what sums them up, then what else was measured."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     about = result.setup
@@ -74,6 +79,8 @@ def _csv(result: Result) -> str:
     for edge in result.edges:
         pair = [*run, edge.hero, edge.field_name]
         writer.writerow([*pair, "edge", "", "difference", about.game.unit, edge.mean, edge.ci95, edge.moments.count])
+    for agent, measure, part, unit, mean, ci95 in csv_rows(result):
+        writer.writerow([*run, agent, "", measure, part, "hero", unit, mean, ci95, result.deals])
     for edge in result.edges:
         for figure in () if edge.measured is None else edge.measured.figures():
             for of, found in (("hero", figure.hero), ("field", figure.field), ("difference", figure.difference)):

@@ -5,14 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.errors import AgentError
 from nainjaune_env.spec import Setup
 
+from ..chance import For, generator
+from .alpharank import Masses, masses
 from .duplicate import Duplicate, Edge
 from .measured import Measured
+from .ratings import Ratings, rate
 from .ratios import Estimate
 from .timing import Clock, Timed
 
@@ -31,10 +37,23 @@ class Result:
     """Every ordered pair of different agents, heroes in the order of ``agents``."""
     clocks: list[Clock] = field(default_factory=list)
     """What each agent's decisions took, where it was to be measured."""
+    ratings: Ratings | None = None
+    """Of all agents at one table, where they were to be rated."""
 
     def edge(self, hero: str, rival: str) -> Edge:
         """The edge of ``hero`` over a field of ``rival``."""
         return next(edge for edge in self.edges if (edge.hero, edge.field_name) == (hero, rival))
+
+    @cached_property
+    def alpha_rank(self) -> Masses | None:
+        """What the edges come to in a population, agents in order; None for two agents, of whom they say it all."""
+        if len(self.agents) < 3:
+            return None
+        mean, half = np.zeros((2, len(self.agents), len(self.agents)))
+        for edge in self.edges:
+            pair = self.agents.index(edge.hero), self.agents.index(edge.field_name)
+            mean[pair], half[pair] = edge.mean, edge.ci95
+        return masses(mean, half, generator(self.seed, For.ALPHA_RANK))
 
     def to_dict(self) -> dict[str, Any]:
         """As ``results.json`` holds it."""
@@ -62,6 +81,13 @@ class Result:
                 for edge in self.edges
             ],
         }
+        if self.ratings is not None:
+            held["ratings"] = self.ratings.to_dict()
+        if self.alpha_rank is not None:
+            shares = zip(self.agents, self.alpha_rank.mass, self.alpha_rank.low, self.alpha_rank.high, strict=True)
+            held["alpha_rank"] = [
+                {"agent": agent, "mass": float(mass), "low": float(low), "high": float(high)} for agent, mass, low, high in shares
+            ]
         if self.clocks:
             held["milliseconds_a_decision"] = {clock.agent: clock.milliseconds for clock in self.clocks}
         return held
@@ -97,11 +123,14 @@ def tournament(
     seed: int,
     pots: Sequence[int] | None = None,
     measure: bool = False,
+    rated: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> Result:
-    """Play all ordered pairs over the same ``deals`` deals; ``progress`` is told of deals done, pairs x deals in all.
+    """Play all ordered pairs over the same ``deals`` deals; ``progress`` is told of deals done: each once a
+    pair, and ``rated`` once more.
 
-    ``measure``: count what is done, and time decisions; nothing that is played depends on it.
+    ``measure``: count what is done, and time decisions. ``rated``: play the deals once more, with all agents at one table, and
+    rate them. Edges depend on neither.
 
     Raises :class:`AgentError` for fewer than two agents, or two of one name.
     """
@@ -117,4 +146,5 @@ def tournament(
         if hero != rival
     ]
     clocks = [agent.clock for agent in timed]
-    return Result(setup, names, deals, seed, None if pots is None else list(pots), edges, clocks)
+    ratings = rate(setup, agents, deals=deals, seed=seed, pots=pots, progress=progress) if rated else None
+    return Result(setup, names, deals, seed, None if pots is None else list(pots), edges, clocks, ratings)

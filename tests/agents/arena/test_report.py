@@ -33,7 +33,7 @@ def result() -> Result:
 
 def test_the_table_has_a_row_a_hero_and_a_column_a_field(result: Result) -> None:
     text = text_table(result)
-    head, rule, *rows = text.splitlines()[3:]
+    head, rule, *rows = text.splitlines()[3:8]
     assert set(rule) == {"─"}
     assert head.split() == ["hero", "\\", "field", "first", "lowest", "second@sample"]
     half = "± 0.198"  # t(99) = 1.984, over ten
@@ -62,6 +62,8 @@ def test_files(result: Result, tmp_path: Path) -> None:
     assert held["versions"]["python"] == platform.python_version()
     with (report.parent / "results.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
+    summed_up, rows = rows[6:], rows[:6]
+    assert {row["measure"] for row in summed_up} == {"alpha_rank"}
     assert [(row["hero"], row["field"], float(row["mean"])) for row in rows] == [
         (NAMES[i], NAMES[j], mean) for (i, j), mean in MEANS.items()
     ]

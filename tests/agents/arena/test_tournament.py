@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
-from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.arena.duplicate import Duplicate, Edge
+from nainjaune_agents.arena.ratings import rate
+from nainjaune_agents.arena.statistics import Moments
 from nainjaune_agents.arena.tournament import Result, tournament
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_env.errors import AgentError
-from tests.agents.arena.scripted import First, Last
+from tests.agents.arena.scripted import Chance, First, Last
 from tests.agents.positions import small
 
 
@@ -18,7 +21,7 @@ from tests.agents.positions import small
 def result() -> Result:
     setup = small(4)
     known = heuristics(setup.game.name)
-    return tournament(setup, [known[name] for name in ("random", "lowest", "longest")], deals=200, seed=1)
+    return tournament(setup, [known[name] for name in ("random", "lowest", "longest")], deals=200, seed=1, rated=True)
 
 
 def test_all_ordered_pairs_heroes_in_order(result: Result) -> None:
@@ -49,7 +52,11 @@ def test_a_rule_of_thumb_beats_chance_and_chance_does_not_beat_it(result: Result
 
 def test_results_are_as_others_will_read_them(result: Result) -> None:
     held = result.to_dict()
-    assert list(held) == ["game", "preset", "players", "rules", "deals", "seed", "unit", "pots", "agents", "edges"]
+    names = ["game", "preset", "players", "rules", "deals", "seed", "unit", "pots", "agents", "edges", "ratings", "alpha_rank"]
+    assert list(held) == names
+    assert result.ratings is not None
+    assert held["ratings"] == result.ratings.to_dict()
+    assert [row["agent"] for row in held["alpha_rank"]] == result.agents
     assert held["preset"] == "classic"
     assert (held["players"], held["deals"], held["seed"], held["pots"]) == (4, 200, 1, None)
     assert held["rules"] == result.setup.rules.to_dict()
@@ -68,6 +75,26 @@ def test_progress_counts_every_deal_of_every_pair() -> None:
     agents = [First("a"), Last("b"), First("c")]
     tournament(small(), agents, deals=7, seed=0, pots=[1, 2, 3, 4, 5], progress=told.append)
     assert sum(told) == 6 * 7
+    tournament(small(), agents, deals=7, seed=0, pots=[1, 2, 3, 4, 5], rated=True, progress=told.append)
+    assert sum(told) == 6 * 7 + 7 * 7
+
+
+def test_rating_changes_no_edge_and_is_that_of_rate() -> None:
+    agents = [First("a"), Chance("b"), Chance("c")]
+    plain, rated = (tournament(small(), agents, deals=30, seed=2, pots=[1, 2, 3, 4, 5], rated=rated) for rated in (False, True))
+    assert plain.ratings is None
+    assert plain.edges == rated.edges
+    assert rated.ratings == rate(small(), agents, deals=30, seed=2, pots=[1, 2, 3, 4, 5])
+
+
+def test_alpha_rank_is_that_of_the_edges_and_two_agents_need_none() -> None:
+    means = {"ab": 1.0, "ba": -1.0, "bc": 0.5, "cb": 0.0, "ca": 2.0, "ac": -1.0}
+    edges = [Edge(pair[0], pair[1], Moments(100, mean, 9.0)) for pair, mean in means.items()]
+    result = Result(small(), ["a", "b", "c"], 100, 3, None, edges)
+    assert result.alpha_rank is not None
+    for found in (result.alpha_rank.mass, result.alpha_rank.low, result.alpha_rank.high):
+        np.testing.assert_allclose(found, 1 / 3)
+    assert Result(small(), ["a", "b"], 100, 3, None, edges[:2]).alpha_rank is None
 
 
 @pytest.mark.parametrize("names", [[], ["a"], ["a", "b", "a"]])

@@ -91,7 +91,7 @@ def test_evaluate_end_to_end(elsewhere: Path, capfd: pytest.CaptureFixture[str])
     status, out, err = nainjaune(capfd, *words, "--seed", "5", "--set", "max_rounds=2", "--out", "results/x")
     assert (status, err) == (0, "")
     assert "classic, 3 players, 40 deals, seed 5" in out
-    assert [line.split()[0] for line in out.splitlines() if " ± " in line] == ["random", "lowest", "a"]
+    assert [line.split()[0] for line in out.splitlines() if " ± " in line] == ["random", "lowest", "a"] * 2  # edges, and ratings
     assert out.rstrip().endswith("Report: results/x/results.html")
     assert sorted(os.listdir("results/x")) == ["results.csv", "results.html", "results.json", "results.png", "results.txt"]
     held = json.loads(Path("results/x/results.json").read_text(encoding="utf-8"))
@@ -101,6 +101,11 @@ def test_evaluate_end_to_end(elsewhere: Path, capfd: pytest.CaptureFixture[str])
     assert {entry["measure"] for entry in held["edges"][0]["measures"]} > {"payoff", "captures_dealt"}
     shown = f"{held['edges'][0]['mean']:+.3f} ± {held['edges'][0]['ci95']:.3f}"
     assert shown in out
+    assert [row["agent"] for row in held["ratings"]["agents"]] == held["agents"]
+    assert nainjaune(capfd, *words, "--seed", "5", "--set", "max_rounds=2", "--no-ratings", "--out", "results/y")[0] == 0
+    plain = json.loads(Path("results/y/results.json").read_text(encoding="utf-8"))
+    assert "ratings" not in plain
+    assert [edge["mean"] for edge in plain["edges"]] == [edge["mean"] for edge in held["edges"]]
 
     before = Path("results/x/results.json").read_bytes()
     status, out, err = nainjaune(capfd, *words, "--seed", "6", "--out", "results/x")
