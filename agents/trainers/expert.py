@@ -50,7 +50,7 @@ from .labels import Labels, all_labels, load_labels, save_labels
 from .ppo import EVAL_SEED
 from .run import Run
 from .schedule import anneal
-from .state import checkpoint_of, named, taking_up, under
+from .state import begin_from, checkpoint_of, named, taking_up, under
 
 ROLLOUTS = ("rule", "net")
 
@@ -70,8 +70,9 @@ class Config:
     shard: int = option(1000, "decisions labelled for each shard")
     rounds: int = option(256, "rounds played for each shard, of whose decisions those are chosen")
     explore: float = option(0.1, "share of the actions in those rounds that are drawn uniformly instead of by the player")
+    init: str | None = option(None, "the run whose network it begins with, in place of 'rule' (none: a fresh one)")
     rule: str = option("random", "the agent that plays the first generation's rounds, and rollouts")
-    rollouts: str = option("rule", "who plays the rollouts of later generations: 'rule', or the 'net', at many times the cost")
+    rollouts: str = option("rule", "who plays the rollouts once there is a network: 'rule', or the 'net', at many times the cost")
     deals: int = option(40, "worlds that the search tries each legal action in")
     temperature: float = option(0.5, "the policy's target is softmax(mean / temperature), in the game's unit (chips, cards)")
     window: int = option(2, "generations whose labels are learned: the newest, and those before it")
@@ -162,13 +163,18 @@ class Trainer:
 
     # ---- labels --------------------------------------------------------------------------------------------------
 
+    @property
+    def has_learned(self) -> bool:
+        """Whether the network has learned anything yet, here or in the run that it began from."""
+        return self.generation > 0 or self.config.init is not None
+
     def player(self) -> Agent:
         """Who plays the rounds of this generation."""
-        return NetAgent("net", self.net, stochastic=True) if self.generation else self.rule
+        return NetAgent("net", self.net, stochastic=True) if self.has_learned else self.rule
 
     def expert(self) -> SearchAgent:
         """Who labels their decisions. Without halving: all actions are learned from, and not the best alone."""
-        by_net = self.generation and self.config.rollouts == "net"
+        by_net = self.has_learned and self.config.rollouts == "net"
         policy = NetAgent("net", self.net) if by_net else self.rule
         return SearchAgent("expert", rollouts_by(policy, self.setup), self.config.deals, halving=False)
 
@@ -230,7 +236,7 @@ class Trainer:
         """Gradient steps on ``labels``; gives the metrics of the last epoch."""
         c = self.config
         target, value = targets(labels, c.temperature)
-        if self.generation == 0:
+        if not self.has_learned:
             # Fixed from here on: the value head learns in this unit.
             self.net.payoff_scale.fill_(max(float(value.std()), 1.0))
         elif c.fresh:
@@ -373,6 +379,8 @@ def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Cal
     if checkpoint is not None:
         trainer.restore(checkpoint)
     else:
+        if config.init is not None:
+            begin_from(trainer.net, config.init, trainer.setup)
         run.save(trainer.checkpoint())
     progress(trainer.generation * config.labelled, {})
     if trainer.generation >= config.generations:

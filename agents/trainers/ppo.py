@@ -24,7 +24,6 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,17 +32,17 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nainjaune_env.agent import Seating
-from nainjaune_env.errors import CheckpointError, ConfigError
+from nainjaune_env.errors import ConfigError
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.prng import streams
 from nainjaune_env.spec import Setup
 
 from ..arena.duplicate import Duplicate
 from ..chance import For, generator
-from ..checkpoint import Checkpoint, check_fits, load_checkpoint
+from ..checkpoint import Checkpoint
 from ..common_layout import common_layout, seat_counts
-from ..loading import checkpoint_path, load_agent
-from ..net_agent import NetAgent, build_net, stored_net
+from ..loading import load_agent
+from ..net_agent import NetAgent
 from ..networks import PolicyValueNet, ValueNet, masked_log_softmax
 from ..sampling import sample
 from ..specialised import specialised
@@ -54,7 +53,7 @@ from .config import at_least, at_most, option, settle
 from .mixture import mixed_setups, setup_names, share_out
 from .run import Progress, Run, carry_out
 from .schedule import anneal
-from .state import checkpoint_of, load_optimizer, named, optimizer_tensors, taking_up, under
+from .state import begin_from, checkpoint_of, load_optimizer, named, optimizer_tensors, taking_up, under
 
 
 @dataclass(frozen=True)
@@ -415,18 +414,6 @@ class Trainer:
             common=self.layout if self.common else None,
         )
 
-    def begin_from(self, checkpoint: Checkpoint) -> None:
-        """Take over the network of another run, and nothing else of it."""
-        where = f"{self.config.init!r}, which the run is to begin from,"
-        check_fits(checkpoint, self.setup, where)
-        mine, other = (list(self.config.hidden), self.config.recurrent), (checkpoint.hidden, checkpoint.recurrent)
-        if mine != other:
-            raise CheckpointError(f"{where} has hidden={other[0]} recurrent={other[1]}, and this run {mine[0]} and {mine[1]}.")
-        if self.common and not checkpoint.common:
-            raise CheckpointError(f"{where} is a network for one table, and this run is for a mixture.")
-        whole = stored_net(checkpoint, self.layout, where) if self.common else build_net(checkpoint, self.setup, where)
-        self.net.load_state_dict(whole.state_dict())
-
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go on from a checkpoint of this same configuration."""
         with taking_up(checkpoint, self.config, self.setup):
@@ -494,5 +481,5 @@ def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Pro
     """
     trainer = Trainer(config, config.setup())
     if checkpoint is None and config.init is not None:
-        trainer.begin_from(load_checkpoint(checkpoint_path(config.init, trainer.setup) or Path(config.init)))
+        begin_from(trainer.net, config.init, trainer.setup, common=trainer.layout if trainer.common else None)
     return carry_out(trainer, run, checkpoint, progress)

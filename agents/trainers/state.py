@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -14,7 +15,10 @@ from nainjaune_env.errors import CheckpointError
 from nainjaune_env.layout import Layout
 from nainjaune_env.spec import Setup
 
-from ..checkpoint import Checkpoint, check_fits
+from ..checkpoint import Checkpoint, check_fits, load_checkpoint
+from ..loading import checkpoint_path
+from ..net_agent import build_net, stored_net
+from ..networks import PolicyValueNet
 
 
 def checkpoint_of(
@@ -65,6 +69,24 @@ def taking_up(checkpoint: Checkpoint, config: Any, setup: Setup) -> Iterator[Non
         yield
     except (RuntimeError, ValueError, KeyError) as error:
         raise CheckpointError(f"The run's checkpoint does not fit its configuration: {error}.") from None
+
+
+def begin_from(net: PolicyValueNet, run: str, setup: Setup, *, common: Layout | None = None) -> None:
+    """Let ``net`` begin as the network of another ``run``, by its name as an agent, and take over nothing else of it.
+
+    ``common`` is the layout of ``net`` if it is one for all tables of the game, None if it is for tables with ``setup``. Raises
+    :class:`CheckpointError` where there is no such run, or the two networks are not alike.
+    """
+    checkpoint = load_checkpoint(checkpoint_path(run, setup) or Path(run))
+    where = f"{run!r}, which the run is to begin from,"
+    check_fits(checkpoint, setup, where)
+    mine, other = (list(net.hidden), net.recurrent), (checkpoint.hidden, checkpoint.recurrent)
+    if mine != other:
+        raise CheckpointError(f"{where} has hidden={other[0]} recurrent={other[1]}, and this run {mine[0]} and {mine[1]}.")
+    if common and not checkpoint.common:
+        raise CheckpointError(f"{where} is a network for one table, and this run is for a mixture.")
+    whole = stored_net(checkpoint, common, where) if common else build_net(checkpoint, setup, where)
+    net.load_state_dict(whole.state_dict())
 
 
 def named(prefix: str, net: torch.nn.Module) -> dict[str, Tensor]:

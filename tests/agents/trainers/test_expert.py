@@ -210,6 +210,26 @@ def test_who_plays_and_who_labels(tmp_path: Path) -> None:
     assert len({mean.tobytes() for mean in (*made, by_rule.mean)}) == 3
 
 
+def test_it_begins_with_another_runs_network(tmp_path: Path) -> None:
+    """It plays the first rounds already, and the rollouts where these are the network's; its values keep their unit."""
+    before = run_in(tmp_path / "before", tiny())
+    config = tiny(init=str(tmp_path / "before"), rollouts="net", seed=9, generations=1)
+    begun = run_in(tmp_path / "a", config, stop_at=0)
+    assert begun.iteration == 0
+    assert all(torch.equal(tensor, before.tensors[name]) for name, tensor in begun.tensors.items())
+    trainer = Trainer(config, tmp_path / "a" / LABELS)
+    assert trainer.player().name == "net"
+    trainer.restore(begun)
+    by_net = trainer.label(0, trainer.expert())
+    by_rule = trainer_of(tmp_path / "b" / LABELS, seed=9).label(0, trainer_of(tmp_path / "b" / LABELS).expert())
+    assert not np.array_equal(by_net.observation, by_rule.observation)
+    after = run_in(tmp_path / "a", config, resume=True)
+    assert torch.equal(after.tensors["model.payoff_scale"], before.tensors["model.payoff_scale"])
+    assert not torch.equal(after.tensors["model.policy.weight"], before.tensors["model.policy.weight"])
+    with pytest.raises(CheckpointError, match=r"has hidden=\[16\] recurrent=0, and this run \[8\] and 0"):
+        run_in(tmp_path / "c", tiny(init=str(tmp_path / "before"), hidden=[8]))
+
+
 # ---------------------------------------------------------------- learning
 
 

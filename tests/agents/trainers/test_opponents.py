@@ -16,6 +16,7 @@ from nainjaune_agents.checkpoint import FILE_NAME, load_checkpoint
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.trainers import ppo
 from nainjaune_agents.trainers.ppo import LEARNER, Config, Trainer
+from nainjaune_agents.trainers.state import begin_from
 from nainjaune_env.agent import Turn
 from nainjaune_env.batch import Batch
 from nainjaune_env.errors import AgentError, CheckpointError
@@ -95,7 +96,7 @@ def digest(net: torch.nn.Module) -> str:
 def test_the_opponents_weights_stay_as_they_are(target: Path) -> None:
     file = (target / FILE_NAME).read_bytes()
     trainer = trainer_of(against(target))
-    trainer.begin_from(load_checkpoint(target))
+    begin_from(trainer.net, str(target), trainer.setup)
     frozen = trainer.opponents[0][0].net  # type: ignore[attr-defined]
     before = digest(frozen)
     assert digest(trainer.net) == before
