@@ -10,7 +10,7 @@ from typing import Any
 from nainjaune_env.spec import Setup
 
 from ..checkpoint import FILE_NAME, check_fits, load_checkpoint
-from ..loading import named_agents, run_named, unmodified
+from ..loading import SAMPLED, checkpoint_path, unmodified
 from . import ppo
 from .config import build
 
@@ -36,20 +36,21 @@ def response_configs(
     head = setup.to_dict()
     common = {**{key: head[key] for key in ("game", "preset", "players", "rules")}, "centre": False, "eval_every": 0}
     begins: dict[str, dict[str, Any]] = {FRESH: {}}
-    path = run_named(target)[1]
-    if unmodified(target) not in named_agents(setup.game.name) and path.exists():
-        checkpoint = load_checkpoint(path)
-        check_fits(checkpoint, setup, repr(target))
-        begins[FROM_NETWORK] = {"init": str(path), "hidden": checkpoint.hidden, "recurrent": checkpoint.recurrent}
+    path = checkpoint_path(target, setup)
+    if path is not None:
+        checkpoint, name = load_checkpoint(path), unmodified(target).removesuffix(SAMPLED)
+        check_fits(checkpoint, setup, repr(name))
+        begins[FROM_NETWORK] = {"init": name, "hidden": checkpoint.hidden, "recurrent": checkpoint.recurrent}
     own = {"opponents": target, "seed": seed, "iterations": iterations, **settings}
     return {way: build(ppo.Config, {**common, **RECIPES[way], **own, **begins[way]}) for way in begins}
 
 
-def digest(target: str) -> str | None:
-    """SHA-256 of the checkpoint that the agent called ``target`` plays by; None where it plays by none."""
-    path = run_named(target)[1]
-    path = path / FILE_NAME if path.is_dir() else path
-    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+def digest(target: str, setup: Setup) -> str | None:
+    """SHA-256 of the checkpoint that the agent called ``target`` plays by at tables with ``setup``; None where by none."""
+    path = checkpoint_path(target, setup)
+    if path is None:
+        return None
+    return hashlib.sha256((path / FILE_NAME if path.is_dir() else path).read_bytes()).hexdigest()
 
 
 TRIED = 3
