@@ -7,6 +7,8 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from nainjaune_env.spec import Setup
 
 from ..checkpoint import FILE_NAME, check_fits, load_checkpoint
@@ -53,15 +55,16 @@ def digest(target: str, setup: Setup) -> str | None:
     return hashlib.sha256((path / FILE_NAME if path.is_dir() else path).read_bytes()).hexdigest()
 
 
-TRIED = 3
-"""Iterations that are timed, after one that compiles."""
+TRIED = 5
+"""Iterations that are timed, after one that compiles; the middle one counts, as a machine may be busy for a moment."""
 
 
 def seconds_an_iteration(config: ppo.Config) -> float:
     """How long an iteration of ``config`` takes here and now; what is learned meanwhile is thrown away."""
     trainer = ppo.Trainer(config, config.setup())
     trainer.iterate()
-    began = time.perf_counter()
+    clock = [time.perf_counter()]
     for _ in range(TRIED):
         trainer.iterate()
-    return (time.perf_counter() - began) / TRIED
+        clock.append(time.perf_counter())
+    return float(np.median(np.diff(clock)))
