@@ -4,6 +4,11 @@ Every action is tried in the same worlds (common random numbers): what is asked 
 drops out. After each phase the worse half of the actions is given up, and what is left is tried in more worlds (Karnin, Koren and
 Somekh, "Almost optimal exploration in multi-armed bandits", 2013).
 
+Where the rollouts' policy says by logits what it thinks of each action, that is its prior: actions that it takes a thousand times
+less often than its favourite are not tried, and where worlds are few it takes more of them to overrule it: each nat of its
+log-probability counts as a fifth of a standard error. (Where it is nearly sure there is so nothing to search, which is most
+of the time; and the largest of many noisy means is no longer mostly noise.)
+
 An action is worth the seat's own payoff of the round. An edge in duplicate play is the hero's payoff less what the field gets in
 that seat on that deal, and the latter does not depend on what the hero does: so the action with the most is the one with the
 largest edge, and taking off what the other seats get would bring in what is not asked.
@@ -22,11 +27,15 @@ from nainjaune_env.errors import AgentError
 from nainjaune_env.spec import GameSpec, Setup
 from nainjaune_env.worlds import draw_worlds, generator_states
 
-from .rollouts import Rollouts, rollouts_by
+from .rollouts import Logits, Rollouts, Scorer, rollouts_by
 
 WORLDS = 4096
 """Worlds, those of one decision more, that are looked into at once: memory does not grow with the number of decisions."""
 MAX_DEALS = 10_000
+UNLIKELY = -np.log(1000.0)
+"""Of an action, in nats against the likeliest: less is not tried."""
+ERRORS_PER_NAT = 0.2
+"""What a nat of the prior counts, in standard errors of an action's mean. Both numbers: docs/search.md."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +43,7 @@ class Values:
     """What a search has found out about K decisions."""
 
     mean: NDArray[np.float64]
-    """Mean payoff of the seat to act by each action, ``(K, A)``; NaN where it is not legal."""
+    """Mean payoff of the seat to act by each action, ``(K, A)``; NaN where it was not tried."""
     error: NDArray[np.float64]
     """Its standard error, ``(K, A)``; NaN where the action was tried less than twice."""
     count: NDArray[np.int64]
@@ -46,53 +55,81 @@ class Values:
 class SearchAgent:
     """Plays what a search finds best. It is handed no table but those that the seat to act may see."""
 
-    def __init__(self, name: str, rollouts: Rollouts, deals: int, *, halving: bool = True) -> None:
-        """``deals`` for each legal action on average: with ``halving`` more for the better ones, without it for all alike."""
+    def __init__(
+        self, name: str, rollouts: Rollouts, deals: int, *, halving: bool = True, prior: Logits | None = None
+    ) -> None:
+        """``deals`` for each action tried on average: with ``halving`` more for the better ones, without it for all alike.
+
+        ``prior`` says by what a seat observes how likely each action is; without one all legal actions are tried, none favoured.
+        """
         self.name = name
         self.deals = deals
         self.halving = halving
         self._rollouts = rollouts
+        self._prior = prior
 
     def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
-        """The action found best, shape ``(K,)``; nothing is searched where one alone is legal."""
+        """The action found best, shape ``(K,)``; nothing is searched where there is one alone to try."""
         states = generator_states(rng.random(len(turn.index)))
-        choice = np.flatnonzero(turn.legal & (turn.legal - 1))
-        actions: NDArray[np.int64] = turn.mask.argmax(axis=1)
-        actions[choice] = self._search(turn.setup, turn.tables[choice], turn.legal[choice], states[choice]).action
+        tried, nats = self._promising(turn)
+        choice = np.flatnonzero(tried & (tried - 1))
+        actions: NDArray[np.int64] = _rows(tried, turn.num_actions).argmax(axis=1)
+        if choice.size:
+            actions[choice] = self._search(turn.setup, turn.tables[choice], tried[choice], nats[choice], states[choice]).action
         return actions
 
     def evaluate_actions(self, turn: Turn, rng: Chance) -> Values:
         """What each action is worth, as far as it was tried."""
-        return self._search(turn.setup, turn.tables, turn.legal, generator_states(rng.random(len(turn.index))))
+        return self._search(turn.setup, turn.tables, *self._promising(turn), generator_states(rng.random(len(turn.index))))
+
+    def _promising(self, turn: Turn) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """The actions to try, as words ``(K,)``, and the prior in nats against the likeliest, ``(K, A)``, 0 where not tried."""
+        if self._prior is None:
+            return turn.legal, np.zeros(turn.mask.shape)
+        logits = np.where(turn.mask, self._prior.logits(turn.observation), -np.inf)
+        nats = logits - logits.max(axis=1, keepdims=True)
+        likely = nats > UNLIKELY
+        return np.where(likely, np.int64(1) << np.arange(turn.num_actions), 0).sum(axis=1), np.where(likely, nats, 0.0)
 
     def _search(
-        self, setup: Setup, tables: NDArray[Any], legal: NDArray[np.int64], states: NDArray[np.uint64]
+        self,
+        setup: Setup,
+        tables: NDArray[Any],
+        tried: NDArray[np.int64],
+        nats: NDArray[np.float64],
+        states: NDArray[np.uint64],
     ) -> Values:
-        deals = schedule(_number(legal), self.deals, halving=self.halving)
+        deals = schedule(_number(tried), self.deals, halving=self.halving)
         groups = (deals.sum(axis=0).cumsum() - 1) // WORLDS
         parts = [
-            self._search_part(setup, tables[these], legal[these], states[these], deals[:, these])
+            self._search_part(setup, tables[these], tried[these], nats[these], states[these], deals[:, these])
             for these in np.split(np.arange(len(tables)), np.flatnonzero(np.diff(groups)) + 1)
         ]
         return Values(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
     def _search_part(
-        self, setup: Setup, tables: NDArray[Any], legal: NDArray[np.int64], states: NDArray[np.uint64], deals: NDArray[np.int64]
+        self,
+        setup: Setup,
+        tables: NDArray[Any],
+        left: NDArray[np.int64],
+        nats: NDArray[np.float64],
+        states: NDArray[np.uint64],
+        deals: NDArray[np.int64],
     ) -> tuple[NDArray[Any], ...]:
         """The fields of :class:`Values` for some tables, with so many ``deals (P, K)`` in each phase."""
         owner = np.repeat(np.arange(len(tables)), deals.sum(axis=0))
         worlds = draw_worlds(setup, tables, owner, states)
         phase = np.concatenate([np.repeat(np.arange(len(deals)), column) for column in deals.T])
-        sums, left = Sums(len(tables), len(setup.game.actions)), legal
+        sums = Sums(len(tables), len(setup.game.actions))
         for number in range(len(deals)):
             now = phase == number
             tried = left[owner[now]]
             sums.add(owner[now], tried, self._rollouts.values(worlds[now], tried))
+            score = sums.mean() + sums.typical_error()[:, None] * ERRORS_PER_NAT * nats
             if self.halving:
-                left = np.where(deals[number] > 0, better_half(sums.mean(), left), left)
-        mean = sums.mean()
-        best = np.where(_rows(left, mean.shape[1]), mean, -np.inf).argmax(axis=1)
-        return mean, sums.error(), sums.count, best
+                left = np.where(deals[number] > 0, better_half(score, left), left)
+        best = np.where(_rows(left, score.shape[1]), score, -np.inf).argmax(axis=1)
+        return sums.mean(), sums.error(), sums.count, best
 
 
 def schedule(number: NDArray[np.int64], deals: int, *, halving: bool) -> NDArray[np.int64]:
@@ -136,11 +173,17 @@ class Sums:
         np.divide(np.maximum(spread, 0), self.count * (self.count - 1), out=error, where=often)
         return np.sqrt(error, out=error)
 
+    def typical_error(self) -> NDArray[np.float64]:
+        """The mean of the errors that there are, ``(K,)``; 0 where there is none."""
+        often = self.count > 1
+        typical: NDArray[np.float64] = np.where(often, self.error(), 0.0).sum(axis=1) / np.maximum(often.sum(axis=1), 1)
+        return typical
 
-def better_half(mean: NDArray[np.float64], left: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Of the actions ``left (K,)``, as words, the better half by ``mean (K, A)``, rounded up; of equals the lower numbers."""
-    number = mean.shape[1]
-    key = np.where(_rows(left, number), -mean, np.inf)
+
+def better_half(score: NDArray[np.float64], left: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Of the actions ``left (K,)``, as words, the better half by ``score (K, A)``, rounded up; of equals the lower numbers."""
+    number = score.shape[1]
+    key = np.where(_rows(left, number), -score, np.inf)
     order = np.argsort(key, axis=1, kind="stable")
     keep = (_number(left) + 1) // 2
     kept = np.arange(number) < keep[:, None]
@@ -165,4 +208,6 @@ def searching(agent: Agent, deals: float, setup: Setup) -> SearchAgent:
         raise AgentError(f"{agent.name} searches already, and each decision of its rollouts would be a search of its own.")
     if not 1 <= deals <= MAX_DEALS or deals != int(deals):
         raise AgentError(f"After @search= comes a whole number of deals from 1 to {MAX_DEALS}, not {deals:g}.")
-    return SearchAgent(f"{agent.name}@search={deals:g}", rollouts_by(agent, setup), int(deals))
+    rollouts = rollouts_by(agent, setup)
+    prior = agent.scorer() if isinstance(agent, Scorer) else None
+    return SearchAgent(f"{agent.name}@search={deals:g}", rollouts, int(deals), prior=prior)
