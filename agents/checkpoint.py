@@ -51,7 +51,8 @@ class Checkpoint:
     progress: dict[str, float] = field(default_factory=dict)
     """Running totals of the trainer: decisions, seconds."""
     tensors: dict[str, Tensor] = field(default_factory=dict)
-    """``model.*``, ``optimizer.*``, with a privileged critic ``critic.*``, and with past selves ``past.<number>.*``."""
+    """``model.*``, ``optimizer.*``; with a privileged critic ``critic.*``, a belief head ``belief.*``, past selves
+    ``past.<number>.*``."""
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:

@@ -100,6 +100,20 @@ class PolicyValueNet(ObservationNet):
     ) -> tuple[Tensor, Tensor, Tensor | None]:
         """Logits ``(K, A) float32``, not masked, values ``(K,) float32``, and the state ``(K, recurrent)`` after each decision.
 
+        Takes what :meth:`trunk` takes.
+        """
+        features, state = self.trunk(observation, state, batch_sizes)
+        return *self.heads(features), state
+
+    def heads(self, features: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits and values of ``features (K, width)``."""
+        return self.policy(features).float(), self.value(features).squeeze(-1).float()
+
+    def trunk(
+        self, observation: Tensor, state: Tensor | None = None, batch_sizes: Tensor | None = None
+    ) -> tuple[Tensor, Tensor | None]:
+        """What the heads take, ``(K, width)``, and the state ``(K, recurrent)`` after each decision.
+
         ``observation (K, size) uint8``. A net that remembers takes either the ``state`` that each decision comes with, or whole
         rounds of decisions: then the rows are those of a packed sequence (all first decisions, all second ones …, the seats
         with most of them first), and ``batch_sizes (L,) int64`` says how many there are of each.
@@ -113,8 +127,7 @@ class PolicyValueNet(ObservationNet):
                 assert state is not None
                 state = self.gru(looked[None], state[None].to(looked.dtype))[0][0]
             seen = torch.cat([seen, torch.sigmoid(self.recall(state)), state], dim=1)
-        x = self.body(seen)
-        return self.policy(x).float(), self.value(x).squeeze(-1).float(), state
+        return self.body(seen), state
 
     @torch.inference_mode()
     def evaluate(
@@ -132,6 +145,30 @@ class PolicyValueNet(ObservationNet):
         logits, values, after = self(torch.from_numpy(observation), torch.from_numpy(state))
         state[...] = after.float().numpy()
         return logits.numpy(), values.numpy()
+
+
+class BeliefHead(nn.Module):
+    """Only for training: a guess, from the features of a :class:`PolicyValueNet`, at what all other seats alone see.
+
+    It plays no part in play. What helps to guess others' cards is thereby in the features, for the heads to use.
+    """
+
+    high: Tensor
+
+    def __init__(self, width: int, seen: Layout, all_seen: Layout, generator: torch.Generator) -> None:
+        """``width`` of the features; ``seen`` by the seat to act, and ``all_seen`` by a critic (``Layout.omniscient``)."""
+        super().__init__()
+        self.first = seen.size
+        self.register_buffer("high", torch.from_numpy(all_seen.high[seen.size :]).float(), persistent=False)
+        self.guess = _linear(width, all_seen.size - seen.size, 0.1, generator)
+
+    def loss(self, features: Tensor, all_seen: Tensor) -> Tensor:
+        """Mean cross-entropy of the guesses from ``features (K, width)`` at what others see in ``all_seen (K, size) uint8``.
+
+        In nats a byte; a byte counts as the share that it is of its highest value.
+        """
+        goal = all_seen[:, self.first :].float() / self.high
+        return nn.functional.binary_cross_entropy_with_logits(self.guess(features).float(), goal)
 
 
 def _mlp(inputs: int, hidden: Sequence[int], generator: torch.Generator) -> nn.Sequential:

@@ -1,5 +1,5 @@
-"""Writes the reference pages into ``docs/``: of every game (presets, knobs, actions, observation slots, measures), and of every
-trainer (configuration keys, metrics).
+"""Writes the reference pages into ``docs/``: of every game (presets, knobs, actions, observation slots, measures), of every
+trainer (configuration keys, metrics), and of the players in the box (what stands on their cards).
 
 python docs/generate.py           write the pages
 python docs/generate.py --check   write nothing; show what has drifted and exit with 1
@@ -14,6 +14,7 @@ from pathlib import Path
 
 from nainjaune_agents.trainers import get_trainer, trainer_names
 from nainjaune_agents.trainers.config import options
+from nainjaune_agents.zoo import PREFIX, Player, shelf
 from nainjaune_env import game_names, get_game
 from nainjaune_env.spec import GameSpec
 from nainjaune_env.tables import knob_table, markdown_table, preset_table
@@ -74,10 +75,45 @@ def trainer_page(name: str) -> str:
     return "\n".join(parts)
 
 
+def zoo_page() -> str:
+    """The players in the box, by name."""
+    parts = [(DOCS / "heads" / "zoo.md").read_text(encoding="utf-8")]
+    box = shelf()
+    for name in box.names():
+        parts.append(f"## {PREFIX}{name}\n")
+        for player in box.players(name):
+            parts.append(player_section(player))
+    return "\n".join(parts)
+
+
+def player_section(player: Player) -> str:
+    """One file of a player: what it is, how it was made, what it is worth."""
+    card = player.card
+    unit = get_game(card.game).unit
+    rows = []
+    for rating in card.ratings:
+        knobs = "".join(f", `{knob}={value}`" for knob, value in rating.knobs.items())
+        where = f"`{rating.preset}`{knobs}, {rating.players} seats"
+        edge = f"{rating.mean:+.3f} ± {rating.ci95:.3f}"
+        rows.append([where, f"`{rating.field}`", edge, f"{rating.deals:,}", str(rating.seed)])
+    effort = f"{card.decisions / 1e6:.3g} million decisions, {card.seconds / 60:.1f} minutes"
+    commands = "\n".join(card.made_by)
+    return "\n".join(
+        [
+            f"### {player.plays_at}\n",
+            f"{card.note} Trained by [{card.algorithm}](trainer_{card.algorithm}.md): {effort}, at commit {str(card.commit)[:12]}. "
+            f"`{player.path.parent.name}/{player.path.name}`, {player.path.stat().st_size / 1e6:.2f} MB.\n",
+            f"```\n{commands}\n```\n",
+            markdown_table(["at", "over a field of", f"edge, {unit} a round", "deals", "seed"], rows),
+        ]
+    )
+
+
 def pages() -> dict[str, str]:
     """Every page by its file's name."""
     found = {f"{name}.md": page(get_game(name)) for name in game_names()}
     found.update({f"trainer_{name}.md": trainer_page(name) for name in trainer_names()})
+    found["zoo.md"] = zoo_page()
     return found
 
 

@@ -43,7 +43,7 @@ from ..checkpoint import Checkpoint
 from ..common_layout import common_layout, seat_counts
 from ..loading import load_agent
 from ..net_agent import NetAgent
-from ..networks import PolicyValueNet, ValueNet, masked_log_softmax
+from ..networks import BeliefHead, PolicyValueNet, ValueNet, masked_log_softmax
 from ..sampling import sample
 from ..specialised import specialised
 from ..spread import random_spread
@@ -88,6 +88,7 @@ class Config:
     max_grad_norm: float = option(0.5, "gradients are scaled down to this norm")
     privileged: bool = option(False, "judge by a critic that sees all hands; the policy that plays never does")
     critic_hidden: list[int] = option([256, 256], "widths of that critic's layers")
+    belief: float = option(0.0, "weight of guessing, from the features that the policy goes by, what all other seats hold")
     centre: bool = option(True, "subtract the table's mean from the payoffs: only the differences between seats count")
     bf16: bool = option(False, "multiply in bfloat16, for processors that do so fast")
     threads: int = option(1, "torch's threads; more than the cores that are free makes it many times slower")
@@ -100,7 +101,7 @@ class Config:
         at_least(self, iterations=1, tables=1, epochs=1, minibatch=1, threads=1, eval_every=0, eval_deals=2)
         at_least(self, seed=0, learning_rate=0, last_learning_rate=0, entropy=0, last_entropy=0, clip=0, gae_lambda=0)
         at_least(self, value_weight=0, max_grad_norm=0, checkpoint_minutes=0)
-        at_least(self, recurrent=0, recall=0)
+        at_least(self, recurrent=0, recall=0, belief=0)
         at_most(self, seed=2**63 - 1, gae_lambda=1)
         if self.recall and not self.recurrent:
             raise ConfigError("A network that remembers nothing has nothing to recall: set 'recurrent' too.")
@@ -136,6 +137,7 @@ METRICS = {
     "of a mixture the mean over setups",
     "update/policy_loss": "clipped surrogate loss",
     "update/recall_loss": "mean cross-entropy of the private bytes of first observations, told from the GRU's state",
+    "update/belief_loss": "mean cross-entropy of the guesses at what all other seats alone see",
     "update/value_loss": "mean squared error of the value, in units of payoff_scale squared",
     "update/explained_variance": "1 - var(return - value) / var(return), before the update",
     "update/kl": "mean estimate of KL(old || new), (ratio - 1) - log(ratio) (Schulman's k3)",
@@ -182,11 +184,10 @@ class Trainer:
         self.common = bool(config.mixture)
         self.layout = common_layout(setup.game) if self.common else setup.layout
         self.net = PolicyValueNet(self.layout, actions, config.hidden, generator, recurrent=config.recurrent)
-        self.critic: ValueNet | None = None
-        if config.privileged:
-            seats = seat_counts(setup.game)[-1] if self.common else setup.players
-            self.critic = ValueNet(self.layout.omniscient(seats), config.critic_hidden, generator)
-        learned = [*self.net.parameters(), *(self.critic.parameters() if self.critic else ())]
+        all_seen = self.layout.omniscient(seat_counts(setup.game)[-1] if self.common else setup.players)
+        self.critic = ValueNet(all_seen, config.critic_hidden, generator) if config.privileged else None
+        self.belief = BeliefHead(self.net.width, self.layout, all_seen, generator) if config.belief else None
+        learned = [parameter for _, module in self.modules() for parameter in module.parameters()]
         self.optimizer = torch.optim.Adam(learned, lr=config.learning_rate, eps=1e-5)
         self.parts = share_out(config.setups() if self.common else [setup], config.tables, common=self.common)
         self.spreads = [random_spread(part.setup) for part in self.parts] if self.common else []
@@ -195,6 +196,12 @@ class Trainer:
         self.iteration = 0
         self.decisions = 0
         self.seconds = 0.0
+
+    def modules(self) -> Iterator[tuple[str, torch.nn.Module]]:
+        """All that learns, by what it is called in checkpoints: what plays, and what only training has."""
+        for name, module in (("model.", self.net), ("critic.", self.critic), ("belief.", self.belief)):
+            if module is not None:
+                yield name, module
 
     # ---- one iteration -------------------------------------------------------------------------------------------
 
@@ -253,7 +260,7 @@ class Trainer:
                 states[index, seat] = state
             network_seconds += time.perf_counter() - clock
             action, log_prob = sample(logits, batch.legal[index], rng)
-            omniscient = part.omniscient(index) if self.critic else observation[:, :0]
+            omniscient = part.omniscient(index) if self.critic or self.belief else observation[:, :0]
             so_far = self.own_share(earned[index])[np.arange(index.size), seat]
             mask = batch.mask[index]
             decided.append((observation, omniscient, mask, action, log_prob, value, index * n + seat, so_far))
@@ -322,7 +329,7 @@ class Trainer:
             )
         ]
         count = len(rollout.action)
-        averaged = ("policy_loss", "value_loss", "recall_loss", "kl", "clip_fraction", "grad_norm", "entropy")
+        averaged = ("policy_loss", "value_loss", "recall_loss", "belief_loss", "kl", "clip_fraction", "grad_norm", "entropy")
         sums: dict[str, float] = dict.fromkeys(averaged, 0.0)
         steps = 0
         network_seconds = 0.0
@@ -332,8 +339,10 @@ class Trainer:
                 observation, omniscient, mask, action, old_log_prob, adv, goal = (tensor[rows] for tensor in tensors)
                 clock = time.perf_counter()
                 with torch.autocast("cpu", torch.bfloat16, enabled=c.bf16):
-                    logits, value, state = self.net(observation, batch_sizes=batch_sizes)
+                    features, state = self.net.trunk(observation, batch_sizes=batch_sizes)
+                    logits, value = self.net.heads(features)
                     recall_loss = self.recall_loss(observation, state, batch_sizes)
+                    belief_loss = self.belief.loss(features, omniscient) if self.belief else torch.zeros(())
                     judged = self.critic(omniscient) if self.critic else value
                 network_seconds += time.perf_counter() - clock
                 log_probs = masked_log_softmax(logits, mask)
@@ -346,20 +355,19 @@ class Trainer:
                 own_value_loss = torch.nn.functional.mse_loss(value, goal) if self.critic else torch.zeros(())
                 entropy = -(log_probs.exp() * log_probs).sum(-1).mean()
                 loss = policy_loss + c.value_weight * (value_loss + own_value_loss) - entropy_weight * entropy
-                loss = loss + c.recall * recall_loss
+                loss = loss + c.recall * recall_loss + c.belief * belief_loss
                 self.optimizer.zero_grad(set_to_none=True)
                 clock = time.perf_counter()
                 loss.backward()  # type: ignore[no-untyped-call]
                 network_seconds += time.perf_counter() - clock
-                norm = torch.nn.utils.clip_grad_norm_(self.net.parameters(), c.max_grad_norm)
-                if self.critic:
-                    torch.nn.utils.clip_grad_norm_(self.critic.parameters(), c.max_grad_norm)
+                norm, *_ = [torch.nn.utils.clip_grad_norm_(m.parameters(), c.max_grad_norm) for _, m in self.modules()]
                 self.optimizer.step()
                 steps += 1
                 with torch.no_grad():
                     sums["policy_loss"] += float(policy_loss)
                     sums["value_loss"] += float(value_loss)
                     sums["recall_loss"] += float(recall_loss)
+                    sums["belief_loss"] += float(belief_loss)
                     sums["kl"] += float((ratio - 1 - log_ratio).mean())
                     sums["clip_fraction"] += float(((ratio - 1).abs() > c.clip).float().mean())
                     sums["grad_norm"] += float(norm)
@@ -401,9 +409,9 @@ class Trainer:
 
     def checkpoint(self) -> Checkpoint:
         """All that is needed to go on, and to play."""
-        tensors = named("model.", self.net) | optimizer_tensors(self.optimizer)
-        if self.critic:
-            tensors |= named("critic.", self.critic)
+        tensors = optimizer_tensors(self.optimizer)
+        for name, module in self.modules():
+            tensors |= named(name, module)
         return checkpoint_of(
             self.config,
             self.setup,
@@ -417,9 +425,8 @@ class Trainer:
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go on from a checkpoint of this same configuration."""
         with taking_up(checkpoint, self.config, self.setup):
-            self.net.load_state_dict(under("model.", checkpoint.tensors))
-            if self.critic:
-                self.critic.load_state_dict(under("critic.", checkpoint.tensors))
+            for name, module in self.modules():
+                module.load_state_dict(under(name, checkpoint.tensors))
             load_optimizer(self.optimizer, checkpoint.tensors)
             self.decisions = int(checkpoint.progress["decisions"])
             self.seconds = checkpoint.progress["seconds"]

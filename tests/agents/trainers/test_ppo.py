@@ -21,7 +21,7 @@ import torch
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.chance import For, generator
-from nainjaune_agents.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
+from nainjaune_agents.checkpoint import FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.net_agent import NetAgent, load_net_agent
@@ -91,6 +91,7 @@ REMEMBERING = [
         {"privileged": True, "preset": "djeco", "players": 4},
         {"centre": False, "privileged": True, "preset": "classic", "players": 3},
         {"centre": False, "preset": "skip", "players": 6},
+        {"belief": 1.0, "preset": "skip", "players": 5},
         *REMEMBERING,
     ],
     ids=str,
@@ -193,7 +194,7 @@ def test_the_critic_sees_all_hands_and_the_policy_does_not(played: tuple[Trainer
     trainer, rollout = played
     size = trainer.setup.layout.size
     assert rollout.observation.shape[1] == size
-    if trainer.critic is None:
+    if trainer.critic is None and trainer.belief is None:
         assert rollout.omniscient.shape[1] == 0
         return
     assert np.array_equal(rollout.omniscient[:, :size], rollout.observation)
@@ -268,6 +269,8 @@ def test_schedules_run_from_first_to_last() -> None:
         {"recurrent": 8},
         {"recurrent": 8, "recall": 1.0, "game": "batasaurus", "players": 3},
         {"recurrent": 8, "recall": 0.5, "bf16": True},
+        {"belief": 1.0},
+        {"belief": 1.0, "privileged": True, "recurrent": 8},
     ],
     ids=str,
 )
@@ -376,6 +379,43 @@ def test_recalling_is_learned() -> None:
     losses = [trainer.iterate()["update/recall_loss"] for _ in range(80)]
     blind = 4 * np.log(2) / len(trainer.setup.layout.private)  # four bytes of which two are 1, and it cannot know which
     assert losses[-1] < blind / 2 < blind < losses[0]
+
+
+# ---------------------------------------------------------------- guessing what others hold
+
+
+def test_the_loss_of_guessing_is_that_of_telling_what_others_see() -> None:
+    """Worked out byte by byte; and the policy learns from it, through the features."""
+    trainer = trainer_of(tiny(preset="classic", players=3, belief=1.0, tables=10))
+    assert trainer.belief is not None
+    rollout = trainer.collect(np.random.default_rng(1))
+    size, high = trainer.setup.layout.size, trainer.setup.layout.omniscient(3).high.astype(float)
+    assert rollout.omniscient.shape[1] > size
+    features, _ = trainer.net.trunk(torch.from_numpy(rollout.observation))
+    found = trainer.belief.loss(features, torch.from_numpy(rollout.omniscient))
+    told = torch.sigmoid(trainer.belief.guess(features)).detach().double().numpy()
+    share = rollout.omniscient[:, size:] / high[size:]
+    assert float(found.detach()) == pytest.approx(-(share * np.log(told) + (1 - share) * np.log(1 - told)).mean(), rel=1e-3)
+    found.backward()
+    layer = trainer.net.body[0]
+    assert isinstance(layer, torch.nn.Linear)
+    assert layer.weight.grad is not None
+    assert float(layer.weight.grad.abs().sum()) > 0
+
+
+def test_guessing_is_learned_and_is_not_in_what_plays(tmp_path: Path) -> None:
+    """Where all cards are dealt and there are two seats, what a seat does not hold the other one does."""
+    config = tiny(preset="djeco", players=2, rules={"ranks": 5, "suits": 2, "hand": 5}, belief=1.0, tables=128, iterations=60,
+                  learning_rate=0.01)  # fmt: skip
+    trainer = trainer_of(config)
+    losses = [trainer.iterate()["update/belief_loss"] for _ in range(60)]
+    assert losses[-1] < 0.4 * losses[0]
+    checkpoint = trainer.checkpoint()
+    assert any(name.startswith("belief.") for name in checkpoint.tensors)
+    save_checkpoint(tmp_path / FILE_NAME, checkpoint)
+    assert {name.split(".")[0] for name in load_net_agent(tmp_path, trainer.setup, "x").net.state_dict()} == {
+        "payoff_scale", "body", "policy", "value"
+    }  # fmt: skip
 
 
 # ---------------------------------------------------------------- from outside
