@@ -13,6 +13,7 @@ plays whole matches among all agents, seats rotating, under the preset's own sta
 
 --versus A B takes A in a field of B and B in a field of A on the same deals; the figure is half the difference. With
 --until-decided it stops when a sequential test (GSPRT) has decided between at most LOW and at least HIGH, or at --deals.
+What each figure says, and what it does not: docs/evaluation.md.
 """
 
 from __future__ import annotations
