@@ -20,7 +20,8 @@ et al., "Mastering the game of Go without human knowledge", 2017 (policy and val
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,7 @@ class Config:
     last_learning_rate: float = option(1e-5, "and at its end")
     value_weight: float = option(0.5, "weight of the value loss")
     max_grad_norm: float = option(1.0, "gradients are scaled down to this norm")
-    threads: int = option(1, "torch's threads; more than the cores that are free makes it many times slower")
+    threads: int = option(1, "shards labelled at once, and torch's threads in learning; more than the free cores is much slower")
     eval_deals: int = option(1000, "deals of the measurement after each generation; 0 = none")
     eval_against: str = option("random", "the agent whose field it is measured against")
 
@@ -151,10 +152,9 @@ class Trainer:
         self.setup = config.setup()
         self.net = self.new_net(0)
         self.rule = load_agent(config.rule, self.setup)
-        self.batch = Batch(self.setup, config.rounds, autoreset=False)
         self.generation = 0
         self.seconds = 0.0
-        self.speed = 0.0  # of the last shard made
+        self.speed = 0.0  # of the labels made last
 
     def new_net(self, generation: int) -> PolicyValueNet:
         """An untrained network, another one each generation."""
@@ -186,10 +186,16 @@ class Trainer:
         """A shard that has been made; raises :class:`~nainjaune_env.errors.LabelsError` where it is not as it was."""
         return load_labels(self.shard_path(generation, number), self.setup, generation=generation, count=self.config.shard)
 
+    def make_shard(self, number: int) -> Labels:
+        """Label the decisions of a shard and keep them. Several may be made at once, each in a thread of its own."""
+        labels = self.label(number, self.expert())
+        save_labels(self.shard_path(self.generation, number), labels, self.setup)
+        return labels
+
     def label(self, number: int, expert: SearchAgent) -> Labels:
         """Play the rounds of a shard and label some of their decisions."""
         rng = generator(self.config.seed, For.TRAINING, self.generation, 1 + number)
-        tables, earned = self.play(self.player(), rng)
+        tables, earned = self.play(self.tables(), self.player(), rng)
         if len(tables) < self.config.shard:
             raise ConfigError(
                 f"{self.config.rounds} rounds held {len(tables)} choices, and a shard is to have {self.config.shard}: "
@@ -211,9 +217,13 @@ class Trainer:
             generation=np.full(len(chosen), self.generation, np.int32),
         )
 
-    def play(self, player: Agent, rng: np.random.Generator) -> tuple[NDArray[Any], NDArray[np.float32]]:
+    def tables(self) -> Batch:
+        """Where the rounds of a shard are played."""
+        return Batch(self.setup, self.config.rounds, autoreset=False)
+
+    def play(self, batch: Batch, player: Agent, rng: np.random.Generator) -> tuple[NDArray[Any], NDArray[np.float32]]:
         """Rounds of ``player`` against itself: the tables at all choices it had, and what the seat to act had netted."""
-        batch, explorer = self.batch, RandomAgent()
+        explorer = RandomAgent()
         batch.reset(seeds=rng.integers(0, 2**64, batch.num_tables, np.uint64))
         netted = batch.reward.astype(np.float32)
         tables, earned = [batch.tables[:0].copy()], [netted[:0, 0]]
@@ -293,23 +303,33 @@ class Trainer:
 
     # ---- a generation --------------------------------------------------------------------------------------------
 
+    def make_shards(self, run: Run, progress: Callable[[int, dict[str, float]], None]) -> bool:
+        """Make the generation's shards that are not there; False where it was asked to stop before all were made."""
+        c = self.config
+        missing = [number for number in range(c.shards) if not self.shard_path(self.generation, number).exists()]
+        done = c.shards - len(missing)
+        torch.set_num_threads(1)  # each shard has a thread already
+        with ThreadPoolExecutor(c.threads) as workers:
+            for some in batched(missing, c.threads):
+                if run.stop_requested:
+                    return False
+                clock = time.perf_counter()
+                made = list(workers.map(self.make_shard, some))
+                self.speed = c.shard * len(made) / (time.perf_counter() - clock)
+                done += len(made)
+                if done < c.shards:
+                    entropy = self.assess(made[-1])["rollout/entropy"]
+                    shown = {"speed/decisions_per_second": self.speed, "rollout/entropy": entropy}
+                    progress(self.generation * c.labelled + done * c.shard, shown)
+        torch.set_num_threads(c.threads)
+        return True
+
     def generate(self, run: Run, progress: Callable[[int, dict[str, float]], None]) -> dict[str, float] | None:
         """Label, then learn; gives the metrics, or None where it was asked to stop before all shards were made."""
         c = self.config
         began = time.perf_counter()
-        expert = self.expert()
-        for number in range(c.shards):
-            if run.stop_requested:
-                return None
-            if self.shard_path(self.generation, number).exists():
-                continue
-            clock = time.perf_counter()
-            labels = self.label(number, expert)
-            save_labels(self.shard_path(self.generation, number), labels, self.setup)
-            self.speed = c.shard / (time.perf_counter() - clock)
-            if number + 1 < c.shards:
-                shown = {"speed/decisions_per_second": self.speed, "rollout/entropy": self.assess(labels)["rollout/entropy"]}
-                progress(self.generation * c.labelled + (number + 1) * c.shard, shown)
+        if not self.make_shards(run, progress):
+            return None
         newest = range(max(self.generation + 1 - c.window, 0), self.generation + 1)
         labels = all_labels([self.load(generation, number) for generation in newest for number in range(c.shards)])
         metrics = self.assess(all_labels([self.load(self.generation, number) for number in range(c.shards)]))
@@ -339,6 +359,12 @@ class Trainer:
             self.net.load_state_dict(under("model.", checkpoint.tensors))
             self.seconds = checkpoint.progress["seconds"]
         self.generation = checkpoint.iteration
+
+
+def batched(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
+    """``numbers`` in order, so many at a time."""
+    for at in range(0, len(numbers), size):
+        yield numbers[at : at + size]
 
 
 def targets(labels: Labels, temperature: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:

@@ -91,12 +91,12 @@ def test_labels_come_near_the_mean_over_every_deal_there_could_be(tmp_path: Path
     config = tiny(**values)
     setup, rule = config.setup(), load_agent("tally", config.setup())
     trainer = Trainer(config, tmp_path)
-    tables, earned = trainer.play(rule, np.random.default_rng(0))
+    tables, earned = trainer.play(trainer.tables(), rule, np.random.default_rng(0))
     first = ~(tables["played"].any(axis=1) | tables["void"].any(axis=1))
     tables, earned = tables[first], earned[first]
     assert len(tables) >= 5
     trainer.config = tiny(**values, shard=len(tables), deals=1000)
-    monkeypatch.setattr(trainer, "play", lambda player, rng: (tables, earned))
+    monkeypatch.setattr(trainer, "play", lambda batch, player, rng: (tables, earned))
     labels = trainer.label(0, trainer.expert())
     for i, table in enumerate(tables):
         seat = int(table["seat"])
@@ -133,7 +133,7 @@ def test_what_a_seat_may_not_know_reaches_no_label(tmp_path: Path, game: dict[st
     for rollouts in ("rule", "net"):
         trainer = trainer_of(tmp_path, **game, rollouts=rollouts, shard=10)
         trainer.generation = 1
-        tables, earned = trainer.play(trainer.player(), np.random.default_rng(1))
+        tables, earned = trainer.play(trainer.tables(), trainer.player(), np.random.default_rng(1))
         tables, earned = tables[::4], earned[::4]
         mixer = random.Random(2)
         setup = trainer.setup
@@ -143,7 +143,7 @@ def test_what_a_seat_may_not_know_reaches_no_label(tmp_path: Path, game: dict[st
         assert mixed.tobytes() != tables.tobytes()
         made = []
         for rows in (tables, mixed):
-            monkeypatch.setattr(trainer, "play", lambda player, rng, shown=(rows, earned): shown)
+            monkeypatch.setattr(trainer, "play", lambda batch, player, rng, shown=(rows, earned): shown)
             made.append(trainer.label(0, trainer.expert()))
         for f in dataclasses.fields(Labels):
             assert getattr(made[0], f.name).tobytes() == getattr(made[1], f.name).tobytes(), f.name
@@ -152,7 +152,7 @@ def test_what_a_seat_may_not_know_reaches_no_label(tmp_path: Path, game: dict[st
 @both_games
 def test_every_choice_of_the_rounds_can_be_labelled(tmp_path: Path, game: dict[str, Any]) -> None:
     trainer = trainer_of(tmp_path, **game)
-    tables, _ = trainer.play(trainer.player(), np.random.default_rng(0))
+    tables, _ = trainer.play(trainer.tables(), trainer.player(), np.random.default_rng(0))
     rest = Batch(trainer.setup, len(tables), autoreset=False)
     rest.set_tables(np.arange(len(tables)), tables)
     assert (rest.legal & (rest.legal - 1) != 0).all()
@@ -169,9 +169,10 @@ def test_what_a_seat_had_netted_and_what_was_still_to_come_make_its_payoff(tmp_p
     """A round played again, with the rewards counted from its end."""
     trainer = trainer_of(tmp_path, **game, explore=0.0, rounds=1)
     player = NetAgent("net", trainer.net)
-    tables, earned = trainer.play(player, np.random.default_rng(0))
+    played = trainer.tables()
+    tables, earned = trainer.play(played, player, np.random.default_rng(0))
     payoff = np.zeros(3, np.int32)
-    trainer.setup.game.kernel.payoffs(trainer.batch.tables.view(np.recarray)[0], trainer.setup.kernel_rules, payoff)
+    trainer.setup.game.kernel.payoffs(played.tables.view(np.recarray)[0], trainer.setup.kernel_rules, payoff)
     again = Batch(trainer.setup, 1, autoreset=False)
     again.reset(seeds=np.random.default_rng(0).integers(0, 2**64, 1, np.uint64))
     rewards, choices, seats = [], [], []
@@ -188,8 +189,9 @@ def test_what_a_seat_had_netted_and_what_was_still_to_come_make_its_payoff(tmp_p
 
 
 def test_exploring_leaves_the_players_way(tmp_path: Path) -> None:
-    played = [trainer_of(tmp_path, explore=share).play(load_agent("lowest", tiny().setup()), np.random.default_rng(0))[0]
-              for share in (0.0, 0.5)]  # fmt: skip
+    lowest = load_agent("lowest", tiny().setup())
+    trainers = [trainer_of(tmp_path, explore=share) for share in (0.0, 0.5)]
+    played = [trainer.play(trainer.tables(), lowest, np.random.default_rng(0))[0] for trainer in trainers]
     assert played[0].tobytes() != played[1].tobytes()
 
 
@@ -343,6 +345,17 @@ def test_a_shard_that_is_there_is_not_made_again(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(Trainer, "label", noted)
     run_in(tmp_path / "a", config, resume=True)
     assert made == [2, 0, 1, 2]
+
+
+def test_several_at_once_are_the_same(tmp_path: Path) -> None:
+    """Shards know nothing of each other, so that of 3 by 2 threads none waits for what another leaves behind."""
+    for threads in (1, 2):
+        run_in(tmp_path / str(threads), tiny(shards=3, rollouts="net", generations=2, threads=threads, epochs=1))
+    found = [{path.name: path.read_bytes() for path in (tmp_path / str(n) / LABELS).iterdir()} for n in (1, 2)]
+    assert found[0].keys() == found[1].keys()
+    assert len(found[0]) == 6
+    first = [name for name in found[0] if name.startswith("000-")]
+    assert all(found[0][name] == found[1][name] for name in first)  # of the second the network learned in two threads
 
 
 def test_a_damaged_shard_is_not_learned(tmp_path: Path) -> None:
