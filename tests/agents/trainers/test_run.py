@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import signal
@@ -12,9 +13,9 @@ from typing import Any
 import pytest
 import yaml
 
-from nainjaune_agents.checkpoint import FILE_NAME
+from nainjaune_agents.checkpoint import FILE_NAME, load_checkpoint
 from nainjaune_agents.trainers import run as module
-from nainjaune_agents.trainers.run import Run
+from nainjaune_agents.trainers.run import Run, carry_out
 from nainjaune_env.errors import CheckpointError, ConfigError
 from tests.agents.positions import small
 from tests.agents.test_checkpoint import make
@@ -167,3 +168,64 @@ def test_outside_a_checkout_there_is_no_commit(monkeypatch: pytest.MonkeyPatch) 
     assert module._commit() is None
 
 
+# ---------------------------------------------------------------- the loop
+
+
+@dataclass(frozen=True)
+class Counting:
+    iterations: int = 7
+    eval_every: int = 3
+    checkpoint_minutes: float = 1e9
+
+
+class Counter:
+    """A trainer that counts what it is asked for."""
+
+    def __init__(self, config: Counting) -> None:
+        self.config = config
+        self.iteration = 0
+        self.asked: list[str] = []
+
+    def iterate(self) -> dict[str, float]:
+        self.iteration += 1
+        self.asked.append("iterate")
+        return {"a": float(self.iteration)}
+
+    def evaluate(self) -> dict[str, float]:
+        self.asked.append(f"evaluate after {self.iteration}")
+        return {"eval/a": 1.0}
+
+    def checkpoint(self) -> Any:
+        self.asked.append(f"checkpoint of {self.iteration}")
+        return dataclasses.replace(make(small()), iteration=self.iteration)
+
+    def restore(self, checkpoint: Any) -> None:
+        self.iteration = checkpoint.iteration
+
+
+def test_the_loop_measures_now_and_then_and_at_the_end_and_saves_what_it_leaves(tmp_path: Path) -> None:
+    trainer, told = Counter(Counting()), list[tuple[int, list[str]]]()
+    run = Run(tmp_path)
+    assert carry_out(trainer, run, None, lambda iteration, metrics: told.append((iteration, sorted(metrics))))
+    assert told == [(0, []), *((k, ["a", "eval/a"] if k in (3, 6, 7) else ["a"]) for k in range(1, 8))]
+    saved = [word for word in trainer.asked if word.startswith("checkpoint")]
+    assert saved == ["checkpoint of 0", "checkpoint of 7"]
+    assert load_checkpoint(tmp_path).iteration == 7
+    assert list(tmp_path.glob("events.out.tfevents.*"))
+
+
+def test_the_loop_goes_on_from_a_checkpoint_and_saves_when_one_is_due(tmp_path: Path) -> None:
+    run, first = Run(tmp_path), Counter(Counting(eval_every=0, checkpoint_minutes=0))
+
+    def stop(iteration: int, metrics: dict[str, float]) -> None:
+        run.stop_requested = iteration == 2
+
+    assert not carry_out(first, run, None, stop)
+    assert first.asked == ["checkpoint of 0", "iterate", "checkpoint of 1", "iterate", "checkpoint of 2", "checkpoint of 2"]
+    second, told = Counter(first.config), list[int]()
+    assert carry_out(second, Run(tmp_path), load_checkpoint(tmp_path), lambda iteration, metrics: told.append(iteration))
+    assert told == [2, 3, 4, 5, 6, 7]
+    assert second.asked.count("iterate") == 5
+    done = Counter(first.config)
+    assert carry_out(done, Run(tmp_path), load_checkpoint(tmp_path), lambda iteration, metrics: None)
+    assert done.asked == []

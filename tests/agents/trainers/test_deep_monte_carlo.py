@@ -1,0 +1,353 @@
+"""Deep Monte Carlo: it learns what came of actions, what it tells is true, a resumed run is the same run, and it gets better."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.arena.play import play_out
+from nainjaune_agents.chance import For, generator
+from nainjaune_agents.checkpoint import Checkpoint, load_checkpoint
+from nainjaune_agents.exact.policy import tabular
+from nainjaune_agents.exact.response import exploitability
+from nainjaune_agents.exact.tree import build_tree
+from nainjaune_agents.heuristics import RandomAgent, heuristics
+from nainjaune_agents.loading import load_agent
+from nainjaune_agents.net_agent import NetAgent
+from nainjaune_agents.networks import masked_log_softmax
+from nainjaune_agents.search import SearchAgent, rollouts_by
+from nainjaune_agents.trainers.config import build, read_yaml
+from nainjaune_agents.trainers.deep_monte_carlo import METRICS, Config, Rollout, Trainer, action_values, train
+from nainjaune_agents.trainers.ppo import EVAL_SEED
+from nainjaune_agents.trainers.run import Run
+from nainjaune_env.agent import Turn
+from nainjaune_env.batch import Batch, legal_actions
+from nainjaune_env.errors import CheckpointError, NainJauneError
+from nainjaune_env.prng import streams
+from tests.agents.trainers.test_ppo import same
+
+ROOT = Path(__file__).parents[3]
+TINY = {"tables": 64, "hidden": [16], "eval_every": 0, "minibatch": 256, "iterations": 6}
+SETUPS: list[dict[str, Any]] = [
+    {"preset": "djeco", "players": 4},
+    {"preset": "skip", "players": 6, "centre": False},
+    {"game": "batasaurus", "players": 3},
+]
+both_games = pytest.mark.parametrize("other", [SETUPS[0], SETUPS[2]], ids=["nain_jaune", "batasaurus"])
+
+
+def tiny(**other: Any) -> Config:
+    return build(Config, {**TINY, **other})
+
+
+def trainer_of(config: Config) -> Trainer:
+    return Trainer(config, config.setup())
+
+
+def run_in(folder: Path, config: Config, *, resume: bool = False, stop_after: int | None = None) -> Checkpoint:
+    """Train in ``folder``, asked to stop after some iterations; gives the checkpoint it leaves."""
+    run = Run(folder)
+    checkpoint = run.create(config, resume=resume)
+
+    def progress(iteration: int, metrics: dict[str, float]) -> None:
+        if iteration == stop_after:
+            run.stop_requested = True
+
+    finished = train(config, run, checkpoint, progress)
+    left = load_checkpoint(folder)
+    assert finished == (left.iteration == config.iterations)
+    return left
+
+
+# ---------------------------------------------------------------- what it learns from
+
+
+@pytest.fixture(scope="module", params=SETUPS, ids=str)
+def played(request: pytest.FixtureRequest) -> tuple[Trainer, Rollout]:
+    trainer = trainer_of(tiny(**request.param, tables=40, seed=7, temperature=2.0, last_temperature=0.5))
+    with torch.no_grad():
+        trainer.net.policy.weight *= 200  # a policy that is not uniform
+    return trainer, trainer.play(np.random.default_rng(1))
+
+
+def test_every_decision_of_every_seat_is_there_once_with_what_it_still_netted(played: tuple[Trainer, Rollout]) -> None:
+    """Each table played over ply by ply: where a seat is to be asked is its part of the rollout, in order."""
+    trainer, rollout = played
+    config, setup = trainer.config, trainer.setup
+    batch = Batch(setup, config.tables, skip_forced=False, autoreset=False)
+    batch.reset(seeds=streams(config.seed, config.tables, stream=1))
+    order = Batch(setup, config.tables, autoreset=False)  # by which step of the rollout, and table, each decision is
+    order.reset(seeds=streams(config.seed, config.tables, stream=1))
+    left: list[list[int]] = [[] for _ in range(config.tables)]
+    at = 0
+    while not order.done.all():
+        index = np.flatnonzero(~order.done)
+        for table in index:
+            left[table].append(at)
+            at += 1
+        order.step(rollout.action[at - index.size : at], index)
+    assert at == len(rollout.action)
+
+    netted = batch.reward.astype(np.float64)
+    before: dict[int, tuple[int, int, np.ndarray]] = {}
+    while not batch.done.all():
+        actions = np.zeros(config.tables, np.int64)
+        for i in np.flatnonzero(~batch.done):
+            legal = legal_actions(int(batch.legal[i]))
+            actions[i] = legal[0]
+            if setup.game.kernel.asks(batch.tables[i], setup.kernel_rules, batch.legal[i]):
+                t = left[i].pop(0)
+                assert np.array_equal(rollout.observation[t], batch.observation[i])
+                assert np.array_equal(rollout.mask[t], batch.mask[i])
+                actions[i] = rollout.action[t]
+                before[t] = (int(i), int(batch.seat[i]), netted[i].copy())
+        batch.step(actions)
+        netted += batch.reward
+    assert not any(left)
+    for t, (i, seat, then) in before.items():
+        gained = netted[i] - then
+        expected = gained[seat] - gained.mean() * config.centre
+        assert rollout.target[t] == pytest.approx(expected, abs=1e-3)
+    assert rollout.spread == pytest.approx(netted.std(), rel=1e-4)
+
+
+def test_actions_are_drawn_at_the_temperature_of_the_schedule(played: tuple[Trainer, Rollout]) -> None:
+    """The further the run, the likelier the better ones; at its end as an agent draws that is loaded with ``@sample``."""
+    trainer, _ = played
+    for iteration, temperature in ((0, 2.0), (3, 1.0), (6, 0.5)):
+        trainer.iteration = iteration
+        assert trainer.temperature == pytest.approx(temperature)
+        drawn = trainer.play(np.random.default_rng(1))
+        logits, _ = trainer.net.evaluate(drawn.observation)
+        expected = masked_log_softmax(torch.from_numpy(logits) * 0.5 / temperature, torch.from_numpy(drawn.mask)).numpy()
+        assert drawn.log_prob == pytest.approx(expected[np.arange(len(drawn.action)), drawn.action], abs=2e-4)
+        assert drawn.log_prob[drawn.mask.sum(axis=1) > 1].std() > 0.1
+    trainer.iteration = 0
+
+
+def test_deals_differ_between_iterations_and_seeds() -> None:
+    def first_look(seed: int, iteration: int) -> bytes:
+        trainer = trainer_of(tiny(seed=seed, tables=8))
+        trainer.iteration = iteration
+        return trainer.play(np.random.default_rng(0)).observation[:8].tobytes()
+
+    assert first_look(0, 0) == first_look(0, 0)
+    assert len({first_look(0, 0), first_look(0, 1), first_look(1, 0), first_look(1, 1)}) == 4
+
+
+# ---------------------------------------------------------------- what it tells
+
+
+@pytest.mark.parametrize("other", SETUPS, ids=str)
+def test_the_value_is_the_mean_worth_of_what_the_agent_draws(other: dict[str, Any]) -> None:
+    """By the probabilities that the agent itself gives; and worths differ as logits do, over the temperature."""
+    trainer = trainer_of(tiny(**other))
+    with torch.no_grad():
+        trainer.net.policy.weight *= 200
+        trainer.net.value.weight *= 10
+    batch = Batch(trainer.setup, 50, seed=3)
+    logits, value, _ = trainer.net(torch.from_numpy(batch.observation))
+    worth = action_values(logits, value, torch.from_numpy(batch.mask), 0.25).detach().numpy()
+    policy = NetAgent("net", trainer.net, stochastic=True).probabilities(Turn(batch, np.arange(50)))
+    assert (policy * worth).sum(axis=1) == pytest.approx(value.detach().numpy(), abs=1e-5)
+    assert worth - worth[:, :1] == pytest.approx(0.25 * (logits - logits[:, :1]).detach().numpy(), abs=1e-4)
+    best = np.where(batch.mask, worth, -np.inf).argmax(axis=1)
+    greedy = NetAgent("net", trainer.net).act(Turn(batch, np.arange(50)), np.random.default_rng(0))
+    assert np.array_equal(greedy, best)
+
+
+def test_it_learns_what_actions_are_worth() -> None:
+    """At a temperature where all play at random, what each action comes to is what a search by random rollouts finds."""
+    short = {"ranks": 4, "suits": 2, "hand": 3}
+    config = tiny(
+        preset="skip", players=2, rules=short, centre=False, temperature=1000.0, last_temperature=1000.0, iterations=120,
+        tables=1024, minibatch=512, hidden=[64], learning_rate=5e-3, last_learning_rate=1e-4,
+    )  # fmt: skip
+    trainer = trainer_of(config)
+    for _ in range(config.iterations):
+        metrics = trainer.iterate()
+    batch = Batch(trainer.setup, 60, seed=11, autoreset=False)
+    turn = Turn(batch, np.flatnonzero(~batch.done))
+    searched = SearchAgent("search", rollouts_by(RandomAgent(), trainer.setup), 400, halving=False)
+    truth = searched.evaluate_actions(turn, np.random.default_rng(0)).mean - batch.reward[turn.index, turn.seat, None]
+    logits, value, _ = trainer.net(torch.from_numpy(turn.observation))
+    unit = float(trainer.net.payoff_scale)
+    worth = action_values(logits, value, torch.from_numpy(turn.mask), 1000.0).detach().numpy() * unit
+    told, found = worth[turn.mask], truth[turn.mask]
+    assert np.sqrt(((told - found) ** 2).mean()) < 0.3 * found.std()
+    means = np.where(turn.mask, truth, 0).sum(axis=1) / turn.mask.sum(axis=1)
+    assert np.corrcoef(value.detach().numpy(), means)[0, 1] > 0.95
+    assert metrics["update/explained_variance"] > 0.5
+
+
+def test_no_step_no_change() -> None:
+    """At a learning rate of 0 the loss is that of the network as it is."""
+    trainer = trainer_of(tiny(learning_rate=0, last_learning_rate=0, tables=200))
+    before = [tensor.clone() for tensor in trainer.net.parameters()]
+    metrics = trainer.iterate()
+    assert all(torch.equal(one, two) for one, two in zip(before, trainer.net.parameters(), strict=True))
+    assert metrics["update/worth_loss"] == pytest.approx(1, rel=0.3)  # in units of the returns' spread
+    assert metrics["update/grad_norm"] > 0
+
+
+def test_the_unit_is_fixed_by_the_first_iteration() -> None:
+    trainer = trainer_of(tiny())
+    assert float(trainer.net.payoff_scale) == 1
+    trainer.iterate()
+    unit = float(trainer.net.payoff_scale)
+    assert unit > 1
+    trainer.iterate()
+    assert float(trainer.net.payoff_scale) == unit
+
+
+# ---------------------------------------------------------------- runs
+
+
+@both_games
+def test_stopped_and_resumed_it_is_the_same_run(tmp_path: Path, other: dict[str, Any]) -> None:
+    config = tiny(**other, epochs=2)
+    whole = run_in(tmp_path / "whole", config)
+    stopped = run_in(tmp_path / "parts", config, stop_after=3)
+    assert stopped.iteration == 3
+    assert not torch.equal(stopped.tensors["model.policy.weight"], whole.tensors["model.policy.weight"])
+    torch.manual_seed(5)  # torch's own generator has no part in it
+    assert same(run_in(tmp_path / "parts", config, resume=True), whole)
+    another = run_in(tmp_path / "another", dataclasses.replace(config, seed=1))
+    assert not torch.equal(another.tensors["model.policy.weight"], whole.tensors["model.policy.weight"])
+
+
+def test_measuring_on_the_way_changes_nothing(tmp_path: Path) -> None:
+    plain = run_in(tmp_path / "plain", tiny(iterations=3))
+    measured = run_in(tmp_path / "measured", tiny(iterations=3, eval_every=1, eval_deals=5))
+    assert same(dataclasses.replace(measured, config=plain.config), plain)
+
+
+@both_games
+def test_a_checkpoint_is_an_ordinary_agent(tmp_path: Path, other: dict[str, Any]) -> None:
+    config = tiny(**other, iterations=2)
+    run_in(tmp_path, config)
+    setup, n = config.setup(), config.setup().players
+    for name in (str(tmp_path), f"deep_monte_carlo:{tmp_path}", f"{tmp_path}@sample", f"{tmp_path}@search=2"):
+        batch = Batch(setup, 2, seed=3, autoreset=False)
+        play_out(batch, [load_agent(name, setup)], np.zeros((2, n), int), [np.random.default_rng(0)])  # illegal ones would raise
+        assert batch.done.all()
+    with pytest.raises(CheckpointError, match="was trained by 'deep_monte_carlo', not by 'ppo'"):
+        load_agent(f"ppo:{tmp_path}", setup)
+    trainer = trainer_of(config)
+    trainer.restore(load_checkpoint(tmp_path))
+    batch = Batch(setup, 6, seed=4)
+    loaded = load_agent(str(tmp_path), setup)
+    assert isinstance(loaded, NetAgent)
+    found, expected = (net.evaluate(batch.observation) for net in (loaded.net, trainer.net))
+    assert all(np.array_equal(one, two) for one, two in zip(found, expected, strict=True))
+
+
+def test_a_checkpoint_of_another_configuration_is_refused() -> None:
+    checkpoint = trainer_of(tiny()).checkpoint()
+    with pytest.raises(CheckpointError, match=r"another configuration: temperature differ\."):
+        trainer_of(tiny(temperature=0.3)).restore(checkpoint)
+    lying = dataclasses.replace(checkpoint, config=dataclasses.asdict(tiny(hidden=[17])))
+    with pytest.raises(CheckpointError, match="does not fit its configuration"):
+        trainer_of(tiny(hidden=[17])).restore(lying)
+    with pytest.raises(CheckpointError, match="players"):
+        trainer_of(tiny(players=3)).restore(checkpoint)
+
+
+def test_what_is_logged_is_what_is_documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: dict[str, list[tuple[int, float]]] = {}
+    monkeypatch.setattr(
+        "nainjaune_agents.trainers.run.SummaryWriter.add_scalar",
+        lambda self, name, value, step: told.setdefault(name, []).append((step, value)),
+    )
+    values = {"learning_rate": 0.0, "last_learning_rate": 0.0, "temperature": 0.4, "last_temperature": 0.1}
+    config = tiny(iterations=4, eval_every=3, eval_deals=20, eval_against="lowest", **values)
+    run_in(tmp_path, config)
+    assert set(told) == set(METRICS)
+    for name, each in told.items():
+        assert [step for step, _ in each] == ([3, 4] if name.startswith("eval/") else [1, 2, 3, 4])
+        assert all(type(value) is float and math.isfinite(value) for _, value in each), name
+    trainer = trainer_of(config)
+    rollout = trainer.play(generator(config.seed, For.TRAINING, 0))
+    first = {name: each[0][1] for name, each in told.items()}
+    assert first["rollout/decisions"] == len(rollout.action) == first["rollout/decisions_per_round"] * 64
+    assert first["rollout/payoff_spread"] == rollout.spread
+    assert [value for _, value in told["schedule/temperature"]] == pytest.approx([0.4 * 0.5 ** (k / 2) for k in range(4)])
+    mask = torch.from_numpy(rollout.mask)
+    with torch.no_grad():
+        logits, value, _ = trainer.net(torch.from_numpy(rollout.observation))
+        shares = masked_log_softmax(logits * 0.25, mask)
+        worth = action_values(logits, value, mask, 0.1).numpy()[np.arange(len(rollout.action)), rollout.action]
+    assert first["rollout/entropy"] == pytest.approx(-float((shares.exp() * shares).sum(1).mean()), rel=0.05)
+    target = rollout.target / max(rollout.target.std(), 1)
+    assert first["update/worth_loss"] == pytest.approx(((worth - target) ** 2).mean(), rel=0.05)
+    assert first["update/explained_variance"] == pytest.approx(1 - np.var(target - worth) / np.var(target), abs=1e-4)
+    setup = config.setup()
+    edge = Duplicate(setup, [load_agent(name, setup) for name in (str(tmp_path), "lowest")], seed=EVAL_SEED).edge(0, 1, 20)
+    assert told["eval/edge"][-1][1] == edge.mean
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"iterations": 0}, "'iterations' is at least 1"), ({"seed": -1}, "'seed' is at least 0"),
+        ({"temperature": 0.01}, r"down to 'last_temperature', above 0, and they are 0\.01 and 0\.02"),
+        ({"last_temperature": 0.0}, r"above 0, and they are 0\.1 and 0\.0"), ({"temprature": 1}, "Did you mean 'temperature'"),
+        ({"hidden": [0]}, "width of at least 1"), ({"eval_every": 1, "eval_against": "lowset"}, "Did you mean 'lowest'"),
+        ({"preset": "clasic"}, "classic"), ({"learning_rate": -1.0}, "'learning_rate' is at least 0"),
+        ({"epochs": 1.5}, "takes int, not 1.5"),
+    ],
+)  # fmt: skip
+def test_mistakes_are_said_before_anything_runs(wrong: dict[str, Any], why: str) -> None:
+    with pytest.raises(NainJauneError, match=why):
+        tiny(**wrong)
+
+
+def test_rounds_without_a_choice_are_an_error() -> None:
+    """One card a seat: there is nothing to choose."""
+    config = tiny(preset="djeco", players=2, rules={"ranks": 3, "suits": 1, "hand": 1}, tables=4)
+    with pytest.raises(NainJauneError, match="Not one of 4 rounds held a choice: there is nothing to learn here"):
+        trainer_of(config).iterate()
+
+
+def test_the_configuration_in_the_box_is_one() -> None:
+    config = build(Config, read_yaml(ROOT / "configs" / "nain_jaune" / "deep_monte_carlo.yaml"))
+    assert (config.eval_against, config.setup().players) == ("tally", 4)
+
+
+# ---------------------------------------------------------------- it learns
+
+
+def test_it_learns(tmp_path: Path) -> None:
+    """A few seconds make it beat random play by a wide margin, and what it was before it learned."""
+    values = {"tables": 400, "hidden": [32], "iterations": 15, "minibatch": 512, "learning_rate": 5e-3}
+    config = tiny(**values, players=3)
+    begin = NetAgent("begin", trainer_of(config).net)
+    run_in(tmp_path, config)
+    end = load_agent(str(tmp_path), config.setup())
+    field = Duplicate(config.setup(), [end, heuristics(config.game)["random"], begin], seed=1)
+    for rival, margin in ((1, 5), (2, 2)):
+        edge = field.edge(0, rival, 400)
+        assert edge.mean - edge.ci95 > margin, f"{edge.mean:+.2f} ± {edge.ci95:.2f}"
+
+
+def test_it_becomes_hard_to_exploit() -> None:
+    """A small game of open cards, solved: what a best response makes of what it learned, drawn from and exactly."""
+    rules = {"memory": "perfect", "dinosaurs": 4}
+    config = tiny(
+        game="batasaurus", players=2, rules=rules, tables=256, hidden=[64], iterations=40, minibatch=512,
+        learning_rate=5e-3, temperature=0.3, last_temperature=0.1,
+    )  # fmt: skip
+    trainer = trainer_of(config)
+    for _ in range(config.iterations):
+        trainer.iterate()
+    tree = build_tree(trainer.setup)
+    policy = tabular(tree, NetAgent("net", trainer.net, stochastic=True), np.random.default_rng(0))
+    assert exploitability(tree, tree.uniform()).nash_conv == pytest.approx(8 / 3)
+    assert exploitability(tree, policy).nash_conv < 0.6
