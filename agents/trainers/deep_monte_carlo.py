@@ -7,22 +7,25 @@ is all: nothing is bootstrapped, no ratio is clipped, no advantage is estimated;
 ended, and no bias. Forced plies are never seen. Rounds being whole, an iteration depends on the seed, its number and the network
 alone, so that a resumed run goes on bit for bit.
 
-With a few dozen actions at most, one output an action does what DouZero's network does with the action as an input. The network
-is the one that PPO trains, and its heads mean the same. With V the value and l the logits, over the legal actions,
+With a few dozen actions at most, one output an action does what DouZero's network does with the action as an input. What an
+action is worth is told in two parts that learn together, one that all actions share, the better part of the noise, and one of
+its own:
 
-    Q(action) = V + temperature * (l(action) - sum of p * l),    p = softmax(l),
+    Q(action) = shared + temperature * logit(action)
 
-so that p draws from Q at that temperature, the last one of the schedule, and V is what a seat that draws from p nets on average,
-exactly. That is a dueling network whose mean is taken by its policy: what is common to all actions of a
-decision, the better part of the noise, is learned once for all of them.
+at the last temperature of the schedule. So the policy head holds logits, as PPO's does: softmax(logits) draws from Q at that
+temperature, and the likeliest action is the one worth most. The value head learns the returns by itself, on the features as
+they are: what a seat nets on average where all play as they did. The network is the one that PPO trains, and its heads mean the
+same.
 
 Sources: Zha et al., "DouZero: mastering DouDizhu with self-play deep reinforcement learning", 2021 (deep Monte Carlo); Sutton and
 Barto, "Reinforcement learning", 2nd ed. 2018, ch. 5 (Monte Carlo control); Wang et al., "Dueling network architectures for deep
-reinforcement learning", 2016, eq. 9.
+reinforcement learning", 2016, eq. 7 (two parts).
 """
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from dataclasses import dataclass
@@ -44,7 +47,7 @@ from ..chance import For, generator
 from ..checkpoint import Checkpoint
 from ..loading import load_agent
 from ..net_agent import NetAgent
-from ..networks import PolicyValueNet, masked_log_softmax
+from ..networks import PolicyValueNet
 from ..sampling import sample
 from .config import at_least, at_most, option, settle
 from .ppo import EVAL_SEED, explained_variance
@@ -107,6 +110,7 @@ METRICS = {
     "rollout/entropy": "mean entropy of what actions were drawn from, in nats, estimated from those drawn",
     "rollout/payoff_spread": "standard deviation of a seat's payoff in a round, in the game's unit (chips, cards)",
     "update/worth_loss": "mean squared error of what the actions taken were said to be worth, in units of payoff_scale squared",
+    "update/value_loss": "mean squared error of the value, likewise",
     "update/explained_variance": "1 - var(return - worth) / var(return), as told when a decision came up first",
     "update/grad_norm": "mean gradient norm before scaling down",
     "schedule/learning_rate": "Adam's step size",
@@ -123,7 +127,6 @@ class Rollout:
     """The T decisions of an iteration, in order of time."""
 
     observation: NDArray[np.uint8]  # (T, size)
-    mask: NDArray[np.bool_]  # (T, A)
     action: NDArray[np.int64]  # (T,)
     log_prob: NDArray[np.float32]  # (T,) of the action, under what it was drawn from
     target: NDArray[np.float32]  # (T,) what the seat netted from then on, see own_share; in the game's unit: chips, cards
@@ -139,11 +142,12 @@ class Trainer:
         self.setup = setup
         chance = torch.Generator().manual_seed(config.seed)
         self.net = PolicyValueNet(setup.layout, len(setup.game.actions), config.hidden, chance)
+        self.shared = copy.deepcopy(self.net.value)  # near 0 at the start, as that is
         # Logits are worths over the temperature. With steps that much longer for the head that makes them, worths move as they
         # would if it made those: Adam's steps do not depend on how large gradients are.
-        common = [*self.net.body.parameters(), *self.net.value.parameters()]
+        others = [*self.net.body.parameters(), *self.net.value.parameters(), *self.shared.parameters()]
         self.optimizer = torch.optim.Adam(
-            [{"params": common, "pace": 1.0}, {"params": self.net.policy.parameters(), "pace": 1 / config.last_temperature}]
+            [{"params": others, "pace": 1.0}, {"params": self.net.policy.parameters(), "pace": 1 / config.last_temperature}]
         )
         self.batch = Batch(setup, config.tables, autoreset=False)
         self.iteration = 0
@@ -192,18 +196,18 @@ class Trainer:
         while not batch.done.all():
             index = np.flatnonzero(~batch.done)
             seat = batch.seat[index]
-            observation, mask = batch.observation[index], batch.mask[index]
+            observation = batch.observation[index]
             logits, _ = self.net.evaluate(observation)
             actions[index], log_prob = sample(logits * colder, batch.legal[index], rng)
             so_far = self.own_share(netted[index])[np.arange(index.size), seat]
-            decided.append((observation, mask, actions[index], log_prob, index * n + seat, so_far))
+            decided.append((observation, actions[index], log_prob, index * n + seat, so_far))
             batch.step(actions)
             netted += batch.reward
         if not decided:
             raise ConfigError(f"Not one of {self.config.tables} rounds held a choice: there is nothing to learn here.")
-        observation, mask, action, log_prob, chain, so_far = (np.concatenate(column) for column in zip(*decided, strict=True))
+        observation, action, log_prob, chain, so_far = (np.concatenate(column) for column in zip(*decided, strict=True))
         target = self.own_share(netted).ravel()[chain] - so_far
-        return Rollout(observation, mask, action, log_prob, target, float(netted.std()))
+        return Rollout(observation, action, log_prob, target, float(netted.std()))
 
     def own_share(self, net: NDArray[np.float32]) -> NDArray[np.float32]:
         """``net (K, players)`` as learned from: what nobody gets is lost to the whole table, and ``centre`` takes it out."""
@@ -219,30 +223,43 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = rate * group["pace"]
         target = rollout.target / np.float32(self.net.payoff_scale)
-        tensors = [torch.from_numpy(array) for array in (rollout.observation, rollout.mask, rollout.action, target)]
+        tensors = [torch.from_numpy(array) for array in (rollout.observation, rollout.action, target)]
         said = np.empty(len(target), np.float32)  # what each action was said to be worth when it came up first
+        learned = [*self.net.parameters(), *self.shared.parameters()]
         losses, norms = [], []
         for epoch in range(c.epochs):
             order = torch.from_numpy(rng.permutation(len(target)))
             for rows in torch.split(order, c.minibatch):
-                observation, mask, action, goal = (tensor[rows] for tensor in tensors)
-                logits, value, _ = self.net(observation)
-                worth = action_values(logits, value, mask, c.last_temperature).gather(1, action[:, None]).squeeze(1)
-                loss = torch.nn.functional.mse_loss(worth, goal)
+                observation, action, goal = (tensor[rows] for tensor in tensors)
+                worth, value = self.told(observation)
+                worth = worth.gather(1, action[:, None]).squeeze(1)
+                worth_loss = torch.nn.functional.mse_loss(worth, goal)
+                value_loss = torch.nn.functional.mse_loss(value, goal)
                 self.optimizer.zero_grad(set_to_none=True)
-                loss.backward()  # type: ignore[no-untyped-call]
-                norms.append(float(torch.nn.utils.clip_grad_norm_(self.net.parameters(), c.max_grad_norm)))
+                (worth_loss + value_loss).backward()  # type: ignore[no-untyped-call]
+                norms.append(float(torch.nn.utils.clip_grad_norm_(learned, c.max_grad_norm)))
                 self.optimizer.step()
-                losses.append(float(loss.detach()))
+                losses.append((float(worth_loss.detach()), float(value_loss.detach())))
                 if epoch == 0:
                     said[rows.numpy()] = worth.detach().numpy()
+        worth_loss, value_loss = np.mean(losses, axis=0).tolist()
         return {
-            "update/worth_loss": float(np.mean(losses)),
+            "update/worth_loss": worth_loss,
+            "update/value_loss": value_loss,
             "update/explained_variance": explained_variance(target, said),
             "update/grad_norm": float(np.mean(norms)),
             "schedule/learning_rate": rate,
             "schedule/temperature": self.temperature,
         }
+
+    def told(self, observation: Tensor) -> tuple[Tensor, Tensor]:
+        """What each action is worth, ``(K, A)``, and the value, ``(K,)``, in units of payoff_scale; not masked.
+
+        ``observation (K, size) uint8``. The body learns from what actions are worth alone.
+        """
+        features = self.net.features(observation)
+        worth = self.shared(features) + self.config.last_temperature * self.net.policy(features)
+        return worth, self.net.value(features.detach()).squeeze(1)
 
     def evaluate(self) -> dict[str, float]:
         """The network's edge over the field of ``eval_against``, on deals apart from those it learns on."""
@@ -254,7 +271,7 @@ class Trainer:
 
     def checkpoint(self) -> Checkpoint:
         """All that is needed to go on, and to play."""
-        tensors = named("model.", self.net) | optimizer_tensors(self.optimizer)
+        tensors = named("model.", self.net) | named("shared.", self.shared) | optimizer_tensors(self.optimizer)
         progress = {"decisions": float(self.decisions), "seconds": self.seconds}
         return checkpoint_of(self.config, self.setup, iteration=self.iteration, progress=progress, tensors=tensors)
 
@@ -262,21 +279,11 @@ class Trainer:
         """Go on from a checkpoint of this same configuration."""
         with taking_up(checkpoint, self.config, self.setup):
             self.net.load_state_dict(under("model.", checkpoint.tensors))
+            self.shared.load_state_dict(under("shared.", checkpoint.tensors))
             load_optimizer(self.optimizer, checkpoint.tensors)
             self.decisions = int(checkpoint.progress["decisions"])
             self.seconds = checkpoint.progress["seconds"]
         self.iteration = checkpoint.iteration
-
-
-def action_values(logits: Tensor, value: Tensor, mask: Tensor, temperature: float) -> Tensor:
-    """What each action is worth, ``(K, A)``, by ``logits (K, A)`` and ``value (K,)``; only where ``mask (K, A) bool`` is True.
-
-    Their mean under softmax(logits) over the legal actions is the value. No gradient goes through that softmax: as weights of
-    the mean, its shares are what the actions are drawn by and no more.
-    """
-    policy = masked_log_softmax(logits.detach(), mask).exp()
-    advantage = logits - (policy * logits).sum(dim=1, keepdim=True)
-    return value[:, None] + temperature * advantage
 
 
 def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
