@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nainjaune_env.errors import DealError, IllegalActionError, RulesError, choose_one
+from nainjaune_env.errors import DealError, DeviceError, IllegalActionError, RulesError, choose_one
 from nainjaune_env.jit import instantiate
 from nainjaune_env.mode import Mode
 from nainjaune_env.prng import streams
 from nainjaune_env.spec import GameSpec, Setup
 
 Episode = Literal["round", "match"]
+
+_HOMES = {"cpu": ("nainjaune_env.batch", "Batch"), "cuda": ("nainjaune_env.cuda.batch", "CudaBatch")}
+"""Device -> where the class is that plays on it: a subclass of ``Batch``, loaded when it is first asked for."""
 
 
 def loops_of(game: GameSpec) -> ModuleType:
@@ -44,7 +48,22 @@ class Batch:
     The rewards of an episode sum to each seat's payoff. What a seat pays to enter a round is part of the first reward
     after it. With ``autoreset`` (the default) a table whose episode ended shows the next one at once, with ``reward`` and
     ``done`` still those of the end; without it the table rests until :meth:`reset`.
+
+    With ``device="cuda"`` it is a :class:`~nainjaune_env.cuda.batch.CudaBatch`, whose arrays lie on a GPU.
     """
+
+    device = "cpu"
+    """Where the arrays are."""
+
+    def __new__(cls, *args: Any, device: str | None = None, **options: Any) -> Self:
+        """An instance of the class that plays on ``device``."""
+        if cls is not Batch or device is None:
+            return super().__new__(cls)
+        if device not in _HOMES:
+            raise DeviceError(choose_one("device", device, _HOMES))
+        home, name = _HOMES[device]
+        found: type[Self] = getattr(importlib.import_module(home), name)
+        return super().__new__(found)
 
     def __init__(
         self,
@@ -57,15 +76,17 @@ class Batch:
         skip_forced: bool = True,
         autoreset: bool = True,
         observe: bool = True,
+        device: str | None = None,
     ) -> None:
         """Make the tables and deal.
 
         ``start`` says what a round episode begins with: ``"fresh"`` (a new match's first round), ``"carried"`` (the match goes
         on: pots, stacks, dealer), or values for every new match, as in ``{"pots": [4, 0, 0, 0, 9]}``
         (one row for all tables or ``(B, k)``). ``skip_forced`` makes plies without a choice by itself. ``observe=False``
-        leaves ``observation`` and ``mask`` unwritten.
+        leaves ``observation`` and ``mask`` unwritten. ``device`` is ``"cpu"`` (None: the same) or ``"cuda"``.
 
-        Raises :class:`RulesError` where a match would have no end, :class:`DealError` for start values that do not fit.
+        Raises :class:`RulesError` where a match would have no end, :class:`DealError` for start values that do not fit,
+        :class:`DeviceError` for a device that there is not.
         """
         if num_tables < 1:
             raise DealError(f"A batch has at least 1 table, not {num_tables!r}.")
@@ -90,15 +111,15 @@ class Batch:
             autoreset=int(autoreset),
             observe=int(observe),
         )
-        self.tables: NDArray[Any] = np.zeros(num_tables, self.game.table)
-        self.legal: NDArray[np.int64] = np.zeros(num_tables, np.int64)
-        self.observation: NDArray[np.uint8] = np.zeros((num_tables, self.layout.size), np.uint8)
-        self.mask: NDArray[np.bool_] = np.zeros((num_tables, self.num_actions), np.bool_)
-        self.reward: NDArray[np.int32] = np.zeros((num_tables, self.num_players), np.int32)
-        self.done: NDArray[np.bool_] = np.zeros(num_tables, np.bool_)
-        self.deals: NDArray[np.int64] = np.zeros(num_tables, np.int64)
-        self._all = np.arange(num_tables)
-        self._credited = np.zeros((num_tables, self.num_players), np.int32)
+        self.tables: NDArray[Any] = self.place(np.zeros(num_tables, self.game.table))
+        self.legal: NDArray[np.int64] = self.place(np.zeros(num_tables, np.int64))
+        self.observation: NDArray[np.uint8] = self.place(np.zeros((num_tables, self.layout.size), np.uint8))
+        self.mask: NDArray[np.bool_] = self.place(np.zeros((num_tables, self.num_actions), np.bool_))
+        self.reward: NDArray[np.int32] = self.place(np.zeros((num_tables, self.num_players), np.int32))
+        self.done: NDArray[np.bool_] = self.place(np.zeros(num_tables, np.bool_))
+        self.deals: NDArray[np.int64] = self.place(np.zeros(num_tables, np.int64))
+        self._all = self.place(np.arange(num_tables))
+        self._credited = self.place(np.zeros((num_tables, self.num_players), np.int32))
         self._scratch = np.zeros(2 * self.num_players, np.int32)
         self.reset(seed=seed)
 
@@ -147,6 +168,17 @@ class Batch:
     def _views(self) -> tuple[Any, ...]:
         return (self.legal, self.observation, self.mask, self.reward, self._credited, self.deals, self.done, self._scratch)
 
+    def place(self, array: NDArray[Any]) -> NDArray[Any]:
+        """``array`` where this batch's arrays are: itself on the CPU, a copy on another device."""
+        return array
+
+    def fetch(self, array: NDArray[Any]) -> NDArray[Any]:
+        """An array of this batch's as one of NumPy's: itself on the CPU, a copy from another device."""
+        return array
+
+    def synchronize(self) -> None:
+        """Wait until all that was asked for is done; on the CPU it always is."""
+
     @property
     def mode(self) -> Mode:
         """How plies make episodes, as ``mode.Mode``."""
@@ -182,7 +214,7 @@ class Batch:
         Raises :class:`DealError` where they are not there: compiled code does not look whether they are.
         """
         if which is None:
-            return self._all.copy()
+            return np.arange(self.num_tables)
         index = np.atleast_1d(np.asarray(which))
         if index.size and index.dtype.kind not in "iu":
             raise DealError(f"Tables are named by their numbers, not by an array of {index.dtype}.")
@@ -198,22 +230,25 @@ class Batch:
         With ``which (K,)``, tables by number, none twice, as many actions are taken there, and all else stays as it is.
         Raises :class:`IllegalActionError`, naming the legal actions, before anything has changed.
         """
-        given = np.asarray(actions)
         index = self._all if which is None else self.indices(which)
-        if given.shape != index.shape:
-            raise IllegalActionError(f"Expected one action a table, shape ({index.size},), not {given.shape}.")
-        if given.dtype.kind not in "iu":
-            raise IllegalActionError(f"Actions are whole numbers, not an array of {given.dtype}.")
-        chosen = np.ascontiguousarray(given, np.int64)
+        chosen = self._whole_numbers(actions, index.size)
         wrong = int(self._loops.first_illegal(self.legal, self.done, self._mode, index, chosen))
         if wrong >= 0:
             raise IllegalActionError(self._why_illegal(int(index[wrong]), int(chosen[wrong])))
         self._loops.step_tables(self.tables, self._rules, self._mode, index, chosen, self._values, *self._views)
 
+    def _whole_numbers(self, actions: ArrayLike, count: int) -> NDArray[np.int64]:
+        given = np.asarray(actions)
+        if given.shape != (count,):
+            raise IllegalActionError(f"Expected one action a table, shape ({count},), not {given.shape}.")
+        if given.dtype.kind not in "iu":
+            raise IllegalActionError(f"Actions are whole numbers, not an array of {given.dtype}.")
+        return np.ascontiguousarray(given, np.int64)
+
     def _why_illegal(self, i: int, action: int) -> str:
         names = self.game.actions
         what = f"{action} ({names[action]})" if 0 <= action < len(names) else f"{action}"
-        where = f"table {i}, seat {int(self.tables['seat'][i])}"
+        where = f"table {i}, seat {int(self.seat[i])}"
         return f"Action {what} is not legal at {where}; legal: {self.legal_names(i)}."
 
     def legal_names(self, i: int) -> str:
@@ -235,17 +270,20 @@ class Batch:
         ``seats`` is one for all of these tables, or one each, shape ``(K,)``.
         """
         index = self.indices(which)
-        given = np.asarray(seats)
-        if given.dtype.kind not in "iu":
-            raise DealError(f"Seats are whole numbers, not an array of {given.dtype}.")
-        if given.shape not in ((), index.shape):
-            raise DealError(f"Expected one seat, or one a table, shape ({index.size},), not {given.shape}.")
-        if given.size and not 0 <= given.min() <= given.max() < self.num_players:
-            raise DealError(f"Seats are 0 to {self.num_players - 1}; got {given.min()} to {given.max()}.")
-        who = np.ascontiguousarray(np.broadcast_to(given, index.shape), np.int64)
+        who = self._seats_of(seats, index.size)
         out = np.zeros((index.size, self.layout.size), np.uint8)
         self._loops.observe_tables(self.tables if which is None else self.tables[index], self._rules, who, out)
         return out
+
+    def _seats_of(self, seats: ArrayLike, count: int) -> NDArray[np.int64]:
+        given = np.asarray(seats)
+        if given.dtype.kind not in "iu":
+            raise DealError(f"Seats are whole numbers, not an array of {given.dtype}.")
+        if given.shape not in ((), (count,)):
+            raise DealError(f"Expected one seat, or one a table, shape ({count},), not {given.shape}.")
+        if given.size and not 0 <= given.min() <= given.max() < self.num_players:
+            raise DealError(f"Seats are 0 to {self.num_players - 1}; got {given.min()} to {given.max()}.")
+        return np.ascontiguousarray(np.broadcast_to(given, (count,)), np.int64)
 
     def omniscient(self, which: ArrayLike | None = None) -> NDArray[np.uint8]:
         """The observations of the seats to act, and all that the other seats know beyond them.
@@ -279,13 +317,16 @@ class Batch:
     def set_tables(self, which: ArrayLike, rows: NDArray[Any]) -> None:
         """Put ``rows`` (one record for all or ``(K,)``, see the game's ``setup_table``) at the tables ``which`` and play on."""
         index = self.indices(which)
-        given = np.asarray(rows)
-        if given.dtype != self.tables.dtype:
-            raise DealError(f"Tables are set to records of the game's table, not an array of {given.dtype}.")
-        if given.shape not in ((), index.shape):
-            raise DealError(f"{index.size} tables are set, by one record or as many, not by shape {given.shape}.")
-        self.tables[index] = given
+        self.tables[index] = self._records(rows, index.size)
         self._loops.enter_tables(self.tables, self._rules, self._mode, index, *self._views)
+
+    def _records(self, rows: NDArray[Any], count: int) -> NDArray[Any]:
+        given = np.asarray(rows)
+        if given.dtype != self.game.table:
+            raise DealError(f"Tables are set to records of the game's table, not an array of {given.dtype}.")
+        if given.shape not in ((), (count,)):
+            raise DealError(f"{count} tables are set, by one record or as many, not by shape {given.shape}.")
+        return given
 
 
 MAX_START_VALUE = 1 << 28

@@ -51,6 +51,10 @@ class TreeError(NainJauneError, ValueError):
     """A game that cannot be written out: too many nodes or openings, or chance in the middle of play."""
 
 
+class DeviceError(NainJauneError, RuntimeError):
+    """A device that there is not, or an array that lies elsewhere than the batch it is given to."""
+
+
 class MissingLibraryError(NainJauneError, ImportError):
     """A library that only some of the package needs, and that is not installed."""
 

@@ -86,6 +86,18 @@ def _cache_of(fn: Callable[..., Any]) -> Path | None:
     return folder
 
 
+def compiled(fn: F, compiler: Callable[..., Any], settings: Any, **options: Any) -> F:
+    """``compiler(**options)(fn)`` with the on-disk cache keyed by our sources; ``settings`` is the compiler's module of them."""
+    folder = _cache_of(fn)
+    before = settings.CACHE_DIR
+    # numba reads CACHE_DIR when a function is decorated; the user's own setting is put back.
+    settings.CACHE_DIR = str(folder or "")
+    try:
+        return cast(F, compiler(cache=folder is not None, **options)(fn))
+    finally:
+        settings.CACHE_DIR = before
+
+
 def jit(fn: F, **options: Any) -> F:
     """Compile ``fn`` for the CPU, lazily, with the on-disk cache keyed by our sources.
 
@@ -95,16 +107,8 @@ def jit(fn: F, **options: Any) -> F:
     """
     if not JIT_ENABLED:
         return fn
-    folder = _cache_of(fn)
     options = {"nogil": True, "error_model": "numpy", "_nrt": False, **options}
-    before = numba_config.CACHE_DIR
-    # numba reads CACHE_DIR when a function is decorated; the user's own setting is put back.
-    numba_config.CACHE_DIR = str(folder or "")
-    try:
-        compiled = numba.njit(cache=folder is not None, **options)(fn)
-    finally:
-        numba_config.CACHE_DIR = before
-    return cast(F, compiled)
+    return compiled(fn, numba.njit, numba_config, **options)
 
 
 def inlined(fn: F) -> F:

@@ -25,7 +25,7 @@ FLOORS: dict[str, int] = {
     f"{ENV}.registry": 3, f"{ENV}.agent": 3, f"{ENV}.mode": 3, f"{ENV}.loops": 3, f"{ENV}.batch": 3, f"{ENV}.record": 3,
     f"{ENV}.worlds": 3,
     f"{ENV}.recorder": 3,
-    f"{ENV}.counting": 3, f"{ENV}.tallies": 3,
+    f"{ENV}.counting": 3, f"{ENV}.tallies": 3, f"{ENV}.cuda.*": 3,
     # adaptors to other libraries, and the door
     f"{ENV}.render.*": 4, f"{ENV}.envs.*": 4, ENV: 4,
     # agents
@@ -41,7 +41,7 @@ FLOORS: dict[str, int] = {
 
 LIBRARIES: dict[str, set[str]] = {
     "numpy": {"*"},
-    "numba": {f"{ENV}.jit"},
+    "numba": {f"{ENV}.jit", f"{ENV}.cuda.*"},
     "gymnasium": {f"{ENV}.envs.*"},
     "pettingzoo": {f"{ENV}.envs.*"},
     "pyspiel": {f"{ENV}.envs.open_spiel"},
@@ -178,7 +178,10 @@ def test_a_module_without_a_floor_is_a_fault() -> None:
     ("code", "absent"),
     [
         ("import nainjaune_env", "torch matplotlib pettingzoo tqdm yaml tensorboard numba nainjaune_agents"),
-        ("from nainjaune_env import Batch, make_setup, get_game", "torch matplotlib pettingzoo tqdm nainjaune_agents"),
+        (
+            "from nainjaune_env import Batch, make_setup; Batch(make_setup(), 1, device='cpu')",
+            "torch matplotlib pettingzoo tqdm nainjaune_agents nainjaune_env.cuda numba.cuda cuda",
+        ),
         ("import nainjaune_env.recorder, nainjaune_env.record", "torch matplotlib pettingzoo tqdm nainjaune_agents"),
         ("from nainjaune_env import env, parallel_env", "torch matplotlib tqdm nainjaune_agents resvg_py PIL pygame"),
         ("import nainjaune_env.render.renderer, nainjaune_env.render.film", "numba pettingzoo matplotlib resvg_py PIL pygame"),

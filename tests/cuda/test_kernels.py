@@ -1,0 +1,73 @@
+"""Every kernel compiles for the GPUs it is meant for, and fits them; no GPU is needed for that."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+
+import numpy as np
+import pytest
+
+from nainjaune_env.jit import JIT_ENABLED
+from nainjaune_env.registry import game_names, get_game
+
+pytestmark = [
+    pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed (the extra 'cuda')"),
+    pytest.mark.skipif(not JIT_ENABLED, reason="the compiler is switched off"),
+]
+
+CONSTANT_MEMORY = 1 << 16
+"""Bytes of constants that a kernel can have; the assembler, which comes after PTX, refuses more."""
+
+
+@pytest.fixture
+def _without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    import numba.cuda.dispatcher
+
+    from . import compiling
+
+    monkeypatch.setattr(numba.cuda.dispatcher, "get_current_device", compiling.stand_in_device)
+    monkeypatch.setattr("nainjaune_env.cuda.batch.find_cuda", compiling.StandIn)
+
+
+def constant_bytes(ptx: str) -> int:
+    return sum(int(size) for size in re.findall(r"^\.const .*?\[(\d+)\]", ptx, re.MULTILINE))
+
+
+@pytest.mark.usefixtures("_without_a_gpu")
+@pytest.mark.parametrize("game", game_names())
+def test_every_kernel_compiles_to_ptx_for_the_gpus_it_is_meant_for(game: str) -> None:
+    from .compiling import CAPABILITIES, Compiled
+
+    batch = Compiled(get_game(game).setup(), 3)
+    batch.step(np.zeros(3, np.int64))
+    batch.reset([1])
+    batch.sample(np.zeros(3, np.uint64))
+    batch.observe(0)
+    batch.omniscient()
+    batch.redacted()
+    batch.set_tables([0], batch.tables[0])
+    assert batch.seat.shape == (3,)
+    kernels = {name for name, value in vars(batch._kernels).items() if hasattr(value, "py_func")}
+    assert batch.ptx.keys() == {(name, capability) for name in kernels for capability in CAPABILITIES}
+    for (name, (major, minor)), ptx in batch.ptx.items():
+        assert f".target sm_{major}{minor}" in ptx
+        assert re.search(rf"^\.visible \.entry \w*{name}", ptx, re.MULTILINE), name
+        # everything is merged into the kernel: the rules are constants of it, and what they rule out is gone
+        assert not re.search(r"^\s*call", ptx, re.MULTILINE), name
+        assert constant_bytes(ptx) <= CONSTANT_MEMORY
+
+
+@pytest.mark.usefixtures("_without_a_gpu")
+def test_words_of_a_table_are_read_whole() -> None:
+    """Where numba knew nothing of a record's alignment, it would read a word byte by byte, in eight times as many accesses."""
+    from .compiling import Compiled
+
+    batch = Compiled(get_game("nain_jaune").setup(), 1)
+    read = re.findall(r"ld\.global\.[a-z]*(\d+)", batch.ptx["reset", (9, 0)])
+    assert read.count("64") > read.count("8")
+
+
+def test_constants_are_counted() -> None:
+    ptx = ".const .align 1 .b8 _cudapy_cmem[3969] = {1, 2};\n.const .align 8 .b8 _cudapy_cmem$41[2048] = {0};\n"
+    assert constant_bytes(ptx) == 3969 + 2048
