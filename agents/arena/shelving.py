@@ -39,9 +39,10 @@ def origin(run: Path) -> Origin:
         commit, machine = about["commit"], about["machine"]
     except (OSError, ValueError, KeyError) as error:
         raise CheckpointError(f"{str(run)!r} does not say how it was made (run.json): {error}.") from None
-    words = ["python", "train.py", *rest] if Path(program).name == "train.py" else ["nainjaune", *rest]
-    own = Origin([shlex.join(words)], commit, machine, checkpoint.progress["seconds"], checkpoint.progress["decisions"])
     began_from = checkpoint.config.get("init")
+    words = ["python", "train.py", *rest] if Path(program).name == "train.py" else ["nainjaune", *rest]
+    command = shlex.join([_told(word, run, began_from) for word in words])
+    own = Origin([command], commit, machine, checkpoint.progress["seconds"], checkpoint.progress["decisions"])
     if began_from is None:
         return own
     before = origin(Path(began_from))
@@ -51,6 +52,14 @@ def origin(run: Path) -> Origin:
         seconds=before.seconds + own.seconds,
         decisions=before.decisions + own.decisions,
     )
+
+
+def _told(word: str, run: Path, began_from: str | None) -> str:
+    """A word of a command that made ``run``, with runs where they would be elsewhere: which folder they were in says nothing."""
+    key, equals, value = word.rpartition("=")
+    if value == began_from or Path(value).name == run.name:
+        return f"{key}{equals}runs/{Path(value).name}"
+    return word
 
 
 def shelve(

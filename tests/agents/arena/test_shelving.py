@@ -55,6 +55,19 @@ def test_how_it_was_made_goes_back_to_what_it_began_from(tmp_path: Path) -> None
     assert both.seconds > one.seconds > 0
 
 
+def test_commands_say_no_place_on_this_machine(tmp_path: Path) -> None:
+    for run, init in (("first", {}), ("second", {"init": str(tmp_path / "first")})):
+        trained(tmp_path / run, **init)
+        about = json.loads((tmp_path / run / "run.json").read_text(encoding="utf-8"))
+        words = [f"init={init['init']}"] if init else []
+        about["command"] = ["train.py", "c.yaml", "--out", str(tmp_path / run), "--set", "seed=1", *words]
+        (tmp_path / run / "run.json").write_text(json.dumps(about), encoding="utf-8")
+    assert origin(tmp_path / "second").commands == [
+        "python train.py c.yaml --out runs/first --set seed=1",
+        "python train.py c.yaml --out runs/second --set seed=1 init=runs/first",
+    ]
+
+
 def test_what_is_refused(tmp_path: Path) -> None:
     run = tmp_path / "run"
     setup = trained(run)
