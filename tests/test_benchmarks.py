@@ -1,4 +1,4 @@
-"""The benchmark runs and says what it was asked for. How fast it finds us is no test."""
+"""The benchmarks run and say what they were asked for. How fast they find us is no test."""
 
 from __future__ import annotations
 
@@ -12,8 +12,15 @@ import pytest
 THROUGHPUT = Path(__file__).resolve().parents[1] / "benchmarks" / "throughput.py"
 
 
+DECISIONS = THROUGHPUT.with_name("decisions.py")
+
+
 def throughput(*options: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, THROUGHPUT, *options], check=False, capture_output=True, text=True)
+
+
+def decisions(*options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, DECISIONS, *options], check=False, capture_output=True, text=True)
 
 
 def test_throughput_times_every_case(tmp_path: Path) -> None:
@@ -47,3 +54,27 @@ def test_help_says_what_is_timed() -> None:
     assert done.returncode == 0
     assert "skip_forced" in done.stdout
     assert "--peers" in done.stdout
+
+
+def test_decisions_times_every_agent_one_by_one_and_together() -> None:
+    done = decisions("--agents", "lowest", "lowest@search=2", "--players", "3", "--decisions", "9", "--repeats", "1")
+    assert done.returncode == 0, done.stderr
+    assert "3 seats" in done.stdout
+    assert "| 9 at once |" in done.stdout
+    for name in ("lowest", "lowest@search=2"):
+        (line,) = [line for line in done.stdout.splitlines() if line.startswith(f"| `{name}` |")]
+        mean, median, most, together = (float(cell) for cell in line.split("|")[2:-1])
+        assert 0 <= median <= most
+        assert mean > 0
+        assert together >= 0
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [(["--agents", "lowst"], "'lowest'"), (["--agents", "cheapest", "--preset", "batasaurus"], "'cheapest' remembers, and what")],
+)
+def test_agents_that_cannot_be_timed_are_refused(options: list[str], said: str) -> None:
+    done = decisions(*options)
+    assert done.returncode == 1
+    assert said in done.stderr
+    assert "Traceback" not in done.stderr
