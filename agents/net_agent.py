@@ -61,7 +61,7 @@ class NetAgent:
     def _logits(self, turn: Turn) -> NDArray[np.float32]:
         state = turn.memory if self.net.recurrent else None
         parts = []
-        for at in range(0, len(turn.index), ROWS):
+        for at in range(0, max(len(turn.index), 1), ROWS):  # of no decision too there is something to put together
             piece = slice(at, at + ROWS)
             parts.append(self.net.evaluate(turn.observation[piece], None if state is None else state[piece])[0])
         return np.concatenate(parts)
