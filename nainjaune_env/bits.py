@@ -42,7 +42,8 @@ def write_flags(out: Any, at: Any, count: Any, bits: Any) -> Any:
 
     Whole words are written, past the end too: what stands there comes later.
     """
-    write_word(out, at, SPREAD[bits & 255])
+    spread = SPREAD  # named once: each mention would be a copy in the constant memory of a CUDA kernel
+    write_word(out, at, spread[bits & 255])
     if count > 8:
-        write_word(out, at + 8, SPREAD[bits >> 8 & 255])
+        write_word(out, at + 8, spread[bits >> 8 & 255])
     return at + count

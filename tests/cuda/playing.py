@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -17,6 +18,7 @@ from nainjaune_env.batch import Batch
 from nainjaune_env.prng import streams
 from nainjaune_env.registry import game_names, get_game
 from nainjaune_env.spec import Setup
+from tests.source import ROOT
 
 MODES: dict[str, dict[str, Any]] = {
     "matches": {"episode": "match"},
@@ -63,6 +65,11 @@ def play(batch: Batch, steps: int) -> Iterator[tuple[str, bytes]]:
     batch.set_tables([0], rows[2])
     for name, part in batch.save().items():
         yield f"{name} in the end", part.tobytes()
+
+
+def examples() -> list[str]:
+    """The Python in the docs, block by block."""
+    return re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "cuda.md").read_text(encoding="utf-8"), re.DOTALL)
 
 
 def digests(steps: int, **options: Any) -> dict[str, list[str]]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -13,9 +15,10 @@ from nainjaune_env.batch import Batch
 from nainjaune_env.jit import JIT_ENABLED
 from nainjaune_env.prng import streams
 from nainjaune_env.registry import make_setup
+from tests.source import ROOT
 
 from .batch_on_device import *  # noqa: F403  (its tests, on the GPU)
-from .playing import cases, play
+from .playing import cases, examples, play
 
 pytestmark = pytest.mark.gpu
 MANY = 65536
@@ -108,6 +111,19 @@ def test_a_batch_works_in_a_stream_of_torchs(torch: Any) -> None:
             batch.step(mask.to(torch.uint8).argmax(dim=1))
             host.step(host.mask.argmax(axis=1))
     assert batch.save()["tables"].tobytes() == host.tables.tobytes()
+
+
+def test_the_pages_examples_run(torch: Any) -> None:
+    for block in examples():
+        exec(block, {})
+
+
+def test_the_benchmark_runs_with_graphs(torch: Any) -> None:
+    options = ["--graphs", "--tables", "256", "--seconds", "0.01", "--repeats", "1"]
+    command = [sys.executable, ROOT / "benchmarks" / "gpu.py", *options]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "plies + observation, cuda graph" in done.stdout
 
 
 def test_steps_are_captured_in_a_cuda_graph_and_replayed(torch: Any) -> None:

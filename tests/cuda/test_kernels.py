@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from nainjaune_env.jit import JIT_ENABLED
+from nainjaune_env.batch import Batch
+from nainjaune_env.jit import JIT_ENABLED, PACKAGE_ROOT, cache_folder
 from nainjaune_env.registry import game_names, get_game
 
 pytestmark = [
@@ -66,6 +68,21 @@ def test_words_of_a_table_are_read_whole() -> None:
     batch = Compiled(get_game("nain_jaune").setup(), 1)
     read = re.findall(r"ld\.global\.[a-z]*(\d+)", batch.ptx["reset", (9, 0)])
     assert read.count("64") > read.count("8")
+
+
+@pytest.mark.usefixtures("_without_a_gpu")
+def test_kernels_of_each_setup_are_kept_in_a_folder_of_their_own_named_after_our_sources() -> None:
+    """numba tells what it keeps apart by file and line, which they share, and would not notice other rules."""
+    from nainjaune_env.cuda.batch import kernels_of
+
+    mode = Batch(get_game("nain_jaune").setup(), 1).mode
+    setups = [get_game(name).setup(players=players) for name in game_names() for players in (3, 4)]
+    paths = [Path(kernels_of(setup, mode).step.stats.cache_path) for setup in setups]
+    paths.append(Path(kernels_of(setups[0], mode._replace(observe=0)).step.stats.cache_path))
+    assert len(set(paths)) == len(paths)
+    folder = cache_folder(PACKAGE_ROOT)
+    assert folder is None or all(path.is_relative_to(folder) for path in paths)
+    assert kernels_of(setups[0], mode) is kernels_of(setups[0], mode)
 
 
 def test_constants_are_counted() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.source import ROOT
 
-from .playing import digests
+from .playing import digests, examples
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed (the extra 'cuda')"
@@ -42,6 +42,13 @@ def test_the_same_games_to_the_byte() -> None:
     for case, pieces in expected.items():
         assert len(set(pieces)) > STEPS
         assert found[case] == pieces, case
+
+
+def test_the_pages_example_without_torch_runs() -> None:
+    (example,) = [block for block in examples() if "torch" not in block]
+    run = simulated("-c", example)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout.startswith("[[")
 
 
 def test_what_a_batch_on_the_device_refuses_and_keeps() -> None:

@@ -83,8 +83,9 @@ STACK_CODE = np.array([signed_chip_code(chips) for chips in range(-STACK_TOP, ST
 def write_counts(out: Any, at: Any, cards: Any) -> Any:
     """How many of the set ``cards`` there are of each rank, from ``out[at]``; gives the end. Writes past it likewise."""
     s, h, d, c = cards & PLANE, cards >> 13 & PLANE, cards >> 26 & PLANE, cards >> 39 & PLANE
-    write_word(out, at, SPREAD[s & 255] + SPREAD[h & 255] + SPREAD[d & 255] + SPREAD[c & 255])
-    write_word(out, at + 8, SPREAD[s >> 8] + SPREAD[h >> 8] + SPREAD[d >> 8] + SPREAD[c >> 8])
+    spread = SPREAD  # named once, as in `bits`
+    write_word(out, at, spread[s & 255] + spread[h & 255] + spread[d & 255] + spread[c & 255])
+    write_word(out, at + 8, spread[s >> 8] + spread[h >> 8] + spread[d >> 8] + spread[c >> 8])
     return at + RANKS
 
 
