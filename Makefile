@@ -6,18 +6,21 @@ RUN ?= runs/first
 CONFIG ?= configs/nain_jaune/ppo.yaml
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+# without the notice that Material for MkDocs prints of its successor
+MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs
+SITE := --config-file docs/site/mkdocs.yml
 
-.PHONY: help setup train test lint prove bench rllib docs pictures clean
+.PHONY: help setup train test lint prove bench rllib docs docs-serve pictures clean
 
 help:  ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 setup: $(STAMP)  ## make the virtual environment
 
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and f"Python 3.11 or newer is needed; {sys.executable} is {sys.version.split()[0]}. Set PYTHON=…")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,cuda,dev]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,cuda,dev,docs]'
 	touch $@
 
 train: $(STAMP)  ## train a player for 4 seats, rate it, show a table and a picture (RUN=folder CONFIG=file)
@@ -54,13 +57,18 @@ $(RLLIB)/.installed: pyproject.toml constraints-rllib.txt
 	$(RLLIB)/bin/python -m pip install --quiet --constraint constraints-rllib.txt --editable '.[train,rllib,dev]'
 	touch $@
 
-docs: $(STAMP)  ## write the generated pages
+docs: $(STAMP)  ## write the generated pages, and build the site of all into build/site
 	$(BIN)/python docs/generate.py
+	$(MKDOCS) build $(SITE)
+
+docs-serve: $(STAMP)  ## show the site while you write
+	$(MKDOCS) serve $(SITE)
 
 pictures: $(STAMP)  ## draw the pictures and the film in the docs
 	$(BIN)/nainjaune film --agents run_pot tally longest lowest --seed 23 --seat 0 --seconds 1 --scale 0.55 --out docs/images/round.gif
 	$(BIN)/nainjaune film --agents run_pot tally longest lowest --seed 21 --seat 0 --ply 11 --scale 0.8 --out docs/images/nain_jaune.png
 	$(BIN)/nainjaune film --preset batasaurus --players 3 --set memory=perfect --agents mirror random random --seed 3 --seat 0 --ply 15 --scale 0.8 --out docs/images/batasaurus.png
+	$(BIN)/python -c 'from nainjaune_env.games.nain_jaune.dwarf import emblem; from nainjaune_env.svg import document; print(document(128, 128, "Nain Jaune", [emblem(64, 124, 120)]), end="")' > docs/images/logo.svg
 
 clean:  ## remove the virtual environment and caches
 	rm -rf $(VENV) $(RLLIB) .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info

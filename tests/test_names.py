@@ -48,7 +48,7 @@ def mentions(text: str, game: str) -> list[tuple[int, str]]:
     return [(line, word) for line, word in words_of(text) if pattern(game).search(re.sub(OWN_NAMES, "", word))]
 
 
-CODE = sorted({source.path for source in sources().values()} | set(ROOT.glob("docs/*.py")))
+CODE = sorted({source.path for source in sources().values()} | set(ROOT.glob("docs/**/*.py")))
 
 
 @pytest.mark.parametrize("path", CODE, ids=lambda path: path.relative_to(ROOT).as_posix())

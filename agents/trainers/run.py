@@ -36,6 +36,7 @@ CONFIG_NAME = "config.yaml"
 """It is written first: a folder with one holds a run."""
 ABOUT_NAME = "run.json"
 PACKAGES = ("nainjaune-env", "numpy", "numba", "torch", "safetensors")
+"""What every trainer stands on: a run says in which versions."""
 
 
 class Run:

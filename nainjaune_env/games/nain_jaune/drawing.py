@@ -197,7 +197,7 @@ def _pot_chips(amount: int, x: float, y: float, width: float) -> list[str]:
 
 
 TAKEN = 44
-"""Width of what :func:`_taken` draws."""
+"""Width of what ``_taken`` draws."""
 
 
 def _taken(captor: int | None, x: float, y: float) -> list[str]:

@@ -26,8 +26,8 @@ def transcribe(
 
     The table's own generator deals the later rounds as it did in play. ``actions`` are the decisions, without the plies
     that nobody was asked for, or with ``every_ply`` all plies. ``rng`` draws which of several plain cards of a rank was
-    shown (see :class:`RealCards`). Raises :class:`RecordError` where the table is in the middle of something, or the
-    actions are too few, too many, or not legal.
+    shown (see :class:`~.real_cards.RealCards`). Raises :class:`RecordError` where the table is in the middle of something,
+    or the actions are too few, too many, or not legal.
     """
     replay = Replay(setup, table)
     pots = _pots_before_antes(replay)

@@ -1,0 +1,113 @@
+"""Which files of the repository are the site's pages, and at which addresses.
+
+MkDocs takes pages from one folder, but some of ours lie beside what they are about: the README, a game's rules, the notebooks.
+So every file goes by its path from the root of the repository, in the navigation as in links, and a link that works in the
+repository's own view of files works on the site. A link to any other file, as to a module, leads to a page that shows it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import posixpath
+import re
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files, InclusionLevel
+from mkdocs.structure.pages import Page
+
+ROOT = Path(__file__).resolve().parents[2]
+
+ADDRESSES = {
+    "README.md": "README.md",  # the front page
+    "CONTRIBUTING.md": "contributing.md",
+    "docs/*.md": "{name}",
+    "docs/doors/*.md": "doors/{name}",
+    "docs/images/*": "images/{name}",
+    "docs/site/*.css": "{name}",
+    "docs/site/reference/*.md": "reference/{name}",
+    "nainjaune_env/games/*/RULES.md": "rules/{folder}.md",
+    "notebooks/*.md": "notebooks/{name}",
+}
+"""What is on the site: files by pattern, and where each would lie if the site were a folder of them."""
+
+SHOWN = ".shown.md"
+"""Added to the path of a file that is shown for being linked to: MkDocs makes pages of Markdown only."""
+
+LINK = re.compile(r"(\]\()([^)#\s:]+)(?=[)#])")
+"""A link's target in Markdown, without what stands before a colon (another site's) or after a hash (a place in the page)."""
+
+
+OPENING = re.compile(r"^(```\w+) .*$", re.MULTILINE)
+"""The line that opens a block of code, when it says more than the language."""
+
+
+def on_startup(**kwargs: Any) -> None:
+    """Let the reference find both packages, ``agents`` under the name that it is imported by. They are read and not imported."""
+    folder = tempfile.mkdtemp(prefix="nainjaune-site-")
+    atexit.register(shutil.rmtree, folder)
+    Path(folder, "nainjaune_agents").symlink_to(ROOT / "agents", target_is_directory=True)
+    sys.path.append(folder)
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """The repository's files in place of those of ``docs_dir``; the theme's stay."""
+    for file in list(files):
+        if file.src_dir == config.docs_dir:
+            files.remove(file)
+    for pattern, address in ADDRESSES.items():
+        for path in sorted(ROOT.glob(pattern)):
+            files.append(page_file(path, address, config))
+    for target in sorted(linked(files)):
+        files.append(shown(target, config))
+    return files
+
+
+def page_file(path: Path, address: str, config: MkDocsConfig) -> File:
+    """One file of the repository at its address."""
+    place = address.format(name=path.name, folder=path.parent.name)
+    destination = File(place, None, config.site_dir, config.use_directory_urls).dest_uri
+    return File(path.relative_to(ROOT).as_posix(), str(ROOT), config.site_dir, config.use_directory_urls, dest_uri=destination)
+
+
+def targets(uri: str, markdown: str) -> Iterator[str]:
+    """The files that a page links to, by their paths from the root."""
+    for match in LINK.finditer(markdown):
+        yield posixpath.normpath(posixpath.join(posixpath.dirname(uri), match[2]))
+
+
+def linked(files: Files) -> set[str]:
+    """Files of the repository that pages link to and that are no pages themselves."""
+    found = {target for file in files.documentation_pages() for target in targets(file.src_uri, file.content_string)}
+    return {target for target in found if files.get_file_from_path(target) is None and (ROOT / target).is_file()}
+
+
+def shown(path: str, config: MkDocsConfig) -> File:
+    """A page that shows a file."""
+    language = {".py": "python", ".yaml": "yaml", ".toml": "toml"}.get(posixpath.splitext(path)[1], "text")
+    text = (ROOT / path).read_text(encoding="utf-8").rstrip()
+    content = f"# {posixpath.basename(path)}\n\n`{path}`\n\n`````{language}\n{text}\n`````\n"
+    file = File.generated(config, path + SHOWN, content=content, inclusion=InclusionLevel.NOT_IN_NAV)
+    file.dest_uri = f"source/{path}/index.html"
+    return file
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """The page for the site: links to files that are shown go to the pages that show them, and what else but its language stands
+    where a block of code opens, for tests to read, is left out."""
+
+    def led(match: re.Match[str]) -> str:
+        (target,) = targets(page.file.src_uri, f"{match[0]})")
+        return match[0] + SHOWN if files.get_file_from_path(target + SHOWN) else match[0]
+
+    return OPENING.sub(r"\1", LINK.sub(led, markdown))
+
+
+def on_page_content(html: str, **kwargs: Any) -> str:
+    """The page without what is folded away where one searches: it would find code rather than what is said of it."""
+    return html.replace('<details class="mkdocstrings-source"', '<details class="mkdocstrings-source" data-search-exclude')
