@@ -6,6 +6,7 @@ RUN ?= runs/first
 CONFIG ?= configs/nain_jaune/ppo.yaml
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+CUDA_STAMP := $(VENV)/.installed-cuda
 # without the notice that Material for MkDocs prints of its successor
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs
 SITE := --config-file docs/site/mkdocs.yml
@@ -20,7 +21,12 @@ setup: $(STAMP)  ## make the virtual environment
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and f"Python 3.11 or newer is needed; {sys.executable} is {sys.version.split()[0]}. Set PYTHON=…")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,cuda,dev,docs]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,dev,docs]'
+	touch $@
+
+# apart: 200 MB with which the tests compile every kernel for GPUs, and nothing else here wants
+$(CUDA_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[cuda]'
 	touch $@
 
 train: $(STAMP)  ## train a player for 4 seats, rate it, show a table and a picture (RUN=folder CONFIG=file)
@@ -35,7 +41,7 @@ train: $(STAMP)  ## train a player for 4 seats, rate it, show a table and a pict
 	  $(BIN)/python evaluate.py --agents longest run_pot lowest tally $(RUN) --deals 3000 --seed 1 --out $(RUN)/rating; \
 	fi
 
-test: lint  ## everything CI runs
+test: lint $(CUDA_STAMP)  ## everything CI runs
 	$(BIN)/python -m pytest -n 2
 
 lint: $(STAMP)  ## ruff and mypy
