@@ -52,7 +52,7 @@ class Checkpoint:
     """Running totals of the trainer: decisions, seconds."""
     tensors: dict[str, Tensor] = field(default_factory=dict)
     """``model.*``, ``optimizer.*``; with a privileged critic ``critic.*``, a belief head ``belief.*``, past selves
-    ``past.<number>.*``."""
+    ``past.<number>.*``, what actions share ``shared.*``."""
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
