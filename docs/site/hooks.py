@@ -2,7 +2,8 @@
 
 MkDocs takes pages from one folder, but some of ours lie beside what they are about: the README, a game's rules, the notebooks.
 So every file goes by its path from the root of the repository, in the navigation as in links, and a link that works in the
-repository's own view of files works on the site. A link to any other file, as to a module, leads to a page that shows it.
+repository's own view of files works on the site. A link to any other file, as to a module or a notebook, leads to a page that
+shows it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ipynb import fenced, markdown_of
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
@@ -36,8 +38,8 @@ ADDRESSES = {
 }
 """What is on the site: files by pattern, and where each would lie if the site were a folder of them."""
 
-SHOWN = ".shown.md"
-"""Added to the path of a file that is shown for being linked to: MkDocs makes pages of Markdown only."""
+SHOWN = ".md"
+"""Added to the path of a file that is shown for being linked to, in the navigation too: MkDocs makes pages of Markdown only."""
 
 LINK = re.compile(r"(\]\()([^)#\s:]+)(?=[)#])")
 """A link's target in Markdown, without what stands before a colon (another site's) or after a hash (a place in the page)."""
@@ -63,8 +65,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for pattern, address in ADDRESSES.items():
         for path in sorted(ROOT.glob(pattern)):
             files.append(page_file(path, address, config))
-    for target in sorted(linked(files)):
-        files.append(shown(target, config))
+    while found := linked(files):  # in notebooks too
+        for target in sorted(found):
+            files.append(shown(target, config))
     return files
 
 
@@ -82,18 +85,23 @@ def targets(uri: str, markdown: str) -> Iterator[str]:
 
 
 def linked(files: Files) -> set[str]:
-    """Files of the repository that pages link to and that are no pages themselves."""
+    """Files of the repository that pages link to, and that are neither pages themselves nor shown."""
     found = {target for file in files.documentation_pages() for target in targets(file.src_uri, file.content_string)}
-    return {target for target in found if files.get_file_from_path(target) is None and (ROOT / target).is_file()}
+    known = files.src_uris
+    return {path for path in found if path not in known and path + SHOWN not in known and (ROOT / path).is_file()}
 
 
 def shown(path: str, config: MkDocsConfig) -> File:
-    """A page that shows a file."""
-    language = {".py": "python", ".yaml": "yaml", ".toml": "toml"}.get(posixpath.splitext(path)[1], "text")
-    text = (ROOT / path).read_text(encoding="utf-8").rstrip()
-    content = f"# {posixpath.basename(path)}\n\n`{path}`\n\n`````{language}\n{text}\n`````\n"
+    """A page that shows a file; a notebook as it would show itself."""
+    stem, kind = posixpath.splitext(path)
+    text = (ROOT / path).read_text(encoding="utf-8")
+    if kind == ".ipynb":
+        content, place = markdown_of(text), stem
+    else:
+        code = fenced({".py": "python", ".yaml": "yaml", ".toml": "toml"}.get(kind, "text"), text.rstrip())
+        content, place = f"# {posixpath.basename(path)}\n\n`{path}`\n\n{code}\n", f"source/{path}"
     file = File.generated(config, path + SHOWN, content=content, inclusion=InclusionLevel.NOT_IN_NAV)
-    file.dest_uri = f"source/{path}/index.html"
+    file.dest_uri = f"{place}/index.html"
     return file
 
 

@@ -1,0 +1,125 @@
+"""The docs site: it builds without a warning, every link in it leads somewhere, and it asks no other host for anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from tests.source import ROOT, SCRIPTS, sources
+
+from .building import SITE, build
+
+
+class Html(HTMLParser):
+    """What a page leads to, what it loads, and the places in it that can be led to."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.places: set[str] = set()
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.places |= {value for key in ("id", "name") if (value := given.get(key))}
+        if tag == "a":
+            self.links.append(given.get("href") or "")
+        elif tag in ("img", "script", "link", "source", "iframe") and given.get("rel") != "canonical":
+            self.loads.append(given.get("src") or given.get("href") or "")
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    into = tmp_path_factory.mktemp("site")
+    done = build(SITE / "mkdocs.yml", into)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return into
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[Path, Html]:
+    return {path: Html(path.read_text(encoding="utf-8")) for path in sorted(site.rglob("*.html"))}
+
+
+def missing(site: Path, pages: dict[Path, Html]) -> Iterator[str]:
+    """Links within the site that lead nowhere."""
+    for path, page in pages.items():
+        if path.name == "404.html":
+            continue  # it is shown at any address, so its links begin at the root of the host
+        for link in {*page.links, *page.loads}:
+            split = urlsplit(link)
+            if split.scheme or split.netloc or not link:
+                continue
+            target = (path.parent / unquote(split.path)).resolve() if split.path else path
+            target = target / "index.html" if target.is_dir() else target
+            if not target.is_relative_to(site) or not target.is_file():
+                yield f"{path.relative_to(site)} leads to {link}"
+            elif split.fragment and target in pages and unquote(split.fragment) not in pages[target].places:
+                yield f"{path.relative_to(site)} leads to a place that is not there: {link}"
+
+
+def test_every_link_leads_somewhere(site: Path, pages: dict[Path, Html]) -> None:
+    assert list(missing(site, pages)) == []
+    assert sum(len(page.links) for page in pages.values()) > 1000
+
+
+def test_a_link_that_leads_nowhere_is_seen(tmp_path: Path) -> None:
+    text = '<a href="b/"></a><a href="#here"></a><a href="#there"></a><p id="here"></p><img src="c.png">'
+    path = tmp_path / "index.html"
+    path.touch()
+    found = sorted(missing(tmp_path, {path: Html(text)}))
+    assert [line.rpartition(" ")[2] for line in found] == ["#there", "b/", "c.png"]
+
+
+def test_no_other_host_is_asked(site: Path, pages: dict[Path, Html]) -> None:
+    loaded = {link for page in pages.values() for link in page.loads}
+    assert {link for link in loaded if urlsplit(link).netloc} == set()
+    for path in site.rglob("*.css"):
+        assert re.findall(r"(?:url\(|@import)\s*['\"]?(?:https?:)?//[^)]*", path.read_text(encoding="utf-8")) == [], path.name
+    assert len(loaded) > 5
+
+
+def test_pages_lie_where_they_are_looked_for(site: Path, pages: dict[Path, Html]) -> None:
+    texts = {path.parent.relative_to(site).as_posix(): path.read_text(encoding="utf-8") for path in pages}
+    assert "Two commands" in texts["."]
+    for path in ROOT.glob("nainjaune_env/games/*/RULES.md"):
+        assert "<h1" in texts[f"rules/{path.parent.name}"]
+        assert 'id="presets"' in texts[path.parent.name]
+    for page in ROOT.glob("docs/*.md"):
+        assert page.stem in texts
+
+
+def test_a_linked_source_is_shown(site: Path) -> None:
+    """``docs/report.md`` links to the loop that counts."""
+    page = (site / "report" / "index.html").read_text(encoding="utf-8")
+    assert 'href="../source/nainjaune_env/counting.py/"' in page
+    shown = (site / "source" / "nainjaune_env" / "counting.py" / "index.html").read_text(encoding="utf-8")
+    assert "count_rounds" in shown
+
+
+def test_every_module_is_in_the_reference_once() -> None:
+    """But for the command line's, which say what they do by ``--help``."""
+    pages = "\n".join(path.read_text(encoding="utf-8") for path in sorted(SITE.glob("reference/*.md")))
+    listed = re.findall(r"^::: (\S+)$", pages, re.MULTILINE)
+    wanted = {name for name in sources() if ".cli" not in name and name not in SCRIPTS}
+    assert wanted - set(listed) == set(), "Each wants a line, `::: module`, on a page of docs/site/reference."
+    assert sorted(listed) == sorted(wanted)
+
+
+def flattened(text: str) -> list[str]:
+    """Lines of lists that the site would run together: an inner list is set in by 4 and a list stands off by a blank line."""
+    text = re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    inner = re.findall(r"^ {1,3}[-*] .*", text, re.MULTILINE)
+    return inner + re.findall(r"^(?![-* \n]).+\n([-*] .*)", text, re.MULTILINE)
+
+
+def test_lists_are_lists_on_the_site_too() -> None:
+    found = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("nainjaune_env/**/*.md"), *ROOT.glob("notebooks/*.md")]
+    assert {path.name: lines for path in found if (lines := flattened(path.read_text(encoding="utf-8")))} == {}
+    assert flattened("- a\n  - b\n\nas\n- c\n\n- d\n  e\n    - f\n\n```\nx\n- g\n```\n") == ["  - b", "- c"]
