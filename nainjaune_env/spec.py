@@ -38,6 +38,7 @@ import numpy as np
 from nainjaune_env.errors import RulesError, choose_one
 from nainjaune_env.layout import Layout
 from nainjaune_env.measure import Measures
+from nainjaune_env.outlook import Outlook
 from nainjaune_env.speech import Speaker
 
 
@@ -292,6 +293,8 @@ class GameSpec:
     """Pictures; None where a game has none."""
     measures: Measures | None = None
     """What is counted of play, for reports; None where a game counts nothing."""
+    outlook: Outlook | None = None
+    """What an adviser is told; None where a game tells it nothing. It needs ``measures``."""
 
     def __repr__(self) -> str:
         """The same in every process: errors and tests show it."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nainjaune_env.games.batasaurus import chance, kernel, measures, painter, transcript
+from nainjaune_env.games.batasaurus import chance, kernel, measures, outlook, painter, transcript
 from nainjaune_env.games.batasaurus.draw import draw
 from nainjaune_env.games.batasaurus.encode import layout
 from nainjaune_env.games.batasaurus.notation import ACTIONS
@@ -31,5 +31,6 @@ SPEC = GameSpec(
     draw=draw,
     painter=painter,
     measures=measures,
+    outlook=outlook,
     speaker=Speaker,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nainjaune_env.games.nain_jaune import chance, kernel, measures, painter, transcript
+from nainjaune_env.games.nain_jaune import chance, kernel, measures, outlook, painter, transcript
 from nainjaune_env.games.nain_jaune.draw import draw
 from nainjaune_env.games.nain_jaune.encode import layout
 from nainjaune_env.games.nain_jaune.notation import ACTIONS
@@ -32,4 +32,5 @@ SPEC = GameSpec(
     speaker=Speaker,
     painter=painter,
     measures=measures,
+    outlook=outlook,
 )

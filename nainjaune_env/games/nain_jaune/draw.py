@@ -6,7 +6,6 @@ and the others around the board in the direction of play, so ``direction`` shows
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,14 +14,12 @@ import numpy as np
 
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 from nainjaune_env.games.nain_jaune.scene import CAPTURE, KING, Scene, real_cards_at, scene
-from nainjaune_env.games.nain_jaune.words import WORDS, Words, card_sign, words_in
+from nainjaune_env.games.nain_jaune.words import WORDS, Words, card_sign, paint, words_in
 from nainjaune_env.spec import Setup
 
 WIDTH = 72
 PANEL = 17
 BOARD = 34
-RED, PLAIN = "\x1b[31m", "\x1b[0m"
-_RED_CARD = re.compile(r"(?:10|[2-9A-Z])?[♥♦]")
 
 SEAT_PLACES = {
     2: ("top",),
@@ -149,7 +146,7 @@ def picture(seen: Scene, words: Words, labels: Labels, *, color: bool = False) -
     lines += beside([panel(seen, me, labels)], "")
     lines += hand_lines(seen, words, labels)
     text = "\n".join(line.rstrip() for line in lines) + "\n"
-    return _RED_CARD.sub(lambda found: f"{RED}{found[0]}{PLAIN}", text) if color else text
+    return paint(text) if color else text
 
 
 def around(seen: Scene) -> list[int]:

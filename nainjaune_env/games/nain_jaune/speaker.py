@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -18,12 +17,10 @@ from nainjaune_env.games.nain_jaune.real_cards import ACTION_OF, PASS_MOVE, SILE
 from nainjaune_env.games.nain_jaune.replay import Replay
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 from nainjaune_env.games.nain_jaune.typed import Typed, plain, understand
-from nainjaune_env.games.nain_jaune.words import card_sign, words_in
+from nainjaune_env.games.nain_jaune.words import card_sign, paint, words_in
 from nainjaune_env.spec import Setup
 from nainjaune_env.speech import Said
 
-RED, PLAIN = "\x1b[31m", "\x1b[0m"
-_RED_CARD = re.compile(r"(?:10|[2-9A-Z])?[♥♦]")
 _MOVE_OF = {action: move for move, action in ACTION_OF.items() if move[:2] in (*POT_CARDS, PASS_MOVE)}
 """The moves that are one action each."""
 COLUMNS = 7
@@ -234,4 +231,4 @@ class Speaker:
 
     def paint(self, text: str) -> str:
         """Red suits in red."""
-        return _RED_CARD.sub(lambda found: f"{RED}{found[0]}{PLAIN}", text)
+        return paint(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -9,6 +10,8 @@ from nainjaune_env.cards import RANKS
 from nainjaune_env.errors import RulesError, choose_one
 
 SUIT_SIGNS = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}
+RED, PLAIN = "\x1b[31m", "\x1b[0m"
+_RED_CARD = re.compile(r"(?:10|[2-9A-Z])?[♥♦]")
 
 
 @dataclass(frozen=True)
@@ -146,3 +149,8 @@ def card_sign(card: str, words: Words) -> str:
     """A card as people write it: ``10♦``, ``V♣`` or ``J♣``."""
     sign = words.rank_signs[RANKS.index(card[0])]
     return ("10" if sign == "T" else sign) + SUIT_SIGNS[card[1]]
+
+
+def paint(text: str) -> str:
+    """``text`` with red suits in red, for a terminal."""
+    return _RED_CARD.sub(lambda found: f"{RED}{found[0]}{PLAIN}", text)

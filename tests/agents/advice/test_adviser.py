@@ -1,0 +1,179 @@
+"""Advice: what it is made from, what it is not made from, and that its intervals are what they say."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nainjaune_agents.advice import Advice, Adviser
+from nainjaune_agents.advice.adviser import COARSE, FIRST, HOPELESS
+from nainjaune_agents.loading import load_agent
+from nainjaune_agents.search import SearchAgent, rollouts_by
+from nainjaune_env.batch import Batch, legal_actions
+from nainjaune_env.errors import ConfigError, DealError, IllegalActionError
+from nainjaune_env.prng import RowStreams, streams
+from nainjaune_env.registry import make_setup
+from nainjaune_env.spec import Setup
+from tests.agents.positions import small, turns
+from tests.contract import helper
+from tests.test_agent import untrained
+
+DJECO = make_setup("nain_jaune", "djeco", 3)
+PERFECT = make_setup("batasaurus", None, 3, memory="perfect")
+both = pytest.mark.parametrize("setup", [DJECO, PERFECT], ids=["djeco", "batasaurus"])
+
+
+def adviser(setup: Setup, name: str = "lowest", threads: int = 1) -> Adviser:
+    agent = load_agent(name if setup is not PERFECT else "mirror", setup)
+    return Adviser(setup, lambda: [agent] * setup.players, threads=threads)
+
+
+def bits(advice: Advice) -> bytes:
+    parts = (advice.best, advice.deals, advice.mean, advice.error, advice.behind, advice.behind_error)
+    return b"".join(part.tobytes() for part in parts)
+
+
+def positions(setup: Setup, seed: int, tables: int = 5) -> NDArray[Any]:
+    """Tables in the middle of rounds, all of them known."""
+    return [turn._batch.tables[turn.index].copy() for turn in turns(setup, seed, tables=tables, steps=4)][-1]
+
+
+@both
+def test_what_is_hidden_moves_no_figure(setup: Setup) -> None:
+    """The same position but for the cards that the seat to act cannot know: the same advice, to the last bit."""
+    mixer = random.Random(1)
+    tables = positions(setup, 7)
+    mixed = np.array([helper(setup).reshuffle(setup, row, int(row.seat), mixer) for row in tables])
+    assert mixed.tobytes() != tables.tobytes()
+    wiped = tables.copy()
+    batch = Batch(setup, len(tables))
+    batch.set_tables(np.arange(len(tables)), tables)
+    wiped[:] = batch.redacted()
+    for agent in (load_agent("random", setup), untrained(setup)):
+        player = Adviser(setup, lambda agent=agent: [agent] * setup.players)  # type: ignore[misc]
+        advice = [player.advise(each, np.random.default_rng(3), deals=20) for each in (tables, mixed, wiped)]
+        assert bits(advice[0]) == bits(advice[1]) == bits(advice[2])
+
+
+@both
+def test_how_many_threads_and_positions_there_are_makes_no_difference(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = positions(setup, 8)
+    whole = adviser(setup).advise(tables, RowStreams(streams(1, 5), np.arange(5)), error=1.0)
+    assert bits(adviser(setup, threads=3).advise(tables, RowStreams(streams(1, 5), np.arange(5)), error=1.0)) == bits(whole)
+    monkeypatch.setattr("nainjaune_agents.advice.adviser.GROUP", 2)
+    monkeypatch.setattr("nainjaune_agents.advice.playouts.ROWS", 300)
+    done: list[int] = []
+    again = adviser(setup).advise(tables, RowStreams(streams(1, 5), np.arange(5)), error=1.0, progress=done.append)
+    assert bits(again) == bits(whole)
+    assert done == [2, 2, 1]
+    for k in range(5):
+        alone = adviser(setup).advise(tables[k : k + 1], RowStreams(streams(1, 5)[k : k + 1], np.arange(1)), error=1.0)
+        assert alone.mean.tobytes() == whole.mean[k : k + 1].tobytes()
+
+
+def test_it_is_worth_what_a_search_finds() -> None:
+    """Both are means over the worlds that fit; a search counts in what was earned before."""
+    tables, agent = positions(DJECO, 9), load_agent("lowest", DJECO)
+    advice = adviser(DJECO).advise(tables, np.random.default_rng(1), deals=1500, every=True)
+    batch = Batch(DJECO, len(tables))
+    batch.set_tables(np.arange(len(tables)), tables)
+    turn = next(turns(DJECO, 1, tables=len(tables), steps=1))
+    turn._batch.set_tables(turn.index, tables)
+    found = SearchAgent("flat", rollouts_by(agent, DJECO), 1500, halving=False).evaluate_actions(turn, np.random.default_rng(2))
+    earned = (tables["stack"] - tables["before"])[np.arange(len(tables)), tables["seat"]]
+    apart = advice.mean[:, :, 0] + earned[:, None] - found.mean
+    noise = np.hypot(advice.error[:, :, 0], found.error)
+    assert np.isnan(apart).tolist() == (~turn.mask).tolist()
+    z = apart[turn.mask] / noise[turn.mask]
+    assert len(z) > 8
+    assert np.abs(z).max() < 4
+    assert (advice.best == np.nanargmax(advice.mean[:, :, 0], axis=1)).all()
+
+
+def test_intervals_hold_what_they_should() -> None:
+    """Of 200 estimates of the same numbers about 95 % lie within their interval of what very many worlds come to."""
+    table = positions(DJECO, 12, tables=1)
+    truth = adviser(DJECO).advise(table, np.random.default_rng(0), deals=40_000, every=True)
+    many = adviser(DJECO).advise(np.repeat(table, 200), np.random.default_rng(1), deals=60, every=True)
+    legal = np.flatnonzero(truth.deals[0])
+    assert len(legal) > 1
+    for action in legal:
+        for column in (0, 1):  # chips, and a chance
+            off = np.abs(many.mean[:, action, column] - truth.mean[0, action, column])
+            assert 0.88 <= (off <= 1.96 * many.error[:, action, column]).mean() <= 0.99
+    other = next(action for action in legal if action != truth.best[0])
+    apart = truth.behind[0, other, 0]
+    same = many.best == truth.best[0]
+    inside = np.abs(many.behind[same, other, 0] - apart) <= 1.96 * many.behind_error[same, other, 0]
+    assert same.sum() > 60
+    assert inside.mean() > 0.85  # to be found best takes some luck
+
+
+def test_an_error_that_is_asked_for_is_reached() -> None:
+    tables = positions(DJECO, 10)
+    advice = adviser(DJECO).advise(tables, np.random.default_rng(1), error=0.5)
+    for k in range(len(tables)):
+        best, deals = int(advice.best[k]), advice.deals[k]
+        assert 1.96 * advice.error[k, best, 0] <= 0.51
+        assert deals.max() == deals[best]
+        for action in np.flatnonzero(deals):
+            behind, noise = advice.behind[k, action, 0], advice.behind_error[k, action, 0]
+            if 1.96 * noise > 0.51:
+                assert behind > HOPELESS * noise
+                assert 1.96 * advice.error[k, action, 0] <= 0.51 * COARSE
+    thorough = adviser(DJECO).advise(tables, np.random.default_rng(1), error=0.5, every=True)
+    assert (1.96 * thorough.error[..., 0][thorough.deals > 0] <= 0.51).all()
+    assert thorough.deals.sum() > advice.deals.sum()
+
+
+def test_what_is_clearly_worse_gets_no_more_worlds() -> None:
+    table = positions(DJECO, 11)
+    advice = adviser(DJECO).advise(table, np.random.default_rng(1), deals=3000)
+    assert (advice.deals.max(axis=1) == 3000).all()
+    early = (advice.deals > 0) & (advice.deals < 3000)
+    assert early.any()
+    assert (advice.deals[early] >= FIRST).all()
+    assert (advice.behind[early][:, 0] > 0).all()
+
+
+def test_only_what_is_asked_about_is_tried() -> None:
+    tables = positions(DJECO, 12)
+    turn = next(turns(DJECO, 1, tables=len(tables), steps=1))
+    turn._batch.set_tables(turn.index, tables)
+    words = np.array([1 << legal_actions(int(word))[-1] for word in turn.legal])
+    advice = adviser(DJECO).advise(tables, np.random.default_rng(1), deals=30, tried=words)
+    assert ((advice.deals > 0) == (words[:, None] >> np.arange(24) & 1)).all()
+    assert (1 << advice.best).tolist() == words.tolist()
+    assert not advice.behind[advice.deals > 0].any()
+
+
+def test_columns_by_name() -> None:
+    advice = adviser(small(), "tally").advise(positions(small(), 1), np.random.default_rng(1), deals=10)
+    assert advice.named("payoff", advice.mean).shape == (5, 24, 1)
+    assert advice.named("captured", advice.mean).shape == (5, 24, 5)
+    chips = advice.named("chips", advice.mean).sum(axis=-1)
+    assert chips == pytest.approx(advice.mean[..., 0], nan_ok=True)
+
+
+@pytest.mark.parametrize("numbers", [{}, {"deals": 5, "error": 0.1}, {"deals": 1}, {"error": 0.0}, {"error": float("nan")}])
+def test_numbers_that_make_no_sense(numbers: Any) -> None:
+    with pytest.raises(ConfigError, match="either deals, at least 2, or an error above 0"):
+        adviser(DJECO).advise(positions(DJECO, 1), np.random.default_rng(1), **numbers)
+
+
+def test_what_cannot_be_advised_on() -> None:
+    tables = positions(DJECO, 1)
+    with pytest.raises(IllegalActionError, match="What is to be tried are legal actions"):
+        adviser(DJECO).advise(tables, np.random.default_rng(1), deals=2, tried=np.zeros(5, np.int64))
+    with pytest.raises(DealError, match="a row of Nain Jaune tables"):
+        adviser(DJECO).advise(positions(PERFECT, 1), np.random.default_rng(1), deals=2)
+    over = tables.copy()
+    over["stage"] = 1
+    with pytest.raises(DealError, match="at one of the tables it is over"):
+        adviser(DJECO).advise(over, np.random.default_rng(1), deals=2)
+    with pytest.raises(ConfigError, match="at least 1 thread"):
+        adviser(DJECO, threads=0)

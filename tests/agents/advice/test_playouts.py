@@ -1,0 +1,158 @@
+"""Rounds played out and counted: held against the same rounds played ply by ply in Python, and against what a search finds."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from numpy.typing import NDArray
+
+from nainjaune_agents.advice import Playouts, columns_of
+from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.loading import load_agent
+from nainjaune_agents.search import rollouts_by
+from nainjaune_env.agent import Agent, Turn
+from nainjaune_env.batch import Batch
+from nainjaune_env.errors import AgentError, RulesError
+from nainjaune_env.measure import columns
+from nainjaune_env.prng import RowStreams
+from nainjaune_env.registry import make_setup
+from nainjaune_env.spec import Setup, Stage
+from nainjaune_env.tallies import measures_of
+from nainjaune_env.worlds import draw_worlds
+from tests.agents.positions import small, stirred, turns
+from tests.test_agent import untrained
+from tests.toy import toy
+
+SETUPS = [
+    make_setup("nain_jaune", "djeco", 3),
+    small(4, announce="explicit", unannounced=1, decline="always"),
+    make_setup("batasaurus", None, 3, memory="perfect"),
+]
+both = pytest.mark.parametrize("setup", SETUPS, ids=["djeco", "classic", "batasaurus"])
+
+
+def worlds_of(setup: Setup, seed: int, *, tables: int = 4, each: int = 3) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Worlds of positions in the middle of rounds, and an action in each."""
+    rng = random.Random(seed)
+    rows, actions = [], []
+    for turn in turns(setup, seed, tables=tables, steps=6):
+        worlds = draw_worlds(setup, turn.tables, np.repeat(np.arange(tables), each), np.arange(tables, dtype=np.uint64))
+        rows.append(worlds)
+        actions += [rng.choice(np.flatnonzero(turn.mask[k // each]).tolist()) for k in range(tables * each)]
+    return np.concatenate(rows), np.array(actions)
+
+
+def by_hand(setup: Setup, world: Any, action: int, agents: list[Agent]) -> list[float]:
+    """One round in Python: asked for every decision, counted by plain calls."""
+    game, rules, measures = setup.game, setup.kernel_rules, measures_of(setup.game)
+    row, seat, n = np.array([world])[0], int(world.seat), setup.players
+    tallies = np.zeros(n, measures.TALLY)
+    batch, states = Batch(setup, 1, autoreset=False), np.array([world.rng], np.uint64)
+    before = np.zeros(n, np.int32)
+    game.kernel.payoffs(row, rules, before)
+    while row.stage == Stage.PLAYING:
+        moves = int(game.kernel.legal(row, rules))
+        if action < 0 and not game.kernel.asks(row, rules, np.int64(moves)):
+            action = moves.bit_length() - 1
+        elif action < 0:
+            batch.set_tables(0, row)
+            action = int(agents[int(row.seat)].act(Turn(batch, np.array([0])), RowStreams(states, np.array([0])))[0])
+        was = np.array([row])[0]
+        game.kernel.step(row, rules, np.int64(action))
+        measures.ply(was, row, rules, np.int64(moves), np.int64(action), tallies)
+        action = -1
+    measures.end(row, rules, tallies)
+    after = np.zeros(n, np.int32)
+    game.kernel.payoffs(row, rules, after)
+    found = [float(after[seat] - before[seat])]
+    numbers = tallies.view(np.int64).reshape(n, -1)[seat]
+    for name, part in columns_of(game)[1:]:
+        if name == "best":
+            most = [other for other in range(n) if after[other] == after.max()]
+            found.append(1 / len(most) if seat in most else 0.0)
+        else:
+            found.append(float(numbers[columns(measures.TALLY, name)[part]]))
+    return found
+
+
+def minds(setup: Setup) -> list[list[Agent]]:
+    """Who may sit where: rules of thumb, networks, any agents, and all of them together."""
+    names = [name for name in ("lowest", "tally", "mirror", "cheapest") if name in heuristics(setup.game.name)][:2]
+    rules = [load_agent(name, setup) for name in names]
+    net, other = untrained(setup), untrained(setup, "drawn", stochastic=True)
+    stirred(net.net), stirred(other.net, 2)
+    search = load_agent(f"{names[0]}@search=2", setup)
+    n = setup.players
+    mixed: list[Agent] = [net, rules[0], other, search]
+    return [[rules[1]] * n, [rules[k % 2] for k in range(n)], [search] * n, mixed[:n]]
+
+
+@both
+def test_a_round_comes_to_what_it_does_ply_by_ply(setup: Setup) -> None:
+    worlds, actions = worlds_of(setup, 3)
+    for agents in minds(setup)[:2]:
+        found = Playouts(setup, agents).outcomes(worlds, actions)
+        for row, world, action in zip(found, worlds, actions, strict=True):
+            assert row.tolist() == pytest.approx(by_hand(setup, world, int(action), agents))
+
+
+@both
+def test_agents_that_are_asked_play_as_they_would_by_themselves(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Networks here and there; what is drawn at a table comes from its world's generator, decision by decision."""
+    monkeypatch.setattr("nainjaune_agents.quick_net.fast_dtype", lambda: torch.float32)
+    worlds, actions = worlds_of(setup, 4, tables=2, each=2)
+    for agents in minds(setup)[2:]:
+        found = Playouts(setup, agents).outcomes(worlds, actions)
+        for row, world, action in zip(found, worlds, actions, strict=True):
+            assert row.tolist() == pytest.approx(by_hand(setup, world, int(action), agents)), [agent.name for agent in agents]
+
+
+@both
+def test_the_sources_add_up_to_the_payoff(setup: Setup) -> None:
+    worlds, actions = worlds_of(setup, 5)
+    playouts = Playouts(setup, [load_agent("random", setup)] * setup.players)
+    found = playouts.outcomes(worlds, actions)
+    account = setup.game.outlook.ACCOUNT  # type: ignore[union-attr]
+    mine = [k for k, column in enumerate(playouts.columns) if column.name == account]
+    assert len(mine) > 2
+    assert np.abs(found[:, mine]).sum(axis=0).astype(bool).sum() >= 2
+    assert found[:, mine].sum(axis=1).tolist() == found[:, 0].tolist()
+
+
+@both
+def test_a_round_is_worth_what_a_search_says(setup: Setup) -> None:
+    """But for what was earned before the decision, which a search counts in."""
+    worlds, actions = worlds_of(setup, 6)
+    earned = np.zeros((len(worlds), setup.players), np.int32)
+    for world, out in zip(worlds, earned, strict=True):
+        setup.game.kernel.payoffs(world, setup.kernel_rules, out)
+    agent = load_agent("random", setup)
+    for mind in (agent, minds(setup)[0][0]):
+        found = Playouts(setup, [mind] * setup.players).outcomes(worlds, actions)[:, 0]
+        whole = rollouts_by(mind, setup).values(worlds, 1 << actions)[np.arange(len(worlds)), actions]
+        assert (found + earned[np.arange(len(worlds)), worlds["seat"]]).tolist() == whole.tolist()
+
+
+def test_more_rows_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    setup = SETUPS[0]
+    worlds, actions = worlds_of(setup, 7)
+    whole = Playouts(setup, minds(setup)[1]).outcomes(worlds, actions)
+    monkeypatch.setattr("nainjaune_agents.advice.playouts.ROWS", 7)
+    before = worlds.copy()
+    assert Playouts(setup, minds(setup)[1]).outcomes(worlds, actions).tolist() == whole.tolist()
+    assert worlds.tobytes() == before.tobytes()
+
+
+def test_who_cannot_play_is_refused() -> None:
+    setup = SETUPS[0]
+    with pytest.raises(AgentError, match="At a table of 3, 3 agents stand for the seats, not 2"):
+        Playouts(setup, [load_agent("tally", setup)] * 2)
+    glimpse = make_setup("batasaurus")
+    with pytest.raises(AgentError, match="No round can be played out by 'cheapest', which remembers"):
+        Playouts(glimpse, [load_agent("cheapest", glimpse)] * 2)
+    with pytest.raises(RulesError, match="Toy tells an adviser nothing"):
+        Playouts(toy(), [load_agent("random", toy())] * 2)
