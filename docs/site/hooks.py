@@ -22,6 +22,7 @@ from ipynb import fenced, markdown_of
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
+from reference import completed
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -37,6 +38,9 @@ ADDRESSES = {
     "notebooks/*.md": "notebooks/{name}",
 }
 """What is on the site: files by pattern, and where each would lie if the site were a folder of them."""
+
+META = "---\nhide: [navigation, toc]\nsearch: {exclude: true}\n---\n"
+"""What MkDocs is told of a page that shows code: lines are long, and what is said of them is found in the reference."""
 
 SHOWN = ".md"
 """Added to the path of a file that is shown for being linked to, in the navigation too: MkDocs makes pages of Markdown only."""
@@ -99,7 +103,7 @@ def shown(path: str, config: MkDocsConfig) -> File:
         content, place = markdown_of(text), stem
     else:
         code = fenced({".py": "python", ".yaml": "yaml", ".toml": "toml"}.get(kind, "text"), text.rstrip())
-        content, place = f"# {posixpath.basename(path)}\n\n`{path}`\n\n{code}\n", f"source/{path}"
+        content, place = f"{META}# {posixpath.basename(path)}\n\n`{path}`\n\n{code}\n", f"source/{path}"
     file = File.generated(config, path + SHOWN, content=content, inclusion=InclusionLevel.NOT_IN_NAV)
     file.dest_uri = f"{place}/index.html"
     return file
@@ -107,12 +111,15 @@ def shown(path: str, config: MkDocsConfig) -> File:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """The page for the site: links to files that are shown go to the pages that show them, and what else but its language stands
-    where a block of code opens, for tests to read, is left out."""
+    where a block of code opens, for tests to read, is left out. Pages of the reference are completed."""
 
     def led(match: re.Match[str]) -> str:
         (target,) = targets(page.file.src_uri, f"{match[0]})")
-        return match[0] + SHOWN if files.get_file_from_path(target + SHOWN) else match[0]
+        is_shown = (ROOT / target).is_file() and files.get_file_from_path(target + SHOWN) is not None
+        return match[0] + SHOWN if is_shown else match[0]
 
+    if page.file.src_uri.startswith("docs/site/reference/"):
+        markdown = completed(markdown, ROOT)
     return OPENING.sub(r"\1", LINK.sub(led, markdown))
 
 

@@ -14,7 +14,7 @@ from types import ModuleType
 from tests.source import ROOT
 
 SITE = ROOT / "docs" / "site"
-PARTS = ("hooks.py", "docstrings.py", "ipynb.py", "extra.css")
+PARTS = ("hooks.py", "docstrings.py", "ipynb.py", "reference.py", "extra.css")
 
 
 def build(config: Path, into: Path) -> subprocess.CompletedProcess[str]:
