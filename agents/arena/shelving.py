@@ -41,8 +41,7 @@ def origin(run: Path) -> Origin:
         raise CheckpointError(f"{str(run)!r} does not say how it was made (run.json): {error}.") from None
     began_from = checkpoint.config.get("init")
     words = ["python", "train.py", *rest] if Path(program).name == "train.py" else ["nainjaune", *rest]
-    command = shlex.join([_told(word, run, began_from) for word in words])
-    own = Origin([command], commit, machine, checkpoint.progress["seconds"], checkpoint.progress["decisions"])
+    own = Origin([_told(words, run, began_from)], commit, machine, checkpoint.progress["seconds"], checkpoint.progress["decisions"])
     if began_from is None:
         return own
     before = origin(Path(began_from))
@@ -54,12 +53,16 @@ def origin(run: Path) -> Origin:
     )
 
 
-def _told(word: str, run: Path, began_from: str | None) -> str:
-    """A word of a command that made ``run``, with runs where they would be elsewhere: which folder they were in says nothing."""
-    key, equals, value = word.rpartition("=")
-    if value == began_from or Path(value).name == run.name:
-        return f"{key}{equals}runs/{Path(value).name}"
-    return word
+def _told(words: list[str], run: Path, began_from: str | None) -> str:
+    """The command that made ``run``, with runs in ``runs``: in which other folders they were made and kept says nothing."""
+    told = list(words)
+    for at, word in enumerate(words):
+        key, equals, value = word.rpartition("=")
+        if began_from is not None and value == began_from:
+            told[at] = f"{key}{equals}runs/{Path(value).name}"
+        elif word == "--out" and at + 1 < len(words):
+            told[at + 1] = f"runs/{run.name}"
+    return shlex.join(told)
 
 
 def shelve(

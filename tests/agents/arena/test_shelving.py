@@ -60,7 +60,7 @@ def test_commands_say_no_place_on_this_machine(tmp_path: Path) -> None:
         trained(tmp_path / run, **init)
         about = json.loads((tmp_path / run / "run.json").read_text(encoding="utf-8"))
         words = [f"init={init['init']}"] if init else []
-        about["command"] = ["train.py", "c.yaml", "--out", str(tmp_path / run), "--set", "seed=1", *words]
+        about["command"] = ["train.py", "c.yaml", "--out", "/where/it/was/then", "--set", "seed=1", *words]
         (tmp_path / run / "run.json").write_text(json.dumps(about), encoding="utf-8")
     assert origin(tmp_path / "second").commands == [
         "python train.py c.yaml --out runs/first --set seed=1",
