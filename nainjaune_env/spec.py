@@ -40,6 +40,7 @@ from nainjaune_env.layout import Layout
 from nainjaune_env.measure import Measures
 from nainjaune_env.outlook import Outlook
 from nainjaune_env.speech import Speaker
+from nainjaune_env.study import Study
 
 
 class Stage(IntEnum):
@@ -295,6 +296,8 @@ class GameSpec:
     """What is counted of play, for reports; None where a game counts nothing."""
     outlook: Outlook | None = None
     """What an adviser is told; None where a game tells it nothing. It needs ``measures``."""
+    study: Study | None = None
+    """What a study of play is told; None where a game tells it nothing. It needs ``measures``."""
 
     def __repr__(self) -> str:
         """The same in every process: errors and tests show it."""

@@ -19,14 +19,14 @@ FLOORS: dict[str, int] = {
     f"{ENV}.bits": 0,
     f"{ENV}.strict": 0, f"{ENV}.svg": 0, f"{ENV}.games": 0,
     f"{ENV}.spec": 1, f"{ENV}.tables": 1, f"{ENV}.speech": 1, f"{ENV}.measure": 1,
-    f"{ENV}.outlook": 1,
+    f"{ENV}.outlook": 1, f"{ENV}.study": 1,
     # the games
     **{f"{ENV}.games.{game}.*": 2 for game in game_names()},
     # the machinery that knows no game
     f"{ENV}.registry": 3, f"{ENV}.agent": 3, f"{ENV}.mode": 3, f"{ENV}.loops": 3, f"{ENV}.batch": 3, f"{ENV}.record": 3,
     f"{ENV}.worlds": 3,
     f"{ENV}.recorder": 3,
-    f"{ENV}.counting": 3, f"{ENV}.tallies": 3, f"{ENV}.cuda.*": 3,
+    f"{ENV}.counting": 3, f"{ENV}.tallies": 3, f"{ENV}.retracing": 3, f"{ENV}.traces": 3, f"{ENV}.cuda.*": 3,
     # adaptors to other libraries, and the door
     f"{ENV}.render.*": 4, f"{ENV}.envs.*": 4, ENV: 4,
     # agents
@@ -35,7 +35,7 @@ FLOORS: dict[str, int] = {
     f"{AGENTS}.checkpoint": 5, f"{AGENTS}.net_agent": 5, f"{AGENTS}.loading": 5,
     f"{AGENTS}.quick_net": 5, f"{AGENTS}.common_layout": 5, f"{AGENTS}.specialised": 5, f"{AGENTS}.spread": 5,
     f"{AGENTS}.arena.*": 6,
-    f"{AGENTS}.trainers.*": 7, f"{AGENTS}.play.*": 7, f"{AGENTS}.advice.*": 7,
+    f"{AGENTS}.trainers.*": 7, f"{AGENTS}.play.*": 7, f"{AGENTS}.advice.*": 7, f"{AGENTS}.study.*": 7,
     f"{AGENTS}.cli.*": 8, "train.py": 8, "evaluate.py": 8,
 }  # fmt: skip
 """A room ends in ``.*``; every module is on a floor, so a new one is an entry here."""
@@ -58,6 +58,8 @@ LIBRARIES: dict[str, set[str]] = {
     "tensorboard": {f"{AGENTS}.trainers.curves"},
     "yaml": {f"{AGENTS}.trainers.*"},
     "tqdm": {f"{AGENTS}.cli.*"},
+    "pyarrow": {f"{AGENTS}.study.files"},
+    "duckdb": {f"{AGENTS}.study.queries"},
 }
 """Which library is imported where."""
 

@@ -16,13 +16,14 @@ def play_out(
     batch: Batch,
     agents: Sequence[Agent],
     seating: NDArray[np.int64],
-    rngs: Sequence[Chance],
+    rngs: Sequence[Chance] | Callable[[int, NDArray[np.int64]], Chance],
     *,
     after_step: Callable[[NDArray[np.int64]], None] | None = None,
 ) -> NDArray[np.int64]:
     """Play every table of ``batch`` (made with ``autoreset=False``) to the end of its episode.
 
-    ``seating (B, n)`` says which agent sits where, as an index into ``agents``; each agent has its own generator in ``rngs``.
+    ``seating (B, n)`` says which agent sits where, as an index into ``agents``; each agent has its own generator in ``rngs``, or
+    ``rngs(number, index)`` gives what agent ``number`` draws from at the tables ``index``, as ``Seating`` takes it.
     ``after_step`` is told the actions (B,) after each step. Gives the payoff of every seat, shape ``(B, n)``.
 
     Raises :class:`AgentError` where an agent answers with something other than one whole number a decision.
@@ -30,7 +31,8 @@ def play_out(
     if batch.mode.autoreset:
         raise AgentError("play_out needs a batch that rests at an episode's end: Batch(..., autoreset=False).")
     payoff = batch.reward.astype(np.int64)
-    seated = Seating(batch, agents, seating, lambda number, _: rngs[number])
+    chance = rngs if callable(rngs) else lambda number, _: rngs[number]
+    seated = Seating(batch, agents, seating, chance)
     while not batch.done.all():
         actions = np.zeros(batch.num_tables, np.int64)
         playing = np.flatnonzero(~batch.done)

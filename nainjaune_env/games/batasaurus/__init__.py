@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nainjaune_env.games.batasaurus import chance, kernel, measures, outlook, painter, transcript
+from nainjaune_env.games.batasaurus import chance, kernel, measures, outlook, painter, study, transcript
 from nainjaune_env.games.batasaurus.draw import draw
 from nainjaune_env.games.batasaurus.encode import layout
 from nainjaune_env.games.batasaurus.notation import ACTIONS
@@ -32,5 +32,6 @@ SPEC = GameSpec(
     painter=painter,
     measures=measures,
     outlook=outlook,
+    study=study,
     speaker=Speaker,
 )

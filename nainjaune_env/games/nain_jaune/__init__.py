@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from nainjaune_env.games.nain_jaune import chance, kernel, measures, outlook, painter, transcript
+from nainjaune_env.games.nain_jaune import chance, kernel, measures, outlook, painter, study, transcript
 from nainjaune_env.games.nain_jaune.draw import draw
 from nainjaune_env.games.nain_jaune.encode import layout
 from nainjaune_env.games.nain_jaune.notation import ACTIONS
@@ -33,4 +33,5 @@ SPEC = GameSpec(
     painter=painter,
     measures=measures,
     outlook=outlook,
+    study=study,
 )

@@ -1,0 +1,135 @@
+"""The columns of a study's two files, in order: what any game has, what the game tells of itself, and what a search found.
+
+The documentation, the files and what is kept in them as metadata are all made from these.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from nainjaune_env.spec import Setup
+from nainjaune_env.study import Column, Text, written
+from nainjaune_env.traces import DECISION, SEAT, study_of
+
+
+class Source(Enum):
+    """Where a column's numbers are."""
+
+    MADE = "made"
+    """Nowhere: they are made of others, by the column's name."""
+    ROWS = "rows"
+    """What any game has of a decision or a seat (``Trace.decisions``, ``Trace.seats``)."""
+    POSITION = "position"
+    """What the game tells of where the seat stands (``Trace.positions``, ``Trace.dealt``)."""
+    ACTION = "action"
+    """What it tells of the choice (``Trace.choices``)."""
+    COUNTED = "counted"
+    """What it counts (``Trace.tallies``)."""
+
+
+@dataclass(frozen=True)
+class Filed:
+    """A column of a file."""
+
+    name: str
+    kind: str
+    """``bool``, ``int8`` …, ``float``, ``text``, ``list of float`` or ``list of text``."""
+    unit: str
+    meaning: str
+    seen: bool
+    """Whether the seat could know it when it decided."""
+    source: Source = Source.MADE
+    field: str = ""
+    """The field of the records there."""
+    part: int | None = None
+    """Which number of the field."""
+    names: tuple[str, ...] = ()
+    """What the numbers stand for, where names are written in their place."""
+    none: int | None = None
+    """The number that is written as null."""
+    spelled: tuple[tuple[int, str], ...] = ()
+    """Bits of the set ``field`` and their names, where these are written."""
+
+
+PRESET = Filed("preset", "text", "", "The rule sheet; knobs set over it are in the file's metadata.", True)
+PLAYERS = Filed("players", "int8", "seats", "Seats at the table.", True)
+SEED = Filed("seed", "int64", "number", "The study's seed.", False)
+DEAL = Filed("deal", "int64", "number", "The deal, or match: with the seed it says what is dealt. Intervals go by it.", False)
+AGENT = Filed("agent", "text", "", "Who plays the seat.", False)
+MOVE = Filed("move", "text", "", "What it does, by the action's name.", True)
+BEST = Filed("best", "float", "share", "1 where no seat gained more in the round, 1/k where k gained as much, else 0.", False)
+
+HEAD = (PRESET, PLAYERS, SEED, DEAL)
+
+SEARCHED = (
+    Filed("search_move", "list of text", "", "The actions it could take, by name; null where nothing was searched.", True),
+    Filed(
+        "search_mean", "list of float", "payoff",
+        "What each comes to: the mean payoff of the round, in worlds that the seat cannot tell from its own.", True,
+    ),
+    Filed("search_error", "list of float", "payoff", "The standard errors of these.", True),
+    Filed("search_best", "text", "", "The action whose mean is largest.", True),
+    Filed(
+        "regret", "float", "payoff",
+        "How much less the action taken comes to than the best, which is chosen in one half of the worlds and measured in the "
+        "other: for one decision noisy and now and then negative, on average not too much.", True,
+    ),
+)  # fmt: skip
+"""What a search adds. It knows no more than the seat did."""
+
+RENAMED = {"sharing": BEST}
+"""Fields of the records that are written as something else."""
+
+
+def decision_columns(setup: Setup, *, search: bool = False) -> tuple[Filed, ...]:
+    """The columns of the file of decisions."""
+    study = study_of(setup.game)
+    any_game: list[Filed] = []
+    for column in DECISION:
+        any_game += _general(column)
+        if column.name == "seat":
+            any_game.append(AGENT)
+        elif column.name == "action":
+            any_game.append(MOVE)
+    own = [*_told(study.POSITION, Source.POSITION, setup), *_told(study.ACTION, Source.ACTION, setup)]
+    return _with_unit((*HEAD, *any_game, *own, *(SEARCHED if search else ())), setup)
+
+
+def round_columns(setup: Setup) -> tuple[Filed, ...]:
+    """The columns of the file of rounds, which has a row for each seat of each round."""
+    study = study_of(setup.game)
+    any_game: list[Filed] = []
+    for column in SEAT:
+        any_game += _general(column)
+        if column.name == "seat":
+            any_game.append(AGENT)
+    counted = [replace(column, seen=False) for column in study.COUNTED]
+    own = [*_told(study.POSITION, Source.POSITION, setup), *_told(counted, Source.COUNTED, setup)]
+    return _with_unit((*HEAD, *any_game, *own), setup)
+
+
+def _general(column: Column) -> list[Filed]:
+    if column.name in RENAMED:
+        return [RENAMED[column.name]]
+    return [_filed(column, column, None, Source.ROWS)]
+
+
+def _told(columns: Sequence[Column | Text], source: Source, setup: Setup) -> Iterator[Filed]:
+    for column, origin, part in written(columns, setup.players):
+        yield _filed(column, origin, part, source)
+
+
+def _filed(column: Column | Text, origin: Column | Text, part: int | None, source: Source) -> Filed:
+    if isinstance(column, Text):
+        return Filed(column.name, "text", "", column.meaning, column.seen, source, column.of, spelled=column.names)
+    kind = "text" if column.names else column.dtype
+    return Filed(
+        column.name, kind, column.unit, column.meaning, column.seen, source, origin.name, part, column.names, column.none
+    )  # fmt: skip
+
+
+def _with_unit(columns: Sequence[Filed], setup: Setup) -> tuple[Filed, ...]:
+    """Payoffs in the game's own unit."""
+    return tuple(replace(column, unit=setup.game.unit) if column.unit == "payoff" else column for column in columns)
