@@ -18,6 +18,7 @@ class For(IntEnum):
     VERSUS = 5
     MIXED = 6
     ALPHA_RANK = 7
+    ADVICE = 8
 
 
 def generator(seed: int, purpose: For, *key: int) -> np.random.Generator:

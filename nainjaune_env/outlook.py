@@ -47,7 +47,7 @@ class Ply(NamedTuple):
     number: int
     """The move of that round, from 1; forced ones are counted too."""
     table: Any
-    """The table before it, a copy; it holds all there is. Its own hand is as it was written."""
+    """The table before it, a copy; it holds all there is."""
     action: int
 
 
@@ -74,6 +74,8 @@ class Outlook(Protocol):
     ACCOUNT: str
     """The measure (``GameSpec.measures``) whose parts add up to the payoff: the sources that it comes from."""
     KINDS: tuple[Kind, ...]
+    UNITS: Mapping[str, str]
+    """What payoffs count, in the plural, by language."""
     FIELDS: Mapping[str, str]
     """What a position is written with: the names of the texts that :meth:`read` takes, and what to write; none: it cannot be."""
 
@@ -124,5 +126,5 @@ def signed(number: float, language: str, digits: int = 1) -> str:
 
 
 def percent(share: float) -> str:
-    """``41 %``."""
-    return f"{100 * share:.0f} %"
+    """``41 %``, which no end of a line comes between."""
+    return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"

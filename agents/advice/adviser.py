@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +43,9 @@ COARSE = 4.0
 """How many times as wide as the others' its interval may stay then."""
 
 
+Number = TypeVar("Number", bound=np.generic)
+
+
 @dataclass(frozen=True)
 class Advice:
     """What is to be expected of the actions of K positions, for their seats to act.
@@ -65,8 +68,8 @@ class Advice:
     behind_error: NDArray[np.float64]
     """Standard errors of that."""
 
-    def named(self, name: str, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The columns called ``name`` of one of the fields, ``(..., parts)``."""
+    def named(self, name: str, values: NDArray[Number]) -> NDArray[Number]:
+        """The columns called ``name`` of one of the fields, or of what was made of one, ``(..., parts)``."""
         return values[..., [number for number, column in enumerate(self.columns) if column.name == name]]
 
 

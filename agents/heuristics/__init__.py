@@ -3,7 +3,7 @@
 Every module defines ``HEURISTICS``, agents by name, and ``play(which, table, rules, moves)``, compiled, for searches to
 play rounds out by: what the :class:`Compiled` agent number ``which`` does at a table whose seat to act has forgotten nothing.
 ``random`` is there for every game. A module may also define ``MODIFIERS``: what may stand after any agent's name in that
-game, as ``@word=number``, and makes another agent of it.
+game, as ``@word=number``, and makes another agent of it, and ``YARDSTICK``: which of its heuristics no other one beats.
 """
 
 from __future__ import annotations
@@ -44,6 +44,12 @@ class Compiled(Agent, Protocol):
 def heuristics(game: str) -> Mapping[str, Agent]:
     """The heuristics for a game, by name, weakest idea first."""
     return {"random": RandomAgent(), **_of(game, "HEURISTICS")}
+
+
+def yardstick(game: str) -> str:
+    """The best of a game's heuristics, by name: what its module calls so, else the last one."""
+    named: str | None = getattr(rules_of_thumb(game), "YARDSTICK", None)
+    return named or list(heuristics(game))[-1]
 
 
 def modifiers(game: str) -> Mapping[str, Callable[[Agent, float], Agent]]:

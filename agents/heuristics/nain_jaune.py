@@ -231,6 +231,8 @@ play = choose
 """For searches: a table alone tells a seat all that it may know."""
 
 NAMES = ("highest", "longest", "pots", "run_pot", "lowest", "tally")
+YARDSTICK = "tally"
+"""See docs/heuristics.md, as for all of them."""
 
 
 @jit

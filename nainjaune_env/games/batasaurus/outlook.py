@@ -23,13 +23,14 @@ from nainjaune_env.outlook import BEST, Forecast, Kind, Ply, Prospect, percent, 
 from nainjaune_env.spec import Setup
 
 __all__ = [
-    "ACCOUNT", "FIELDS", "KINDS", "PROSPECTS",
+    "ACCOUNT", "FIELDS", "KINDS", "PROSPECTS", "UNITS",
     "at_stake", "describe", "kind", "lacks", "named", "paint", "plies", "read", "reason", "write",
 ]  # fmt: skip
 
 FIELDS: Mapping[str, str] = {}
 PROSPECTS: tuple[Prospect, ...] = (Prospect(BEST, {"en": "best", "fr": "premier"}),)
 ACCOUNT = "cards"
+UNITS: Mapping[str, str] = {"en": "cards", "fr": "cartes"}
 
 LEAD, FOLLOW, BATTLES = range(3)
 KINDS: tuple[Kind, ...] = (

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.cards import DECK, RANKS, by_rank, card_number, card_set, cards_in
+from nainjaune_env.cards import DECK, RANKS, by_rank, card_number, cards_in
 from nainjaune_env.games.nain_jaune import kernel, position
 from nainjaune_env.games.nain_jaune.kernel import PASS, POT, SILENT
 from nainjaune_env.games.nain_jaune.knowledge import Knowledge
@@ -27,7 +27,7 @@ from nainjaune_env.outlook import Forecast, Kind, Ply, Prospect, percent, signed
 from nainjaune_env.spec import Setup
 
 __all__ = [
-    "ACCOUNT", "FIELDS", "KINDS", "PROSPECTS",
+    "ACCOUNT", "FIELDS", "KINDS", "PROSPECTS", "UNITS",
     "at_stake", "describe", "kind", "lacks", "named", "paint", "plies", "read", "reason", "write",
 ]  # fmt: skip
 
@@ -39,6 +39,10 @@ PROSPECTS: tuple[Prospect, ...] = (
     Prospect("stranded", {"en": "left", "fr": "reste"}, _POT_SIGNS),
 )
 ACCOUNT = "chips"
+UNITS: Mapping[str, str] = {"en": "chips", "fr": "jetons"}
+
+MOST_CHANCES = 2
+"""Told of one source."""
 
 LEAD, DECLINE, POT_OR_PLAIN, ANNOUNCE = range(4)
 KINDS: tuple[Kind, ...] = (
@@ -80,14 +84,14 @@ def describe(setup: Setup, table: Any, language: str) -> list[tuple[str, str]]:
     head = say.table.format(preset=setup.preset, round=int(table.rounds), seat=me, players=setup.players)
     played = np.bitwise_or.reduce(table.played[: setup.players])
     pots = " · ".join(f"{sign} {int(chips)}" for sign, chips in zip(_POT_SIGNS[language], table.pot, strict=True))
-    hand = by_rank(DECK[card] for card in cards_in(table.hand[me]))
+    names = dict(zip(RANKS, words.rank_names, strict=True))
     lacking = [
-        f"{shorts[seat]} {' '.join(card_sign(rank + 's', words)[:-1] for rank in ranks)}"
+        f"{shorts[seat]} {words.without.format(rank=', '.join(names[rank] for rank in ranks))}"
         for seat, ranks in lacks(setup, table).items()
     ]
     return [
         (head, turn),
-        (say.hand, " ".join(card_sign(card, words) for card in hand)),
+        (say.hand, _kinds(int(table.hand[me]), words)),
         (say.pots, pots),
         (say.cards, " · ".join(f"{shorts[seat]} {int(table.cards[seat])}" for seat in seats if seat != me)),
         (say.chips, " · ".join(f"{shorts[seat]} {int(table.stack[seat])}".replace("-", "−") for seat in seats)),
@@ -130,11 +134,11 @@ def reason(source: int, forecast: Forecast, language: str) -> str:
     name, chance = behind
     better, other = forecast.better[name], forecast.other[name]
     gains = (better - other) * np.sign(forecast.chips) * (-1 if source == STRANDED else 1)
-    parts = [part for part in np.argsort(-gains) if forecast.clear[name][part] and gains[part] > 0][:2]
+    parts = [part for part in np.argsort(-gains) if forecast.clear[name][part] and gains[part] > gains.max() / 4 > 0]
     signs = _POT_SIGNS[language]
     told = [
         chance.format(card=signs[part], better=percent(better[part]), other=percent(other[part]))
-        for part in parts
+        for part in parts[:MOST_CHANCES]
         if percent(better[part]) != percent(other[part])
     ]
     return f"{text} ({', '.join(told)})" if told else text
@@ -145,7 +149,7 @@ def plies(setup: Setup, body: Mapping[str, Any]) -> Iterator[Ply]:
     for part, written in enumerate(body["rounds"], 1):
         for number, replay, action in _moves(setup, written, part):
             if replay.unasked(replay.legal()) is None:
-                yield Ply(part, number, _with_real_hand(replay), action)
+                yield Ply(part, number, np.array([replay.table])[0], action)
 
 
 def write(setup: Setup, body: Mapping[str, Any], part: int, number: int) -> Mapping[str, str]:
@@ -163,11 +167,3 @@ def _moves(setup: Setup, written: Mapping[str, Any], part: int) -> Iterator[tupl
         yield number, replay, ACTION_OF[move]
         replay.play(move)
 
-
-def _with_real_hand(replay: Replay) -> Any:
-    """A copy of the table on which the seat to act holds its real cards: the kernel chose others of the same kinds (N1.3)."""
-    row = np.array([replay.table])[0]
-    row.hand[replay.seat] = card_set(card_number(card) for card in replay.cards.hand(replay.seat))
-    # and has played the ones it no longer holds, so that no card is in two places
-    row.played[replay.seat] = card_set(card_number(card) for seat, card in replay.cards.played if seat == replay.seat)
-    return row

@@ -60,7 +60,7 @@ def test_a_hand_alone_leads_the_round() -> None:
     assert row.pot.tolist() == [4, 8, 12, 16, 20]
     assert row.stack[:4].tolist() == [34] * 4
     assert row.cards[:4].tolist() == [12] * 4
-    assert describe(DJECO, row, "fr")[1] == ("main", "A♠ 2♠ 3♠ 3♥ 5♠ 7♦ 8♠ 9♠ 10♠ 10♥ V♣ D♥")
+    assert describe(DJECO, row, "fr")[1] == ("main", "A 2 3 3 5 7♦ 8 9 10 10 V♣ D")
 
 
 def test_stops_and_passes_follow_from_the_cards() -> None:

@@ -1,0 +1,53 @@
+"""Who stands for the seats when rounds are played out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from nainjaune_env.agent import Agent
+from nainjaune_env.errors import AgentError
+from nainjaune_env.spec import Setup
+
+from ..heuristics import yardstick
+from ..loading import load_agent
+from ..zoo import shelf
+
+STRONG = "zoo:strong"
+"""The player in the box that is taken where it plays."""
+
+
+def usual_model(setup: Setup) -> str:
+    """The strongest player in the box, where there is one for tables with ``setup``; else the game's best rule of thumb."""
+    try:
+        shelf().find(STRONG, setup)
+    except AgentError:
+        return yardstick(setup.game.name)
+    return STRONG
+
+
+def in_seats(setup: Setup, names: Sequence[str]) -> list[str]:
+    """Names in seat order, ``(n,)``: as given, or one for all. Raises :class:`AgentError` for another number of them."""
+    if len(names) not in (1, setup.players):
+        raise AgentError(f"At a table of {setup.players}, 1 or {setup.players} agents are named, not {len(names)}.")
+    return list(names) if len(names) > 1 else list(names) * setup.players
+
+
+def seated(setup: Setup, seat: int, own: str, others: Sequence[str]) -> list[str]:
+    """Who stands for each seat, by name, ``(n,)``: ``own`` for ``seat``, for the others one each in seat order, or one for all.
+
+    Raises :class:`AgentError` for another number of them.
+    """
+    if len(others) not in (1, setup.players - 1):
+        raise AgentError(f"At a table of {setup.players}, 1 or {setup.players - 1} agents are named, not {len(others)}.")
+    names = list(others) if len(others) > 1 else list(others) * (setup.players - 1)
+    return [*names[:seat], own, *names[seat:]]
+
+
+def players(setup: Setup, names: Sequence[str]) -> Callable[[], Sequence[Agent]]:
+    """What loads the agents called ``names (n,)``, each once and anew at every call: :class:`Adviser` takes that for a model."""
+
+    def load() -> Sequence[Agent]:
+        loaded = {name: load_agent(name, setup) for name in dict.fromkeys(names)}
+        return [loaded[name] for name in names]
+
+    return load

@@ -1,0 +1,136 @@
+"""Review matches that were played: what each decision cost, the costliest mistakes, and totals by kind.
+
+  nainjaune analyse mine.jsonl --player person
+  nainjaune analyse results/quick.jsonl --match 2 --seat 0 --worst 10
+  nainjaune analyse mine.jsonl --lang fr --out review.csv
+
+Every decision of the file (--match, --seat, --player: of a part of it) is looked at again with what its seat knew then. All moves
+are tried in --choosing deals drawn from those that fit, and rounds played out by --model; the best found and the one played are
+then compared in --measuring deals more. Their difference is what the decision cost, with a 95 % interval. Only what is clear of
+noise is called a mistake, so that of all that are called at most 5 % are expected not to be any. --out writes a line for each
+decision, as CSV. More on it: docs/advise.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .advise import add_chance_arguments, add_output_arguments, check_numbers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from nainjaune_env.spec import Setup
+
+    from ..advice.adviser import Adviser
+
+NAME = "analyse"
+HELP = "review matches that were played, decision by decision"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the command's arguments."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="a file of records (.jsonl)")
+    parser.add_argument("--match", type=int, metavar="N", help="this match alone, from 1 (default: all)")
+    who = parser.add_mutually_exclusive_group()
+    who.add_argument("--seat", type=int, help="this seat's decisions alone")
+    who.add_argument("--player", metavar="NAME", help="those of who is called so in the records alone")
+    parser.add_argument("--choosing", type=int, default=500, metavar="DEALS", help="to find the best move (default: %(default)s)")
+    parser.add_argument(
+        "--measuring", type=int, default=2000, metavar="DEALS", help="to compare it to the one played (default: %(default)s)"
+    )
+    parser.add_argument("--worst", type=int, default=3, metavar="N", help="mistakes to show as positions (default: %(default)s)")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write every decision to this file, as CSV")
+    parser.add_argument(
+        "--model", nargs="+", metavar="AGENT",
+        help="who plays the rounds out, in seat order; one for all (default: zoo:strong where it plays, else the best heuristic)",
+    )  # fmt: skip
+    add_chance_arguments(parser)
+    add_output_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry it out."""
+    import json
+    import os
+
+    from tqdm import tqdm
+
+    from nainjaune_env.errors import ConfigError, RecordError
+    from nainjaune_env.files import write_text
+    from nainjaune_env.record import read_records
+
+    from ..advice.playouts import outlook_of
+    from ..advice.review import pick, review
+    from ..advice.reviewed import csv_text, plain, review_text
+    from ..play.terminal import wants_color
+
+    check_numbers(args)
+    if args.choosing < 2 or args.measuring < 2 or args.worst < 0:
+        numbers = f"{args.choosing}, {args.measuring} and {args.worst}"
+        raise ConfigError(f"--choosing and --measuring are at least 2, and --worst at least 0, not {numbers}.")
+    if args.out is not None and args.out.exists():
+        raise ConfigError(f"{str(args.out)!r} exists, and is not overwritten: choose another --out.")
+    records = list(read_records(args.file))
+    if args.match is not None and not 1 <= args.match <= len(records):
+        raise RecordError(f"{args.file} holds {len(records)} matches, so there is no match {args.match}.")
+    picks = [one for one in pick(records, _wanted(args)) if args.match in (None, one.match)]
+    if not picks:
+        raise RecordError(f"{args.file} holds no such decision: {_told_apart(records)}.")
+    models: dict[str, list[str]] = {}
+    with tqdm(total=2 * len(picks), unit="look", file=sys.stderr, dynamic_ncols=True, leave=False, disable=None) as bar:
+        found = review(
+            picks, _advisers(args, models), choosing=args.choosing, measuring=args.measuring, seed=args.seed, progress=bar.update
+        )
+    if args.out is not None:
+        write_text(args.out, csv_text(found))
+    settings = {"model": models, "choosing": args.choosing, "measuring": args.measuring, "seed": args.seed}
+    if args.json:
+        print(json.dumps({**settings, **plain(found)}, ensure_ascii=False, indent=2))
+        return 0
+    model = ", ".join(dict.fromkeys(name for names in models.values() for name in names))
+    text = review_text(found, file=str(args.file), model=model, deals=args.measuring, worst=args.worst, language=args.lang)
+    color = wants_color(args.color, sys.stdout, os.environ)
+    print(outlook_of(picks[0].setup.game).paint(text) if color else text)
+    if args.out is not None:
+        print(f"\n{args.out}")
+    return 0
+
+
+def _wanted(args: argparse.Namespace) -> Callable[[Any, int], bool]:
+    def wanted(record: Any, seat: int) -> bool:
+        return args.seat in (None, seat) and args.player in (None, record["agents"][seat])
+
+    return wanted
+
+
+def _told_apart(records: list[Any]) -> str:
+    """Who plays in them, for an error."""
+    if not records:
+        return "it is empty"
+    names = dict.fromkeys(name for record in records for name in record["agents"])
+    seats = max(record["players"] for record in records)
+    return f"there are {len(records)} matches, seats 0 to {seats - 1}, and the players {', '.join(names)}"
+
+
+def _advisers(args: argparse.Namespace, models: dict[str, list[str]]) -> Callable[[Setup], Adviser]:
+    """Who gives advice, by the rules of a match; the names of who stands for the seats go into ``models``."""
+    from ..advice.adviser import Adviser
+    from ..advice.models import in_seats, players, usual_model
+    from ..loading import use_threads
+
+    made: dict[str, Adviser] = {}
+
+    def adviser(setup: Setup) -> Adviser:
+        key = str(setup.to_dict())
+        if key not in made:
+            names = in_seats(setup, args.model or [usual_model(setup)])
+            models[f"{setup.preset}, {setup.players}"] = names
+            made[key] = Adviser(setup, players(setup, names), threads=args.threads)
+            use_threads(1)  # each of our own threads has one
+        return made[key]
+
+    return adviser

@@ -1,0 +1,61 @@
+"""Who stands for the seats."""
+
+from __future__ import annotations
+
+import pytest
+
+from nainjaune_agents.advice.models import STRONG, in_seats, players, seated, usual_model
+from nainjaune_agents.heuristics import heuristics, yardstick
+from nainjaune_agents.zoo import Shelf
+from nainjaune_env.errors import AgentError
+from nainjaune_env.registry import game_names, make_setup
+from tests.toy import toy
+
+SETUP = make_setup("nain_jaune", "djeco", 4)
+
+
+def test_the_strongest_player_in_the_box_where_it_plays(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nainjaune_agents.advice.models.shelf", lambda: FullShelf())
+    assert usual_model(SETUP) == STRONG
+
+
+def test_the_best_rule_of_thumb_where_it_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nainjaune_agents.advice.models.shelf", lambda: EmptyShelf())
+    assert usual_model(SETUP) == "tally"
+
+
+class FullShelf(Shelf):
+    def find(self, name: str, setup: object) -> object:  # type: ignore[override]
+        return name
+
+
+class EmptyShelf(Shelf):
+    def find(self, name: str, setup: object) -> object:  # type: ignore[override]
+        raise AgentError(f"{name} does not play here.")
+
+
+def test_every_game_has_a_yardstick() -> None:
+    for game in game_names():
+        assert yardstick(game) in heuristics(game)
+        assert yardstick(game) != "random"
+    assert yardstick(toy().game.name) == "random"
+
+
+def test_seats() -> None:
+    assert seated(SETUP, 1, "me", ["a", "b", "c"]) == ["a", "me", "b", "c"]
+    assert seated(SETUP, 3, "me", ["a"]) == ["a", "a", "a", "me"]
+    assert in_seats(SETUP, ["a"]) == ["a"] * 4
+    assert in_seats(SETUP, ["a", "b", "c", "d"]) == ["a", "b", "c", "d"]
+    with pytest.raises(AgentError, match="1 or 3 agents are named, not 2"):
+        seated(SETUP, 1, "me", ["a", "b"])
+    with pytest.raises(AgentError, match="1 or 4 agents are named, not 3"):
+        in_seats(SETUP, ["a", "b", "c"])
+
+
+def test_each_thread_has_agents_of_its_own() -> None:
+    """A search keeps room to play in, which two threads must not share."""
+    load = players(SETUP, ["tally@search=2", "tally", "tally@search=2", "lowest"])
+    one, two = load(), load()
+    assert one[0] is one[2]
+    assert one[0] is not two[0]
+    assert [agent.name for agent in one] == ["tally@search=2", "tally", "tally@search=2", "lowest"]

@@ -1,0 +1,139 @@
+"""``nainjaune advise``: a position written or on a record, advice as a table and as JSON, errors as sentences."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nainjaune_agents.arena.matches import record_matches
+from nainjaune_agents.cli.advise import FIELDS
+from nainjaune_agents.cli.main import main
+from nainjaune_agents.loading import load_agent
+from nainjaune_env.record import write_records
+from nainjaune_env.registry import make_setup
+from tests.agents.positions import small
+
+HAND = "A 2 3 3 5 7♦ 8 9 10 10 V♣ D"
+
+
+def advise(capfd: pytest.CaptureFixture[str], words: str) -> tuple[int, str, str]:
+    status = main(["advise", *words.split()])
+    out, err = capfd.readouterr()
+    return status, out, err.strip()
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    setup = small(4, max_rounds=2)
+    agents = [load_agent(name, setup) for name in ("lowest", "tally", "lowest", "random")]
+    path = tmp_path_factory.mktemp("records") / "matches.jsonl"
+    write_records(path, record_matches(setup, agents, 2, seed=3))
+    return path
+
+
+def test_a_hand(capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, err = advise(capfd, f"--hand {HAND} --model tally --error 0.5")
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    assert lines[0] == "djeco, round 1, seat 0 of 4 — you have the lead"
+    assert "  hand    A 2 3 3 5 7♦ 8 9 10 10 J♣ Q" in lines
+    moves = [line for line in lines if re.match(r"[▸≈ ]  \S+ +[+−]\d", line)]
+    assert len(moves) == 10
+    assert moves[0].startswith("▸  7♦ ")
+    assert re.search(r"7♦ is worth \+\d\.\d ± \d\.\d chips more than \S+: \+\d\.\d from pots \(7♦ takes its pot", out)
+    assert "rounds played out by tally." in out
+    assert "\x1b" not in out
+
+
+def test_in_french_and_in_colours(capfd: pytest.CaptureFixture[str]) -> None:
+    words = "--hand 2 7 7♦ 8 9 9 10 V♣ D --moves 3: A 2 0: 3 4 5 2: 6 --model lowest --deals 50 --lang fr --color always"
+    status, out, err = advise(capfd, words)
+    assert (status, err) == (0, "")
+    assert out.startswith("djeco, manche 1, place 0 sur 4 — 7 demandé, et vous pouvez passer\n")
+    assert "passer" in out
+    assert "\x1b[31m7♦\x1b[0m" in out
+    assert "certain  place 2 sans 7 · place 3 sans 3" in out
+
+
+def test_json_says_all(capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = advise(capfd, f"--hand {HAND} --model tally --agents lowest random lowest --deals 100 --json")
+    assert status == 0
+    held = json.loads(out)
+    assert held["model"] == ["tally", "lowest", "random", "lowest"]
+    assert held["position"] == {"hand": HAND}
+    assert (held["kind"], held["unit"], held["lacks"]) == ("lead", "chips", {})
+    assert held["best"] == held["moves"][0]["move"]
+    assert held["moves"][0]["behind"] is None
+    assert sorted(move["move"] for move in held["moves"]) == sorted(["A", "2", "3", "5", "7d", "8", "9", "T", "Jc", "Q"])
+    for move in held["moves"]:
+        assert set(move["chances"]) == {"out", "captured", "stranded"}
+        assert set(move["chances"]["captured"]) == {"10♦", "J♣", "Q♠", "K♥", "7♦"}
+        assert sum(part["mean"] for part in move["sources"].values()) == pytest.approx(move["payoff"]["mean"], abs=1e-3)
+        assert move["payoff"]["ci95"] > 0
+    assert all(move["reason"] for move in held["moves"][1:])
+
+
+def test_a_move_of_a_record_and_the_same_in_writing(capfd: pytest.CaptureFixture[str], file: Path) -> None:
+    """What JSON says of a recorded position, written out, is the same position; so is the advice, but for the cards drawn."""
+    status, out, err = advise(capfd, f"--record {file} --match 2 --round 2 --move 1 --model tally --deals 60 --json")
+    assert (status, err) == (0, "")
+    recorded: dict[str, Any] = json.loads(out)
+    words = " ".join(f"--{name} {text}" for name, text in recorded["position"].items())
+    status, out, err = advise(capfd, f"--preset classic --players 4 --set max_rounds=2 {words} --model tally --deals 60 --json")
+    assert (status, err) == (0, "")
+    written = json.loads(out)
+    assert written["position"] == recorded["position"]
+    assert set(recorded["position"]) <= set(FIELDS)
+    assert {move["move"] for move in written["moves"]} == {move["move"] for move in recorded["moves"]}
+    assert (written["lacks"], written["kind"], written["seat"]) == (recorded["lacks"], recorded["kind"], recorded["seat"])
+
+
+def test_the_same_again_with_any_number_of_threads(capfd: pytest.CaptureFixture[str]) -> None:
+    words = f"--hand {HAND} --model tally --error 1 --seed 4 --json"
+    once = advise(capfd, f"{words} --threads 1")
+    assert once == advise(capfd, f"{words} --threads 3")
+    assert once != advise(capfd, f"{words} --seed 5")
+
+
+def test_the_other_game_by_its_records(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    setup = make_setup("batasaurus", None, 2, memory="perfect")
+    agents = [load_agent(name, setup) for name in ("highest", "mirror")]
+    path = tmp_path / "battles.jsonl"
+    write_records(path, record_matches(setup, agents, 1, seed=3))
+    status, out, err = advise(capfd, f"--record {path} --move 3 --model mirror --deals 40")
+    assert (status, err) == (0, "")
+    assert "T. rex (12)" in out
+    status, _, err = advise(capfd, "--preset batasaurus --set memory=perfect --hand 1 2 3 --model mirror")
+    assert status == 1
+    assert err == "nainjaune advise: A position of Batasaurus cannot be written: give a record, a match, a round and a move."
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("", "Give a position, as in --hand A 3 5 7♦ …, or a move of a match"),
+        ("--hand A 2 3", "each is dealt 12 cards; seat 0 holds 3 and has played 0."),
+        (f"--hand {HAND} --move 3", "--move is for a record: give its --record."),
+        (f"--hand {HAND} --model nobody", "Unknown agent 'nobody'"),
+        (f"--hand {HAND} --model tally --agents lowest lowest", "At a table of 4, 1 or 3 agents are named, not 2."),
+        (f"--hand {HAND} --model tally --deals 1", "either deals, at least 2, or an error above 0, not 1 and None."),
+        (f"--hand {HAND} --model tally --error 0", "either deals, at least 2, or an error above 0, not None and 0.0."),
+        (f"--hand {HAND} --model tally --threads 0", "--seed is at least 0 and --threads at least 1, not 0 and 0."),
+        ("--record {file}", "Say which move is meant"),
+        ("--record {file} --move 1 --hand A", "--hand is for a position that is written"),
+        ("--record {file} --move 1 --preset djeco", "--preset is for a position that is written"),
+        ("--record {file} --move 2 --round 9", "Nothing was to be decided in a round 9; it was in rounds 1, 2."),
+        ("--record {file} --move 1 --match 5", "matches.jsonl holds 2 matches, so there is no match 5."),
+        ("--record nowhere.jsonl --move 1", "No such file or directory"),
+    ],
+)
+def test_errors_are_sentences(capfd: pytest.CaptureFixture[str], file: Path, words: str, said: str) -> None:
+    status, out, err = advise(capfd, words.replace("{file}", str(file)))
+    assert (status, out) == (1, "")
+    assert err.startswith("nainjaune advise: ")
+    assert said in err
+    assert "\n" not in err

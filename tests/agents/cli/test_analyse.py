@@ -1,0 +1,89 @@
+"""``nainjaune analyse``: what its arguments do, and errors as sentences."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from nainjaune_agents.arena.matches import record_matches
+from nainjaune_agents.cli.main import main
+from nainjaune_agents.loading import load_agent
+from nainjaune_env.record import write_records
+from tests.agents.positions import small
+
+
+@pytest.fixture(scope="module")
+def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    setup = small(4, max_rounds=2)
+    agents = [load_agent(name, setup) for name in ("lowest", "tally", "lowest", "random")]
+    path = tmp_path_factory.mktemp("records") / "matches.jsonl"
+    write_records(path, record_matches(setup, agents, 2, seed=3))
+    return path
+
+
+def analyse(capfd: pytest.CaptureFixture[str], words: str) -> tuple[int, str, str]:
+    status = main(["analyse", *words.split()])
+    out, err = capfd.readouterr()
+    return status, out, err.strip()
+
+
+QUICK = "--model tally --choosing 40 --measuring 100"
+
+
+def test_a_file(capfd: pytest.CaptureFixture[str], file: Path, tmp_path: Path) -> None:
+    out_file = tmp_path / "review.csv"
+    status, out, err = analyse(capfd, f"{file} {QUICK} --out {out_file}")
+    assert (status, err) == (0, "")
+    assert out.splitlines()[0].split() == ["decisions", "mistakes", "chips", "lost", "a", "round"]
+    assert "The costliest mistakes" in out
+    assert f"nainjaune advise --record {file} --match " in out
+    rows = list(csv.DictReader(out_file.read_text(encoding="utf-8").splitlines()))
+    assert {row["match"] for row in rows} == {"1", "2"}
+    again, _, err = analyse(capfd, f"{file} {QUICK} --out {out_file}")
+    assert again == 1
+    assert "is not overwritten: choose another --out." in err
+
+
+def test_parts_of_a_file_as_json(capfd: pytest.CaptureFixture[str], file: Path) -> None:
+    whole = json.loads(analyse(capfd, f"{file} {QUICK} --json")[1])
+    assert whole["model"] == {"classic, 4": ["tally"] * 4}
+    assert set(whole["players"]) == {"lowest", "tally", "random"}
+    match = json.loads(analyse(capfd, f"{file} {QUICK} --json --match 2")[1])
+    assert match["decisions"] == [one for one in whole["decisions"] if one["match"] == 2] != []
+    player = json.loads(analyse(capfd, f"{file} {QUICK} --json --player random")[1])
+    assert [one["regret"] for one in player["decisions"]] == [
+        one["regret"] for one in whole["decisions"] if one["player"] == "random"
+    ]
+    seat = json.loads(analyse(capfd, f"{file} {QUICK} --json --seat 0")[1])
+    assert {one["seat"] for one in seat["decisions"]} == {0}
+
+
+def test_in_french(capfd: pytest.CaptureFixture[str], file: Path) -> None:
+    status, out, _ = analyse(capfd, f"{file} {QUICK} --lang fr --match 1 --worst 1")
+    assert status == 0
+    assert "jetons perdus" in out
+    assert out.count("nainjaune advise --lang fr") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("{file} --seat 7", "holds no such decision: there are 2 matches, seats 0 to 3, and the players "),
+        ("{file} --player me", "holds no such decision"),
+        ("{file} --match 3", "holds 2 matches, so there is no match 3."),
+        ("{file} --choosing 1", "--choosing and --measuring are at least 2, and --worst at least 0, not 1, 2000 and 3."),
+        ("{file} --model tally lowest", "At a table of 4, 1 or 4 agents are named, not 2."),
+        ("{file} --seed -1", "--seed is at least 0 and --threads at least 1"),
+        ("nowhere.jsonl", "No such file or directory"),
+        ("{empty}", "holds no such decision: it is empty."),
+    ],
+)
+def test_errors_are_sentences(capfd: pytest.CaptureFixture[str], file: Path, tmp_path: Path, words: str, said: str) -> None:
+    (tmp_path / "empty.jsonl").touch()
+    status, out, err = analyse(capfd, words.replace("{file}", str(file)).replace("{empty}", str(tmp_path / "empty.jsonl")))
+    assert (status, out) == (1, "")
+    assert err.startswith("nainjaune analyse: ")
+    assert said in err
