@@ -20,7 +20,7 @@ DECISION: tuple[Column, ...] = (
     Column("round_number", "int32", "number", "The round of the match, from 1."),
     Column("ply", "int32", "number", "The ply of the round, from 1; those without a choice are counted too."),
     Column("decision", "int16", "number", "The decision of the round, from 1; null where nothing was asked.", none=0),
-    Column("seat", "int8", "seat", "The seat that decides."),
+    Column("seat", "int8", "seat", "The seat."),
     Column("distance", "int8", "seats", "How many places it comes after the seat that acted first in the round."),
     Column("legal", "int64", SET, "Its legal actions, by number."),
     Column("choices", "int8", "actions", "How many they are."),

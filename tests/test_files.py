@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_env.files import replacing, write_text
+from nainjaune_env.files import replacing, replacing_folder, write_text
 
 
 def test_a_file_is_there_when_it_is_whole(tmp_path: Path) -> None:
@@ -66,3 +66,33 @@ def test_files_are_as_public_as_any_other(tmp_path: Path) -> None:
     (tmp_path / "c.txt").write_text("", encoding="utf-8")
     modes = {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("a.txt", "b.txt", "c.txt")}
     assert len(modes) == 1
+
+
+def test_a_folder_is_there_when_all_of_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "study"
+    with replacing_folder(path) as temporary:
+        (temporary / "a.txt").write_text("a", encoding="utf-8")
+        assert not path.exists()
+    assert os.listdir(path) == ["a.txt"]
+    assert os.listdir(path.parent) == ["study"]
+
+
+@pytest.mark.parametrize("wrong", [ValueError, KeyboardInterrupt])
+def test_where_a_folder_fails_nothing_is_left(tmp_path: Path, wrong: type[BaseException]) -> None:
+    def fail() -> None:
+        with replacing_folder(tmp_path / "study") as temporary:
+            (temporary / "a.txt").write_text("half", encoding="utf-8")
+            raise wrong
+
+    with pytest.raises(wrong):
+        fail()
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_with_something_in_it_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study" / "old.txt").touch()
+    with pytest.raises(OSError, match="study"), replacing_folder(tmp_path / "study") as temporary:
+        (temporary / "a.txt").touch()
+    assert os.listdir(tmp_path) == ["study"]
+    assert os.listdir(tmp_path / "study") == ["old.txt"]

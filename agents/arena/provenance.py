@@ -13,6 +13,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from nainjaune_env.spec import Setup
+
 from .tournament import Result
 
 LIBRARIES = ("nainjaune-env", "numpy", "numba", "torch")
@@ -21,17 +23,21 @@ LIBRARIES = ("nainjaune-env", "numpy", "numba", "torch")
 
 def command(result: Result) -> str:
     """The command that makes the result again, with all that the defaults would decide."""
-    about = result.setup
-    words = ["nainjaune", "evaluate", "--agents", *result.agents, "--game", about.game.name, "--preset", about.preset]
-    words += ["--players", str(about.players)]
-    for name, value in about.knobs.items():
-        words += ["--set", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
+    words = ["nainjaune", "evaluate", "--agents", *result.agents, *setup_words(result.setup)]
     words += ["--deals", str(result.deals), "--seed", str(result.seed)]
     if result.pots is not None:
         words += ["--pots", *map(str, result.pots)]
     if result.ratings is None and len(result.agents) > 2:
         words += ["--no-ratings"]
     return shlex.join([*words, "--out", "results"])
+
+
+def setup_words(setup: Setup) -> list[str]:
+    """The arguments that mean ``setup``, to any command that plays."""
+    words = ["--game", setup.game.name, "--preset", setup.preset, "--players", str(setup.players)]
+    for name, value in setup.knobs.items():
+        words += ["--set", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
+    return words
 
 
 def provenance() -> dict[str, Any]:

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.arena.play import play_out
+from nainjaune_agents.heuristics import RandomAgent
 from nainjaune_env.batch import Batch
 from nainjaune_env.errors import AgentError, IllegalActionError
+from nainjaune_env.prng import RowStreams, streams
 from tests.agents.arena.scripted import Answers, Chance, First, Last
 from tests.agents.positions import small
 
@@ -80,3 +82,16 @@ def test_an_illegal_answer_stops_the_game() -> None:
 def test_answers_that_are_no_whole_numbers_are_not_rounded(answer: Any) -> None:
     with pytest.raises(AgentError, match="'answers'"):
         play_out(Batch(small(), 2, autoreset=False), [Answers(answer)], np.zeros((2, 3), np.int64), rngs(1))
+
+
+def test_what_agents_draw_from_may_depend_on_the_table() -> None:
+    """With a generator a table, a table's round is its own, however many are played."""
+    setup = small()
+
+    def payoffs(count: int) -> list[list[int]]:
+        states = streams(5, count)
+        seating = np.zeros((count, 3), np.int64)
+        batch = Batch(setup, count, seed=2, autoreset=False)
+        return play_out(batch, [RandomAgent()], seating, lambda _, index: RowStreams(states, index)).tolist()
+
+    assert payoffs(9)[:4] == payoffs(4)
