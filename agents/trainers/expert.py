@@ -6,15 +6,17 @@ of whose legal actions are tried in the same worlds. Then the network learns the
 softmax of what the actions are worth, its value what that policy is worth. Then it is measured.
 
 Soft targets, because the search's means have errors: two actions that it cannot tell apart get nearly the same share, and a
-mistake costs the network as much as it costs at the table. The value is learned from the search too, and not from how the round
-ended: it is the mean of many rounds in place of one. It is the seat's own payoff, not centred as in PPO, for a search knows no
-other's.
+mistake costs the network as much as it costs at the table. With a ``prior`` the network that there is has a say: it moves
+where labels are clear of its own opinion, and what hundreds of thousands of noisy labels cannot tell stays as it was. The
+value is learned from the search too, and not from how the round ended: it is the mean of many rounds in place of one. It is
+the seat's own payoff, not centred as in PPO, for a search knows no other's.
 
 Shards of labels depend on the seed, their generation and number, and the network alone, and so does learning on them: a run
 that was stopped, or killed, and resumed makes only the shards that are not there, and goes on bit for bit.
 
 Sources: Anthony, Tian and Barber, "Thinking fast and slow with deep learning and tree search", 2017 (expert iteration); Silver
-et al., "Mastering the game of Go without human knowledge", 2017 (policy and value learned from a search in one network).
+et al., "Mastering the game of Go without human knowledge", 2017 (policy and value learned from a search in one network);
+Grill et al., "Monte-Carlo tree search as regularized policy optimization", 2020 (the policy that there is as a prior).
 """
 
 from __future__ import annotations
@@ -76,6 +78,7 @@ class Config:
     rollouts: str = option("rule", "who plays the rollouts once there is a network: 'rule', or the 'net', at many times the cost")
     deals: int = option(10, "worlds that the search tries each legal action in")
     temperature: float = option(2.0, "the policy's target is softmax(mean / temperature), in the game's unit (chips, cards)")
+    prior: float = option(0.0, "weight of the log-policy of the network there is in its next targets; 0 = the labels alone")
     window: int = option(2, "generations whose labels are learned: the newest, and those before it")
     fresh: bool = option(False, "begin learning with a new network each generation, instead of the one there is")
     hidden: list[int] = option([256, 256], "widths of the network's layers")
@@ -91,7 +94,8 @@ class Config:
 
     def __post_init__(self) -> None:
         at_least(self, generations=1, shards=1, shard=1, rounds=1, deals=2, window=1, epochs=1, minibatch=1, threads=1)
-        at_least(self, seed=0, explore=0, learning_rate=0, last_learning_rate=0, value_weight=0, max_grad_norm=0, eval_deals=0)
+        at_least(self, seed=0, explore=0, prior=0, eval_deals=0)
+        at_least(self, learning_rate=0, last_learning_rate=0, value_weight=0, max_grad_norm=0)
         at_most(self, seed=2**63 - 1, explore=1)
         if self.temperature <= 0:
             raise ConfigError(f"The temperature of the targets is above 0, and it is {self.temperature}.")
@@ -245,7 +249,8 @@ class Trainer:
     def learn(self, labels: Labels) -> dict[str, float]:
         """Gradient steps on ``labels``; gives the metrics of the last epoch."""
         c = self.config
-        target, value = targets(labels, c.temperature)
+        known = c.prior * self.log_policy(labels) if c.prior and self.has_learned else 0.0
+        target, value = targets(labels, c.temperature, known)
         if not self.has_learned:
             # Fixed from here on: the value head learns in this unit.
             self.net.payoff_scale.fill_(max(float(value.std()), 1.0))
@@ -284,9 +289,7 @@ class Trainer:
     def assess(self, labels: Labels) -> dict[str, float]:
         """What ``labels`` are like, and what the network would do at them."""
         mask, worth = labels.mask, np.nan_to_num(labels.mean)
-        with torch.inference_mode():
-            logits = torch.cat([self.net(piece)[0] for piece in torch.split(torch.from_numpy(labels.observation), 16384)])
-            policy = masked_log_softmax(logits, torch.from_numpy(mask)).exp().numpy()
+        policy = np.exp(self.log_policy(labels))
         best = np.where(mask, worth, -np.inf).max(axis=1)
         return {
             "rollout/entropy": float(entropy(policy).mean()),
@@ -294,6 +297,13 @@ class Trainer:
             "labels/entropy": float(entropy(targets(labels, self.config.temperature)[0]).mean()),
             "labels/regret": float((best - (policy * worth).sum(axis=1)).mean()),
         }
+
+    @torch.inference_mode()
+    def log_policy(self, labels: Labels) -> NDArray[np.float32]:
+        """The network's log-probabilities where ``labels`` are, ``(K, A)``; a large negative number where not legal."""
+        logits = torch.cat([self.net(piece)[0] for piece in torch.split(torch.from_numpy(labels.observation), 16384)])
+        log_policy: NDArray[np.float32] = masked_log_softmax(logits, torch.from_numpy(labels.mask)).numpy()
+        return log_policy
 
     def evaluate(self) -> dict[str, float]:
         """The network's edge over the field of ``eval_against``, on deals apart from those it learns on."""
@@ -367,14 +377,17 @@ def batched(numbers: Sequence[int], size: int) -> Iterator[Sequence[int]]:
         yield numbers[at : at + size]
 
 
-def targets(labels: Labels, temperature: float) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
+def targets(
+    labels: Labels, temperature: float, known: NDArray[np.float32] | float = 0.0
+) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """What is learned from ``labels``: shares of the actions ``(K, A)``, 0 where not legal, and values ``(K,)``.
 
-    The shares are the softmax of what the actions are worth, over ``temperature``; the value is what a seat that plays by them
-    still gets in the round, beyond what it has netted, as in PPO.
+    The shares are the softmax of what the actions are worth, over ``temperature``, and of what is ``known (K, A)`` of them
+    before, as logarithms; the value is what a seat that plays by them still gets in the round, beyond what it has netted, as
+    in PPO.
     """
-    worth = np.where(labels.mask, labels.mean, -np.inf)
-    weights = np.exp((worth - worth.max(axis=1, keepdims=True)) / temperature)
+    weighed = np.where(labels.mask, labels.mean / temperature + known, -np.inf)
+    weights = np.exp(weighed - weighed.max(axis=1, keepdims=True))
     share = (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
     value = (share * np.nan_to_num(labels.mean)).sum(axis=1) - labels.earned
     return share, value.astype(np.float32)

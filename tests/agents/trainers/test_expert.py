@@ -33,6 +33,7 @@ from nainjaune_env.agent import Turn
 from nainjaune_env.batch import Batch, legal_actions
 from nainjaune_env.cards import cards_in
 from nainjaune_env.errors import CheckpointError, ConfigError, LabelsError, NainJauneError
+from tests.agents.positions import stirred
 from tests.contract import helper
 
 ROOT = Path(__file__).parents[3]
@@ -255,6 +256,28 @@ def test_targets_are_the_softmax_of_what_actions_are_worth() -> None:
     logits = torch.tensor([[math.log(3), 50.0, 0.0], [9.0, 2.0, 2.0]])
     met = soft_cross_entropy(logits, torch.from_numpy(labels.mask), torch.from_numpy(share))
     assert float(met) == pytest.approx(float(entropy(share).mean()), abs=1e-6)
+
+
+def test_with_a_prior_the_network_that_there_is_has_a_say(tmp_path: Path) -> None:
+    """Its log-policy stands beside what actions are worth; labels that tell nothing leave it as it was."""
+    trainer, labels = some_labels(tmp_path, prior=1.0, epochs=20, minibatch=8)
+    stirred(trainer.net)
+    known = trainer.log_policy(labels)
+    share = targets(labels, 2.0, known)[0]
+    for k in range(len(labels)):
+        legal = np.flatnonzero(labels.mask[k])
+        weights = np.exp(labels.mean[k, legal].astype(float) / 2.0) * np.exp(known[k, legal].astype(float))
+        assert share[k, legal] == pytest.approx(weights / weights.sum(), rel=1e-3)
+        assert share[k].sum() == pytest.approx(1.0)
+    nothing = dataclasses.replace(labels, mean=np.where(labels.mask, np.float32(3.0), np.float32(np.nan)))
+    assert targets(nothing, 2.0, known)[0] == pytest.approx(np.exp(known), abs=1e-5)
+    trainer.learn(nothing)  # the first time there is no network yet that knows anything
+    assert trainer.assess(nothing)["rollout/entropy"] > 1.2 * entropy(np.exp(known)).mean()
+    trainer.generation = 1
+    stirred(trainer.net)
+    known = trainer.log_policy(labels)
+    trainer.learn(nothing)
+    assert trainer.assess(nothing)["rollout/entropy"] == pytest.approx(entropy(np.exp(known)).mean(), rel=0.1)
 
 
 def test_the_network_learns_soft_targets(tmp_path: Path) -> None:
