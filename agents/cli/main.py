@@ -10,12 +10,15 @@ from importlib.metadata import version
 
 from nainjaune_env.errors import NainJauneError
 
-from . import advise, analyse, curves, evaluate, exact, exploit, film, play, record, train, zoo
+from . import advise, analyse, curves, evaluate, exact, exploit, film, play, record, study, train, zoo
 
-EXTRAS = ("torch", "safetensors", "tensorboard", "matplotlib")
-"""What the extra ``train`` installs."""
+EXTRAS = {
+    **dict.fromkeys(("torch", "safetensors", "tensorboard", "matplotlib"), "train"),
+    **dict.fromkeys(("pyarrow", "duckdb"), "study"),
+}
+"""Which extra installs a library that some commands take."""
 
-COMMANDS = (train, curves, evaluate, play, advise, analyse, exact, exploit, record, film, zoo)
+COMMANDS = (train, curves, evaluate, play, advise, analyse, exact, exploit, record, film, study, zoo)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -42,9 +45,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
         return status
     except ModuleNotFoundError as error:
-        if (error.name or "").split(".")[0] not in EXTRAS:
+        extra = EXTRAS.get((error.name or "").split(".")[0])
+        if extra is None:
             raise
-        print(f"nainjaune {args.command}: this takes {error.name}: pip install 'nainjaune-env[train]'", file=sys.stderr)
+        print(f"nainjaune {args.command}: this takes {error.name}: pip install 'nainjaune-env[{extra}]'", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\nStopped.", file=sys.stderr)

@@ -73,8 +73,8 @@ SEARCHED = (
     Filed("search_best", "text", "", "The action whose mean is largest.", True),
     Filed(
         "regret", "float", "payoff",
-        "How much less the action taken comes to than the best, which is chosen in one half of the worlds and measured in the "
-        "other: for one decision noisy and now and then negative, on average not too much.", True,
+        "How much less the action taken comes to than the best, which is chosen in all worlds but one and measured in that one, "
+        "each in turn: for one decision noisy and now and then negative, on average not too much.", True,
     ),
 )  # fmt: skip
 """What a search adds. It knows no more than the seat did."""

@@ -32,8 +32,9 @@ class Values:
     regret: NDArray[np.float32]
     """How much less the action taken comes to than the best, ``(K,)``.
 
-    The largest of noisy means is too large: so the best is chosen in one half of the worlds and measured in the other, both ways
-    round. The mean over decisions is then no more than the true regret, less where halves cannot tell close actions apart.
+    The largest of noisy means is too large. So the best is chosen in all worlds but one and measured in that one, with each world
+    in turn left out: what is measured is what a search of one world fewer would gain. Its mean over decisions is no more than the
+    true regret, and falls short of it where so few worlds do not tell close actions apart.
     """
 
 
@@ -47,7 +48,7 @@ class Worth:
     def __init__(self, setup: Setup, agent: Agent, deals: int) -> None:
         """Raises :class:`ConfigError` for fewer than 2 ``deals``, ``AgentError`` where ``agent`` cannot play rollouts."""
         if deals < 2:
-            raise ConfigError(f"A decision is searched in at least 2 worlds, one half to choose and one to measure, not {deals}.")
+            raise ConfigError(f"Searching takes at least 2 worlds, to choose in one and measure in the other, not {deals}.")
         self.setup = setup
         self.agent = agent
         self.deals = deals
@@ -77,12 +78,18 @@ class Worth:
         mask = (legal[:, None] >> np.arange(payoff.shape[2]) & 1).astype(bool)
         mean = np.where(mask, payoff.mean(axis=1), np.nan)
         error = np.where(mask, payoff.std(axis=1, ddof=1) / np.sqrt(deals), np.nan)
-        halves = [np.where(mask, half.mean(axis=1), -np.inf) for half in np.split(payoff, [deals // 2], axis=1)]
-        each = np.arange(decisions)
-        gains = [there[each, here.argmax(axis=1)] - there[each, taken] for here, there in (halves, halves[::-1])]
+        sums: NDArray[np.float64] = payoff.sum(axis=1, keepdims=True)
+        chosen = np.where(mask[:, None], sums - payoff, -np.inf).argmax(axis=2)  # (K, deals): the best in all worlds but this one
+        gains = _picked(payoff, chosen) - _picked(payoff, np.repeat(taken[:, None], deals, axis=1))
         return Values(
             mean.astype(np.float32),
             error.astype(np.float32),
             np.where(mask, mean, -np.inf).argmax(axis=1),
-            ((gains[0] + gains[1]) / 2).astype(np.float32),
+            gains.mean(axis=1).astype(np.float32),
         )
+
+
+def _picked(payoff: NDArray[np.float64], actions: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Of ``payoff (K, D, A)`` what ``actions (K, D)`` come to, ``(K, D)``."""
+    picked: NDArray[np.float64] = np.take_along_axis(payoff, actions[:, :, None], axis=2)[:, :, 0]
+    return picked

@@ -1,0 +1,104 @@
+"""``nainjaune study``: what it prints and leaves."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+from pathlib import Path
+
+import pytest
+
+from nainjaune_agents.cli.main import main
+from nainjaune_agents.study.files import about
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def study(capfd: pytest.CaptureFixture[str], words: str) -> tuple[int, str, str]:
+    status = main(["study", *shlex.split(words)])
+    out, err = capfd.readouterr()
+    return status, out, err
+
+
+SMALL = "--preset classic --players 3 --set max_rounds=2"
+
+
+def test_files_and_the_command_that_makes_them_again(capfd: pytest.CaptureFixture[str]) -> None:
+    words = f"--agents lowest random {SMALL} --matches 6 --seed 3 --first 2 --every-ply --search 4 --search-share 0.5 --out a/b"
+    status, out, err = study(capfd, words)
+    assert status == 0, err
+    told = about(Path("a/b/decisions.parquet"))
+    assert (told["episode"], told["episodes"], told["first"], told["every_ply"]) == ("match", 6, 2, True)
+    assert told["search"] == {"by": "lowest", "deals": 4, "share": 0.5}
+    lines = out.splitlines()
+    assert [line.split(":")[0] for line in lines] == ["a/b/decisions.parquet", "a/b/rounds.parquet"]
+    assert "36 rows" in lines[1]
+    again = shlex.split(told["command"])
+    assert again[:2] == ["nainjaune", "study"]
+    assert main(again[1:]) == 0
+    for name in ("decisions.parquet", "rounds.parquet"):
+        assert Path("study", name).read_bytes() == Path("a/b", name).read_bytes()
+
+
+def test_rounds_with_pots_and_fixed_seats(capfd: pytest.CaptureFixture[str]) -> None:
+    words = f"--agents lowest tally random {SMALL} --rounds 5 --seating fixed --pots 9 0 0 0 0 --search 2 --search-by random"
+    words += " --out s"
+    status, _, err = study(capfd, words)
+    assert status == 0, err
+    told = about(Path("s/rounds.parquet"))
+    assert (told["seating"], told["pots"], told["search"]["by"]) == ("fixed", [9, 0, 0, 0, 0], "random")
+    assert main([*shlex.split(told["command"])[1:]]) == 0
+    assert Path("study/decisions.parquet").read_bytes() == Path("s/decisions.parquet").read_bytes()
+
+
+def test_columns_are_listed(capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = study(capfd, f"--columns {SMALL}")
+    assert status == 0
+    lines = {line.split()[0]: line for line in out.splitlines()}
+    assert lines["pot_7d"].split("  ")[-1] == "Chips in the pot."
+    assert "  hidden  Who holds the pot's card" in lines["holder_7d"]
+    assert {"decisions.parquet", "rounds.parquet", "stack_of_2", "captured_7d"} <= lines.keys()
+    assert not {"stack_of_3", "regret"} & lines.keys()
+    assert "regret" in study(capfd, f"--columns --search 2 {SMALL}")[1]
+    assert os.listdir() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("--rounds 5 --out s", "Name who is to play, as in --agents tally lowest"),
+        ("--agents lowest --out s", "Say how much is to be played and where it goes, as in --rounds 10000 --out studies/first"),
+        ("--agents lowest --rounds 5", "Say how much is to be played and where it goes"),
+        ("--agents lowest --rounds 0 --out s", "at least 1 episode"),
+        ("--agents lowest --rounds 5 --out .", "exists, and is not overwritten"),
+        ("--agents lowest --rounds 5 --out s --seed -1", "The seed is at least 0, not -1"),
+        ("--agents lowest --rounds 5 --out s --threads 0", "--threads is at least 1, not 0"),
+        ("--agents lowest --rounds 5 --out s --search 1", "at least 2 worlds"),
+        ("--agents lowest --rounds 5 --out s --search-share 0.5", "--search K is missing"),
+        ("--agents lowest --rounds 5 --out s --search-by tally", "--search K is missing"),
+        ("--agents lowest tally --rounds 5 --out s --seating fixed", "one agent, or 3 in the order of the seats, not 2"),
+        ("--agents nobody --rounds 5 --out s", "'nobody'"),
+    ],
+)
+def test_what_cannot_be_is_said_in_a_sentence(words: str, says: str, capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, err = study(capfd, f"{words} {SMALL}")
+    assert (status, out) == (1, "")
+    assert says in err.partition("nainjaune study: ")[2]
+    assert os.listdir() == []
+
+
+@pytest.mark.parametrize("library", ["pyarrow", "pyarrow.parquet"])
+def test_the_extra_is_named_where_a_library_is_missing(
+    library: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "nainjaune_agents.study.files", raising=False)
+    monkeypatch.setitem(sys.modules, library, None)
+    status, _, err = study(capfd, f"--agents lowest --rounds 5 --out s {SMALL}")
+    assert status == 1
+    assert f"nainjaune study: this takes {library}: pip install 'nainjaune-env[study]'" in err
+    assert os.listdir() == []

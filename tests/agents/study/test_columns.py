@@ -1,0 +1,36 @@
+"""Which columns a study's files have."""
+
+from __future__ import annotations
+
+import pytest
+
+from nainjaune_agents.study.columns import AGENT, SEARCHED, Source, decision_columns, round_columns
+from nainjaune_env.spec import Setup
+from tests.contract import all_setups
+
+
+@pytest.mark.parametrize("setup", all_setups())
+def test_names_are_told_apart_and_everything_is_said(setup: Setup) -> None:
+    for columns in (decision_columns(setup, search=True), round_columns(setup)):
+        assert len({column.name.lower() for column in columns}) == len(columns)
+        for column in columns:
+            assert column.meaning.endswith(".")
+            assert column.unit != "payoff", "it is the game's own unit"
+            assert column.name.isidentifier()
+        assert any(column.unit == setup.game.unit for column in columns)
+
+
+@pytest.mark.parametrize("setup", all_setups()[:4])
+def test_what_came_of_it_is_hidden_when_it_is_decided(setup: Setup) -> None:
+    hidden = {column.name for column in decision_columns(setup, search=True) if not column.seen}
+    assert {"payoff", "best", "to_come", "agent", "deal", "seed"} <= hidden
+    assert not {"legal", "action", "move", "earned", "hand", "cards_of_1", *(column.name for column in SEARCHED)} & hidden
+    assert all(not column.seen for column in round_columns(setup) if column.source is Source.COUNTED)
+
+
+def test_a_search_is_told_of_where_there_was_one() -> None:
+    (setup,) = all_setups()[0].values
+    one, two = decision_columns(setup), decision_columns(setup, search=True)
+    assert two[: len(one)] == one
+    assert [column.name for column in two[len(one) :]] == [column.name for column in SEARCHED]
+    assert AGENT in one

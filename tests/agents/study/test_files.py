@@ -1,0 +1,195 @@
+"""A study's files: what stands in them, that they are whole, and the same for the same seed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from nainjaune_agents.study import files
+from nainjaune_agents.study.columns import decision_columns, round_columns
+from nainjaune_agents.study.files import DECISIONS, ROUNDS, about, spelled, write_study
+from nainjaune_agents.study.playing import play
+from nainjaune_env.errors import ConfigError
+from nainjaune_env.registry import make_setup
+from tests.agents.positions import small
+
+from .studies import plan_of, study
+
+SETUPS = [small(), make_setup("batasaurus", players=3)]
+
+
+def read(folder: Path, name: str = DECISIONS) -> dict[str, list[Any]]:
+    return pq.read_table(folder / f"{name}.parquet").to_pydict()  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("setup", SETUPS)
+def test_files_hold_what_was_played(tmp_path: Path, setup: Any) -> None:
+    plan = plan_of(setup, ("random", "random"))
+    rows = write_study(tmp_path / "study", plan, 9)
+    (chunk,) = play(plan, 9)
+    told = chunk.trace
+    found, seats = read(tmp_path / "study"), read(tmp_path / "study", ROUNDS)
+    assert list(found) == [column.name for column in decision_columns(setup)]
+    assert list(seats) == [column.name for column in round_columns(setup)]
+    assert rows == {DECISIONS: len(told.decisions), ROUNDS: len(told.seats)}
+    for name in ("ply", "seat", "legal", "action", "earned", "to_come", "payoff"):
+        assert found[name] == told.decisions[name].tolist()
+    assert found["deal"] == told.episode.tolist()
+    assert found["move"] == [setup.game.actions[number] for number in told.decisions["action"]]
+    assert found["forced"] == [False] * len(told.decisions)
+    assert found["best"] == pytest.approx([1 / k if k else 0 for k in told.decisions["sharing"].tolist()])
+    assert set(found["preset"]) == {setup.preset}
+    assert set(found["seed"]) == {2}
+    assert seats["payoff"] == told.seats["payoff"].tolist()
+    share = np.array(seats["best"]).reshape(9, -1).sum(axis=1)
+    assert share == pytest.approx(1)
+    # what came of a decision is what came of its seat's round
+    of_seat = dict(zip(zip(seats["deal"], seats["seat"], strict=True), seats["payoff"], strict=True))
+    assert found["payoff"] == [of_seat[key] for key in zip(found["deal"], found["seat"], strict=True)]
+    assert [earned + rest for earned, rest in zip(found["earned"], found["to_come"], strict=True)] == found["payoff"]
+
+
+def test_numbers_that_stand_for_nothing_are_null_and_parts_have_columns(tmp_path: Path) -> None:
+    plan = plan_of()
+    write_study(tmp_path / "study", plan, 30)
+    told = next(play(plan, 30)).trace
+    found = read(tmp_path / "study")
+    assert found["required"] == [rank or None for rank in told.positions["required"].tolist()]
+    assert found["holder_7d"] == [None if seat < 0 else seat for seat in told.positions["holder"][:, 4].tolist()]
+    assert found["pot_7d"] == told.positions["pot"][:, 4].tolist()
+    assert found["holds_7d"] == told.positions["holds"][:, 4].astype(bool).tolist()
+    assert "cards_of_2" in found
+    assert "cards_of_3" not in found
+    assert None in found["pot_card"]
+    assert {card for card in found["pot_card"] if card} <= {"Td", "Jc", "Qs", "Kh", "7d"}
+    for hand, count, move in zip(found["hand"], found["cards"], found["move"], strict=True):
+        assert len(hand.split()) == count
+        assert move == "-" or move in hand.split()
+    seats = read(tmp_path / "study", ROUNDS)
+    chips = np.array([seats[name] for name in seats if name.startswith("chips_")])
+    assert chips.shape == (7, 90)
+    assert chips.sum(axis=0).tolist() == seats["payoff"]
+    assert sum(seats["out"]) == 30
+
+
+def test_what_was_searched_stands_by_the_decisions(tmp_path: Path) -> None:
+    plan = plan_of(search=5, share=0.5)
+    write_study(tmp_path / "study", plan, 20)
+    chunk = next(play(plan, 20))
+    found, values = read(tmp_path / "study"), chunk.values
+    assert values is not None
+    where = [row for row, moves in enumerate(found["search_move"]) if moves is not None]
+    assert where == chunk.trace.kept_row.tolist()
+    assert 0 < len(where) < len(found["deal"])
+    actions = plan.setup.game.actions
+    for k, row in enumerate(where):
+        legal = [action for action in range(len(actions)) if found["legal"][row] >> action & 1]
+        assert found["search_move"][row] == [actions[action] for action in legal]
+        assert found["search_mean"][row] == values.mean[k, legal].tolist()
+        assert found["search_error"][row] == values.error[k, legal].tolist()
+        assert found["search_best"][row] == actions[values.best[k]]
+        assert found["regret"][row] == values.regret[k]
+    for row in set(range(len(found["deal"]))) - set(where):
+        assert {found[name][row] for name in ("search_mean", "search_error", "search_best", "regret")} == {None}
+
+
+def test_the_same_seed_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, two = study(tmp_path / "one", search=4), study(tmp_path / "two", search=4)
+    monkeypatch.setattr(files, "ROW_GROUP", 100)
+    three, four = study(tmp_path / "three", search=4), study(tmp_path / "four", seed=3, search=4)
+    for name in (f"{DECISIONS}.parquet", f"{ROUNDS}.parquet"):
+        assert (one / name).read_bytes() == (two / name).read_bytes()
+        assert pq.read_table(one / name).equals(pq.read_table(three / name))
+        assert not pq.read_table(one / name).equals(pq.read_table(four / name))
+    assert pq.ParquetFile(one / f"{DECISIONS}.parquet").num_row_groups == 1
+
+
+def test_rows_are_written_as_they_are_played(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So memory does not grow with them."""
+    monkeypatch.setattr(files, "ROW_GROUP", 200)
+    monkeypatch.setattr("nainjaune_agents.study.playing.TABLES", {"round": 20, "match": 20})
+    done: list[int] = []
+    write_study(tmp_path / "study", plan_of(), 150, progress=done.append)
+    groups = pq.ParquetFile(tmp_path / "study" / f"{DECISIONS}.parquet").metadata
+    sizes = [groups.row_group(k).num_rows for k in range(groups.num_row_groups)]
+    assert len(sizes) > 2
+    assert all(200 <= size < 500 for size in sizes[:-1])
+    assert done == [20] * 7 + [10]
+
+
+def test_files_say_what_they_hold(tmp_path: Path) -> None:
+    setup = small(4)
+    study(tmp_path / "study", 5, first=7, setup=setup, search=3, share=0.5)
+    told = about(tmp_path / "study" / f"{DECISIONS}.parquet")
+    assert told["agents"] == ["lowest", "random"]
+    assert (told["seed"], told["first"], told["episodes"], told["players"]) == (2, 7, 5, 4)
+    assert told["rules"] == setup.rules.to_dict()
+    assert told["search"] == {"by": "lowest", "deals": 3, "share": 0.5}
+    assert told["versions"]["pyarrow"] == pa.__version__
+    assert told["actions"] == list(setup.game.actions)
+    assert "commit" in told
+    pot = told["columns"]["pot_7d"]
+    assert pot == {"type": "int32", "meaning": "Chips in the pot.", "unit": "chips", "seen": "yes"}
+    assert told["columns"]["holder_7d"]["seen"] == "no"
+    assert about(tmp_path / "study" / f"{ROUNDS}.parquet")["file"] == ROUNDS
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="There is no study at"):
+        about(tmp_path / "none.parquet")
+    (tmp_path / "text.parquet").write_text("no", encoding="utf-8")
+    with pytest.raises(ConfigError, match="is no Parquet file"):
+        about(tmp_path / "text.parquet")
+    pq.write_table(pa.table({"a": [1]}), tmp_path / "other.parquet")
+    with pytest.raises(ConfigError, match="is a Parquet file, but not of a study"):
+        about(tmp_path / "other.parquet")
+
+
+def test_nothing_is_overwritten_and_what_fails_leaves_nothing(tmp_path: Path) -> None:
+    folder = study(tmp_path / "study", 2)
+    with pytest.raises(ConfigError, match="exists, and is not overwritten"):
+        study(folder, 2)
+    for episodes, first in ((0, 0), (1, -1)):
+        with pytest.raises(ConfigError, match=f"at least 1 episode, .* not {episodes} from {first}"):
+            write_study(tmp_path / "none", plan_of(), episodes, first=first)
+
+    def stop(done: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        write_study(tmp_path / "none", plan_of(), 3, progress=stop)
+    assert os.listdir(tmp_path) == ["study"]
+
+
+def test_columns_are_small(tmp_path: Path) -> None:
+    """A row of more than 80 columns takes fewer bytes than it has columns."""
+    folder = study(tmp_path / "study", 4000)
+    told = pq.ParquetFile(folder / f"{DECISIONS}.parquet").metadata
+    assert told.num_columns > 80
+    assert (folder / f"{DECISIONS}.parquet").stat().st_size < 60 * told.num_rows
+
+
+def test_sets_are_spelled_in_order() -> None:
+    names = ((2, "é"), (0, "a"), (40, "10"))
+    assert spelled(np.array([0, 1, 4, 5, 5 | 1 << 40, 2]), names).to_pylist() == ["", "a", "é", "é a", "é a 10", ""]
+    assert spelled(np.array([], np.int16), names).to_pylist() == []
+
+
+def test_duckdb_reads_them(tmp_path: Path) -> None:
+    folder = study(tmp_path / "study", search=3)
+    (found,) = duckdb.sql(
+        f"SELECT count(*), count(DISTINCT deal), sum(payoff - earned - to_come), count(regret) FROM '{folder}/decisions.parquet'"
+    ).fetchall()
+    table = read(folder)
+    assert found == (len(table["deal"]), 60, 0, sum(value is not None for value in table["regret"]))
+    moves = duckdb.sql(
+        f"SELECT search_mean[list_position(search_move, move)] FROM '{folder}/decisions.parquet' WHERE regret IS NOT NULL"
+    ).fetchall()
+    assert all(mean is not None for (mean,) in moves)
