@@ -1,5 +1,5 @@
 """Writes the reference pages into ``docs/``: of every game (presets, knobs, actions, observation slots, measures), of every
-trainer (configuration keys, metrics), and of the players in the box (what stands on their cards).
+trainer (configuration keys, metrics), of the players in the box (what stands on their cards), and of what a study writes.
 
 python docs/generate.py           write the pages
 python docs/generate.py --check   write nothing; show what has drifted and exit with 1
@@ -10,8 +10,11 @@ from __future__ import annotations
 import argparse
 import difflib
 import sys
+from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
 
+from nainjaune_agents.study import columns as study
 from nainjaune_agents.trainers import get_trainer, trainer_names
 from nainjaune_agents.trainers.config import options
 from nainjaune_agents.zoo import PREFIX, Player, shelf
@@ -101,12 +104,49 @@ def player_section(player: Player) -> str:
     return "\n".join(
         [
             f"### {player.plays_at}\n",
-            f"{card.note} Trained by [{card.algorithm}](trainer_{card.algorithm}.md): {effort}, at commit {str(card.commit)[:12]}. "
-            f"`{player.path.parent.name}/{player.path.name}`, {player.path.stat().st_size / 1e6:.2f} MB.\n",
+            f"{card.note} Trained by [{card.algorithm}](trainer_{card.algorithm}.md): {effort}, "
+            f"at commit {str(card.commit)[:12]}. `{player.path.parent.name}/{player.path.name}`, "
+            f"{player.path.stat().st_size / 1e6:.2f} MB.\n",
             f"```\n{commands}\n```\n",
             markdown_table(["at", "over a field of", f"edge, {unit} a round", "deals", "seed"], rows),
         ]
     )
+
+
+def study_table(columns: Sequence[study.Filed]) -> str:
+    """Columns of a study's files; those that are numbers of one field in a row."""
+    rows = []
+    for _, group in groupby(columns, lambda column: (column.source, column.field) if column.part is not None else column.name):
+        first, *others = group
+        names = " … ".join(f"`{column.name}`" for column in (first, *others[-1:]))
+        unit = "the payoff's" if first.unit == "payoff" else first.unit
+        rows.append([names, first.kind, unit, "" if first.seen else "hidden", first.meaning])
+    return markdown_table(["column", "type", "unit", "", "meaning"], rows)
+
+
+def study_page() -> str:
+    """The columns of a study, of any game and of each."""
+    parts = [
+        (DOCS / "heads" / "study_columns.md").read_text(encoding="utf-8"),
+        "## Of a decision, in any game\n",
+        study_table(study.of_any_decision()),
+        "## Of what a search found\n\nWith `--search`; in the file of decisions.\n",
+        study_table(study.SEARCHED),
+        "## Of a seat in a round, in any game\n",
+        study_table(study.of_any_round()),
+    ]
+    for name in game_names():
+        setup = get_game(name).setup()
+        parts += [
+            f"## {setup.game.title}\n\nAs with {setup.players} seats.\n",
+            "### Where a seat stands\n\nIn the file of decisions; in that of rounds as it was when the round had been dealt.\n",
+            study_table(study.of_position(setup)),
+            "### What it does\n\nIn the file of decisions.\n",
+            study_table(study.of_action(setup)),
+            "### What it did in the round\n\nIn the file of rounds.\n",
+            study_table(study.counted(setup)),
+        ]
+    return "\n".join(parts)
 
 
 def pages() -> dict[str, str]:
@@ -114,6 +154,7 @@ def pages() -> dict[str, str]:
     found = {f"{name}.md": page(get_game(name)) for name in game_names()}
     found.update({f"trainer_{name}.md": trainer_page(name) for name in trainer_names()})
     found["zoo.md"] = zoo_page()
+    found["study_columns.md"] = study_page()
     return found
 
 

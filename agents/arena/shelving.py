@@ -41,7 +41,8 @@ def origin(run: Path) -> Origin:
         raise CheckpointError(f"{str(run)!r} does not say how it was made (run.json): {error}.") from None
     began_from = checkpoint.config.get("init")
     words = ["python", "train.py", *rest] if Path(program).name == "train.py" else ["nainjaune", *rest]
-    own = Origin([_told(words, run, began_from)], commit, machine, checkpoint.progress["seconds"], checkpoint.progress["decisions"])
+    seconds, decisions = checkpoint.progress["seconds"], checkpoint.progress["decisions"]
+    own = Origin([_told(words, run, began_from)], commit, machine, seconds, decisions)
     if began_from is None:
         return own
     before = origin(Path(began_from))
