@@ -8,8 +8,9 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.errors import AgentError
 from nainjaune_env.spec import Setup
 
-from ..heuristics import yardstick
+from ..heuristics import Compiled, RandomAgent, yardstick
 from ..loading import load_agent
+from ..search.rollouts import Scorer
 from ..zoo import shelf
 
 STRONG = "zoo:strong"
@@ -44,10 +45,15 @@ def seated(setup: Setup, seat: int, own: str, others: Sequence[str]) -> list[str
 
 
 def players(setup: Setup, names: Sequence[str]) -> Callable[[], Sequence[Agent]]:
-    """What loads the agents called ``names (n,)``, each once and anew at every call: :class:`Adviser` takes that for a model."""
+    """What gives the agents called ``names (n,)``, the same one for the same name: :class:`Adviser` takes that for a model.
+
+    It is called for each thread. What has no room of its own to work in is loaded once for all of them, anything else anew.
+    """
+    loaded = {name: load_agent(name, setup) for name in dict.fromkeys(names)}
+    shared = {name: agent for name, agent in loaded.items() if isinstance(agent, RandomAgent | Compiled | Scorer)}
 
     def load() -> Sequence[Agent]:
-        loaded = {name: load_agent(name, setup) for name in dict.fromkeys(names)}
-        return [loaded[name] for name in names]
+        own = {name: shared.get(name) or load_agent(name, setup) for name in loaded}
+        return [own[name] for name in names]
 
     return load

@@ -58,4 +58,5 @@ def test_each_thread_has_agents_of_its_own() -> None:
     one, two = load(), load()
     assert one[0] is one[2]
     assert one[0] is not two[0]
+    assert one[1] is two[1]
     assert [agent.name for agent in one] == ["tally@search=2", "tally", "tally@search=2", "lowest"]

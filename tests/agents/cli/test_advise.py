@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from nainjaune_agents.loading import load_agent
 from nainjaune_env.record import write_records
 from nainjaune_env.registry import make_setup
 from tests.agents.positions import small
+from tests.source import ROOT
 
 HAND = "A 2 3 3 5 7♦ 8 9 10 10 V♣ D"
 
@@ -137,3 +139,13 @@ def test_errors_are_sentences(capfd: pytest.CaptureFixture[str], file: Path, wor
     assert err.startswith("nainjaune advise: ")
     assert said in err
     assert "\n" not in err
+
+
+def test_the_page_shows_what_is_shown(capfd: pytest.CaptureFixture[str]) -> None:
+    """Of what rules of thumb play, which depends on no network and no machine."""
+    page = (ROOT / "docs" / "advise.md").read_text(encoding="utf-8")
+    shown = re.findall(r"```text\n\$ nainjaune advise ([^\n]*--model tally[^\n]*)\n(.*?)```", page, re.DOTALL)
+    assert len(shown) == 2
+    for words, text in shown:
+        assert main(["advise", *shlex.split(words)]) == 0
+        assert capfd.readouterr().out == text
