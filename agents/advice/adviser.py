@@ -170,17 +170,22 @@ class Adviser:
         if (deals is None) == (error is None) or (deals is not None and deals < 2) or (error is not None and not error > 0):
             raise ConfigError(f"Advice takes either deals, at least 2, or an error above 0, not {deals!r} and {error!r}.")
         wanted = _Wanted(MOST_DEALS if deals is None else deals, error, every)
-        positions = self._positions(tables, tried)
-        states = generator_states(rng.random(len(positions)))
+        wiped, words = self._wiped(tables, tried)
+        states = generator_states(rng.random(len(wiped)))
+        advice = self._empty(len(wiped))
         with ThreadPoolExecutor(len(self._playouts)) as workers:
-            for at in range(0, len(positions), GROUP):
-                group = positions[at : at + GROUP]
-                self._look_into(group, states[at : at + GROUP], wanted, workers)
+            for at in range(0, len(wiped), GROUP):
+                part = slice(at, at + GROUP)
+                group = [self._position(table, int(word)) for table, word in zip(wiped[part], words[part], strict=True)]
+                self._look_into(group, states[part], wanted, workers)
+                for k, position in enumerate(group, at):
+                    _write(position, advice, k)
                 if progress is not None:
                     progress(len(group))
-        return self._advice(positions)
+        return advice
 
-    def _positions(self, tables: NDArray[Any], tried: NDArray[np.int64] | None) -> list[_Position]:
+    def _wiped(self, tables: NDArray[Any], tried: NDArray[np.int64] | None) -> tuple[NDArray[Any], NDArray[np.int64]]:
+        """The tables as their seats to act see them, and what is tried there, as words."""
         setup, loops = self.setup, loops_of(self.setup.game)
         if tables.dtype != setup.game.table or tables.ndim != 1:
             raise DealError(f"Advice is given on a row of {setup.game.title} tables, not on an array of shape {tables.shape}.")
@@ -192,9 +197,10 @@ class Adviser:
         words = legal if tried is None else np.asarray(tried, np.int64)
         if words.shape != legal.shape or (words & ~legal).any() or not words.all():
             raise IllegalActionError("What is to be tried are legal actions, at least one at each table.")
-        return [
-            _Position(wiped[i : i + 1], np.array(legal_actions(int(word))), len(self.columns)) for i, word in enumerate(words)
-        ]
+        return wiped, words
+
+    def _position(self, table: Any, word: int) -> _Position:
+        return _Position(np.array([table]), np.array(legal_actions(word)), len(self.columns))
 
     def _look_into(
         self, positions: list[_Position], states: NDArray[np.uint64], wanted: _Wanted, workers: ThreadPoolExecutor
@@ -237,17 +243,20 @@ class Adviser:
         finally:
             self._playouts.append(playouts)
 
-    def _advice(self, positions: list[_Position]) -> Advice:
-        shape = (len(positions), len(self.setup.game.actions))
-        deals, best = np.zeros(shape, np.int64), np.zeros(len(positions), np.int64)
-        mean, error, behind, behind_error = (np.full((*shape, len(self.columns)), np.nan) for _ in range(4))
-        for k, position in enumerate(positions):
-            sums, where = position.sums, (k, position.actions)
-            best[k] = position.actions[position.best]
-            deals[where] = sums.count
-            mean[where], error[where] = sums.mean(), sums.error()
-            behind[where], behind_error[where] = sums.ahead(position.best), sums.ahead_error(position.best)
-        return Advice(self.columns, best, deals, mean, error, behind, behind_error)
+    def _empty(self, positions: int) -> Advice:
+        """Advice on so many positions that has yet to be written."""
+        shape = (positions, len(self.setup.game.actions))
+        figures = (np.full((*shape, len(self.columns)), np.nan) for _ in range(4))
+        return Advice(self.columns, np.zeros(positions, np.int64), np.zeros(shape, np.int64), *figures)
+
+
+def _write(position: _Position, advice: Advice, k: int) -> None:
+    """What was found out about a position, as number ``k``."""
+    sums, best, where = position.sums, position.best, (k, position.actions)
+    advice.best[k] = position.actions[best]
+    advice.deals[where] = sums.count
+    advice.mean[where], advice.error[where] = sums.mean(), sums.error()
+    advice.behind[where], advice.behind_error[where] = sums.ahead(best), sums.ahead_error(best)
 
 
 def _pieces(jobs: Iterator[_Job]) -> Iterator[list[_Job]]:

@@ -151,6 +151,11 @@ def test_only_what_is_asked_about_is_tried() -> None:
     assert not advice.behind[advice.deals > 0].any()
 
 
+def test_no_position_at_all() -> None:
+    advice = adviser(DJECO).advise(positions(DJECO, 12)[:0], np.random.default_rng(1), deals=30)
+    assert (advice.best.shape, advice.deals.shape, advice.mean.shape[:2]) == ((0,), (0, 24), (0, 24))
+
+
 def test_columns_by_name() -> None:
     advice = adviser(small(), "tally").advise(positions(small(), 1), np.random.default_rng(1), deals=10)
     assert advice.named("payoff", advice.mean).shape == (5, 24, 1)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -24,6 +27,7 @@ from nainjaune_env.spec import Setup, Stage
 from nainjaune_env.tallies import measures_of
 from nainjaune_env.worlds import draw_worlds
 from tests.agents.positions import small, stirred, turns
+from tests.source import ROOT
 from tests.test_agent import untrained
 from tests.toy import toy
 
@@ -156,3 +160,30 @@ def test_who_cannot_play_is_refused() -> None:
         Playouts(glimpse, [load_agent("cheapest", glimpse)] * 2)
     with pytest.raises(RulesError, match="Toy tells an adviser nothing"):
         Playouts(toy(), [load_agent("random", toy())] * 2)
+
+
+DIGEST = """
+import numpy as np
+from nainjaune_agents.advice import Adviser
+from nainjaune_agents.advice.models import players
+from nainjaune_env import Batch, make_setup
+
+for setup, name in ((make_setup("nain_jaune", "djeco", 3), "tally"), (make_setup("batasaurus", None, 2, memory="perfect"), "random")):
+    tables = Batch(setup, 2, seed=3).tables
+    found = Adviser(setup, players(setup, [name] * setup.players)).advise(tables, np.random.default_rng(1), deals=5)
+    print(found.best.tolist(), np.nan_to_num(found.mean).tolist(), np.nan_to_num(found.behind_error).tolist())
+"""
+
+
+def test_plain_python_comes_to_the_same() -> None:
+    """Without the compiler, and without a warning."""
+    told = []
+    for settings in ({}, {"NUMBA_DISABLE_JIT": "1"}):
+        run = subprocess.run(
+            [sys.executable, "-W", "error", "-c", DIGEST],
+            env=os.environ | settings, capture_output=True, text=True, check=False, cwd=ROOT,
+        )  # fmt: skip
+        assert run.returncode == 0, run.stderr
+        told.append(run.stdout)
+    assert told[0] == told[1]
+    assert len(told[0]) > 1000
