@@ -168,7 +168,8 @@ from nainjaune_agents.advice import Adviser
 from nainjaune_agents.advice.models import players
 from nainjaune_env import Batch, make_setup
 
-for setup, name in ((make_setup("nain_jaune", "djeco", 3), "tally"), (make_setup("batasaurus", None, 2, memory="perfect"), "random")):
+perfect = make_setup("batasaurus", None, 2, memory="perfect")
+for setup, name in ((make_setup("nain_jaune", "djeco", 3), "tally"), (perfect, "random")):
     tables = Batch(setup, 2, seed=3).tables
     found = Adviser(setup, players(setup, [name] * setup.players)).advise(tables, np.random.default_rng(1), deals=5)
     print(found.best.tolist(), np.nan_to_num(found.mean).tolist(), np.nan_to_num(found.behind_error).tolist())
