@@ -16,6 +16,7 @@ from nainjaune_agents.checkpoint import FILE_NAME, load_checkpoint, save_checkpo
 from nainjaune_agents.cli.main import COMMANDS, main
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.trainers import get_trainer
+from nainjaune_agents.zoo import shelf
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.record import read_records
 from tests.agents.positions import small
@@ -82,7 +83,11 @@ def test_usage_errors(words: list[str], capfd: pytest.CaptureFixture[str]) -> No
 def test_list(capfd: pytest.CaptureFixture[str]) -> None:
     status, out, _ = nainjaune(capfd, "evaluate", "--list")
     assert status == 0
-    assert out.split() == list(heuristics(DEFAULT_GAME))
+    named, _, boxed = out.partition("zoo:")
+    assert named.split() == list(heuristics(DEFAULT_GAME))
+    assert f"zoo:{boxed}".splitlines() == [
+        f"{player.name} ({player.plays_at})" for player in shelf().players() if player.card.game == DEFAULT_GAME
+    ]
 
 
 def test_evaluate_end_to_end(elsewhere: Path, capfd: pytest.CaptureFixture[str]) -> None:
