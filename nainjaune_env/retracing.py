@@ -138,6 +138,13 @@ def retrace(
     return number
 
 
+@jit
+def describe(tables: Any, rules: Any, owner: Any, actions: Any, choices: Any) -> None:
+    """What the seat to act at ``tables[owner[i]]`` would choose by ``actions[i]``, into ``choices[i]``."""
+    for i in range(owner.size):
+        study.action(tables[owner[i]], rules, actions[i], choices[i])
+
+
 @inlined
 def sharing(payoff: Any, seat: Any) -> Any:
     """How many seats got as much as ``seat``, where none got more; else 0."""

@@ -132,3 +132,13 @@ def trace(
         wanted, told.kept, told.kept_row, np.zeros(n, np.int32),
     )  # fmt: skip
     return replace(told, kept=told.kept[:found], kept_row=told.kept_row[:found])
+
+
+def choices_at(setup: Setup, tables: NDArray[Any], owner: NDArray[np.int64], actions: NDArray[np.int64]) -> NDArray[Any]:
+    """What the seats to act at ``tables[owner (N,)]`` would choose by ``actions (N,)``, legal ones, as the game tells it.
+
+    Records of ``row_dtype(study.ACTION)``, ``(N,)``. Where tables are wiped for these seats, only columns that are seen say anything.
+    """
+    rows = np.zeros(len(owner), row_dtype(study_of(setup.game).ACTION))
+    _loops_of(setup.game).describe(tables, setup.kernel_rules, owner, actions, rows)
+    return rows

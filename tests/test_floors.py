@@ -58,7 +58,7 @@ LIBRARIES: dict[str, set[str]] = {
     "tensorboard": {f"{AGENTS}.trainers.curves"},
     "yaml": {f"{AGENTS}.trainers.*"},
     "tqdm": {f"{AGENTS}.cli.*"},
-    "pyarrow": {f"{AGENTS}.study.files"},
+    "pyarrow": {f"{AGENTS}.study.files", f"{AGENTS}.study.arrays"},
     "duckdb": {f"{AGENTS}.study.queries"},
 }
 """Which library is imported where."""

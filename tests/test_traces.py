@@ -19,7 +19,7 @@ from nainjaune_env.errors import RecordError
 from nainjaune_env.prng import streams
 from nainjaune_env.spec import Setup
 from nainjaune_env.tallies import tally
-from nainjaune_env.traces import DECISION, Trace, trace
+from nainjaune_env.traces import DECISION, Trace, choices_at, trace
 
 from .contract import all_setups, any_setup, has_matches, payoffs
 from .source import ROOT
@@ -151,6 +151,18 @@ def test_tables_are_kept_as_the_seat_to_act_saw_them() -> None:
     batch.set_tables(np.arange(len(rows)), told.kept)
     assert batch.redacted().tobytes() == told.kept.tobytes()
     assert len(played.told().kept) == 0
+
+
+def test_what_might_have_been_chosen_is_told_as_what_was() -> None:
+    for case in all_setups()[::5]:
+        (setup,) = case.values
+        played = Played(setup, 8, 4)
+        told = played.told(keep=np.ones(played.actions.shape, np.bool_))
+        assert setup.game.study is not None
+        seen = [column.name for column in setup.game.study.ACTION if column.seen]
+        taken = told.decisions["action"][told.kept_row].astype(np.int64)
+        found = choices_at(setup, told.kept, np.arange(len(taken)), taken)
+        assert all(np.array_equal(found[name], told.choices[name][told.kept_row]) for name in seen)
 
 
 def test_where_a_round_is_dealt_is_told_of_every_seat() -> None:

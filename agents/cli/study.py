@@ -11,7 +11,8 @@ it did, and what came of it. rounds.parquet has a row for each seat of each roun
 
 Each seat of each deal is held by any of --agents, drawn at random, or with --seating fixed by the one in its place. --search K
 also tries every action of a decision in K worlds that fit what the seat knows, played to their end by --search-by, and says what
-each was worth and what was lost by what was done. The same seed gives the same files; Ctrl-C leaves nothing.
+each was worth and what was lost by what was done; options.parquet has a row for each. The same seed gives the same files;
+Ctrl-C leaves nothing.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     number = parser.add_mutually_exclusive_group()
     number.add_argument("--rounds", type=int, metavar="N", help="so many rounds, each a fresh match's first")
     number.add_argument("--matches", type=int, metavar="N", help="or so many whole matches")
-    parser.add_argument("--out", type=Path, help="folder for decisions.parquet and rounds.parquet; must not be there yet")
+    parser.add_argument("--out", type=Path, help="folder for the files; must not be there yet")
     parser.add_argument("--seed", type=int, default=0, help="deals and all other chance come from it (default: %(default)s)")
     parser.add_argument("--first", type=int, default=0, metavar="D", help="number of the first deal (default: %(default)s)")
     parser.add_argument(
@@ -129,11 +130,14 @@ def _command(args: argparse.Namespace, setup: Setup) -> str:
 
 
 def listed(setup: Setup, *, search: bool) -> str:
-    """Both files' columns in lines: name, type, unit, whether hidden, meaning."""
-    from ..study.columns import decision_columns, round_columns
+    """The files' columns in lines: name, type, unit, whether hidden, meaning."""
+    from ..study.columns import decision_columns, option_columns, round_columns
 
+    files = {"decisions": decision_columns(setup, search=search), "rounds": round_columns(setup)}
+    if search:
+        files["options"] = option_columns(setup)
     lines = []
-    for title, columns in (("decisions", decision_columns(setup, search=search)), ("rounds", round_columns(setup))):
+    for title, columns in files.items():
         lines.append(f"{title}.parquet")
         widths = [max(map(len, words)) for words in zip(*((c.name, c.kind, c.unit) for c in columns), strict=True)]
         for column in columns:

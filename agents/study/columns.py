@@ -1,11 +1,11 @@
-"""The columns of a study's two files, in order: what any game has, what the game tells of itself, and what a search found.
+"""The columns of a study's files, in order: what any game has, what the game tells of itself, and what a search found.
 
 The documentation, the files and what is kept in them as metadata are all made from these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -79,46 +79,76 @@ SEARCHED = (
 )  # fmt: skip
 """What a search adds. It knows no more than the seat did."""
 
+OPTION = "option"
+"""The actions that were tried, and the beginning of the names of their columns: these stand beside those of decisions."""
+
+OPTIONS = (
+    Filed(OPTION, "text", "", "An action that it could take, by name.", True),
+    Filed("option_taken", "bool", "", "Whether it did.", True),
+    Filed("option_mean", "float", "payoff", "What it comes to, as `search_mean`.", True),
+    Filed("option_error", "float", "payoff", "The standard error of that.", True),
+    Filed("option_behind", "float", "payoff", "How much less it comes to than the best action, as `regret`.", True),
+)
+"""Of an action of a decision that was searched."""
+
 RENAMED = {"sharing": BEST}
 """Fields of the records that are written as something else."""
 
 
+def of_any_decision() -> tuple[Filed, ...]:
+    """The columns of a decision in any game, but for what a search found; their unit ``payoff`` is the game's own."""
+    return (*HEAD, *_general(DECISION, {"seat": AGENT, "action": MOVE}))
+
+
+def of_any_round() -> tuple[Filed, ...]:
+    """The columns of a seat of a round in any game, likewise."""
+    return (*HEAD, *_general(SEAT, {"seat": AGENT}))
+
+
+def of_position(setup: Setup) -> tuple[Filed, ...]:
+    """What the game tells of where a seat stands."""
+    return _told(study_of(setup.game).POSITION, Source.POSITION, setup)
+
+
+def of_action(setup: Setup) -> tuple[Filed, ...]:
+    """What it tells of what is chosen there."""
+    return _told(study_of(setup.game).ACTION, Source.ACTION, setup)
+
+
+def counted(setup: Setup) -> tuple[Filed, ...]:
+    """What it counts of a seat in a round; nothing of it is known before."""
+    return tuple(replace(column, seen=False) for column in _told(study_of(setup.game).COUNTED, Source.COUNTED, setup))
+
+
 def decision_columns(setup: Setup, *, search: bool = False) -> tuple[Filed, ...]:
     """The columns of the file of decisions."""
-    study = study_of(setup.game)
-    any_game: list[Filed] = []
-    for column in DECISION:
-        any_game += _general(column)
-        if column.name == "seat":
-            any_game.append(AGENT)
-        elif column.name == "action":
-            any_game.append(MOVE)
-    own = [*_told(study.POSITION, Source.POSITION, setup), *_told(study.ACTION, Source.ACTION, setup)]
-    return _with_unit((*HEAD, *any_game, *own, *(SEARCHED if search else ())), setup)
+    return _with_unit((*of_any_decision(), *of_position(setup), *of_action(setup), *(SEARCHED if search else ())), setup)
 
 
 def round_columns(setup: Setup) -> tuple[Filed, ...]:
-    """The columns of the file of rounds, which has a row for each seat of each round."""
-    study = study_of(setup.game)
-    any_game: list[Filed] = []
-    for column in SEAT:
-        any_game += _general(column)
-        if column.name == "seat":
-            any_game.append(AGENT)
-    counted = [replace(column, seen=False) for column in study.COUNTED]
-    own = [*_told(study.POSITION, Source.POSITION, setup), *_told(counted, Source.COUNTED, setup)]
-    return _with_unit((*HEAD, *any_game, *own), setup)
+    """The columns of the file of rounds, which has a row for each seat of each round: where it stood when it had been dealt."""
+    return _with_unit((*of_any_round(), *of_position(setup), *counted(setup)), setup)
 
 
-def _general(column: Column) -> list[Filed]:
-    if column.name in RENAMED:
-        return [RENAMED[column.name]]
-    return [_filed(column, column, None, Source.ROWS)]
+def option_columns(setup: Setup) -> tuple[Filed, ...]:
+    """The columns of the file of options, which has a row for each action of each decision that was searched.
+
+    It says of the decision what it takes to find it; of the action what the game tells of it, as far as the seat knows that.
+    """
+    found = (column for column in _general(DECISION, {}) if column.name in ("round_number", "ply"))
+    own = (replace(column, name=f"{OPTION}_{column.name}") for column in of_action(setup) if column.seen)
+    return _with_unit((*HEAD, *found, *OPTIONS, *own), setup)
 
 
-def _told(columns: Sequence[Column | Text], source: Source, setup: Setup) -> Iterator[Filed]:
-    for column, origin, part in written(columns, setup.players):
-        yield _filed(column, origin, part, source)
+def _general(columns: Sequence[Column], followed_by: Mapping[str, Filed]) -> Iterator[Filed]:
+    for column in columns:
+        yield RENAMED.get(column.name) or _filed(column, column, None, Source.ROWS)
+        if column.name in followed_by:
+            yield followed_by[column.name]
+
+
+def _told(columns: Sequence[Column | Text], source: Source, setup: Setup) -> tuple[Filed, ...]:
+    return tuple(_filed(column, origin, part, source) for column, origin, part in written(columns, setup.players))
 
 
 def _filed(column: Column | Text, origin: Column | Text, part: int | None, source: Source) -> Filed:

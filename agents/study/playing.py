@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,9 +140,8 @@ def _search(plan: Plan, worth: Worth, told: Trace, at: int, count: int) -> Value
     # which row of its episode each decision is: on that and the episode its luck depends
     number = told.kept_row - np.searchsorted(told.episode, episode)
     luck = _uniform(plan, Stream.SEARCH, at, (count, int(number.max(initial=0)) + 1))
-    decisions: Any = told.decisions[told.kept_row]
-    legal, taken = np.ascontiguousarray(decisions["legal"]), decisions["action"].astype(np.int64)
-    return worth.values(told.kept, legal, taken, generator_states(luck[episode, number]))
+    legal = np.ascontiguousarray(told.decisions["legal"][told.kept_row])
+    return worth.values(told.kept, legal, generator_states(luck[episode, number]))
 
 
 def _check(told: Trace, payoff: NDArray[np.int64]) -> None:

@@ -23,6 +23,9 @@ from nainjaune_env.tables import markdown_table
 from ..arena.ratios import Estimate, Ratios
 
 FILES = ("decisions", "rounds")
+OPTIONS = "options"
+DECISION = "study, preset, players, seed, deal, round_number, ply"
+"""What a decision is found by."""
 MACROS = "CREATE MACRO has(bits, number) AS (bits >> number) & 1 = 1"
 """``has(ranks, 6)``: whether a column that is a set holds that bit."""
 BLOCK = "seed, deal"
@@ -63,7 +66,9 @@ class Compared:
 def opened(*folders: Path | str) -> duckdb.DuckDBPyConnection:
     """A connection with the views ``decisions`` and ``rounds`` over one study's files, or those of several together.
 
-    Columns that only some have are null in the others. Raises :class:`ConfigError` where a folder is no study's.
+    The column ``study`` is the folder; columns that only some have are null in the others. Where all were searched there is a
+    third view, ``options``: a row for each action of each decision that was, with the decision's columns beside the action's.
+    Raises :class:`ConfigError` where a folder is no study's.
     """
     if not folders:
         raise ConfigError("Name the folder of a study to open.")
@@ -74,9 +79,17 @@ def opened(*folders: Path | str) -> duckdb.DuckDBPyConnection:
     connection = duckdb.connect()
     connection.execute(MACROS)
     for name in FILES:
-        paths = ", ".join(_quoted(str(Path(folder) / f"{name}.parquet")) for folder in folders)
-        connection.execute(f"CREATE VIEW {name} AS SELECT * FROM read_parquet([{paths}], union_by_name = true)")
+        connection.execute(f"CREATE VIEW {name} AS {_read(folders, name)}")
+    if all((Path(folder) / f"{OPTIONS}.parquet").is_file() for folder in folders):
+        tried = f"SELECT * FROM ({_read(folders, OPTIONS)}) JOIN decisions USING ({DECISION})"
+        connection.execute(f"CREATE VIEW {OPTIONS} AS {tried}")
     return connection
+
+
+def _read(folders: Sequence[Path | str], name: str) -> str:
+    """The query of all files of that name, with their folder in the column ``study``."""
+    each = [(_quoted(str(folder)), _quoted(str(Path(folder) / f"{name}.parquet"))) for folder in folders]
+    return " UNION ALL BY NAME ".join(f"SELECT *, {folder} AS study FROM read_parquet({path})" for folder, path in each)
 
 
 def _quoted(text: str) -> str:

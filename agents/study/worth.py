@@ -29,8 +29,8 @@ class Values:
     """Its standard error, ``(K, A)``; NaN likewise."""
     best: NDArray[np.int64]
     """The action with the largest mean, the lowest of equal ones, ``(K,)``."""
-    regret: NDArray[np.float32]
-    """How much less the action taken comes to than the best, ``(K,)``.
+    behind: NDArray[np.float32]
+    """How much less each action comes to than the best, ``(K, A)``; NaN where it is not legal.
 
     The largest of noisy means is too large. So the best is chosen in all worlds but one and measured in that one, with each world
     in turn left out: what is measured is what a search of one world fewer would gain. Its mean over decisions is no more than the
@@ -54,24 +54,20 @@ class Worth:
         self.deals = deals
         self._rollouts = rollouts_by(agent, setup)
 
-    def values(
-        self, tables: NDArray[Any], legal: NDArray[np.int64], taken: NDArray[np.int64], states: NDArray[np.uint64]
-    ) -> Values:
-        """Of decisions at ``tables (K,)``, wiped for their seats to act. Of the actions ``legal (K,)``, words, one was ``taken``.
+    def values(self, tables: NDArray[Any], legal: NDArray[np.int64], states: NDArray[np.uint64]) -> Values:
+        """Of decisions at ``tables (K,)``, wiped for their seats to act, with the actions ``legal (K,)``, as words.
 
         What is hidden is drawn from the generators ``states (K,)``, which move on; a decision's worlds depend on its own alone.
         """
         size = max(WORLDS // self.deals, 1)
         parts = [slice(at, at + size) for at in range(0, len(tables), size)]
-        found = [self._part(tables[part], legal[part], taken[part], states[part]) for part in parts]
+        found = [self._part(tables[part], legal[part], states[part]) for part in parts]
         if not found:
             none = np.zeros((0, len(self.setup.game.actions)), np.float32)
-            return Values(none, none, np.zeros(0, np.int64), np.zeros(0, np.float32))
+            return Values(none, none, np.zeros(0, np.int64), none)
         return Values(*(np.concatenate([getattr(part, name) for part in found]) for name in Values.__dataclass_fields__))
 
-    def _part(
-        self, tables: NDArray[Any], legal: NDArray[np.int64], taken: NDArray[np.int64], states: NDArray[np.uint64]
-    ) -> Values:
+    def _part(self, tables: NDArray[Any], legal: NDArray[np.int64], states: NDArray[np.uint64]) -> Values:
         decisions, deals = len(tables), self.deals
         worlds = draw_worlds(self.setup, tables, np.repeat(np.arange(decisions), deals), states)
         payoff = self._rollouts.values(worlds, np.repeat(legal, deals)).reshape(decisions, deals, -1)
@@ -79,17 +75,11 @@ class Worth:
         mean = np.where(mask, payoff.mean(axis=1), np.nan)
         error = np.where(mask, payoff.std(axis=1, ddof=1) / np.sqrt(deals), np.nan)
         sums: NDArray[np.float64] = payoff.sum(axis=1, keepdims=True)
-        chosen = np.where(mask[:, None], sums - payoff, -np.inf).argmax(axis=2)  # (K, deals): the best in all worlds but this one
-        gains = _picked(payoff, chosen) - _picked(payoff, np.repeat(taken[:, None], deals, axis=1))
+        others_best = np.where(mask[:, None], sums - payoff, -np.inf).argmax(axis=2)  # (K, D): in all worlds but one
+        best = np.take_along_axis(payoff, others_best[:, :, None], axis=2).mean(axis=1)
         return Values(
             mean.astype(np.float32),
             error.astype(np.float32),
             np.where(mask, mean, -np.inf).argmax(axis=1),
-            gains.mean(axis=1).astype(np.float32),
+            (best - mean).astype(np.float32),
         )
-
-
-def _picked(payoff: NDArray[np.float64], actions: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Of ``payoff (K, D, A)`` what ``actions (K, D)`` come to, ``(K, D)``."""
-    picked: NDArray[np.float64] = np.take_along_axis(payoff, actions[:, :, None], axis=2)[:, :, 0]
-    return picked

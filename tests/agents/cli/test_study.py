@@ -25,6 +25,7 @@ def study(capfd: pytest.CaptureFixture[str], words: str) -> tuple[int, str, str]
     return status, out, err
 
 
+NAMES = ("decisions.parquet", "rounds.parquet", "options.parquet")
 SMALL = "--preset classic --players 3 --set max_rounds=2"
 
 
@@ -36,12 +37,12 @@ def test_files_and_the_command_that_makes_them_again(capfd: pytest.CaptureFixtur
     assert (told["episode"], told["episodes"], told["first"], told["every_ply"]) == ("match", 6, 2, True)
     assert told["search"] == {"by": "lowest", "deals": 4, "share": 0.5}
     lines = out.splitlines()
-    assert [line.split(":")[0] for line in lines] == ["a/b/decisions.parquet", "a/b/rounds.parquet"]
+    assert [line.split(":")[0] for line in lines] == [f"a/b/{name}" for name in NAMES]
     assert "36 rows" in lines[1]
     again = shlex.split(told["command"])
     assert again[:2] == ["nainjaune", "study"]
     assert main(again[1:]) == 0
-    for name in ("decisions.parquet", "rounds.parquet"):
+    for name in NAMES:
         assert Path("study", name).read_bytes() == Path("a/b", name).read_bytes()
 
 
@@ -63,8 +64,9 @@ def test_columns_are_listed(capfd: pytest.CaptureFixture[str]) -> None:
     assert lines["pot_7d"].split("  ")[-1] == "Chips in the pot."
     assert "  hidden  Who holds the pot's card" in lines["holder_7d"]
     assert {"decisions.parquet", "rounds.parquet", "stack_of_2", "captured_7d"} <= lines.keys()
-    assert not {"stack_of_3", "regret"} & lines.keys()
-    assert "regret" in study(capfd, f"--columns --search 2 {SMALL}")[1]
+    assert not {"stack_of_3", "regret", "options.parquet"} & lines.keys()
+    searched = {line.split()[0] for line in study(capfd, f"--columns --search 2 {SMALL}")[1].splitlines()}
+    assert {"regret", "options.parquet", "option_run"} <= searched
     assert os.listdir() == []
 
 

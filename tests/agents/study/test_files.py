@@ -13,8 +13,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from nainjaune_agents.study import files
-from nainjaune_agents.study.columns import decision_columns, round_columns
-from nainjaune_agents.study.files import DECISIONS, ROUNDS, about, spelled, write_study
+from nainjaune_agents.study.columns import decision_columns, option_columns, round_columns
+from nainjaune_agents.study.files import DECISIONS, OPTIONS, ROUNDS, about, write_study
 from nainjaune_agents.study.playing import play
 from nainjaune_env.errors import ConfigError
 from nainjaune_env.registry import make_setup
@@ -95,9 +95,35 @@ def test_what_was_searched_stands_by_the_decisions(tmp_path: Path) -> None:
         assert found["search_mean"][row] == values.mean[k, legal].tolist()
         assert found["search_error"][row] == values.error[k, legal].tolist()
         assert found["search_best"][row] == actions[values.best[k]]
-        assert found["regret"][row] == values.regret[k]
+        assert found["regret"][row] == values.behind[k, found["action"][row]]
     for row in set(range(len(found["deal"]))) - set(where):
         assert {found[name][row] for name in ("search_mean", "search_error", "search_best", "regret")} == {None}
+
+
+@pytest.mark.parametrize("setup", SETUPS)
+def test_every_action_that_was_tried_has_a_row(tmp_path: Path, setup: Any) -> None:
+    """What the game tells of it is what it would tell had it been taken."""
+    names = ("random",)
+    folder = study(tmp_path / "study", 8, setup=setup, names=names, search=4, share=0.5)
+    table, options = pq.read_table(folder / f"{DECISIONS}.parquet").to_pylist(), read(folder, OPTIONS)
+    assert list(options) == [column.name for column in option_columns(setup)]
+    own = [name.removeprefix("option_") for name in options if name.startswith("option_")]
+    told = [name for name in own if name in table[0]]
+    at = 0
+    for row in table:
+        for move, mean, error in zip(*((row[f"search_{name}"] or []) for name in ("move", "mean", "error")), strict=True):
+            option = {name: values[at] for name, values in options.items()}
+            assert all(option[key] == row[key] for key in ("preset", "players", "seed", "deal", "round_number", "ply"))
+            assert (option["option"], option["option_mean"], option["option_error"]) == (move, mean, error)
+            assert option["option_taken"] == (move == row["move"])
+            if option["option_taken"]:
+                assert option["option_behind"] == row["regret"]
+                assert {name: option[f"option_{name}"] for name in told} == {name: row[name] for name in told}
+            at += 1
+    assert at == len(options["deal"]) > 20
+    hidden = {column.name for column in decision_columns(setup) if not column.seen}
+    assert not hidden & set(own)
+    assert not (study(tmp_path / "without", 2, setup=setup, names=names) / f"{OPTIONS}.parquet").exists()
 
 
 def test_the_same_seed_gives_the_same_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -174,12 +200,6 @@ def test_columns_are_small(tmp_path: Path) -> None:
     told = pq.ParquetFile(folder / f"{DECISIONS}.parquet").metadata
     assert told.num_columns > 80
     assert (folder / f"{DECISIONS}.parquet").stat().st_size < 60 * told.num_rows
-
-
-def test_sets_are_spelled_in_order() -> None:
-    names = ((2, "é"), (0, "a"), (40, "10"))
-    assert spelled(np.array([0, 1, 4, 5, 5 | 1 << 40, 2]), names).to_pylist() == ["", "a", "é", "é a", "é a 10", ""]
-    assert spelled(np.array([], np.int16), names).to_pylist() == []
 
 
 def test_duckdb_reads_them(tmp_path: Path) -> None:

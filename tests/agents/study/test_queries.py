@@ -6,6 +6,7 @@ import math
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
@@ -102,6 +103,22 @@ def test_several_studies_at_once(folder: Path, tmp_path: Path) -> None:
     groups = mean_by(connection, "payoff", ["players"], table="rounds")
     assert [(group.key, group.deals) for group in groups] == [((3,), 300), ((4,), 300)]
     assert compare(connection, "payoff", "players = 3", "players = 4", table="rounds").difference.ci95 > 0
+
+
+def test_options_stand_beside_their_decisions(folder: Path, tmp_path: Path) -> None:
+    """In each study by itself, also where two have the same deals."""
+    connection = opened(folder)
+    counts = "SELECT count(*), count(DISTINCT (deal, ply)), bool_and(list_contains(search_move, option)) FROM options"
+    tried = pq.read_metadata(folder / "options.parquet").num_rows
+    searched = connection.execute("SELECT count(regret) FROM decisions").fetchall()[0][0]
+    assert connection.execute(counts).fetchall() == [(tried, searched, True)]
+    twice = opened(folder, study(tmp_path / "same", 300, search=2))
+    assert twice.execute("SELECT count(*) FROM options WHERE study NOT LIKE '%same'").fetchall() == [(tried,)]
+    (taken,) = mean_by(connection, "option_behind", where="option_taken", table="options")
+    (regret,) = mean_by(connection, "regret")
+    assert (taken.mean, taken.ci95, taken.rows) == (pytest.approx(regret.mean), pytest.approx(regret.ci95), regret.rows)
+    with pytest.raises(duckdb.CatalogException, match="options"):
+        opened(folder, study(tmp_path / "without", 2)).execute("SELECT * FROM options")
 
 
 def test_sets_can_be_asked_for_a_member(folder: Path) -> None:

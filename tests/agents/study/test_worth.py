@@ -35,9 +35,9 @@ def alike(one: Values, two: Values) -> bool:
 
 def test_means_and_errors_are_those_of_the_worlds() -> None:
     setup = small()
-    tables, legal, taken = positions(setup)
+    tables, legal, _ = positions(setup)
     agent = heuristics(setup.game.name)["lowest"]
-    found = Worth(setup, agent, 6).values(tables, legal, taken, streams(7, TABLES))
+    found = Worth(setup, agent, 6).values(tables, legal, streams(7, TABLES))
     states = streams(7, TABLES)
     for k in range(TABLES):
         worlds = draw_worlds(setup, tables, np.full(6, k), states)
@@ -48,23 +48,24 @@ def test_means_and_errors_are_those_of_the_worlds() -> None:
         assert found.mean[k, actions] == pytest.approx(payoff[:, actions].mean(axis=0), rel=1e-6)
         assert found.error[k, actions] == pytest.approx(payoff[:, actions].std(axis=0, ddof=1) / 6**0.5, rel=1e-5, abs=1e-6)
         assert found.best[k] == max(actions, key=lambda a: (payoff[:, a].mean(), -a))
-        lost = []
+        bests = []
         for world in range(6):
             others = np.delete(payoff, world, axis=0)
-            best = max(actions, key=lambda a: (others[:, a].sum(), -a))
-            lost.append(payoff[world, best] - payoff[world, taken[k]])
-        assert found.regret[k] == pytest.approx(sum(lost) / 6, abs=1e-5)
+            bests.append(payoff[world, max(actions, key=lambda a: (others[:, a].sum(), -a))])
+        assert found.behind[k, actions] == pytest.approx(sum(bests) / 6 - payoff[:, actions].mean(axis=0), abs=1e-5)
+        assert np.flatnonzero(~np.isnan(found.behind[k])).tolist() == actions
 
 
 def test_each_decision_is_by_itself() -> None:
     setup = small()
-    tables, legal, taken = positions(setup)
+    tables, legal, _ = positions(setup)
     worth = Worth(setup, heuristics(setup.game.name)["random"], 400)
-    whole = worth.values(tables, legal, taken, streams(7, TABLES))
-    part = worth.values(tables[:5], legal[:5], taken[:5], streams(7, 5))
+    whole = worth.values(tables, legal, streams(7, TABLES))
+    part = worth.values(tables[:5], legal[:5], streams(7, 5))
     assert alike(Values(*(getattr(whole, f.name)[:5] for f in fields(Values))), part)
-    none = worth.values(tables[:0], legal[:0], taken[:0], streams(7, 0))
-    assert [getattr(none, f.name).shape for f in fields(Values)] == [(0, len(setup.game.actions))] * 2 + [(0,)] * 2
+    none = worth.values(tables[:0], legal[:0], streams(7, 0))
+    actions = len(setup.game.actions)
+    assert [getattr(none, f.name).shape for f in fields(Values)] == [(0, actions), (0, actions), (0,), (0, actions)]
 
 
 def test_regret_is_not_made_of_noise() -> None:
@@ -72,10 +73,11 @@ def test_regret_is_not_made_of_noise() -> None:
     setup = small()
     tables, legal, taken = positions(setup)
     agent = heuristics(setup.game.name)["random"]
-    truth = float(Worth(setup, agent, 4000).values(tables, legal, taken, streams(1, TABLES)).regret.mean())
-    found = [Worth(setup, agent, 20).values(tables, legal, taken, streams(seed, TABLES)) for seed in range(2, 42)]
-    regret = np.mean([values.regret for values in found])
-    naive = np.mean([np.nanmax(values.mean, axis=1) - values.mean[np.arange(TABLES), taken] for values in found])
+    each = np.arange(TABLES)
+    truth = float(Worth(setup, agent, 4000).values(tables, legal, streams(1, TABLES)).behind[each, taken].mean())
+    found = [Worth(setup, agent, 20).values(tables, legal, streams(seed, TABLES)) for seed in range(2, 42)]
+    regret = np.mean([values.behind[each, taken] for values in found])
+    naive = np.mean([np.nanmax(values.mean, axis=1) - values.mean[each, taken] for values in found])
     assert regret < truth < naive
     assert truth - regret < naive - truth
 
