@@ -119,7 +119,7 @@ def study_table(columns: Sequence[study.Filed]) -> str:
     for _, group in groupby(columns, lambda column: (column.source, column.field) if column.part is not None else column.name):
         first, *others = group
         names = " … ".join(f"`{column.name}`" for column in (first, *others[-1:]))
-        unit = "the payoff's" if first.unit == "payoff" else first.unit
+        unit = " or ".join(get_game(name).unit for name in game_names()) if first.unit == "payoff" else first.unit
         rows.append([names, first.kind, unit, "" if first.seen else "hidden", first.meaning])
     return markdown_table(["column", "type", "unit", "", "meaning"], rows)
 
@@ -130,8 +130,11 @@ def study_page() -> str:
         (DOCS / "heads" / "study_columns.md").read_text(encoding="utf-8"),
         "## Of a decision, in any game\n",
         study_table(study.of_any_decision()),
-        "## Of what a search found\n\nWith `--search`; in the file of decisions.\n",
+        "## Of what a search found\n\nWith `--search`. In the file of decisions:\n",
         study_table(study.SEARCHED),
+        "In the file of options, beside what finds the decision (`preset` to `deal`, `round_number`, `ply`) and what the game tells "
+        "of the action, which there begins with `option_` (`option_rank`):\n",
+        study_table(study.OPTIONS),
         "## Of a seat in a round, in any game\n",
         study_table(study.of_any_round()),
     ]
