@@ -71,7 +71,7 @@ def test_paths_with_a_colon(run: str) -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("lowset", r"Unknown agent 'lowset'\. Did you mean 'lowest'\? Valid: random, .*tally\. The path of a run's folder is"),
+        ("lowset", r"Unknown agent 'lowset'\. Did you mean 'lowest'\? Valid: random, .*tally[,.].* The path of a run's"),
         ("random@sample", r"Unknown agent 'random@sample'\. Did you mean 'random'\?"),
         ("runs/zzz", r"There is no run or checkpoint at 'runs/zzz'\."),
         ("ppo:runs/zzz@sample", r"There is no run or checkpoint at 'runs/zzz'\."),

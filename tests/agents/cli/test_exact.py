@@ -24,6 +24,7 @@ from nainjaune_agents.exact.response import Exploitability, exploitability
 from nainjaune_agents.exact.tree import build_tree
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent, setup_of_runs
+from nainjaune_agents.zoo import shelf
 from nainjaune_env.registry import make_setup
 from nainjaune_env.spec import Setup
 from tests.agents.arena.scripted import Chance
@@ -231,7 +232,7 @@ def test_solve_prints_every_size(capfd: pytest.CaptureFixture[str]) -> None:
         ("--preset batasaurus", r"There are more than 1,000 openings, too many .* A shorter game fits: --set dinosaurs=4\."),
         ("--preset classic", r"There are more than 1,000 openings, too many to list; give those to begin with\."),
         (GAME + " --set dinosaurs=2 --limit 3", r"more than the 3 nodes that were allowed\."),
-        (GAME + " --agents lowset", r"Unknown agent 'lowset'\..*Valid: random, .*exact\."),
+        (GAME + " --agents lowset", r"Unknown agent 'lowset'\..*Valid: random, .*exact[,.]"),
         (GAME + " --agents random random", r"Each agent is named once, not as in \['random', 'random'\]"),
         ("--preset batasaurus --players 3 --agents exact", r"'exact' plays with 2 players and memory = perfect, not with 3"),
         ("--agents exact", r"Unknown agent 'exact'"),
@@ -291,7 +292,8 @@ def test_a_name_goes_before_a_folder_of_its_name(elsewhere: Path) -> None:
 def test_the_list_says_where_a_solution_plays(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", "--list", "--game", "batasaurus"]) == 0
     listed = capfd.readouterr().out.splitlines()
-    assert listed == [*heuristics("batasaurus"), "exact (2 players, memory = perfect)"]
+    boxed = [f"{player.name} ({player.plays_at})" for player in shelf().players() if player.card.game == "batasaurus"]
+    assert listed == [*heuristics("batasaurus"), "exact (2 players, memory = perfect)", *boxed]
 
 
 def test_sizes_are_bounded_from_above() -> None:
