@@ -132,8 +132,8 @@ def study_page() -> str:
         study_table(study.of_any_decision()),
         "## Of what a search found\n\nWith `--search`. In the file of decisions:\n",
         study_table(study.SEARCHED),
-        "In the file of options, beside what finds the decision (`preset` to `deal`, `round_number`, `ply`) and what the game tells "
-        "of the action, which there begins with `option_` (`option_rank`):\n",
+        "In the file of options, beside what finds the decision (`preset` to `deal`, `round_number`, `ply`) and what the game "
+        "tells of the action, which there begins with `option_` (`option_rank`):\n",
         study_table(study.OPTIONS),
         "## Of a seat in a round, in any game\n",
         study_table(study.of_any_round()),

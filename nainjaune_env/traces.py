@@ -137,7 +137,7 @@ def trace(
 def choices_at(setup: Setup, tables: NDArray[Any], owner: NDArray[np.int64], actions: NDArray[np.int64]) -> NDArray[Any]:
     """What the seats to act at ``tables[owner (N,)]`` would choose by ``actions (N,)``, legal ones, as the game tells it.
 
-    Records of ``row_dtype(study.ACTION)``, ``(N,)``. Where tables are wiped for these seats, only columns that are seen say anything.
+    Records of ``row_dtype(study.ACTION)``, ``(N,)``. Where tables are wiped for these seats, columns that are hidden say nothing.
     """
     rows = np.zeros(len(owner), row_dtype(study_of(setup.game).ACTION))
     _loops_of(setup.game).describe(tables, setup.kernel_rules, owner, actions, rows)

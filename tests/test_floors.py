@@ -190,7 +190,7 @@ def test_a_module_without_a_floor_is_a_fault() -> None:
         ("import nainjaune_env.render.renderer, nainjaune_env.render.film", "numba pettingzoo matplotlib resvg_py PIL pygame"),
         ("from nainjaune_agents.loading import load_agent", "torch matplotlib pettingzoo tqdm"),
         ("import nainjaune_agents.arena.tournament, nainjaune_agents.arena.report", "torch matplotlib pettingzoo"),
-        ("import nainjaune_agents.cli.main", "torch matplotlib pettingzoo tqdm yaml numba nainjaune_env.record"),
+        ("import nainjaune_agents.cli.main", "torch matplotlib pettingzoo tqdm yaml numba pyarrow duckdb nainjaune_env.record"),
         ("import nainjaune_agents.trainers.ppo", "matplotlib pettingzoo"),
     ],
 )

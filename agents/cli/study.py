@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,8 +78,12 @@ def run(args: argparse.Namespace) -> int:
 
     from ..study.files import write_study
 
+    began = time.perf_counter()
     with tqdm(total=episodes, unit=plan.episode, file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
         rows = write_study(args.out, plan, episodes, first=args.first, command=_command(args, setup), progress=bar.update)
+    seconds = time.perf_counter() - began
+    kind = "rounds" if plan.episode == "round" else "matches"
+    print(f"{episodes:,} {kind} in {seconds:.1f} s, {episodes / seconds:,.0f} a second")
     for name, count in rows.items():
         path = args.out / f"{name}.parquet"
         print(f"{path}: {count:,} rows, {path.stat().st_size / 1e6:.1f} MB, {path.stat().st_size / count:.0f} bytes a row")

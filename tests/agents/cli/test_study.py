@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from pathlib import Path
@@ -37,8 +38,9 @@ def test_files_and_the_command_that_makes_them_again(capfd: pytest.CaptureFixtur
     assert (told["episode"], told["episodes"], told["first"], told["every_ply"]) == ("match", 6, 2, True)
     assert told["search"] == {"by": "lowest", "deals": 4, "share": 0.5}
     lines = out.splitlines()
-    assert [line.split(":")[0] for line in lines] == [f"a/b/{name}" for name in NAMES]
-    assert "36 rows" in lines[1]
+    assert re.fullmatch(r"6 matches in \d+\.\d s, [\d,]+ a second", lines[0])
+    assert [line.split(":")[0] for line in lines[1:]] == [f"a/b/{name}" for name in NAMES]
+    assert "36 rows" in lines[2]
     again = shlex.split(told["command"])
     assert again[:2] == ["nainjaune", "study"]
     assert main(again[1:]) == 0
