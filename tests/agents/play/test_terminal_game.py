@@ -199,6 +199,7 @@ def test_ctrl_d_leaves_and_keeps_what_is_finished(tmp_path: Path) -> None:
 def test_ctrl_c_leaves_with_a_sentence() -> None:
     with player("--seed=5") as person:
         person.until(MOVE)
+        time.sleep(1.0)  # between its prompt and its wait for a key Python's readline would keep the signal until the next key
         os.killpg(person.process.pid, signal.SIGINT)
         person.until("You have left the table.")
         assert person.end() == 130

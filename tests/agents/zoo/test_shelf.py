@@ -16,6 +16,7 @@ from nainjaune_agents.search import SearchAgent
 from nainjaune_agents.zoo import Player, shelf
 from nainjaune_env import make_setup
 from nainjaune_env.errors import AgentError, CheckpointError
+from nainjaune_env.registry import get_game
 from tests.agents.positions import small
 from tests.agents.zoo.boxes import box_of, put
 
@@ -86,8 +87,8 @@ PLAYERS = list(shelf().players())
 @pytest.mark.parametrize("player", PLAYERS, ids=lambda player: f"{player.name}-{player.path.stem}")
 def test_those_that_come_with_the_package_play(player: Player) -> None:
     """Each by its own name, at the tables it is for, and better than chance; its card is about the file."""
-    setup = player.setup()
-    assert shelf().find(player.name, setup) == player
+    rated = (get_game(player.card.game).setup(r.preset, r.players, **r.knobs) for r in player.card.ratings)
+    setup = next(setup for setup in rated if shelf().find(player.name, setup) == player)
     edge = Duplicate(setup, [load_agent(player.name, setup), RandomAgent()], seed=5).edge(0, 1, 300)
     assert edge.mean > edge.ci95
     assert player.card.note
