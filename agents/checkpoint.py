@@ -24,6 +24,8 @@ FORMAT = "nainjaune-checkpoint"
 VERSION = 1
 FILE_NAME = "checkpoint.safetensors"
 """Its name in a run's folder."""
+ABOUT_NAME = "run.json"
+"""The file beside it that says how the run was made."""
 
 
 @dataclass

@@ -46,12 +46,14 @@ def checkpoint_path(name: str, setup: Setup) -> Path | None:
     None where it plays by none, or there is none. Raises :class:`AgentError` where a player in the box is not for such tables.
     """
     text = unmodified(name).removesuffix(SAMPLED)
-    if is_zoo_name(text):
-        return shelf().find(text, setup).path
-    if text in named_agents(setup.game.name):
-        return None
-    path = run_named(text)[1]
-    return path if path.exists() else None
+    return shelf().find(text, setup).path if is_zoo_name(text) else _run_at(text, setup.game.name)
+
+
+def _run_at(name: str, game: str) -> Path | None:
+    """Where the run called ``name`` is; None where that is a player in the box, an agent with a name of its own, or nothing."""
+    path = run_named(name)[1]
+    is_run = not is_zoo_name(name) and unmodified(name) not in named_agents(game) and path.exists()
+    return path if is_run else None
 
 
 def named_agents(game: str) -> Mapping[str, Agent]:
@@ -110,8 +112,8 @@ def setup_of_runs(names: Sequence[str], game: str) -> Setup | None:
     found: dict[str, Setup] = {}
     anywhere: dict[str, Setup] = {}
     for name in names:
-        path = run_named(name)[1]
-        if not is_zoo_name(name) and unmodified(name) not in named_agents(game) and path.exists():
+        path = _run_at(name, game)
+        if path is not None:
             from .checkpoint import load_checkpoint
 
             kept = load_checkpoint(path)

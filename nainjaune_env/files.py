@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import secrets
 import shutil
@@ -30,6 +31,11 @@ def replacing(path: Path) -> Iterator[Path]:
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def digest(path: Path) -> str:
+    """SHA-256 of what is at ``path``, as 64 hexadecimal digits."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def write_text(path: Path, text: str) -> None:

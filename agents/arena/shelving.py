@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from nainjaune_env.errors import CheckpointError, ConfigError
+from nainjaune_env.files import digest
 from nainjaune_env.spec import Setup
 
-from ..checkpoint import Checkpoint, check_fits, load_checkpoint, save_checkpoint
+from ..checkpoint import ABOUT_NAME, Checkpoint, check_fits, load_checkpoint, save_checkpoint
 from ..loading import load_agent
 from ..zoo import Card, Rating, Shelf, save_card
-from ..zoo.cards import digest
 from .duplicate import Duplicate
 
 
@@ -34,11 +34,11 @@ def origin(run: Path) -> Origin:
     """Of the run in the folder ``run``; raises :class:`CheckpointError` where the folder does not say."""
     checkpoint = load_checkpoint(run)
     try:
-        about: dict[str, Any] = json.loads((run / "run.json").read_text(encoding="utf-8"))
+        about: dict[str, Any] = json.loads((run / ABOUT_NAME).read_text(encoding="utf-8"))
         program, *rest = about["command"]
         commit, machine = about["commit"], about["machine"]
     except (OSError, ValueError, KeyError) as error:
-        raise CheckpointError(f"{str(run)!r} does not say how it was made (run.json): {error}.") from None
+        raise CheckpointError(f"{str(run)!r} does not say how it was made ({ABOUT_NAME}): {error}.") from None
     began_from = checkpoint.config.get("init")
     words = ["python", "train.py", *rest] if Path(program).name == "train.py" else ["nainjaune", *rest]
     seconds, decisions = checkpoint.progress["seconds"], checkpoint.progress["decisions"]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from nainjaune_env import files
 from nainjaune_env.spec import Setup
 
 from ..checkpoint import FILE_NAME, check_fits, load_checkpoint
@@ -52,7 +52,7 @@ def digest(target: str, setup: Setup) -> str | None:
     path = checkpoint_path(target, setup)
     if path is None:
         return None
-    return hashlib.sha256((path / FILE_NAME if path.is_dir() else path).read_bytes()).hexdigest()
+    return files.digest(path / FILE_NAME if path.is_dir() else path)
 
 
 TRIED = 5

@@ -29,12 +29,11 @@ from torch.utils.tensorboard import SummaryWriter
 from nainjaune_env.errors import ConfigError
 from nainjaune_env.files import write_text
 
-from ..checkpoint import FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
+from ..checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
 from .config import read_yaml
 
 CONFIG_NAME = "config.yaml"
 """It is written first: a folder with one holds a run."""
-ABOUT_NAME = "run.json"
 PACKAGES = ("nainjaune-env", "numpy", "numba", "torch", "safetensors")
 """What every trainer stands on: a run says in which versions."""
 

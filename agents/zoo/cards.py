@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -64,11 +63,6 @@ class Card:
     def anywhere(self) -> bool:
         """Whether it plays at any table of its game."""
         return self.preset is None
-
-
-def digest(path: Path) -> str:
-    """SHA-256 of a file."""
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def save_card(path: Path, card: Card) -> None:

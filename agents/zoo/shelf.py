@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nainjaune_env.errors import AgentError, CheckpointError, choose_one
+from nainjaune_env.files import digest
 from nainjaune_env.registry import get_game
 from nainjaune_env.spec import Setup
 
-from .cards import Card, digest, load_card
+from .cards import Card, load_card
 
 PREFIX = "zoo:"
 """What the names of players in the box begin with."""

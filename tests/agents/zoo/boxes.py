@@ -10,8 +10,8 @@ import torch
 from nainjaune_agents.checkpoint import save_checkpoint
 from nainjaune_agents.common_layout import common_layout
 from nainjaune_agents.networks import PolicyValueNet
-from nainjaune_agents.zoo import Card, Rating, Shelf, save_card
-from nainjaune_agents.zoo.cards import digest
+from nainjaune_agents.zoo import Card, Rating, save_card
+from nainjaune_env.files import digest
 from nainjaune_env.spec import Setup
 from tests.agents.test_checkpoint import make
 
@@ -42,8 +42,3 @@ def make_common(setup: Setup) -> Any:
     net = PolicyValueNet(layout, len(setup.game.actions), [6], torch.Generator().manual_seed(3))
     tensors = {f"model.{key}": tensor for key, tensor in net.state_dict().items()}
     return make(setup, common=True, layout=layout.fingerprint, tensors=tensors)
-
-
-def box_of(folder: Path) -> Shelf:
-    """The box in ``folder``."""
-    return Shelf(folder)

@@ -13,12 +13,12 @@ from nainjaune_agents.heuristics import RandomAgent
 from nainjaune_agents.loading import checkpoint_path, load_agent, setup_of_runs
 from nainjaune_agents.net_agent import NetAgent
 from nainjaune_agents.search import SearchAgent
-from nainjaune_agents.zoo import Player, shelf
+from nainjaune_agents.zoo import Player, Shelf, shelf
 from nainjaune_env import make_setup
 from nainjaune_env.errors import AgentError, CheckpointError
 from nainjaune_env.registry import get_game
 from tests.agents.positions import small
-from tests.agents.zoo.boxes import box_of, put
+from tests.agents.zoo.boxes import put
 
 OTHER = small(3, stake=2)
 
@@ -44,30 +44,30 @@ def box(tmp_path: Path) -> Path:
     ids=["its own rules", "its own knobs", "its sheet under other knobs", "other seats", "another sheet"],
 )
 def test_the_one_that_fits_best_is_taken(box: Path, setup: object, file: str) -> None:
-    assert box_of(box).find("zoo:strong", setup).path.stem == file  # type: ignore[arg-type]
+    assert Shelf(box).find("zoo:strong", setup).path.stem == file  # type: ignore[arg-type]
 
 
 def test_what_it_does_not_play_is_said(box: Path) -> None:
     with pytest.raises(AgentError, match=r"zoo:narrow does not play .* \(classic\) with 4 seats\. It plays: .* with 3 seats\."):
-        box_of(box).find("zoo:narrow", small(4))
+        Shelf(box).find("zoo:narrow", small(4))
     with pytest.raises(AgentError, match=r"zoo:strong does not play Batasaurus .*It plays: .*; Nain Jaune at any table\."):
-        box_of(box).find("zoo:strong", make_setup("batasaurus"))
+        Shelf(box).find("zoo:strong", make_setup("batasaurus"))
     with pytest.raises(AgentError, match=r"Unknown player in the box 'zoo:strng'\. Did you mean 'zoo:strong'\?"):
-        box_of(box).find("zoo:strng", small())
+        Shelf(box).find("zoo:strng", small())
 
 
 def test_a_file_that_is_not_the_cards_is_refused(box: Path) -> None:
     path = box / "narrow" / "classic-3.safetensors"
     path.write_bytes(path.read_bytes()[:-1] + b"\0")
     with pytest.raises(CheckpointError, match="is not the file that its card is about"):
-        box_of(box).find("zoo:narrow", small())
+        Shelf(box).find("zoo:narrow", small())
     path.unlink()
     with pytest.raises(CheckpointError, match="is not the file that its card is about"):
-        box_of(box).find("zoo:narrow", small())
+        Shelf(box).find("zoo:narrow", small())
 
 
 def test_they_are_agents_by_name(box: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "shelf", lambda: box_of(box))
+    monkeypatch.setattr(loading, "shelf", lambda: Shelf(box))
     agent, drawing, searching = (load_agent(f"zoo:strong{ending}", small()) for ending in ("", "@sample", "@search=2"))
     assert isinstance(agent, NetAgent)
     assert isinstance(drawing, NetAgent)
