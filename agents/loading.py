@@ -61,19 +61,20 @@ def named_agents(game: str) -> Mapping[str, Agent]:
     return {**heuristics(game), **exact_agents(game)}
 
 
-def load_agent(name: str, setup: Setup) -> Agent:
-    """The agent called ``name``, for tables with ``setup``.
+def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
+    """The agent called ``name``, for tables with ``setup``; its network, if it has one, computes on ``device`` (None: the CPU).
 
     The name of a heuristic or of a solution (``exact``), a player in the box (``zoo:strong``), or the path of a run's folder or
     checkpoint (``runs/a``, also ``ppo:runs/a``); with ``@sample`` at the end a network draws from its policy. ``@search=50`` may
     follow, for a search of 50 deals an action whose rollouts it plays, and what modifies an agent in this game
     (``cheapest@remember=0.7``).
     Raises :class:`AgentError` where nobody answers to the name, or a solution is of other tables,
-    :class:`~nainjaune_env.errors.CheckpointError` where a run is not whole or not for such tables.
+    :class:`~nainjaune_env.errors.CheckpointError` where a run is not whole or not for such tables,
+    :class:`~nainjaune_env.errors.DeviceError` where a network is to be on a device that there is not.
     """
     ending = _ENDING.fullmatch(name)
     if ending:
-        return _modified(load_agent(ending[1], setup), ending[2], ending[3], setup)
+        return _modified(load_agent(ending[1], setup, device=device), ending[2], ending[3], setup)
     exact = exact_agents(setup.game.name)
     known = named_agents(setup.game.name)
     if name in exact:
@@ -85,7 +86,8 @@ def load_agent(name: str, setup: Setup) -> Agent:
     if path is not None:
         from .net_agent import load_net_agent  # only here does torch come in
 
-        return load_net_agent(path, setup, name, algorithm=algorithm, stochastic=name.endswith(SAMPLED))
+        stochastic = name.endswith(SAMPLED)
+        return load_net_agent(path, setup, name, algorithm=algorithm, stochastic=stochastic, device=device)
     if missing is not None and ("/" in name or missing.suffix):
         raise AgentError(f"There is no run or checkpoint at {str(missing)!r}.")
     zoo = [PREFIX + player for player in shelf().names()]

@@ -16,6 +16,7 @@ from nainjaune_env.spec import Setup
 
 from .checkpoint import Checkpoint, check_fits, load_checkpoint
 from .common_layout import common_layout
+from .devices import check_device
 from .networks import PolicyValueNet
 from .quick_net import QuickNet
 from .sampling import greedy, sample
@@ -28,9 +29,14 @@ ROWS = 16384
 class NetAgent:
     """Plays the network's most likely action, or draws from its policy; remembers what the network does."""
 
-    def __init__(self, name: str, net: PolicyValueNet, *, stochastic: bool = False) -> None:
+    def __init__(self, name: str, net: PolicyValueNet, *, stochastic: bool = False, device: str | None = None) -> None:
+        """``device`` (``"cpu"``, ``"cuda"``) is where ``net`` is moved to and computes; None: where it is.
+
+        Turns and answers are NumPy's wherever it is. Raises :class:`~nainjaune_env.errors.DeviceError` for a device that there is
+        not.
+        """
         self.name = name
-        self.net = net
+        self.net = net if device is None else net.to(check_device(device))
         self.stochastic = stochastic
 
     def memory(self, setup: Setup) -> np.dtype[Any]:
@@ -93,13 +99,22 @@ def stored_net(checkpoint: Checkpoint, layout: Layout, where: str) -> PolicyValu
     return net
 
 
-def load_net_agent(path: Path, setup: Setup, name: str, *, algorithm: str | None = None, stochastic: bool = False) -> NetAgent:
-    """The agent trained in the run at ``path`` (a folder or a checkpoint file), for tables with ``setup``.
+def load_net_agent(
+    path: Path,
+    setup: Setup,
+    name: str,
+    *,
+    algorithm: str | None = None,
+    stochastic: bool = False,
+    device: str | None = None,
+) -> NetAgent:
+    """The agent trained in the run at ``path`` (a folder or a checkpoint file), for tables with ``setup``, on ``device``.
 
-    Raises :class:`CheckpointError` where it cannot play at them, or was trained by another ``algorithm`` (None: any).
+    Raises :class:`CheckpointError` where it cannot play at them, or was trained by another ``algorithm`` (None: any), and
+    :class:`~nainjaune_env.errors.DeviceError` for a device that there is not.
     """
     checkpoint = load_checkpoint(path)
     if algorithm is not None and checkpoint.algorithm != algorithm:
         raise CheckpointError(f"{str(path)!r} was trained by {checkpoint.algorithm!r}, not by {algorithm!r}.")
     check_fits(checkpoint, setup, repr(str(path)))
-    return NetAgent(name, build_net(checkpoint, setup, repr(str(path))), stochastic=stochastic)
+    return NetAgent(name, build_net(checkpoint, setup, repr(str(path))), stochastic=stochastic, device=device)

@@ -129,22 +129,27 @@ class PolicyValueNet(ObservationNet):
             seen = torch.cat([seen, torch.sigmoid(self.recall(state)), state], dim=1)
         return self.body(seen), state
 
+    @property
+    def device(self) -> torch.device:
+        """Where it computes."""
+        return self.zero.device
+
     @torch.inference_mode()
     def evaluate(
         self, observation: NDArray[np.uint8], state: NDArray[np.float32] | None = None
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """:meth:`forward` from and to NumPy, without gradients: logits and values.
+        """:meth:`forward` from and to NumPy, without gradients: logits and values; on whatever device it is.
 
         A net that remembers takes the ``state (K, recurrent) float32`` that each decision comes with, and writes it over with
         what it remembers from here on.
         """
         if not self.recurrent:
-            logits, values, _ = self(torch.from_numpy(observation))
-            return logits.numpy(), values.numpy()
+            logits, values, _ = self(torch.from_numpy(observation).to(self.device))
+            return logits.cpu().numpy(), values.cpu().numpy()
         assert state is not None
-        logits, values, after = self(torch.from_numpy(observation), torch.from_numpy(state))
-        state[...] = after.float().numpy()
-        return logits.numpy(), values.numpy()
+        logits, values, after = self(torch.from_numpy(observation).to(self.device), torch.from_numpy(state).to(self.device))
+        state[...] = after.float().cpu().numpy()
+        return logits.cpu().numpy(), values.cpu().numpy()
 
 
 class BeliefHead(nn.Module):

@@ -44,15 +44,18 @@ class QuickNet:
     """The logits of a network that remembers nothing."""
 
     def __init__(self, net: PolicyValueNet, dtype: torch.dtype | None = None) -> None:
-        """``net`` is copied as it is now, to ``dtype`` (None: :func:`fast_dtype`). Raises ValueError where it remembers."""
+        """``net`` is copied as it is now, to the CPU and ``dtype`` (None: :func:`fast_dtype`).
+
+        Raises ValueError where it remembers.
+        """
         if net.recurrent:
             raise ValueError(f"a network with {net.recurrent} units that remember is more than its layers")
         self.dtype = dtype or fast_dtype()
         linear = [layer for layer in [*net.body, net.policy] if isinstance(layer, nn.Linear)]
-        weights = [layer.weight.detach().double() for layer in linear]
-        biases = [layer.bias.detach().double() for layer in linear]
-        weights[0] = weights[0] * net.factor
-        biases[0] = biases[0] - weights[0] @ net.zero.double()
+        weights = [layer.weight.detach().cpu().double() for layer in linear]
+        biases = [layer.bias.detach().cpu().double() for layer in linear]
+        weights[0] = weights[0] * net.factor.cpu()
+        biases[0] = biases[0] - weights[0] @ net.zero.cpu().double()
         self._layers = [(w.to(self.dtype), b.to(self.dtype)) for w, b in zip(weights, biases, strict=True)]
         self._room = torch.zeros((SIZES[-1], len(net.zero)), dtype=self.dtype)
 

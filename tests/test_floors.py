@@ -32,7 +32,7 @@ FLOORS: dict[str, int] = {
     # agents
     f"{AGENTS}": 5, f"{AGENTS}.chance": 5, f"{AGENTS}.sampling": 5, f"{AGENTS}.heuristics.*": 5,
     f"{AGENTS}.exact.*": 5, f"{AGENTS}.search.*": 5, f"{AGENTS}.zoo.*": 5, f"{AGENTS}.networks": 5,
-    f"{AGENTS}.checkpoint": 5, f"{AGENTS}.net_agent": 5, f"{AGENTS}.loading": 5,
+    f"{AGENTS}.checkpoint": 5, f"{AGENTS}.devices": 5, f"{AGENTS}.net_agent": 5, f"{AGENTS}.loading": 5,
     f"{AGENTS}.quick_net": 5, f"{AGENTS}.common_layout": 5, f"{AGENTS}.specialised": 5, f"{AGENTS}.spread": 5,
     f"{AGENTS}.arena.*": 6,
     f"{AGENTS}.trainers.*": 7, f"{AGENTS}.play.*": 7, f"{AGENTS}.advice.*": 7, f"{AGENTS}.study.*": 7,
@@ -52,7 +52,10 @@ LIBRARIES: dict[str, set[str]] = {
     "resvg_py": {f"{ENV}.render.raster"},
     "PIL": {f"{ENV}.render.raster", f"{ENV}.render.film"},
     "pygame": {f"{ENV}.render.window"},
-    "torch": {f"{AGENTS}.{name}" for name in ("networks", "net_agent", "quick_net", "specialised", "checkpoint", "trainers.*")},
+    "torch": {
+        f"{AGENTS}.{name}"
+        for name in ("devices", "networks", "net_agent", "quick_net", "specialised", "checkpoint", "trainers.*")
+    },
     "safetensors": {f"{AGENTS}.checkpoint"},
     "matplotlib": {f"{AGENTS}.arena.report", f"{AGENTS}.trainers.curves"},
     "tensorboard": {f"{AGENTS}.trainers.curves"},
