@@ -4,6 +4,7 @@ VENV ?= .venv
 RLLIB ?= .venv-rllib
 RUN ?= runs/first
 CONFIG ?= configs/nain_jaune/ppo.yaml
+NOTEBOOK ?=
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CUDA_STAMP := $(VENV)/.installed-cuda
@@ -11,7 +12,7 @@ CUDA_STAMP := $(VENV)/.installed-cuda
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs
 SITE := --config-file docs/site/mkdocs.yml
 
-.PHONY: help setup train test lint prove bench rllib docs docs-serve pictures clean
+.PHONY: help setup train test lint prove bench rllib docs docs-serve notebooks pictures clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
@@ -69,6 +70,9 @@ docs: $(STAMP)  ## write the generated pages, and build the site of all into bui
 
 docs-serve: $(STAMP)  ## show the site while you write
 	$(MKDOCS) serve $(SITE)
+
+notebooks: $(STAMP)  ## run the notebooks and keep their figures; goes on where it was (NOTEBOOK=part of a name)
+	$(BIN)/python notebooks/regenerate.py $(NOTEBOOK)
 
 pictures: $(STAMP)  ## draw the pictures and the film in the docs
 	$(BIN)/nainjaune film --agents run_pot tally longest lowest --seed 23 --seat 0 --seconds 1 --scale 0.55 --out docs/images/round.gif

@@ -1,0 +1,130 @@
+"""Run notebooks and keep their figures: `make notebooks`.
+
+  python notebooks/regenerate.py                      # all of them, at full size
+  python notebooks/regenerate.py tour memory          # those whose names have one of these words
+  python notebooks/regenerate.py --small --into out   # as the tests do: seconds, and elsewhere
+
+A notebook runs from its top in a process of its own. It is written when it has come to its end, whole or not at all, with all
+that its cells gave and nothing that another run would give differently: no numbers of executions, no times. Its metadata then
+says at which size it ran, and by a digest which code did; a test compares that with the code that stands there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+from traitlets.config import Config
+
+from nainjaune_env.files import write_text
+
+FOLDER = Path(__file__).resolve().parent
+MARK = "nainjaune"
+"""What our part of a notebook's metadata is called."""
+
+
+def main(words: list[str] | None = None) -> int:
+    """Carry out the command; 1 where a cell fails, after saying which."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="WORD", help="part of a notebook's name (none: all)")
+    parser.add_argument("--small", action="store_true", help="play little: to see that it runs")
+    parser.add_argument("--into", type=Path, help="folder to write to, and to keep work in (default: where they are)")
+    args = parser.parse_args(words)
+    if args.small and args.into is None:
+        parser.error("--small takes --into FOLDER: figures of small runs are not kept beside the full ones.")
+    paths = [path for path in notebooks() if not args.names or any(word in path.stem for word in args.names)]
+    if not paths:
+        names = ", ".join(path.stem for path in notebooks())
+        parser.error(f"No notebook has {' or '.join(map(repr, args.names))} in its name: {names}.")
+    os.environ["NAINJAUNE_NOTEBOOKS"] = size = "small" if args.small else "full"
+    if args.into is not None:
+        os.environ["NAINJAUNE_NOTEBOOKS_KEPT"] = str(args.into.resolve() / "kept")
+    os.environ.setdefault("OMP_NUM_THREADS", "1")  # two beside another busy process are many times slower
+    for path in paths:
+        notebook = nbformat.read(path, as_version=4)
+        try:
+            execute(notebook, path.stem, size)
+        except CellExecutionError as error:
+            print(f"\n{error}", file=sys.stderr)
+            return 1
+        write_text((args.into or path.parent) / path.name, text_of(notebook))
+    return 0
+
+
+def notebooks() -> list[Path]:
+    """All of them, in order."""
+    return sorted(FOLDER.glob("[0-9]*.ipynb"))
+
+
+def execute(notebook: nbformat.NotebookNode, name: str, size: str) -> None:
+    """Run ``notebook`` in place and mark it; a line a cell says how far it is.
+
+    Raises :class:`CellExecutionError` where a cell fails.
+    """
+    code = sum(one.cell_type == "code" for one in notebook.cells)
+    began, done = time.monotonic(), 0
+
+    def progress(**_: Any) -> None:
+        nonlocal done
+        done += 1
+        print(f"\r{name}: {done} of {code} cells, {time.monotonic() - began:.0f} s", end="", file=sys.stderr, flush=True)
+
+    with tempfile.TemporaryDirectory(prefix="notebook-") as folder:
+        client(notebook, Path(folder), progress).execute()
+    print(file=sys.stderr)
+    for one in notebook.cells:
+        one.metadata.clear()
+        if one.cell_type == "code":
+            one.execution_count = None
+            for output in one.outputs:
+                if output.output_type == "execute_result":
+                    output.execution_count = None
+    notebook.metadata = nbformat.from_dict(
+        {
+            "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+            "language_info": {"name": "python"},
+            MARK: {"code": code_digest(notebook), "size": size},
+        }
+    )
+
+
+def client(notebook: nbformat.NotebookNode, folder: Path, progress: Callable[..., None]) -> NotebookClient:
+    """What runs ``notebook`` where notebooks are, in a process that is spoken to through files in ``folder`` where that can be:
+    others on the machine could listen at a port."""
+    pipes = {"transport": "ipc", "ip": str(folder / "kernel")} if os.name == "posix" else {}
+    return NotebookClient(
+        notebook,
+        timeout=None,
+        kernel_name="python3",
+        record_timing=False,
+        coalesce_streams=True,
+        resources={"metadata": {"path": str(FOLDER)}},
+        on_cell_complete=progress,
+        config=Config(KernelManager=pipes),
+    )
+
+
+def code_digest(notebook: nbformat.NotebookNode) -> str:
+    """SHA-256 of all code cells, as 64 hexadecimal digits."""
+    text = "\0".join(one.source for one in notebook.cells if one.cell_type == "code")
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def text_of(notebook: nbformat.NotebookNode) -> str:
+    """A notebook's file."""
+    nbformat.validate(notebook)
+    return nbformat.writes(notebook) + "\n"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
