@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, Literal, Self
 
@@ -15,6 +15,7 @@ from nainjaune_env.jit import instantiate
 from nainjaune_env.mode import Mode
 from nainjaune_env.prng import streams
 from nainjaune_env.spec import GameSpec, Setup
+from nainjaune_env.threads import Threads
 
 Episode = Literal["round", "match"]
 
@@ -76,6 +77,7 @@ class Batch:
         skip_forced: bool = True,
         autoreset: bool = True,
         observe: bool = True,
+        threads: int = 1,
         device: str | None = None,
     ) -> None:
         """Make the tables and deal.
@@ -83,13 +85,16 @@ class Batch:
         ``start`` says what a round episode begins with: ``"fresh"`` (a new match's first round), ``"carried"`` (the match goes
         on: pots, stacks, dealer), or values for every new match, as in ``{"pots": [4, 0, 0, 0, 9]}``
         (one row for all tables or ``(B, k)``). ``skip_forced`` makes plies without a choice by itself. ``observe=False``
-        leaves ``observation`` and ``mask`` unwritten. ``device`` is ``"cpu"`` (None: the same) or ``"cuda"``.
+        leaves ``observation`` and ``mask`` unwritten. ``threads`` share out the tables among them, where there are many; the
+        games are the same. ``device`` is ``"cpu"`` (None: the same) or ``"cuda"``, which takes no threads.
 
         Raises :class:`RulesError` where a match would have no end, :class:`DealError` for start values that do not fit,
         :class:`DeviceError` for a device that there is not.
         """
         if num_tables < 1:
             raise DealError(f"A batch has at least 1 table, not {num_tables!r}.")
+        if threads < 1 or (threads > 1 and self.device != "cpu"):
+            raise DeviceError(f"Tables are stepped by 1 thread or more, on a GPU by just 1; got threads={threads!r}.")
         if episode not in ("round", "match"):
             raise RulesError(choose_one("episode", episode, ("round", "match")))
         if episode == "match":
@@ -120,7 +125,8 @@ class Batch:
         self.deals: NDArray[np.int64] = self.place(np.zeros(num_tables, np.int64))
         self._all = self.place(np.arange(num_tables))
         self._credited = self.place(np.zeros((num_tables, self.num_players), np.int32))
-        self._scratch = np.zeros(2 * self.num_players, np.int32)
+        self._threads = Threads(threads)
+        self._scratch = np.zeros((threads, self.num_players), np.int32)
         self.reset(seed=seed)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -164,9 +170,17 @@ class Batch:
             raise DealError(f"Start values are from 0 to {MAX_START_VALUE}; got {given.min()} to {given.max()}.")
         return np.broadcast_to(given, (self.num_tables, size)).astype(np.int32)
 
-    @property
-    def _views(self) -> tuple[Any, ...]:
-        return (self.legal, self.observation, self.mask, self.reward, self._credited, self.deals, self.done, self._scratch)
+    def _loop(
+        self, loop: Callable[..., None], index: NDArray[np.int64], *rows: NDArray[Any], others: tuple[Any, ...] = ()
+    ) -> None:
+        """A compiled loop over the tables ``index (K,)``, with ``rows (K,)`` of each and ``others``, arrays as they are."""
+        views = (self.legal, self.observation, self.mask, self.reward, self._credited, self.deals, self.done)
+
+        def work(part: slice, thread: int) -> None:
+            given = (row[part] for row in rows)
+            loop(self.tables, self._rules, self._mode, index[part], *given, *others, *views, self._scratch[thread])
+
+        self._threads.each(work, index.size)
 
     def place(self, array: NDArray[Any]) -> NDArray[Any]:
         """``array`` where this batch's arrays are: itself on the CPU, a copy on another device."""
@@ -206,7 +220,7 @@ class Batch:
             seeds = self.tables["rng"][index] if seed is None else streams(seed, self.num_tables)[index]
         if seeds.shape != index.shape:
             raise DealError(f"{index.size} tables are reset, so seeds has shape ({index.size},), not {seeds.shape}.")
-        self._loops.reset_tables(self.tables, self._rules, self._mode, index, seeds.astype(np.uint64), self._values, *self._views)
+        self._loop(self._loops.reset_tables, index, seeds.astype(np.uint64), others=(self._values,))
 
     def indices(self, which: ArrayLike | None) -> NDArray[np.int64]:
         """The tables ``which`` (a number or a row of them; None: all) as an array ``(K,)``.
@@ -235,7 +249,7 @@ class Batch:
         wrong = int(self._loops.first_illegal(self.legal, self.done, self._mode, index, chosen))
         if wrong >= 0:
             raise IllegalActionError(self._why_illegal(int(index[wrong]), int(chosen[wrong])))
-        self._loops.step_tables(self.tables, self._rules, self._mode, index, chosen, self._values, *self._views)
+        self._loop(self._loops.step_tables, index, chosen, others=(self._values,))
 
     def _whole_numbers(self, actions: ArrayLike, count: int) -> NDArray[np.int64]:
         given = np.asarray(actions)
@@ -260,9 +274,23 @@ class Batch:
 
         ``random_streams`` ``(B,) uint64`` (see ``prng.streams``) moves on in place.
         """
-        actions = np.zeros(self.num_tables, np.int64)
-        self._loops.choose_uniform(self.legal, random_streams, actions)
+        actions = np.empty(self.num_tables, np.int64)
+
+        def work(part: slice, thread: int) -> None:
+            self._loops.choose_uniform(self.legal[part], random_streams[part], actions[part])
+
+        self._threads.each(work, self.num_tables)
         return actions
+
+    def play_out(self, random_streams: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Uniformly random legal actions to the end of every episode, in one compiled loop; gives how many a table, ``(B,)``.
+
+        As :meth:`sample` and :meth:`step` over and over do it, with the same games; ``reward`` is all that was gained since the
+        last call, and tables at rest stay so. ``random_streams`` ``(B,) uint64`` moves on in place.
+        """
+        steps = np.empty(self.num_tables, np.int64)
+        self._loop(self._loops.play_out_tables, self._all, others=(random_streams, steps, self._values))
+        return steps
 
     def observe(self, seats: ArrayLike, which: ArrayLike | None = None) -> NDArray[np.uint8]:
         """What ``seats`` observe now at the tables ``which`` (None: all), at turn or not, shape ``(K, size)``.
@@ -318,7 +346,7 @@ class Batch:
         """Put ``rows`` (one record for all or ``(K,)``, see the game's ``setup_table``) at the tables ``which`` and play on."""
         index = self.indices(which)
         self.tables[index] = self._records(rows, index.size)
-        self._loops.enter_tables(self.tables, self._rules, self._mode, index, *self._views)
+        self._loop(self._loops.enter_tables, index)
 
     def _records(self, rows: NDArray[Any], count: int) -> NDArray[Any]:
         given = np.asarray(rows)

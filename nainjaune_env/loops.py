@@ -37,33 +37,34 @@ def begin(table: Any, rules: Any, mode: Any, values: Any, afresh: Any) -> None:
 
 
 @inlined
-def collect(table: Any, rules: Any, reward: Any, credited: Any, scratch: Any) -> None:
-    """Move what the seats have gained since the last time into ``reward``."""
-    game.payoffs(table, rules, scratch)
+def collect(table: Any, rules: Any, reward: Any, credited: Any) -> None:
+    """What the seats have gained since the last time, into ``reward``."""
+    game.payoffs(table, rules, reward)
     for seat in range(rules.players):
-        reward[seat] += scratch[seat] - credited[seat]
-        credited[seat] = scratch[seat]
+        payoff = reward[seat]
+        reward[seat] = payoff - credited[seat]
+        credited[seat] = payoff
 
 
 @inlined
-def run_on(table: Any, rules: Any, mode: Any, i: Any, reward: Any, credited: Any, deals: Any, scratch: Any) -> Any:
+def run_on(table: Any, rules: Any, mode: Any, credited: Any, deals: Any, scratch: Any) -> Any:
     """Go on to where somebody must choose, or to the end of the episode; gives the legal word (0 at the end).
 
-    ``table`` is number ``i``; ``reward`` is a row, the rest has one for every table.
+    ``credited`` and ``deals (1,)`` are the table's own. A round that ends on the way leaves what it owes in ``credited``.
     """
     while True:
         if table.stage != PLAYING:
             if not mode.whole_match or table.stage == MATCH_OVER:
                 return np.int64(0)
-            collect(table, rules, reward, credited[i], scratch)
-            game.deal(table, rules)
-            deals[i] += 1
+            game.payoffs(table, rules, scratch)
             for seat in range(rules.players):
-                credited[i, seat] = 0
+                credited[seat] -= scratch[seat]
+            game.deal(table, rules)
+            deals[0] += 1
         moves = game.legal(table, rules)
         if not mode.skip_forced or game.asks(table, rules, moves):
             return moves
-        game.step(table, rules, lowest(moves))
+        game.force(table, rules, moves)
 
 
 @inlined
@@ -115,10 +116,10 @@ def enter(
         reward[i, seat] = 0
         credited[i, seat] = 0
     deals[i] += 1
-    moves = run_on(tables[i], rules, mode, i, reward[i], credited, deals, scratch)
+    moves = run_on(tables[i], rules, mode, credited[i], deals[i : i + 1], scratch)
     done[i] = moves == 0
     if moves == 0:  # nobody had a choice: no step will come that could hand out the payoffs
-        collect(tables[i], rules, reward[i], credited[i], scratch)
+        collect(tables[i], rules, reward[i], credited[i])
     refresh(tables, rules, mode, i, moves, legal, observation, mask)
 
 
@@ -148,33 +149,70 @@ def step_tables(
                 reward[i, seat] = 0
             continue
         table = tables[i]
-        for seat in range(rules.players):
-            reward[i, seat] = 0
         game.step(table, rules, np.int64(actions[k]))
-        moves = run_on(table, rules, mode, i, reward[i], credited, deals, scratch)
-        collect(table, rules, reward[i], credited[i], scratch)
-        done[i] = moves == 0
-        if moves == 0 and mode.autoreset:
-            while moves == 0:  # an episode without a single choice has nothing to show
-                begin(table, rules, mode, values[i], False)
-                deals[i] += 1
-                for seat in range(rules.players):
-                    credited[i, seat] = 0
-                moves = run_on(table, rules, mode, i, scratch[rules.players :], credited, deals, scratch)
-        refresh(tables, rules, mode, i, moves, legal, observation, mask)
+        moves = run_on(table, rules, mode, credited[i], deals[i : i + 1], scratch)
+        arrive(tables, rules, mode, i, moves, values, legal, observation, mask, reward, credited, deals, done, scratch)
+
+
+@inlined
+def arrive(
+    tables: Any, rules: Any, mode: Any, i: Any, moves: Any, values: Any,
+    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
+) -> None:  # fmt: skip
+    """Hand out what was gained at table ``i``, where ``moves`` are legal, or none is and the episode over; show what is next."""
+    table = tables[i]
+    collect(table, rules, reward[i], credited[i])
+    done[i] = moves == 0
+    if moves == 0 and mode.autoreset:
+        while moves == 0:  # an episode without a single choice has nothing to show
+            begin(table, rules, mode, values[i], False)
+            deals[i] += 1
+            for seat in range(rules.players):
+                credited[i, seat] = 0
+            moves = run_on(table, rules, mode, credited[i], deals[i : i + 1], scratch)
+    refresh(tables, rules, mode, i, moves, legal, observation, mask)
+
+
+@inlined
+def any_of(moves: Any, streams: Any, i: Any) -> Any:
+    """A uniformly random one of ``moves``, not 0, drawn from number ``i`` of ``streams``; drawn only where there are several."""
+    if moves & (moves - 1):
+        streams[i] = advance(streams[i])
+        skip = np.int64((mix(streams[i]) >> np.uint64(32)) * np.uint64(count(moves)) >> np.uint64(32))
+        for _ in range(skip):
+            moves &= moves - 1
+    return lowest(moves)
 
 
 @jit
 def choose_uniform(legal: Any, streams: Any, actions: Any) -> None:
     """A uniformly random legal action at every table, from ``streams (B,) uint64``; 0 where nothing is legal."""
     for i in range(legal.size):
-        moves = legal[i]
-        if moves & (moves - 1):
-            streams[i] = advance(streams[i])
-            skip = np.int64((mix(streams[i]) >> np.uint64(32)) * np.uint64(count(moves)) >> np.uint64(32))
-            for _ in range(skip):
-                moves &= moves - 1
-        actions[i] = lowest(moves) if moves else 0
+        actions[i] = any_of(legal[i], streams, i) if legal[i] else 0
+
+
+@jit
+def play_out_tables(
+    tables: Any, rules: Any, mode: Any, which: Any, streams: Any, steps: Any, values: Any,
+    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
+) -> None:  # fmt: skip
+    """Uniformly random actions at each of the tables ``which (K,) int64`` to the end of its episode; ``steps (B,)`` counts them.
+
+    They are drawn from ``streams (B,) uint64`` as in :func:`choose_uniform`. Tables at rest stay so.
+    """
+    for k in range(which.size):
+        i = which[k]
+        steps[i] = 0
+        table, moves = tables[i], legal[i]
+        while moves:
+            game.step(table, rules, any_of(moves, streams, i))
+            moves = run_on(table, rules, mode, credited[i], deals[i : i + 1], scratch)
+            steps[i] += 1
+        if steps[i]:
+            arrive(tables, rules, mode, i, moves, values, legal, observation, mask, reward, credited, deals, done, scratch)
+        else:
+            for seat in range(rules.players):
+                reward[i, seat] = 0
 
 
 @jit

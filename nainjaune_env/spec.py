@@ -11,6 +11,8 @@ A game is a folder in ``nainjaune_env.games``. Its ``kernel`` module holds scala
 ``asks(table, rules, moves) -> bool``          whether ``table.seat`` is to be asked, where ``moves`` (a word) are legal:
                                                always where there is more than one; where not, the one can go unasked
 ``step(table, rules, action)``                 one ply; ``action`` must be legal
+``force(table, rules, moves)``                 the one ply of ``moves``, where nobody is asked, and as many of the kind after it
+                                               as the game can make at once; it need not go further than that one
 ``payoffs(table, rules, out)``                 net result of the round so far, per seat, into ``out`` (``int32``)
 ``encode(table, rules, seat, out)``            what ``seat`` observes, into ``out`` (``uint8``); gives the bytes written
 ``redact(table, rules, seat)``                 wipe from the table all that ``seat`` may not know

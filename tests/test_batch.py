@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from nainjaune_env.batch import MAX_START_VALUE, Batch, legal_actions
-from nainjaune_env.errors import DealError, IllegalActionError, NainJauneError, RulesError
+from nainjaune_env.errors import DealError, DeviceError, IllegalActionError, NainJauneError, RulesError
 from nainjaune_env.games.nain_jaune.notation import setup_table
 from nainjaune_env.prng import streams
 from nainjaune_env.registry import game_names, get_game, make_setup
 from nainjaune_env.spec import MAX_NUMBER
+from nainjaune_env.threads import LEAST_ROWS
 from tests.twin.nain_jaune import DECK
 
 SETUP = make_setup("nain_jaune")
@@ -463,3 +464,30 @@ def test_observing_some_tables() -> None:
     assert np.array_equal(batch.observe([2, 0], [2, 0]), everyone[[2, 0]])
     assert np.array_equal(batch.observe(3, [3]), everyone[[3]])
     assert batch.observe(0, []).shape == (0, batch.layout.size)
+
+
+# ---------------------------------------------------------------- threads
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_threads_play_the_same_games(game: str) -> None:
+    setup, many = make_setup(game), 3 * LEAST_ROWS + 7
+    alone, shared = Batch(setup, many, seed=5), Batch(setup, many, seed=5, threads=3)
+    draws, same_draws = streams(6, many), streams(6, many)
+    for _ in range(20):
+        actions = alone.sample(draws)
+        assert np.array_equal(shared.sample(same_draws), actions)
+        alone.step(actions)
+        shared.step(actions)
+    assert alone.play_out(draws).tolist() == shared.play_out(same_draws).tolist()
+    shared = pickle.loads(pickle.dumps(shared))  # its threads are made anew
+    for batch in (alone, shared):
+        batch.reset(np.arange(0, many, 2), seed=8)
+        batch.step(batch.sample(streams(9, many)))
+    for name, held in alone.save().items():
+        assert held.tobytes() == getattr(shared, name).tobytes(), name
+
+
+def test_threads_are_at_least_one() -> None:
+    with pytest.raises(DeviceError, match=r"stepped by 1 thread or more, on a GPU by just 1; got threads=0"):
+        make(threads=0)

@@ -207,11 +207,45 @@ def test_the_same_seed_gives_the_same_games_and_another_gives_others(setup: Setu
 
 
 @every_setup
+@pytest.mark.parametrize("options", [{}, {"autoreset": False}, {"skip_forced": False, "start": "carried"}])
+def test_playing_out_is_sampling_and_stepping_to_the_end(setup: Setup, options: Any) -> None:
+    stepped, played = (Batch(setup, 5, seed=12, **options) for _ in range(2))
+    draws, same_draws = streams(13, 5), streams(13, 5)
+    for _ in range(3):
+        steps, total = np.zeros(5, np.int64), np.zeros((5, setup.players), np.int64)
+        playing = np.flatnonzero(stepped.legal)
+        while playing.size:
+            mine = draws.copy()
+            actions = stepped.sample(mine)[playing]
+            draws[playing] = mine[playing]
+            stepped.step(actions, playing)
+            steps[playing] += 1
+            total[playing] += stepped.reward[playing]
+            playing = playing[~stepped.done[playing]]
+        assert played.play_out(same_draws).tolist() == steps.tolist()
+        assert played.reward.tolist() == total.tolist()
+        assert np.array_equal(draws, same_draws)
+        for name, held in stepped.save().items():
+            assert name == "reward" or held.tobytes() == getattr(played, name).tobytes(), name
+
+
+@every_setup
 @pytest.mark.parametrize("episode", ["round", "match"])
 def test_skipping_forced_plies_changes_no_game_and_no_total(setup: Setup, episode: Any) -> None:
-    rng = random.Random(10)
-    decisions = single(setup, seed=10, episode=episode, skip_forced=True)
-    plies = single(setup, seed=10, episode=episode)
+    assert_skipping_changes_nothing(setup, 10, "uniform", episode)
+
+
+@some
+@given(setup=any_setup(), seed=SEEDS, choice=st.sampled_from(sorted(CHOICES)))
+def test_skipping_forced_plies_changes_nothing_under_any_knobs(setup: Setup, seed: int, choice: str) -> None:
+    """A game may make a row of forced plies in one go, so what they prove and whose turn it is must come out the same."""
+    assert_skipping_changes_nothing(setup, seed, choice, "round")
+
+
+def assert_skipping_changes_nothing(setup: Setup, seed: int, choice: str, episode: Any) -> None:
+    rng = random.Random(seed)
+    decisions = single(setup, seed=seed, episode=episode, skip_forced=True)
+    plies = single(setup, seed=seed, episode=episode)
 
     def forced(total: Any) -> Any:
         while plies.legal[0] and not setup.game.kernel.asks(plies.tables[0], setup.kernel_rules, plies.legal[0]):
@@ -228,7 +262,7 @@ def test_skipping_forced_plies_changes_no_game_and_no_total(setup: Setup, episod
         if decisions.done[0]:
             assert shown.tolist() == made.tolist()
             return
-        action = rng.choice(legal_actions(int(decisions.legal[0])))
+        action = CHOICES[choice](legal_actions(int(decisions.legal[0])), rng)
         decisions.step([action])
         shown += decisions.reward[0]
         plies.step([action])

@@ -7,17 +7,20 @@ announce it, and never decline; they differ in what they lead.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Chance, Turn
+from nainjaune_env.agent import Agent, Chance, Rememberer, Turn
 from nainjaune_env.bits import count
+from nainjaune_env.errors import AgentError
 from nainjaune_env.games.nain_jaune.encode import PLANE
-from nainjaune_env.games.nain_jaune.kernel import COLUMN, ONE, PASS, POT, SKIP
-from nainjaune_env.games.nain_jaune.state import POTS
+from nainjaune_env.games.nain_jaune.kernel import COLUMN, ONE, PASS, POT, SKIP, TWICE_POT
+from nainjaune_env.games.nain_jaune.state import MAX_SEATS, POTS
 from nainjaune_env.jit import jit
+from nainjaune_env.spec import Setup
 
 RANKS = 13
 
@@ -149,7 +152,7 @@ SURE = 100
 
 @jit
 def tally(table: Any, rules: Any, moves: Any) -> Any:
-    """Lead what counts most; the best rule of thumb found on every sheet.
+    """Lead what counts most.
 
     A run that goes out at once comes first. With five cards or fewer, next come the runs that are sure to bring the lead
     back. Else a run counts twice the chips that it takes, and two for every rank held above it, for these can still go
@@ -173,21 +176,106 @@ def tally(table: Any, rules: Any, moves: Any) -> Any:
         end = run_end(held, rank)
         if end - rank + 1 == table.cards[table.seat]:
             return play_rank(rules, moves, rank)
+        could_take_it = in_the_way(gone, rules, end)
         if rules.blocked == SKIP:
-            in_the_way = np.int64(0)
-            for higher in range(end + 1, RANKS + 1):
-                in_the_way += copies_left(gone, higher)
             score = np.int64(-rank)
         else:
-            in_the_way = copies_left(gone, end + 1) if end < RANKS else np.int64(0)
             above = count(held >> end)
             below = count(held & ((ONE << (rank - 1)) - 1))
-            score = 2 * run_chips(table, rules, rank, end) + 2 * above - below - in_the_way
-        if in_the_way == 0 and table.cards[table.seat] <= CLOSING:
+            score = 2 * run_chips(table, rules, rank, end) + 2 * above - below - could_take_it
+        if could_take_it == 0 and table.cards[table.seat] <= CLOSING:
             score += SURE
         if score > best_score:
             best, best_score = rank, score
     return play_rank(rules, moves, best)
+
+
+LAST_CARDS = 4
+"""Cards in hand from which on ``patient`` and ``closer`` lead up to the King."""
+
+
+@jit
+def patient(table: Any, rules: Any, moves: Any) -> Any:
+    """The lowest first, stakes from half-time, Kings with the last four cards.
+
+    A run that goes out at once comes first. Once some seat has no more than half of its cards left, the run that takes most
+    chips, if one takes any; where a stranded card pays its pot twice over (N3.3) from the start. With four cards or fewer a run
+    to the King, which brings the lead back. Else the lowest rank. The lowest of equal ones.
+    """
+    if table.need > 0:
+        return follow(table, rules, moves)
+    return play_rank(rules, moves, patient_lead(table, rules, moves, False))
+
+
+@jit
+def closer(table: Any, rules: Any, moves: Any) -> Any:
+    """As ``patient``, but it counts: what nobody can go on from brings the lead back too, and it sees when it is sure to go out.
+
+    It is, where it can bring the lead back until one run is left: a run brings it back that reaches the King, or where no other
+    can have a card of the rank where it stops (where blocked runs skip on, N2.6: any card above it). Such a run comes before all.
+    """
+    if table.need > 0:
+        return follow(table, rules, moves)
+    return play_rank(rules, moves, patient_lead(table, rules, moves, True))
+
+
+@jit
+def patient_lead(table: Any, rules: Any, moves: Any, counts: Any) -> Any:
+    """The rank that ``patient`` leads, or, if it ``counts``, ``closer``."""
+    held = held_ranks(table)
+    ranks = ranks_in(rules, moves)
+    gone = table.hand[table.seat] | ~rules.deck  # a short deck lacks cards (N1.7)
+    fewest = np.int64(table.cards[table.seat])
+    for seat in range(rules.players):
+        gone |= table.played[seat]
+        fewest = min(fewest, np.int64(table.cards[seat]))
+    stakes = 2 * fewest <= rules.hand_size or rules.stranded == TWICE_POT
+    kings = count(table.hand[table.seat] & COLUMN << (RANKS - 1))
+    most, most_from = np.int64(0), 0
+    returns_from, lowest_rank = 0, 0
+    for rank in range(1, RANKS + 1):
+        if not ranks >> (rank - 1) & 1:
+            continue
+        end = run_end(held, rank)
+        if end - rank + 1 == table.cards[table.seat]:
+            return rank
+        returns = end == RANKS or (counts and in_the_way(gone, rules, end) == 0)
+        if counts and returns and runs_without(table, rank, end) - (kings - (end == RANKS)) <= 1:
+            return rank
+        chips = run_chips(table, rules, rank, end)
+        if stakes and chips > most:
+            most, most_from = chips, rank
+        if returns and returns_from == 0:
+            returns_from = rank
+        if lowest_rank == 0:
+            lowest_rank = rank
+    if most_from > 0:
+        return most_from
+    if returns_from > 0 and table.cards[table.seat] <= LAST_CARDS:
+        return returns_from
+    return lowest_rank
+
+
+@jit
+def runs_without(table: Any, rank: Any, end: Any) -> Any:
+    """The fewest runs that the hand falls into, each card in one of them, once a card of each rank from ``rank`` to ``end`` is gone."""
+    runs, before = 0, 0
+    for other in range(1, RANKS + 1):
+        copies = count(table.hand[table.seat] & COLUMN << (other - 1)) - (rank <= other <= end)
+        runs += max(copies - before, 0)
+        before = copies
+    return runs
+
+
+@jit
+def in_the_way(gone: Any, rules: Any, end: Any) -> Any:
+    """How many cards that are not in the set ``gone`` could take the lead from a run that stops after rank ``end``."""
+    if rules.blocked == SKIP:
+        cards = np.int64(0)
+        for rank in range(end + 1, RANKS + 1):
+            cards += copies_left(gone, rank)
+        return cards
+    return copies_left(gone, end + 1) if end < RANKS else np.int64(0)
 
 
 @jit
@@ -224,14 +312,18 @@ def choose(which: Any, table: Any, rules: Any, moves: Any) -> Any:
         return run_pot(table, rules, moves)
     if which == 4:
         return lowest(table, rules, moves)
-    return tally(table, rules, moves)
+    if which == 5:
+        return tally(table, rules, moves)
+    if which == 6:
+        return patient(table, rules, moves)
+    return closer(table, rules, moves)
 
 
 play = choose
 """For searches: a table alone tells a seat all that it may know."""
 
-NAMES = ("highest", "longest", "pots", "run_pot", "lowest", "tally")
-YARDSTICK = "tally"
+NAMES = ("highest", "longest", "pots", "run_pot", "lowest", "tally", "patient", "closer")
+YARDSTICK = "closer"
 """See docs/heuristics.md, as for all of them."""
 
 
@@ -257,3 +349,48 @@ class RuleOfThumb:
 
 
 HEURISTICS: dict[str, Agent] = {name: RuleOfThumb(name) for name in NAMES}
+
+
+class Inattentive:
+    """An agent that takes in with probability ``heeds`` what a pass proves: that the seat lacks the rank asked for (N6).
+
+    Of what it does not take in it finds nothing, neither in what it observes nor in its tables, for the rest of the round; a
+    search over it (``NAME@search=50@heed=0``) draws worlds that may contradict it. It takes in that a seat lacks a rank once or
+    never, however often it is said.
+    """
+
+    def __init__(self, agent: Agent, heeds: float) -> None:
+        if not 0 <= heeds <= 1:
+            raise AgentError(f"What a pass proves is heeded with a probability from 0 to 1, not {heeds}.")
+        self.agent = agent
+        self.heeds = heeds
+        self.name = f"{agent.name}@heed={heeds:g}"
+
+    def memory(self, setup: Setup) -> np.dtype[Any]:
+        """Ranks proven absent by seat, bit r-1 = rank r: ``proven`` by now, and ``heeded`` of these.
+
+        Raises :class:`AgentError` where the agent remembers something itself: there is room for one memory.
+        """
+        if isinstance(self.agent, Rememberer) and self.agent.memory(setup).itemsize:
+            raise AgentError(f"{self.name}: {self.agent.name} remembers, and @heed= is for agents that do not.")
+        return np.dtype([("proven", np.int16, (MAX_SEATS,)), ("heeded", np.int16, (MAX_SEATS,))])
+
+    def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
+        """What the agent plays on what it has taken in, shape ``(K,)``."""
+        decisions, players = np.arange(len(turn.index)), turn.setup.players
+        takes_in = rng.random((len(decisions), MAX_SEATS * RANKS)).reshape(-1, MAX_SEATS, RANKS) < self.heeds
+        observation, tables, memory = turn.observation.copy(), turn.tables.copy(), turn.memory
+        news = tables["void"] & ~memory["proven"]
+        memory["proven"] = tables["void"]
+        memory["heeded"] |= news & (takes_in << np.arange(RANKS)).sum(axis=2, dtype=np.int16)
+        heeded = memory["heeded"].copy()
+        heeded[decisions, turn.seat] = tables["void"][decisions, turn.seat]  # it knows its own hand
+        tables["void"] = heeded
+        for k in range(1, players):
+            ranks = heeded[decisions, (turn.seat + k) % players]
+            turn.setup.layout.view(observation, "voids")[:, k - 1] = ranks[:, None] >> np.arange(RANKS) & 1
+        return self.agent.act(turn.seen_as(observation, tables), rng)
+
+
+MODIFIERS: Mapping[str, Callable[[Agent, float], Agent]] = {"heed": Inattentive}
+"""What may stand after an agent's name, as in ``zoo:strong@heed=0``."""

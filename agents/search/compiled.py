@@ -28,7 +28,9 @@ def finish_uniform(table: Any, rules: Any) -> None:
         if moves & (moves - 1):
             for _ in range(below(table, count(moves))):
                 moves &= moves - 1
-        game.step(table, rules, lowest(moves))
+            game.step(table, rules, lowest(moves))
+        else:
+            game.force(table, rules, moves)
 
 
 @jit
@@ -36,8 +38,10 @@ def finish_by_rule(table: Any, rules: Any, which: Any) -> None:
     """Play the round to its end with the rule of thumb number ``which`` in every seat."""
     while table.stage == PLAYING:
         moves = game.legal(table, rules)
-        action = rules_of_thumb.play(which, table, rules, moves) if moves & (moves - 1) else lowest(moves)
-        game.step(table, rules, np.int64(action))
+        if moves & (moves - 1):
+            game.step(table, rules, np.int64(rules_of_thumb.play(which, table, rules, moves)))
+        else:
+            game.force(table, rules, moves)
 
 
 @jit
@@ -98,7 +102,7 @@ def step_on(tables: Any, rules: Any, actions: Any, playing: Any, legal: Any, obs
                 game.encode(table, rules, table.seat, observation[asked])
                 asked += 1
                 break
-            game.step(table, rules, lowest(moves))
+            game.force(table, rules, moves)
     return asked
 
 

@@ -142,7 +142,7 @@ def test_endings_that_are_none(name: str, says: str) -> None:
 
 
 def test_what_modifies_agents_in_another_game() -> None:
-    sentence = r"ending of an agent's name in Nain Jaune: '@remember'\..* Valid: @search=\."
+    sentence = r"ending of an agent's name in Nain Jaune: '@remember'\..* Valid: @heed=, @search=\."
     with pytest.raises(AgentError, match=sentence):
         load_agent("lowest@remember=0.5", small())
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.bits import lowest
 from nainjaune_env.jit import jit
 from nainjaune_env.prng import below
 
@@ -86,6 +87,12 @@ def step(table: Any, rules: Any, action: Any) -> None:
         table.stage = MATCH_OVER if table.rounds >= rules.rounds else ROUND_OVER
     else:
         next_ply(table, rules)
+
+
+@jit
+def force(table: Any, rules: Any, moves: Any) -> None:
+    """The one ply of ``moves``."""
+    step(table, rules, lowest(moves))
 
 
 @jit

@@ -20,7 +20,9 @@ from nainjaune_env.games.batasaurus.state import MAX_SEATS, SEAT_BITS, SLOTS, UN
 from nainjaune_env.jit import inlined, jit
 from nainjaune_env.prng import below
 
-__all__ = ["asks", "deal", "encode", "give", "legal", "payoffs", "redact", "resample", "resample_all", "start", "step"]
+__all__ = [
+    "asks", "deal", "encode", "force", "give", "legal", "payoffs", "redact", "resample", "resample_all", "start", "step",
+]  # fmt: skip
 
 ONE = np.int64(1)
 MEMORISE = 12
@@ -118,6 +120,12 @@ def step(table: Any, rules: Any, action: Any) -> None:
             table.phase = TRICK
     else:
         play(table, rules, action)
+
+
+@inlined
+def force(table: Any, rules: Any, moves: Any) -> None:
+    """The one ply that is legal, ``moves``."""
+    step(table, rules, lowest(moves))
 
 
 @inlined

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.bits import lowest
 from nainjaune_env.games.nain_jaune.deals import resample_all
 from nainjaune_env.games.nain_jaune.encode import PLANE, encode, pot_cards_in
 from nainjaune_env.games.nain_jaune.resample import resample
@@ -22,7 +23,9 @@ from nainjaune_env.games.nain_jaune.state import MAX_SEATS, NOBODY, POT_LIMIT, P
 from nainjaune_env.jit import inlined, jit
 from nainjaune_env.prng import below
 
-__all__ = ["asks", "deal", "encode", "give", "legal", "payoffs", "redact", "resample", "resample_all", "start", "step"]
+__all__ = [
+    "asks", "deal", "encode", "force", "give", "legal", "payoffs", "redact", "resample", "resample_all", "start", "step",
+]  # fmt: skip
 
 ONE = np.int64(1)
 COLUMN = ONE | ONE << 13 | ONE << 26 | ONE << 39
@@ -125,7 +128,7 @@ def legal(table: Any, rules: Any) -> Any:
     moves = (plain | plain >> 13 | plain >> 26 | plain >> 39) & PLANE | pots << POT
     if rules.explicit:
         moves |= pots << SILENT
-    if need > 0 and (moves == 0 or may_decline(table, rules)):
+    if need > 0 and (moves == 0 or may_decline(rules, table.seat == table.last)):
         moves |= ONE << PASS
     return moves
 
@@ -137,16 +140,25 @@ def asks(table: Any, rules: Any, moves: Any) -> Any:
 
 
 @inlined
-def may_decline(table: Any, rules: Any) -> Any:
-    """Whether the seat to act may refuse a card it holds: going on (N2.4) or taking over (N2.5)."""
-    return rules.decline == ALWAYS or (rules.decline == ENTRY and table.seat != table.last)
+def force(table: Any, rules: Any, moves: Any) -> None:
+    """The one ply that is legal, ``moves``; of a pass, those of all seats after it that can only pass as well."""
+    if moves >> PASS & 1:
+        pass_turn(table, rules, True)
+    else:
+        play(table, rules, lowest(moves))
+
+
+@inlined
+def may_decline(rules: Any, goes_on: Any) -> Any:
+    """Whether a seat may refuse a card it holds: where it ``goes_on`` (N2.4), or else takes over (N2.5)."""
+    return rules.decline == ALWAYS or (rules.decline == ENTRY and not goes_on)
 
 
 @inlined
 def step(table: Any, rules: Any, action: Any) -> None:
     """One ply. ``action`` must be legal."""
     if action == PASS:
-        pass_turn(table, rules)
+        pass_turn(table, rules, False)
     else:
         play(table, rules, action)
 
@@ -179,20 +191,27 @@ def play(table: Any, rules: Any, action: Any) -> None:
 
 
 @inlined
-def pass_turn(table: Any, rules: Any) -> None:
-    """A stop or a pass: what it proves (N6), whose turn it is now (N2.5), and a blocked circle (N2.6)."""
-    seat = table.seat & SEAT_BITS
-    if not may_decline(table, rules):
-        table.void[seat] |= ONE << (table.need - 1)
-    table.turns |= ONE << seat
-    seat = seat + 1 if seat + 1 < rules.players else 0
-    if seat == table.last:
-        if rules.blocked == SKIP and table.need < rules.top_rank:
-            table.need += 1
-        else:
-            table.need = 0
+def pass_turn(table: Any, rules: Any, beyond: Any) -> None:
+    """A stop or a pass: what it proves (N6), whose turn it is now (N2.5), and a blocked circle (N2.6).
+
+    With ``beyond`` the seats after it pass too, up to one that can play or to the end of the circle. Most plies are such passes,
+    and all that a ply takes besides is more work than the pass.
+    """
+    need, last = table.need, table.last
+    seat, turns = table.seat & SEAT_BITS, table.turns
+    while True:
+        if not may_decline(rules, seat == last):
+            table.void[seat] |= ONE << (need - 1)
+        turns |= ONE << seat
+        seat = (seat + 1 if seat + 1 < rules.players else 0) & SEAT_BITS
+        if seat == last:
+            table.need = need + 1 if rules.blocked == SKIP and need < rules.top_rank else 0
+            break
+        if not beyond or table.hand[seat] & COLUMN << (need - 1):
+            break
     table.seat = seat
-    table.fresh = 1 if table.cards[seat & SEAT_BITS] == rules.hand_size else 0  # N2.9
+    table.turns = turns
+    table.fresh = 1 if table.cards[seat] == rules.hand_size else 0  # N2.9
 
 
 @inlined

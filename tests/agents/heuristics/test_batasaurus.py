@@ -263,7 +263,7 @@ def test_every_rule_of_thumb_is_there_by_name() -> None:
     assert list(heuristics(GAME)) == ["random", "highest", "cheapest", "mirror"]
     assert [agent.name for agent in heuristics(GAME).values()] == list(heuristics(GAME))
     assert list(modifiers(GAME)) == ["remember"]
-    assert modifiers("nain_jaune") == {}
+    assert modifiers("patience") == {}
 
 
 @pytest.mark.parametrize("name", RULES)

@@ -7,17 +7,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
-from nainjaune_agents.heuristics import heuristics
-from nainjaune_agents.heuristics.nain_jaune import NAMES, choose
-from nainjaune_env.agent import Turn
+from nainjaune_agents.heuristics import heuristics, modifiers
+from nainjaune_agents.heuristics.nain_jaune import NAMES, Inattentive, choose
+from nainjaune_agents.loading import load_agent
+from nainjaune_env.agent import Memories, Turn
 from nainjaune_env.batch import Batch, legal_actions
 from nainjaune_env.cards import DECK, RANKS, cards_in
+from nainjaune_env.errors import AgentError
 from nainjaune_env.games.nain_jaune import SPEC
 from nainjaune_env.games.nain_jaune.notation import setup_table
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 from nainjaune_env.spec import Setup
-from tests.agents.positions import turns
+from tests.agents.positions import asked, turns
 
 GAME = "nain_jaune"
 SETUPS = [
@@ -229,3 +232,104 @@ def test_searches_can_call_it_on_one_table(name: str) -> None:
         for i in range(4):
             one = choose(NAMES.index(name), turn.tables[i], setup.kernel_rules, turn.legal[i])
             assert one == actions[i]
+
+
+# ---------------------------------------------------------------- not heeding what a pass proves
+
+
+class Listener:
+    """Plays the first legal action, and writes down what is proven of the others: in the observation and in the tables."""
+
+    name = "listener"
+
+    def __init__(self) -> None:
+        self.told: list[list[set[tuple[int, int]]]] = []
+        """A list a call, of a set a decision: (distance, rank)."""
+        self.turns: list[Turn] = []
+
+    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
+        seen = turn.setup.layout.view(turn.observation, "voids")
+        told = []
+        for k in range(len(turn.index)):
+            observed = {(int(other) + 1, int(rank) + 1) for other, rank in np.argwhere(seen[k])}
+            assert observed == absent(turn, turn.tables[k])
+            told.append(observed)
+        self.told.append(told)
+        self.turns.append(turn)
+        return np.array([legal_actions(int(word))[0] for word in turn.legal], np.int64)
+
+
+def absent(turn: Turn, table: Any) -> set[tuple[int, int]]:
+    """What a table says is proven of the others, as (distance from the seat to act, rank)."""
+    n, seat = turn.setup.players, int(table.seat)
+    return {(k, rank) for k in range(1, n) for rank in range(1, 14) if int(table.void[(seat + k) % n]) >> rank - 1 & 1}
+
+
+@pytest.mark.parametrize("players", [2, 4])
+@pytest.mark.parametrize("heeds", [0.0, 0.4, 1.0])
+def test_it_takes_in_so_much_of_what_passes_prove(players: int, heeds: float) -> None:
+    """Never what is not proven; what it has once taken in, or let pass, stays so to the end of the round."""
+    listener = Listener()
+    agent, rng = Inattentive(listener, heeds), np.random.default_rng(1)
+    taken = proven = 0
+    before: dict[tuple[int, int, int], tuple[set[tuple[int, int]], set[tuple[int, int]]]] = {}
+    for (turn,) in asked(SPEC.setup("djeco", players), [agent], seed=2, tables=40, steps=40, skip_forced=False):
+        assert (agent.act(turn, rng) == [legal_actions(int(word))[0] for word in turn.legal]).all()
+        for k, heard in enumerate(listener.told[-1]):
+            truth = absent(turn, turn.tables[k])
+            assert heard <= truth
+            where = (k, int(turn._batch.deals[k]), int(turn.seat[k]))
+            had, knew = before.get(where, (set(), set()))
+            assert heard & knew == had  # of what was proven already
+            taken += len(heard - had)
+            proven += len(truth - knew)
+            before[where] = (heard, truth)
+    assert proven > 100
+    assert abs(taken / proven - heeds) <= 4 * (heeds * (1 - heeds) / proven) ** 0.5
+
+
+def test_nothing_else_is_touched() -> None:
+    """The own hand, and all that tables and observation hold beside the voids."""
+    listener = Listener()
+    agent = Inattentive(listener, 0.0)
+    for (turn,) in asked(SPEC.setup("djeco", 3), [agent], seed=2, tables=10, steps=30):
+        agent.act(turn, np.random.default_rng(0))
+        (seen,) = listener.turns[-1:]
+        observation, tables = seen.observation.copy(), seen.tables.copy()
+        turn.setup.layout.view(observation, "voids")[:] = turn.setup.layout.view(turn.observation, "voids")
+        assert (tables["void"][np.arange(10), turn.seat] == turn.tables["void"][np.arange(10), turn.seat]).all()
+        tables["void"] = turn.tables["void"]
+        assert observation.tobytes() == turn.observation.tobytes()
+        assert tables.tobytes() == turn.tables.tobytes()
+
+
+def test_a_search_that_does_not_heed_draws_worlds_against_what_is_proven() -> None:
+    setup = SPEC.setup("djeco", 4)
+    names = ("tally@search=4", "tally@search=4@heed=0", "tally@search=4@heed=1")
+    agents = [load_agent(name, setup) for name in names]
+    assert [agent.name for agent in agents] == list(names)
+    played: list[list[int]] = [[], [], []]
+    for turns_of in asked(setup, agents, seed=3, tables=20, steps=15):
+        for agent, turn, actions in zip(agents, turns_of, played, strict=True):
+            actions += agent.act(turn, np.random.default_rng(0)).tolist()
+    assert played[0] != played[1]
+    against = 0
+    listener = Listener()
+    for (turn,) in asked(setup, [Inattentive(listener, 0.0)], seed=3, tables=20, steps=15):
+        Inattentive(listener, 0.0).act(turn, np.random.default_rng(0))
+        worlds = listener.turns[-1].worlds(5, np.random.default_rng(0))
+        for table, five in zip(turn.tables, worlds, strict=True):
+            for world in five:
+                ranks = [hand | hand >> 13 | hand >> 26 | hand >> 39 for hand in map(int, world.hand)]
+                against += any(ranks[s] & int(table.void[s]) & 0x1FFF for s in range(4) if s != table.seat)
+    assert against > 100
+
+
+def test_what_cannot_be_heeded_is_refused() -> None:
+    setup = SPEC.setup("djeco", 4)
+    assert list(modifiers(GAME)) == ["heed"]
+    with pytest.raises(AgentError, match=r"from 0 to 1, not 1\.5"):
+        load_agent("tally@heed=1.5", setup)
+    twice = load_agent("tally@heed=0.5@heed=0.5", setup)
+    with pytest.raises(AgentError, match=r"tally@heed=0\.5 remembers, and @heed= is for agents that do not"):
+        Memories(Batch(setup, 1), [twice])
