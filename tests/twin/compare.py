@@ -158,6 +158,7 @@ class Comparer:
         self.knobs = Knobs(**setup.rules.to_dict())
         self.loops = loops_of(setup.game)
         self.batch = Batch(setup, 1, skip_forced=False, observe=False)
+        self.skipping = Batch(setup, 1, skip_forced=True, autoreset=False, observe=False)
         self.names = field_names(setup.players)
         self.tables: Any = self.batch.tables
         self.copies: Any = np.zeros(MAX_PLIES, TABLE)
@@ -187,6 +188,7 @@ class Comparer:
             step_one(table, rules, 0, ACTION[move])
             played.append(move)
         self._check(np.array(rows), np.array(words), start, played, label)
+        self._check_skipping(words, start, played, label)
         if r.over:
             self._note(r, played)
         return played
@@ -200,6 +202,18 @@ class Comparer:
         if ply < 0:
             return
         raise Mismatch(self._story(f"after {ply} plies {what}", start, moves[:ply], label))
+
+    def _check_skipping(self, words: list[int], start: Any, moves: list[str], label: object) -> None:
+        """The kernel by itself: with forced plies made in one go it comes, at every choice and at the end, to the same bytes."""
+        self.skipping.set_tables(0, start)
+        for ply, word in enumerate(words):
+            if word & (word - 1) or ply == len(moves):
+                if word and not word & (word - 1):
+                    return  # stopped in the middle, where nobody is asked
+                if self.skipping.tables[0].tobytes() != self.copies[ply].tobytes():
+                    raise Mismatch(self._story(f"after {ply} plies, the forced ones in one go", start, moves[:ply], label))
+                if ply < len(moves):
+                    self.skipping.step([ACTION[moves[ply]]])
 
     def _story(self, what: str, start: Any, moves: Sequence[str], label: object) -> str:
         n = self.setup.players
