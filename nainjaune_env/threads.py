@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 LEAST_ROWS = 8192
-"""Fewer rows than this are not worth a thread: to wake one took 70 µs where it was measured, as long as to step a thousand tables.
+"""Fewer rows than this are not worth a thread: to wake one took 70 µs where it was measured, as long as a thousand tables take.
 
 Smaller batches gain by standing two or more side by side, each in a thread with a loop of its own.
 """
