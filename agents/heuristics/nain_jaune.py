@@ -230,7 +230,8 @@ def patient_lead(table: Any, rules: Any, moves: Any, counts: Any) -> Any:
         gone |= table.played[seat]
         fewest = min(fewest, np.int64(table.cards[seat]))
     stakes = 2 * fewest <= rules.hand_size or rules.stranded == TWICE_POT
-    kings = count(table.hand[table.seat] & COLUMN << (RANKS - 1))
+    top = rules.top_rank  # the King, but in a short deck
+    tops = count(table.hand[table.seat] & COLUMN << (top - 1))
     most, most_from = np.int64(0), 0
     returns_from, lowest_rank = 0, 0
     for rank in range(1, RANKS + 1):
@@ -239,8 +240,8 @@ def patient_lead(table: Any, rules: Any, moves: Any, counts: Any) -> Any:
         end = run_end(held, rank)
         if end - rank + 1 == table.cards[table.seat]:
             return rank
-        returns = end == RANKS or (counts and in_the_way(gone, rules, end) == 0)
-        if counts and returns and runs_without(table, rank, end) - (kings - (end == RANKS)) <= 1:
+        returns = end == top or (counts and in_the_way(gone, rules, end) == 0)
+        if counts and returns and runs_without(table, rank, end) - (tops - (end == top)) <= 1:
             return rank
         chips = run_chips(table, rules, rank, end)
         if stakes and chips > most:
@@ -258,7 +259,7 @@ def patient_lead(table: Any, rules: Any, moves: Any, counts: Any) -> Any:
 
 @jit
 def runs_without(table: Any, rank: Any, end: Any) -> Any:
-    """The fewest runs that the hand falls into, each card in one of them, once a card of each rank from ``rank`` to ``end`` is gone."""
+    """The fewest runs that all cards fall into, once one of each rank from ``rank`` to ``end`` has left the hand."""
     runs, before = 0, 0
     for other in range(1, RANKS + 1):
         copies = count(table.hand[table.seat] & COLUMN << (other - 1)) - (rank <= other <= end)

@@ -44,9 +44,11 @@ class View:
         self.need = int(table.need)
         self.hand = [text for number, text in enumerate(DECK) if int(table.hand[table.seat]) >> number & 1]
         self.held = {RANKS.index(card[0]) + 1 for card in self.hand}
+        self.sizes = [int(cards) for cards in table.cards[: setup.players]]
         self.pots = {card: int(table.pot[i]) for i, card in enumerate(POT_CARDS)}
         seen = int(np.bitwise_or.reduce(table.played[: setup.players]))
         rules: Any = setup.kernel_rules
+        self.top = int(rules.top_rank)
         deck = [(number, DECK[number]) for number in cards_in(rules.deck)]
         self.elsewhere = [text for number, text in deck if not seen >> number & 1 and text not in self.hand]
 
@@ -87,31 +89,86 @@ def pots(view: View) -> str:
     return max(own, key=lambda card: (view.pots[card], -POT_CARDS.index(card))) if own else lowest(view)
 
 
+def in_the_way(view: View, rank: int) -> int:
+    """Cards elsewhere that could go on where the own run from ``rank`` stops."""
+    end = view.run(rank)[-1]
+    skip = view.setup.rules.to_dict()["blocked"] == "skip"
+    stops = RANKS[end:] if skip else RANKS[end : end + 1]
+    return sum(card[0] in stops for card in view.elsewhere)
+
+
 def tally(view: View) -> str:
     out = [r for r in sorted(view.held) if len(view.run(r)) == len(view.hand)]
     if out:
         return view.play(out[0])
     skip = view.setup.rules.to_dict()["blocked"] == "skip"
 
-    def in_the_way(rank: int) -> int:
-        end = view.run(rank)[-1]
-        stops = RANKS[end:] if skip else RANKS[end : end + 1]
-        return sum(card[0] in stops for card in view.elsewhere)
-
     def score(rank: int) -> tuple[bool, int]:
         run = view.run(rank)
-        sure = len(view.hand) <= 5 and in_the_way(rank) == 0
+        sure = len(view.hand) <= 5 and in_the_way(view, rank) == 0
         if skip:
             return sure, -rank
         chips = sum(view.pots[card] for card in view.pots_on(run))
         above, below = sum(r > run[-1] for r in view.held), sum(r < rank for r in view.held)
-        return sure, 2 * chips + 2 * above - below - in_the_way(rank)
+        return sure, 2 * chips + 2 * above - below - in_the_way(view, rank)
 
     return view.play(max(view.held, key=lambda r: (score(r), -r)))
 
 
+def patient(view: View) -> str:
+    return view.play(first_that(view, to_the_king(view)))
+
+
+def closer(view: View) -> str:
+    returns = to_the_king(view) | {r for r in view.held if in_the_way(view, r) == 0}
+    for rank in sorted(view.held):
+        left = [RANKS.index(card[0]) + 1 for card in view.hand]
+        for played in view.run(rank):
+            left.remove(played)
+        if not left or (rank in returns and at_most_one_lead_goes(left, view.top)):
+            return view.play(rank)
+    return view.play(first_that(view, returns))
+
+
+def to_the_king(view: View) -> set[int]:
+    """Ranks whose runs reach it, or the highest card of a short deck."""
+    return {r for r in view.held if view.run(r)[-1] == view.top}
+
+
+def first_that(view: View, returns: set[int]) -> int:
+    """Out, else the most chips if it is time, else with four cards what ``returns`` the lead, else the lowest."""
+    ranks = sorted(view.held)
+    out = [r for r in ranks if len(view.run(r)) == len(view.hand)]
+    chips = {r: sum(view.pots[card] for card in view.pots_on(view.run(r))) for r in ranks}
+    urgent = view.setup.rules.to_dict()["stranded"] == "twice_pot"
+    rules: Any = view.setup.kernel_rules
+    if out:
+        return out[0]
+    if max(chips.values()) > 0 and (urgent or min(view.sizes) <= rules.hand_size / 2):
+        return max(ranks, key=lambda r: (chips[r], -r))
+    if returns and len(view.hand) <= 4:
+        return min(returns)
+    return ranks[0]
+
+
+def at_most_one_lead_goes(left: list[int], top: int) -> bool:
+    """Whether these ranks can be played in runs of which all but one end with a King.
+
+    A run is begun with the lowest rank that is left, and goes on as far as it can: no other way leaves fewer that do not.
+    """
+    left, without = sorted(left), 0
+    while left:
+        rank = left[0]
+        while rank in left:
+            left.remove(rank)
+            rank += 1
+        without += rank - 1 != top
+    return without <= 1
+
+
 DEFINITIONS: dict[str, Callable[[View], str]] = {
     "lowest": lowest, "highest": highest, "longest": longest, "run_pot": run_pot, "pots": pots, "tally": tally,
+    "patient": patient, "closer": closer,
 }  # fmt: skip
 
 
@@ -204,6 +261,52 @@ def test_tally_goes_out_where_it_can(preset: str) -> None:
 def test_tally_is_lowest_where_blocked_runs_skip() -> None:
     assert led("3s 5s 8h Td Jc Qs", preset="skip")["tally"] == "3"
     assert led("3s 5s 8h Td Jc Qs")["tally"] != "3"
+
+
+def leads(hand: str, moves: str = "", *, preset: str = "classic", dealt: int, **knobs: Any) -> dict[str, str]:
+    """What each leads from ``hand`` at three seats that were dealt so many cards, after these ``moves``."""
+    setup = SPEC.setup(preset, 3, hand=dealt, **knobs)
+    batch = Batch(setup, 1, autoreset=False)
+    assert SPEC.outlook is not None
+    batch.set_tables(0, SPEC.outlook.read(setup, {"hand": hand, "moves": moves}))
+    assert batch.tables[0].need == 0
+    turn = Turn(batch, np.arange(1))
+    return {name: setup.game.actions[int(heuristics(GAME)[name].act(turn, np.random.default_rng(0))[0])] for name in NAMES}
+
+
+def test_patient_keeps_its_stakes_till_half_time() -> None:
+    """It is when the first seat has half of its cards; where a stranded card pays its pot twice over there is no waiting."""
+    assert leads("2 5 7d 10d", "1: 10 J 0: Q K", dealt=6)["patient"] == "2"
+    assert leads("2 5 7d 10d", "1: 9 10 J 0: Q K", dealt=6)["patient"] == "7d"
+    assert leads("2 5 10d Jc", "1: 9 10 J 0: Q K", dealt=6)["patient"] == "Td"  # 3 chips and 6
+    assert leads("2 5 7d 10d", "1: 10 J 0: Q K", dealt=6, preset="tableau")["patient"] == "7d"
+    assert leads("2 5 8 9", "1: 9 10 J 0: Q K", dealt=6)["patient"] == "2"
+
+
+@pytest.mark.parametrize(("hand", "led"), [("2 4 6 K", "K"), ("2 6 J Q", "2"), ("2 4 6 8 K", "2"), ("2 J Q K", "J")])
+def test_patient_leads_its_kings_with_the_last_four_cards(hand: str, led: str) -> None:
+    assert leads(hand, dealt=len(hand.split()))["patient"] == led
+
+
+@pytest.mark.parametrize(
+    ("hand", "led"),
+    [
+        ("3 4 Q K K", "Q"),  # and the other King, and out with 3 and 4
+        ("3 4 4 Q K", "3"),  # two runs would be left
+        ("3 4 5 K K Kh", "Kh"),
+        ("3 4 4 5 5 6 K", "3"),
+        ("3 5 7 9 K", "3"),
+    ],
+)
+def test_closer_goes_out_where_it_is_sure_to(hand: str, led: str) -> None:
+    assert leads(hand, dealt=len(hand.split()))["closer"] == led
+
+
+def test_closer_counts_what_nobody_can_go_on_from() -> None:
+    """With one suit alone the only seven is gone: a six brings the lead back."""
+    moves = leads("2 4 6", "1: 7d 8 9 2: 10d J Q 0: K", dealt=4, suits=1)
+    assert moves["closer"] == "6"
+    assert moves["patient"] == "2"
 
 
 def test_announced_where_silence_is_allowed() -> None:
