@@ -1,7 +1,7 @@
 """Masked softmax in one compiled pass: no row of logits is ever renormalised twice.
 
 Sampling takes one uniform number a row: the largest legal logit is found, the exponentials are summed, and the
-inverse of the cumulated sum is read off, with the log-probability of what was drawn.
+inverse of the cumulated sum is read off, with the log-probability of what was drawn. Only what is legal is looked at.
 """
 
 from __future__ import annotations
@@ -13,30 +13,68 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Chance
+from nainjaune_env.bits import lowest
 from nainjaune_env.jit import jit
 
 
 @jit
-def _sample(logits: Any, legal: Any, uniform: Any, actions: Any, log_probs: Any) -> None:
+def sample_row(logits: Any, legal: Any, uniform: Any) -> Any:
+    """An action drawn from the softmax of ``logits (A,)`` over the word ``legal`` by one ``uniform``, and its log-probability."""
+    top = -math.inf
+    for a in range(logits.shape[0]):
+        if legal >> a & 1 and logits[a] > top:
+            top = logits[a]
+    total = 0.0
+    for a in range(logits.shape[0]):
+        if legal >> a & 1:
+            total += math.exp(logits[a] - top)
+    left = uniform * total
+    chosen = -1
+    for a in range(logits.shape[0]):
+        if legal >> a & 1:
+            weight = math.exp(logits[a] - top)
+            if weight > 0.0:
+                chosen = a  # rounding may leave a rest after the last one
+            left -= weight
+            if left < 0.0:
+                break
+    return chosen, logits[chosen] - top - math.log(total)
+
+
+@jit
+def greedy_row(logits: Any, legal: Any) -> Any:
+    """The action in the word ``legal`` with the largest of ``logits (A,)``, the lowest-numbered of equal ones."""
+    best = -1
+    for a in range(logits.shape[0]):
+        if legal >> a & 1 and (best < 0 or logits[a] > logits[best]):
+            best = a
+    return best
+
+
+@jit
+def _sample(logits: Any, legal: Any, uniform: Any, weights: Any, actions: Any, log_probs: Any) -> None:
     for i in range(logits.shape[0]):
-        top = -math.inf
-        for a in range(logits.shape[1]):
-            if legal[i] >> a & 1 and logits[i, a] > top:
-                top = logits[i, a]
+        top = logits[i, lowest(legal[i])]
+        word = legal[i]
+        while word:
+            top = max(top, logits[i, lowest(word)])
+            word &= word - 1
         total = 0.0
-        for a in range(logits.shape[1]):
-            if legal[i] >> a & 1:
-                total += math.exp(logits[i, a] - top)
+        word = legal[i]
+        while word:
+            a = lowest(word)
+            word &= word - 1
+            weights[a] = math.exp(logits[i, a] - top)
+            total += weights[a]
         left = uniform[i] * total
         chosen = -1
-        for a in range(logits.shape[1]):
-            if legal[i] >> a & 1:
-                weight = math.exp(logits[i, a] - top)
-                if weight > 0.0:
-                    chosen = a  # rounding may leave a rest after the last one
-                left -= weight
-                if left < 0.0:
-                    break
+        word = legal[i]
+        while word and left >= 0.0:
+            a = lowest(word)
+            word &= word - 1
+            if weights[a] > 0.0:
+                chosen = a  # rounding may leave a rest after the last one
+            left -= weights[a]
         actions[i] = chosen
         log_probs[i] = logits[i, chosen] - top - math.log(total)
 
@@ -44,9 +82,12 @@ def _sample(logits: Any, legal: Any, uniform: Any, actions: Any, log_probs: Any)
 @jit
 def _greedy(logits: Any, legal: Any, actions: Any) -> None:
     for i in range(logits.shape[0]):
-        best = -1
-        for a in range(logits.shape[1]):
-            if legal[i] >> a & 1 and (best < 0 or logits[i, a] > logits[i, best]):
+        best = lowest(legal[i])
+        word = legal[i]
+        while word:
+            a = lowest(word)
+            word &= word - 1
+            if logits[i, a] > logits[i, best]:
                 best = a
         actions[i] = best
 
@@ -56,11 +97,14 @@ def sample(
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Actions drawn from the softmax over legal logits, and their log-probabilities.
 
-    ``logits (K, A) float32`` (finite), ``legal (K,) int64`` words, none 0. Gives ``(K,) int64`` and ``(K,) float32``.
+    ``logits (K, A) float32`` (finite; columns beyond the actions are not looked at), ``legal (K,) int64`` words, none 0.
+
+    Gives ``(K,) int64`` and ``(K,) float32``.
     """
     actions = np.empty(len(legal), np.int64)
     log_probs = np.empty(len(legal), np.float32)
-    _sample(logits, legal, rng.random(len(legal)), actions, log_probs)
+    weights = np.empty(logits.shape[1])
+    _sample(logits, legal, rng.random(len(legal)), weights, actions, log_probs)
     return actions, log_probs
 
 

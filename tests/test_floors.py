@@ -31,7 +31,7 @@ FLOORS: dict[str, int] = {
     f"{ENV}.render.*": 4, f"{ENV}.envs.*": 4, ENV: 4,
     # agents
     f"{AGENTS}": 5, f"{AGENTS}.chance": 5, f"{AGENTS}.sampling": 5, f"{AGENTS}.heuristics.*": 5,
-    f"{AGENTS}.exact.*": 5, f"{AGENTS}.search.*": 5, f"{AGENTS}.zoo.*": 5, f"{AGENTS}.networks": 5,
+    f"{AGENTS}.exact.*": 5, f"{AGENTS}.search.*": 5, f"{AGENTS}.cuda.*": 5, f"{AGENTS}.zoo.*": 5, f"{AGENTS}.networks": 5,
     f"{AGENTS}.checkpoint": 5, f"{AGENTS}.devices": 5, f"{AGENTS}.net_agent": 5, f"{AGENTS}.loading": 5,
     f"{AGENTS}.quick_net": 5, f"{AGENTS}.common_layout": 5, f"{AGENTS}.specialised": 5, f"{AGENTS}.spread": 5,
     f"{AGENTS}.arena.*": 6,
@@ -42,7 +42,7 @@ FLOORS: dict[str, int] = {
 
 LIBRARIES: dict[str, set[str]] = {
     "numpy": {"*"},
-    "numba": {f"{ENV}.jit", f"{ENV}.cuda.*"},
+    "numba": {f"{ENV}.jit", f"{ENV}.cuda.*", f"{AGENTS}.cuda.kernels"},
     "gymnasium": {f"{ENV}.envs.*"},
     "pettingzoo": {f"{ENV}.envs.*"},
     "pyspiel": {f"{ENV}.envs.open_spiel"},
@@ -54,7 +54,7 @@ LIBRARIES: dict[str, set[str]] = {
     "pygame": {f"{ENV}.render.window"},
     "torch": {
         f"{AGENTS}.{name}"
-        for name in ("devices", "networks", "net_agent", "quick_net", "specialised", "checkpoint", "trainers.*")
+        for name in ("devices", "networks", "net_agent", "quick_net", "specialised", "checkpoint", "cuda.nets", "trainers.*")
     },
     "safetensors": {f"{AGENTS}.checkpoint"},
     "matplotlib": {f"{AGENTS}.arena.report", f"{AGENTS}.trainers.curves"},

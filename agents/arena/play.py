@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,12 +27,18 @@ def play_out(
     ``rngs(number, index)`` gives what agent ``number`` draws from at the tables ``index``, as ``Seating`` takes it.
     ``after_step`` is told the actions (B,) after each step. Gives the payoff of every seat, shape ``(B, n)``.
 
-    Raises :class:`AgentError` where an agent answers with something other than one whole number a decision.
+    On a GPU only some agents can play, and who draws, draws otherwise: see ``cuda.players``.
+
+    Raises :class:`AgentError` where an agent answers with something other than one whole number a decision, or cannot play there.
     """
     if batch.mode.autoreset:
         raise AgentError("play_out needs a batch that rests at an episode's end: Batch(..., autoreset=False).")
-    payoff = batch.reward.astype(np.int64)
     chance = rngs if callable(rngs) else lambda number, _: rngs[number]
+    if batch.device == "cuda":
+        from ..cuda.players import play_out_there
+
+        return play_out_there(cast(Any, batch), agents, seating, chance, after_step=after_step)
+    payoff = batch.reward.astype(np.int64)
     seated = Seating(batch, agents, seating, chance)
     while not batch.done.all():
         actions = np.zeros(batch.num_tables, np.int64)

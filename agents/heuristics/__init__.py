@@ -2,6 +2,8 @@
 
 Every module defines ``HEURISTICS``, agents by name, and ``play(which, table, rules, moves)``, compiled, for searches to
 play rounds out by: what the :class:`Compiled` agent number ``which`` does at a table whose seat to act has forgotten nothing.
+For tables on a GPU there is ``decide(which, table, rules, moves, kept)``, what it does at a table wiped for its seat, where
+``kept (MEMORY,) uint8`` is what that seat has kept since its last decision of the round, zeros at the first.
 ``random`` is there for every game. A module may also define ``MODIFIERS``: what may stand after any agent's name in that
 game, as ``@word=number``, and makes another agent of it, and ``YARDSTICK``: which of its heuristics no other one beats.
 """

@@ -130,15 +130,24 @@ YARDSTICK = "cheapest"
 """See docs/heuristics.md, as for all of them."""
 
 
+MEMORY = SLOTS
+"""Bytes that a seat keeps: the value in each slot as far as it is known, 0 = not."""
+
+
+@jit
+def decide(which: Any, table: Any, rules: Any, moves: Any, known: Any) -> Any:
+    """:func:`choose`; what is seen now goes into ``known (12,) uint8``."""
+    if rules.memory != GLIMPSE or moves >> MEMORISE & 1:
+        for slot in range(SLOTS):
+            known[slot] = table.layout[table.seat, slot]
+    return choose(which, table, rules, moves, known)
+
+
 @jit
 def choose_all(which: Any, tables: Any, rules: Any, legal: Any, known: Any, actions: Any) -> None:
-    """:func:`choose` at every table; what is seen now goes into ``known (K, 12) uint8``."""
+    """:func:`decide` at every table, with ``known (K, 12) uint8``."""
     for i in range(tables.size):
-        table = tables[i]
-        if rules.memory != GLIMPSE or legal[i] >> MEMORISE & 1:
-            for slot in range(SLOTS):
-                known[i, slot] = table.layout[table.seat, slot]
-        actions[i] = choose(which, table, rules, legal[i], known[i])
+        actions[i] = decide(which, tables[i], rules, legal[i], known[i])
 
 
 class RuleOfThumb:

@@ -328,6 +328,16 @@ YARDSTICK = "closer"
 """See docs/heuristics.md, as for all of them."""
 
 
+MEMORY = 0
+"""Bytes that it keeps."""
+
+
+@jit
+def decide(which: Any, table: Any, rules: Any, moves: Any, kept: Any) -> Any:
+    """:func:`choose`, of a seat that keeps nothing."""
+    return choose(which, table, rules, moves)
+
+
 @jit
 def choose_all(which: Any, tables: Any, rules: Any, legal: Any, actions: Any) -> None:
     """:func:`choose` at every table."""

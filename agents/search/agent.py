@@ -16,6 +16,7 @@ largest edge, and taking off what the other seats get would bring in what is not
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,12 +31,16 @@ from nainjaune_env.worlds import draw_worlds, generator_states
 from .rollouts import Logits, Rollouts, Scorer, rollouts_by
 
 WORLDS = 4096
-"""Worlds, those of one decision more, that are looked into at once: memory does not grow with the number of decisions."""
+"""Worlds that are looked into at once where nothing else is said: memory does not grow with the number of decisions."""
 MAX_DEALS = 10_000
 UNLIKELY = -np.log(1000.0)
 """Of an action, in nats against the likeliest: less is not tried."""
 ERRORS_PER_NAT = 0.2
 """What a nat of the prior counts, in standard errors of an action's mean. Both numbers: docs/search.md."""
+
+
+Drawer = Callable[[Setup, NDArray[Any], NDArray[np.int64], NDArray[np.uint64]], Any]
+"""What draws worlds, as ``worlds.draw_worlds`` does: an array of them, or what takes a row of booleans as an index like one."""
 
 
 @dataclass(frozen=True)
@@ -56,17 +61,29 @@ class SearchAgent:
     """Plays what a search finds best. It is handed no table but those that the seat to act may see."""
 
     def __init__(
-        self, name: str, rollouts: Rollouts, deals: int, *, halving: bool = True, prior: Logits | None = None
+        self,
+        name: str,
+        rollouts: Rollouts,
+        deals: int,
+        *,
+        halving: bool = True,
+        prior: Logits | None = None,
+        draw: Drawer = draw_worlds,
+        at_once: int = WORLDS,
     ) -> None:
         """``deals`` for each action tried on average: with ``halving`` more for the better ones, without it for all alike.
 
         ``prior`` says by what a seat observes how likely each action is; without one all legal actions are tried, none favoured.
+        ``draw`` makes the worlds for the ``rollouts``, so many ``at_once`` and those of one decision more, on which nothing found
+        depends.
         """
         self.name = name
         self.deals = deals
         self.halving = halving
         self._rollouts = rollouts
         self._prior = prior
+        self._draw = draw
+        self._at_once = at_once
 
     def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
         """The action found best, shape ``(K,)``; nothing is searched where there is one alone to try."""
@@ -100,7 +117,7 @@ class SearchAgent:
         states: NDArray[np.uint64],
     ) -> Values:
         deals = schedule(_number(tried), self.deals, halving=self.halving)
-        groups = (deals.sum(axis=0).cumsum() - 1) // WORLDS
+        groups = (deals.sum(axis=0).cumsum() - 1) // self._at_once
         parts = [
             self._search_part(setup, tables[these], tried[these], nats[these], states[these], deals[:, these])
             for these in np.split(np.arange(len(tables)), np.flatnonzero(np.diff(groups)) + 1)
@@ -118,7 +135,7 @@ class SearchAgent:
     ) -> tuple[NDArray[Any], ...]:
         """The fields of :class:`Values` for some tables, with so many ``deals (P, K)`` in each phase."""
         owner = np.repeat(np.arange(len(tables)), deals.sum(axis=0))
-        worlds = draw_worlds(setup, tables, owner, states)
+        worlds = self._draw(setup, tables, owner, states)
         phase = np.concatenate([np.repeat(np.arange(len(deals)), column) for column in deals.T])
         sums = Sums(len(tables), len(setup.game.actions))
         for number in range(len(deals)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import warnings
 from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, Literal
@@ -13,19 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nainjaune_env.batch import _SAVED, Batch, loops_of
-from nainjaune_env.cuda.compiler import find_cuda
+from nainjaune_env.cuda.device import OnDevice, is_numbas
 from nainjaune_env.errors import DealError, DeviceError, IllegalActionError, choose_one
 from nainjaune_env.jit import instantiate
 from nainjaune_env.mode import Mode
 from nainjaune_env.prng import streams
 from nainjaune_env.spec import Setup
-
-THREADS = 128
-"""Threads of a block: a warp for each of a processor's four schedulers.
-
-Larger blocks would leave processors idle in small batches (65,536 tables are 512 blocks, about four for each processor of an
-H200), and of these a processor has registers for nine at once (56 a thread, as the assembler counts them).
-"""
 
 
 def kernels_of(setup: Setup, mode: Mode) -> ModuleType:
@@ -38,11 +30,11 @@ def kernels_of(setup: Setup, mode: Mode) -> ModuleType:
         loops=loops_of(setup.game),
         rules=setup.kernel_rules,
         mode=mode,
-        SCRATCH=2 * setup.players,
+        SCRATCH=setup.players,
     )
 
 
-class CudaBatch(Batch):
+class CudaBatch(OnDevice, Batch):
     """``B`` tables on a GPU: the games that :class:`~nainjaune_env.batch.Batch` plays for the same seed, to the byte.
 
     Attributes and methods are those of ``Batch``; what differs is where arrays lie. All of them, and all that a method gives,
@@ -84,23 +76,21 @@ class CudaBatch(Batch):
         """
         if checks not in ("now", "later"):
             raise DeviceError(choose_one("time of checks", checks, ("now", "later")))
-        self._cuda = find_cuda()
         self._checks = checks
-        self._stream: Any = self._cuda.external_stream(stream) if stream else 0
-        self._rooms: dict[str, Any] = {}
+        self._open(stream)
         super().__init__(setup, num_tables, **options)
 
     def __getstate__(self) -> dict[str, Any]:
         self.check()
-        left = ("_cuda", "_kernels", "_stream", "_rooms")
+        left = ("_cuda", "_kernels", "stream", "_stream", "_rooms")
         state = {name: value for name, value in super().__getstate__().items() if name not in left}
-        arrays = {name for name, value in state.items() if _is_numbas(value)}
+        arrays = {name for name, value in state.items() if is_numbas(value)}
         return {name: self.fetch(value) if name in arrays else value for name, value in state.items()} | {"_placed": arrays}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         placed = state.pop("_placed")
         super().__setstate__(state)
-        self._cuda, self._stream, self._rooms = find_cuda(), 0, {}  # a stream is another process's
+        self._open()  # a stream is another process's
         for name in placed:
             setattr(self, name, self.place(state[name]))
 
@@ -109,7 +99,7 @@ class CudaBatch(Batch):
         return self.place(values), carry
 
     @functools.cached_property
-    def _kernels(self) -> ModuleType:
+    def _kernels(self) -> ModuleType:  # type: ignore[override]
         return kernels_of(self.setup, self._mode)
 
     @functools.cached_property
@@ -120,42 +110,6 @@ class CudaBatch(Batch):
     def _written(self) -> tuple[Any, ...]:
         """The arrays that a kernel writes, in the order of its arguments."""
         return (self.legal, self.observation, self.mask, self.reward, self._credited, self.deals, self.done)
-
-    def _run(self, name: str, threads: int, *arrays: Any) -> None:
-        """Queue the kernel ``name`` with so many threads."""
-        if threads == 0:
-            return
-        with warnings.catch_warnings():
-            # numba warns of grids that leave most of a GPU idle, as a small batch must
-            warnings.simplefilter("ignore")
-            launch = getattr(self._kernels, name)[-(-threads // THREADS), min(threads, THREADS), self._stream]
-        launch(*arrays)
-
-    def _room(self, name: str, shape: tuple[int, ...], dtype: Any) -> Any:
-        """Uninitialised memory on the device for what ``name`` gives, the same again while it is asked for in the same shape."""
-        room = self._rooms.get(name)
-        if room is None or tuple(room.shape) != shape:
-            room = self._rooms[name] = self._cuda.device_array(shape, dtype)
-        return room
-
-    def _on_device(self, array: object) -> Any:
-        """``array`` as one of numba's where it lies on the device, else None."""
-        if _is_numbas(array):
-            return array
-        return self._cuda.as_cuda_array(array) if hasattr(array, "__cuda_array_interface__") else None
-
-    # ---- to the device, and back ---------------------------------------------------------------------------------
-
-    def place(self, array: NDArray[Any]) -> Any:
-        """A copy of ``array`` on the device."""
-        return self._cuda.to_device(np.ascontiguousarray(array), stream=self._stream)
-
-    def fetch(self, array: Any) -> NDArray[Any]:
-        """A copy of a device array as one of NumPy's, once all that was queued before is done."""
-        copy: NDArray[Any] = array.copy_to_host(stream=self._stream)
-        if self._stream:
-            self._stream.synchronize()
-        return copy
 
     def synchronize(self) -> None:
         """Wait until all that was queued is done, and raise what it has found: see :meth:`check`."""
@@ -278,11 +232,11 @@ class CudaBatch(Batch):
             getattr(self, name).copy_to_device(np.ascontiguousarray(saved[name]), stream=self._stream)
 
     def set_tables(self, which: Any, rows: Any) -> None:
-        """As ``Batch.set_tables``; ``rows`` are NumPy's."""
+        """As ``Batch.set_tables``; ``rows`` may lie on the device."""
         index = self._index(which)
-        given = np.broadcast_to(self._records(rows, index.size), (index.size,))
-        self._run("enter", index.size, self.tables, index, self.place(given), *self._written)
-
-
-def _is_numbas(array: object) -> bool:
-    return bool(getattr(array, "__cuda_ndarray__", False))
+        given = self._on_device(rows)
+        if given is None:
+            given = self.place(np.broadcast_to(self._records(rows, index.size), (index.size,)))
+        elif given.dtype != self.game.table or given.shape != index.shape:
+            raise DealError(f"{index.size} tables are set, by as many records, not by {given.dtype} of shape {given.shape}.")
+        self._run("enter", index.size, self.tables, index, given, *self._written)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -25,27 +25,36 @@ class StandIn:
         return np.zeros(shape, dtype)
 
 
-class Compiled(CudaBatch):
-    """A batch whose kernels are compiled to PTX, by name and compute capability, and not run."""
+class CompilesOnly:
+    """Mixed into a class that runs kernels: they are compiled to PTX, by name and compute capability, and not run."""
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        self.ptx: dict[tuple[str, tuple[int, int]], str] = {}
-        super().__init__(*args, **options)
+    _kernels: Any
+    ptx: dict[tuple[str, tuple[int, int]], str]
 
     def _run(self, name: str, threads: int, *arrays: Any) -> None:
         from numba import cuda
 
+        ptx = self.__dict__.setdefault("ptx", {})
         kernel = getattr(self._kernels, name)
         signature = tuple(cuda.typing.typeof.typeof(array) for array in arrays)
         for capability in CAPABILITIES:
-            if (name, capability) not in self.ptx:
-                self.ptx[name, capability] = cuda.compile_ptx(kernel.py_func, signature, cc=capability)[0]
+            if (name, capability) not in ptx:
+                ptx[name, capability] = cuda.compile_ptx(kernel.py_func, signature, cc=capability)[0]
 
     def _on_device(self, array: object) -> Any:
         return array if isinstance(array, np.ndarray) else None
 
     def fetch(self, array: Any) -> NDArray[Any]:
         return array
+
+
+class Compiled(CompilesOnly, CudaBatch):
+    """A batch whose kernels are compiled and not run."""
+
+
+def kernels_in(module: ModuleType) -> set[str]:
+    """The names of the kernels of a module."""
+    return {name for name, value in vars(module).items() if hasattr(value, "py_func") and value.__module__ == module.__name__}
 
 
 def stand_in_device() -> Any:

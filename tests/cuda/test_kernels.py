@@ -29,7 +29,7 @@ def _without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     from . import compiling
 
     monkeypatch.setattr(numba.cuda.dispatcher, "get_current_device", compiling.stand_in_device)
-    monkeypatch.setattr("nainjaune_env.cuda.batch.find_cuda", compiling.StandIn)
+    monkeypatch.setattr("nainjaune_env.cuda.device.find_cuda", compiling.StandIn)
 
 
 def constant_bytes(ptx: str) -> int:

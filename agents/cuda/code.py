@@ -1,0 +1,33 @@
+"""The kernels of this room for one setup."""
+
+from __future__ import annotations
+
+import hashlib
+from types import ModuleType
+
+from nainjaune_env.batch import loops_of
+from nainjaune_env.jit import instantiate
+from nainjaune_env.spec import Setup
+
+from ..heuristics import rules_of_thumb
+from ..search.rollouts import compiled_for
+
+UNIFORM = -1
+"""In place of the number of a rule of thumb: every legal action alike."""
+
+
+def kernels_of(setup: Setup, rule: int = UNIFORM) -> ModuleType:
+    """``kernels`` for one setup, with rollouts by the rule of thumb number ``rule``: rules of the game and rule are constants."""
+    about = repr((setup.kernel_rules, rule))  # the same text in every process
+    return instantiate(
+        f"{__package__}.kernels",
+        f"{setup.game.name}-{hashlib.sha256(about.encode()).hexdigest()[:16]}",
+        game=setup.game.kernel,
+        loops=loops_of(setup.game),
+        rules_of_thumb=rules_of_thumb(setup.game.name),
+        searching=compiled_for(setup.game),
+        rules=setup.kernel_rules,
+        TABLE=setup.game.table,
+        SEATS=setup.players,
+        RULE=rule,
+    )

@@ -1,0 +1,58 @@
+"""Networks at tables on a GPU: torch computes on the observations where they lie, and nothing is copied to the host."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from nainjaune_env.cuda.batch import CudaBatch
+
+from ..devices import check_device
+from ..networks import PolicyValueNet
+
+DEVICE = "cuda"
+MOST = 1 << 16
+"""Observations that go through all layers at once: their features take memory, and more of them are no faster."""
+
+
+def shared(array: Any) -> Tensor:
+    """The same memory as torch's."""
+    return torch.as_tensor(array, device=DEVICE)
+
+
+class NetPlayer:
+    """A network in some of the seats."""
+
+    def __init__(self, batch: CudaBatch, agent: Any, states: Any, *, quick: bool) -> None:
+        """``agent`` is a ``net_agent.NetAgent``, whose network is copied; ``states (B,) uint64`` is what it draws from, or None.
+
+        With ``quick`` layers multiply in bfloat16. Raises :class:`DeviceError` where torch can use no GPU.
+        """
+        net: PolicyValueNet = agent.net
+        self.states = states
+        self._net = copy.deepcopy(net).to(check_device(DEVICE)).eval()
+        self._quick = quick
+        self._batch = batch
+        self._seats: Tensor | None = None
+        self._memory = torch.zeros((batch.num_tables, batch.num_players, net.recurrent), device=DEVICE)
+
+    @torch.inference_mode()
+    def logits(self, turns: Any, number: int) -> tuple[Tensor, Tensor]:
+        """The tables at which agent ``number`` is at turn, ``(K,) int64``, and its logits there ``(K, A) float32``."""
+        which = torch.nonzero(shared(turns) == number)[:, 0]
+        observation = shared(self._batch.observation)
+        if not self._net.recurrent:
+            return which, torch.cat([self._forward(observation[part], None)[0] for part in torch.split(which, MOST)])
+        seats = shared(self._batch.seat)[which]
+        logits, after = self._forward(observation[which], self._memory[which, seats])
+        assert after is not None
+        self._memory[which, seats] = after.float()
+        return which, logits
+
+    def _forward(self, observation: Tensor, state: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        with torch.autocast(DEVICE, torch.bfloat16, enabled=self._quick):
+            logits, _, after = self._net(observation, state)
+        return logits.contiguous(), after

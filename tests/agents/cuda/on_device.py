@@ -1,0 +1,129 @@
+"""Networks at simulated tables, with torch on the CPU beside them, and what is refused: run by `test_simulator`."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nainjaune_agents.arena.play import play_out
+from nainjaune_agents.cuda import nets
+from nainjaune_agents.cuda.players import Players
+from nainjaune_agents.cuda.rollouts import NetRollouts, RuleRollouts, rollouts_there
+from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.loading import load_agent
+from nainjaune_agents.net_agent import NetAgent
+from nainjaune_agents.networks import PolicyValueNet
+from nainjaune_agents.sampling import greedy_row
+from nainjaune_agents.search import rollouts_by
+from nainjaune_env.batch import Batch
+from nainjaune_env.errors import AgentError
+from nainjaune_env.prng import RowStreams, streams
+from nainjaune_env.registry import make_setup
+from nainjaune_env.spec import Setup
+from nainjaune_env.worlds import generator_states
+
+CLASSIC = make_setup(None, "classic", 3)
+GLIMPSE = make_setup(None, "batasaurus", 2)
+
+
+@pytest.fixture(autouse=True)
+def _torch_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = Players._on_device
+
+    def taken(self: Players, array: Any) -> Any:
+        return self.place(array.numpy()) if isinstance(array, torch.Tensor) else real(self, array)
+
+    monkeypatch.setattr(nets, "DEVICE", "cpu")
+    monkeypatch.setattr(nets, "shared", lambda array: torch.from_numpy(array.copy_to_host()))
+    monkeypatch.setattr(Players, "_on_device", taken)
+
+
+def untrained(setup: Setup, name: str = "net", *, recurrent: int = 0, stochastic: bool = False) -> NetAgent:
+    net = PolicyValueNet(setup.layout, len(setup.game.actions), [8], torch.Generator().manual_seed(3), recurrent=recurrent).eval()
+    with torch.no_grad():
+        net.policy.weight *= 100  # decided, and so not by rounding
+    return NetAgent(name, net, stochastic=stochastic)
+
+
+def batch(setup: Setup, device: str, tables: int = 6) -> Batch:
+    return Batch(setup, tables, seed=4, autoreset=False, device=device)
+
+
+@pytest.mark.parametrize(("setup", "recurrent"), [(CLASSIC, 0), (GLIMPSE, 5)], ids=["sees", "remembers"])
+def test_a_network_plays_as_on_the_cpu_beside_a_rule_of_thumb(setup: Setup, recurrent: int) -> None:
+    rule = list(heuristics(setup.game.name).values())[-1]
+    agents = [untrained(setup, recurrent=recurrent), rule]
+    seating = np.random.default_rng(2).integers(0, 2, (6, setup.players))
+    rngs = [np.random.default_rng(0)] * 2
+    found, expected = (play_out(batch(setup, device), agents, seating, rngs) for device in ("cuda", "cpu"))
+    assert found.tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("random", [True, False], ids=["random", "a network's policy"])
+def test_who_draws_has_a_generator_for_each_table(random: bool) -> None:
+    """The same as on the CPU, where each table has one there too."""
+    agent = heuristics("nain_jaune")["random"] if random else untrained(CLASSIC, stochastic=True)
+    seating = np.zeros((6, 3), np.int64)
+    found = play_out(batch(CLASSIC, "cuda"), [agent], seating, [np.random.default_rng(7)])
+    states = generator_states(np.random.default_rng(7).random(6))
+    if random:  # drawn as ``Batch.sample`` draws
+        host = batch(CLASSIC, "cpu")
+        payoff = host.reward.astype(np.int64)
+        while not host.done.all():
+            host.step(host.sample(states))
+            payoff += host.reward
+    else:
+        payoff = play_out(batch(CLASSIC, "cpu"), [agent], seating, lambda _, index: RowStreams(states, index))
+    assert found.tolist() == payoff.tolist()
+
+
+@pytest.mark.parametrize("stochastic", [False, True])
+def test_rollouts_by_a_network_are_those_of_the_cpu(stochastic: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("nainjaune_agents.quick_net.fast_dtype", lambda: torch.float32)
+    monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())  # the one in bfloat16 rounds not as the other
+    host = batch(CLASSIC, "cpu", 3)
+    agent = untrained(CLASSIC, stochastic=stochastic)
+    rollouts = rollouts_there(agent, CLASSIC)
+    assert isinstance(rollouts, NetRollouts)
+    monkeypatch.setattr("nainjaune_agents.cuda.rollouts.ROWS", 5)
+    found = rollouts.values(host.tables, host.legal)
+    assert found.tolist() == rollouts_by(agent, CLASSIC).values(host.tables, host.legal).tolist()
+
+
+def test_worlds_can_be_picked() -> None:
+    host, draws = batch(CLASSIC, "cpu", 3), streams(3, 3)
+    rollouts = rollouts_there(heuristics("nain_jaune")["longest"], CLASSIC)
+    assert isinstance(rollouts, RuleRollouts)
+    worlds = rollouts.draw(CLASSIC, host.redacted(), np.array([0, 0, 2]), draws)
+    words = host.legal[[0, 0, 2]]
+    some = np.array([False, True, True])
+    assert len(worlds[some]) == 2
+    assert rollouts.values(worlds[some], words[some]).tolist() == rollouts.values(worlds, words)[some].tolist()
+    assert draws.tolist()[1] == streams(3, 3).tolist()[1]
+
+
+@pytest.mark.parametrize("name", ["tally@search=4", "zoo:strong@search=2"])
+def test_an_agent_that_cannot_play_there_is_told_who_can(name: str) -> None:
+    four = make_setup(None, "djeco", 4)
+    seats, rngs = np.zeros((1, 4), np.int64), [np.random.default_rng(0)]
+    with pytest.raises(AgentError, match=f"'{name}' does not play .*: networks do, .*, and random, highest, .*On the CPU"):
+        play_out(batch(four, "cuda", 1), [load_agent(name, four)], seats, rngs)
+
+
+def test_a_rule_of_thumb_of_another_game_is_refused() -> None:
+    other, seats = heuristics("batasaurus")["cheapest"], np.zeros((1, 3), np.int64)
+    with pytest.raises(AgentError, match="'cheapest' does not play at tables on a GPU"):
+        play_out(batch(CLASSIC, "cuda", 1), [other], seats, [np.random.default_rng(0)])
+
+
+def test_no_rollouts_by_who_remembers() -> None:
+    with pytest.raises(AgentError, match="which remembers"):
+        rollouts_there(heuristics("batasaurus")["cheapest"], GLIMPSE)
+
+
+def test_of_equal_logits_the_lowest_action_is_played() -> None:
+    assert greedy_row(np.array([5.0, 1.0, 1.0], np.float32), np.int64(0b110)) == 1

@@ -1,0 +1,98 @@
+"""The same games and rollouts on any device, as plain numbers; run under CUDA's simulator by `test_simulator`.
+
+NUMBA_ENABLE_CUDASIM=1 NUMBA_DISABLE_JIT=1 python -W error -m tests.agents.cuda.playing
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import numpy as np
+
+from nainjaune_agents.arena.play import play_out
+from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.loading import load_agent
+from nainjaune_agents.search import SearchAgent, rollouts_by
+from nainjaune_env.agent import Turn
+from nainjaune_env.batch import Batch
+from nainjaune_env.prng import streams
+from nainjaune_env.registry import make_setup
+from nainjaune_env.spec import Setup
+
+TABLES: dict[str, tuple[str, int, dict[str, Any]]] = {
+    "classic": ("classic", 4, {}),
+    "skip": ("skip", 3, {"decline": "always"}),
+    "batasaurus": ("batasaurus", 3, {}),
+    "known cards": ("batasaurus", 2, {"memory": "perfect"}),
+}
+"""Two games; seats that must remember, and that need not."""
+
+
+def setups() -> dict[str, Setup]:
+    """By name."""
+    return {name: make_setup(None, preset, players, **knobs) for name, (preset, players, knobs) in TABLES.items()}
+
+
+def play(setup: Setup, device: str, deals: int = 8) -> dict[str, Any]:
+    """All rules of thumb in all seats: what is done, and what it comes to."""
+    agents = [agent for name, agent in heuristics(setup.game.name).items() if name != "random"]
+    batch = Batch(setup, deals, seed=3, autoreset=False, device=device)
+    seating = np.random.default_rng(1).integers(0, len(agents), (deals, setup.players))
+    done: list[list[int]] = []
+
+    def stepped(actions: np.ndarray) -> None:
+        done.append(actions.tolist())
+
+    rngs = [np.random.default_rng(0)] * len(agents)  # none draws
+    payoff = play_out(batch, agents, seating, rngs, after_step=stepped)
+    while not any(done[-1]):  # a GPU looks now and then whether all are at rest
+        done.pop()
+    return {"payoff": payoff.tolist(), "actions": done}
+
+
+def search(setup: Setup, device: str) -> dict[str, Any]:
+    """What searches find, by each kind of rollouts that is compiled, with and without halving."""
+    batch, draws = Batch(setup, 5, seed=2), streams(3, 5)
+    for _ in range(6):
+        batch.step(batch.sample(draws))
+    turn, found = Turn(batch, np.arange(5)), {}
+    for name in ("random", "longest", "cheapest"):
+        if name not in heuristics(setup.game.name):
+            continue
+        agent = load_agent(name, setup)
+        options: dict[str, Any] = {}
+        if device == "cuda":
+            from nainjaune_agents.cuda import rollouts as there
+
+            there.COUNTED = 2  # fewer than tables: counted in three goes
+            rollouts = there.rollouts_there(agent, setup)
+            options = {"draw": rollouts.draw, "at_once": 12}
+        else:
+            rollouts = rollouts_by(agent, setup)
+        for halving in (False, True):
+            expert = SearchAgent("expert", rollouts, 3, halving=halving, **options)
+            values = expert.evaluate_actions(turn, np.random.default_rng(5))
+            found[f"{name}, halving {halving}"] = [
+                np.nan_to_num(values.mean).tolist(),
+                values.count.tolist(),
+                values.action.tolist(),
+            ]
+    return found
+
+
+def everything(device: str) -> dict[str, Any]:
+    """All of it, by name."""
+    found: dict[str, Any] = {name: play(setup, device) for name, setup in setups().items()}
+    for name in ("classic", "skip", "known cards"):
+        found[f"search, {name}"] = search(setups()[name], device)
+    return found
+
+
+def main() -> None:
+    json.dump(everything("cuda"), sys.stdout)
+
+
+if __name__ == "__main__":
+    main()

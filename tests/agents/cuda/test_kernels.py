@@ -1,0 +1,76 @@
+"""Every kernel of players and rollouts compiles for the GPUs it is meant for, and fits them; no GPU is needed for that."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+
+import numpy as np
+import pytest
+
+from nainjaune_agents.heuristics import rules_of_thumb
+from nainjaune_env.jit import JIT_ENABLED
+from nainjaune_env.registry import game_names, get_game
+from nainjaune_env.spec import Setup
+from tests.cuda.test_kernels import CONSTANT_MEMORY, constant_bytes
+
+pytestmark = [
+    pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed (the extra 'cuda')"),
+    pytest.mark.skipif(not JIT_ENABLED, reason="the compiler is switched off"),
+]
+
+
+@pytest.fixture
+def _without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    import numba.cuda.dispatcher
+
+    from tests.cuda import compiling
+
+    monkeypatch.setattr(numba.cuda.dispatcher, "get_current_device", compiling.stand_in_device)
+    monkeypatch.setattr("nainjaune_env.cuda.device.find_cuda", compiling.StandIn)
+
+
+def all_kernels(setup: Setup) -> tuple[dict[tuple[str, tuple[int, int]], str], set[str]]:
+    """What every kernel compiles to, by name and compute capability, and the names of those that there are."""
+    from nainjaune_agents.cuda import rollouts
+    from nainjaune_agents.cuda.players import Players
+    from tests.cuda.compiling import Compiled, CompilesOnly, kernels_in
+
+    class Rollouts(CompilesOnly, rollouts.RuleRollouts):
+        pass
+
+    class Seated(CompilesOnly, Players):
+        pass
+
+    batch = Compiled(setup, 3)
+    rules = rules_of_thumb(setup.game.name)
+    assert rules is not None
+    best = rules.HEURISTICS[rules.YARDSTICK]
+    uniform, by_rule = Rollouts(setup), Rollouts(setup, best.which)
+    uniform.draw(setup, batch.tables, np.array([0, 0, 1]), np.zeros(3, np.uint64))
+    for made in (uniform, by_rule):
+        made.values(batch.tables, batch.legal)
+    seated = Seated(batch, [best], np.zeros((3, setup.players), np.int64), lambda _: np.zeros(3, np.uint64))
+    seated.actions()
+    seated.add_rewards(np.zeros((3, setup.players), np.int64))
+    words, states, logits = np.zeros(3, np.int64), np.zeros(3, np.uint64), np.zeros((3, batch.num_actions), np.float32)
+    seated._run("choose_uniform", 3, words, words, batch.legal, np.zeros((1, 3), np.uint64), words)
+    seated._run("choose_greedily", 3, words, logits, batch.legal, words)
+    seated._run("choose_by_chance", 3, words, logits, batch.legal, states, words)
+    seated._run("branch", 3, batch.tables, words, words, batch.tables)
+    seated._run("settle", 3, batch.tables, batch.tables, words, np.zeros(3, np.int32))
+    return {**uniform.ptx, **by_rule.ptx, **seated.ptx}, kernels_in(seated._kernels)
+
+
+@pytest.mark.usefixtures("_without_a_gpu")
+@pytest.mark.parametrize("game", game_names())
+def test_every_kernel_compiles_to_ptx_for_the_gpus_it_is_meant_for(game: str) -> None:
+    from tests.cuda.compiling import CAPABILITIES
+
+    compiled, kernels = all_kernels(get_game(game).setup())
+    assert compiled.keys() == {(name, capability) for name in kernels for capability in CAPABILITIES}
+    for (name, (major, minor)), ptx in compiled.items():
+        assert f".target sm_{major}{minor}" in ptx
+        assert re.search(rf"^\.visible \.entry \w*{name}", ptx, re.MULTILINE), name
+        assert not re.search(r"^\s*call", ptx, re.MULTILINE), name  # everything is merged into the kernel
+        assert constant_bytes(ptx) <= CONSTANT_MEMORY
