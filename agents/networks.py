@@ -11,6 +11,9 @@ from torch import Tensor, nn
 
 from nainjaune_env.layout import Layout
 
+Layers = list[tuple[Tensor, Tensor]]
+"""Weight ``(out, in)`` and bias ``(out,)`` of linear layers, one after the other."""
+
 
 class ObservationNet(nn.Module):
     """The part that networks share: the bytes of an observation, as small floats, through an MLP.
@@ -50,6 +53,10 @@ class ValueNet(ObservationNet):
         """Values ``(K,) float32`` of ``observation (K, size) uint8``."""
         value: Tensor = self.value(self.features(observation))
         return value.squeeze(-1).float()
+
+    def layers(self, dtype: torch.dtype) -> Layers:
+        """As :meth:`PolicyValueNet.layers`: the value is all there is."""
+        return _layers(self, [self.value], dtype)
 
 
 class PolicyValueNet(ObservationNet):
@@ -129,6 +136,13 @@ class PolicyValueNet(ObservationNet):
             seen = torch.cat([seen, torch.sigmoid(self.recall(state)), state], dim=1)
         return self.body(seen), state
 
+    def layers(self, dtype: torch.dtype) -> Layers:
+        """What a net that remembers nothing is, over the bytes as they are: the heads side by side, the value last.
+
+        For :func:`through`. Gradients flow back to the parameters, which stay as they are; ``dtype`` is what is multiplied.
+        """
+        return _layers(self, [self.policy, self.value], dtype)
+
     @property
     def device(self) -> torch.device:
         """Where it computes."""
@@ -174,6 +188,28 @@ class BeliefHead(nn.Module):
         """
         goal = all_seen[:, self.first :].float() / self.high
         return nn.functional.binary_cross_entropy_with_logits(self.guess(features).float(), goal)
+
+
+def through(layers: Layers, observation: Tensor) -> Tensor:
+    """What the last of some ``layers`` gives of ``observation (K, size) uint8``."""
+    return nn.functional.linear(before_last(layers, observation), *layers[-1])
+
+
+def before_last(layers: Layers, observation: Tensor) -> Tensor:
+    """What the last of some ``layers`` takes, a ReLU after each of the others; of just one the bytes as they are."""
+    x = observation.to(layers[0][0].dtype)  # bytes are exact in bfloat16 too
+    for weight, bias in layers[:-1]:
+        x = nn.functional.linear(x, weight, bias).relu_()
+    return x
+
+
+def _layers(net: ObservationNet, heads: Sequence[nn.Linear], dtype: torch.dtype) -> Layers:
+    linear = [layer for layer in net.body if isinstance(layer, nn.Linear)]
+    weights = [*(layer.weight for layer in linear), torch.cat([head.weight for head in heads])]
+    biases = [*(layer.bias for layer in linear), torch.cat([head.bias for head in heads])]
+    weights[0] = weights[0] * net.factor  # the first layer takes in how bytes are scaled
+    biases[0] = torch.addmv(biases[0], weights[0], net.zero, alpha=-1)
+    return [(weight.to(dtype), bias.to(dtype)) for weight, bias in zip(weights, biases, strict=True)]
 
 
 def _mlp(inputs: int, hidden: Sequence[int], generator: torch.Generator) -> nn.Sequential:

@@ -25,8 +25,8 @@ from .networks import PolicyValueNet
 SIZES = (16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
 """How many observations go through all layers at once: the next of these, the rest being whatever was there before.
 
-torch makes a kernel for each size that it meets with bfloat16, which takes longer than to use it; and of more than the largest
-the features leave the processor's cache.
+torch makes a kernel for each size that it meets with bfloat16, which takes longer than to use it (with float32 it does not, and
+just as many go through); and of more than the largest the features leave the processor's cache.
 """
 
 
@@ -41,10 +41,10 @@ def fast_dtype() -> torch.dtype:
 
 
 class QuickNet:
-    """The logits of a network that remembers nothing."""
+    """The logits of a network that remembers nothing, and its values."""
 
-    def __init__(self, net: PolicyValueNet, dtype: torch.dtype | None = None) -> None:
-        """``net`` is copied as it is now, to the CPU and ``dtype`` (None: :func:`fast_dtype`).
+    def __init__(self, net: PolicyValueNet, dtype: torch.dtype | None = None, *, value: bool = False) -> None:
+        """``net`` is copied as it is now, to the CPU and ``dtype`` (None: :func:`fast_dtype`), with the ``value`` or without.
 
         Raises ValueError where it remembers.
         """
@@ -54,23 +54,26 @@ class QuickNet:
         linear = [layer for layer in [*net.body, net.policy] if isinstance(layer, nn.Linear)]
         weights = [layer.weight.detach().cpu().double() for layer in linear]
         biases = [layer.bias.detach().cpu().double() for layer in linear]
+        if value:
+            weights[-1] = torch.cat([weights[-1], net.value.weight.detach().cpu().double()])
+            biases[-1] = torch.cat([biases[-1], net.value.bias.detach().cpu().double()])
         weights[0] = weights[0] * net.factor.cpu()
         biases[0] = biases[0] - weights[0] @ net.zero.cpu().double()
         self._layers = [(w.to(self.dtype), b.to(self.dtype)) for w, b in zip(weights, biases, strict=True)]
         self._room = torch.zeros((SIZES[-1], len(net.zero)), dtype=self.dtype)
 
-    @torch.inference_mode()
     def logits(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Logits ``(K, A)``, not masked, of ``observation (K, size)``."""
+        """Logits ``(K, A)``, not masked, of ``observation (K, size)``; with the ``value`` that in one more column."""
         most = SIZES[-1]
-        parts = [self._forward(observation[at : at + most]) for at in range(0, len(observation), most)]
-        logits: NDArray[np.float32] = torch.cat(parts).float().numpy()
+        with torch.inference_mode():
+            parts = [self._forward(observation[at : at + most]) for at in range(0, max(len(observation), 1), most)]
+            logits: NDArray[np.float32] = torch.cat(parts).float().numpy()
         return logits
 
     def _forward(self, observation: NDArray[np.uint8]) -> Tensor:
         rows = len(observation)
         self._room[:rows] = torch.from_numpy(observation)
-        x = self._room[: SIZES[bisect_left(SIZES, rows)]]
+        x = self._room[: SIZES[bisect_left(SIZES, rows)] if self.dtype is torch.bfloat16 else rows]
         *body, policy = self._layers
         for weight, bias in body:
             x = torch.nn.functional.linear(x, weight, bias).relu_()

@@ -12,7 +12,10 @@ from types import ModuleType
 
 from nainjaune_env.errors import ConfigError, choose_one
 
-_TOOLS = ("advantages", "chains", "config", "curves", "labels", "mixture", "response", "run", "sb3", "schedule", "state")
+_TOOLS = (
+    "advantages", "chains", "collecting", "config", "curves", "labels", "mixture", "passes", "response", "run", "sb3", "schedule",
+    "state", "surrogate",
+)  # fmt: skip
 """Modules here that are no trainers."""
 
 

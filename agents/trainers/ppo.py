@@ -1,4 +1,4 @@
-"""Self-play proximal policy optimisation, top to bottom in one file.
+"""Self-play proximal policy optimisation: what a run is made of, and what an iteration does.
 
 One network plays every seat. An iteration deals a round at each table, plays all of them to the end, and then
 updates the network on every decision that was made; forced plies are never seen. Rounds being whole, nothing is ever
@@ -13,13 +13,15 @@ With a ``mixture`` the tables are of several setups, and the network is one for 
 layout, which says seats and rules. Payoffs differ much by rules, so values are in units of the setup's spread under random
 play, and advantages are centred and scaled setup by setup before the minibatches are drawn.
 
+Beside this file: ``collecting`` plays, ``passes`` asks the networks, ``advantages`` says what came of each decision and
+``surrogate`` what to make of it.
+
 Sources: Schulman et al., "Proximal policy optimization algorithms", 2017 (clipped surrogate, eq. 7); Schulman et al., "High-
 dimensional continuous control using GAE", 2016; Huang et al., "The 37 implementation details of PPO", 2022.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import time
 from collections.abc import Iterator
@@ -43,17 +45,19 @@ from ..checkpoint import Checkpoint
 from ..common_layout import common_layout, seat_counts
 from ..loading import load_agent
 from ..net_agent import NetAgent
-from ..networks import BeliefHead, PolicyValueNet, ValueNet, masked_log_softmax
-from ..sampling import sample
+from ..networks import BeliefHead, PolicyValueNet, ValueNet
 from ..specialised import specialised
 from ..spread import random_spread
 from .advantages import gae
 from .chains import Chains
+from .collecting import LEARNER, Rollout, joined, play
 from .config import at_least, at_most, option, settle
 from .mixture import mixed_setups, setup_names, share_out
+from .passes import Networks, Player
 from .run import Progress, Run, carry_out
 from .schedule import anneal
 from .state import begin_from, checkpoint_of, load_optimizer, named, optimizer_tensors, taking_up, under
+from .surrogate import SUMS, Weights, surrogate
 
 
 @dataclass(frozen=True)
@@ -154,24 +158,6 @@ METRICS = {
 """Every metric that is logged, and what it says."""
 
 
-@dataclass
-class Rollout:
-    """The T decisions of an iteration, in order of time."""
-
-    observation: NDArray[np.uint8]  # (T, size)
-    omniscient: NDArray[np.uint8]  # (T, larger size) for the privileged critic; (T, 0) without
-    mask: NDArray[np.bool_]  # (T, A)
-    action: NDArray[np.int64]  # (T,)
-    log_prob: NDArray[np.float32]  # (T,) of the action, under the policy that chose it
-    value: NDArray[np.float32]  # (T,) in the game's unit: chips, cards
-    part: NDArray[np.int64]  # (T,) which of the trainer's parts
-    chain: NDArray[np.int64]  # (T,) table * players + seat, counted on from one part to the next
-    earned: NDArray[np.float32]  # (T,) what that seat had netted when it decided, see own_share
-    final: NDArray[np.float32]  # (chains,) what each seat netted in the end, see own_share
-    spread: float  # standard deviation of a seat's payoff
-    network_seconds: float
-
-
 class Trainer:
     """The state of a run."""
 
@@ -185,10 +171,18 @@ class Trainer:
         self.layout = common_layout(setup.game) if self.common else setup.layout
         self.net = PolicyValueNet(self.layout, actions, config.hidden, generator, recurrent=config.recurrent)
         all_seen = self.layout.omniscient(seat_counts(setup.game)[-1] if self.common else setup.players)
-        self.critic = ValueNet(all_seen, config.critic_hidden, generator) if config.privileged else None
-        self.belief = BeliefHead(self.net.width, self.layout, all_seen, generator) if config.belief else None
-        learned = [parameter for _, module in self.modules() for parameter in module.parameters()]
-        self.optimizer = torch.optim.Adam(learned, lr=config.learning_rate, eps=1e-5)
+        private = self.layout.private
+        self.networks = Networks(
+            self.net,
+            ValueNet(all_seen, config.critic_hidden, generator) if config.privileged else None,
+            BeliefHead(self.net.width, self.layout, all_seen, generator) if config.belief else None,
+            private=private,
+            high=self.layout.high[private].astype(np.float32),
+            recalling=config.recall > 0,
+            bf16=config.bf16,
+        )
+        learned = [parameter for _, module in self.networks.modules() for parameter in module.parameters()]
+        self.optimizer = torch.optim.Adam(learned, lr=config.learning_rate, eps=1e-5, fused=True)
         self.parts = share_out(config.setups() if self.common else [setup], config.tables, common=self.common)
         self.spreads = [random_spread(part.setup) for part in self.parts] if self.common else []
         names = () if config.opponents is None else (config.opponents,)
@@ -196,12 +190,6 @@ class Trainer:
         self.iteration = 0
         self.decisions = 0
         self.seconds = 0.0
-
-    def modules(self) -> Iterator[tuple[str, torch.nn.Module]]:
-        """All that learns, by what it is called in checkpoints: what plays, and what only training has."""
-        for name, module in (("model.", self.net), ("critic.", self.critic), ("belief.", self.belief)):
-            if module is not None:
-                yield name, module
 
     # ---- one iteration -------------------------------------------------------------------------------------------
 
@@ -225,63 +213,31 @@ class Trainer:
 
     def collect(self, rng: np.random.Generator) -> Rollout:
         """Deal a round at each table and play all to the end."""
-        seeds = streams(self.config.seed, self.config.tables, stream=self.iteration + 1)
-        ends = np.cumsum([len(part) for part in self.parts])
+        c = self.config
+        deals = streams(c.seed, c.tables, stream=self.iteration + 1)
+        chance = rng.integers(2**64, size=c.tables, dtype=np.uint64)
+        starts = np.cumsum([0, *(len(part) for part in self.parts)])
+        player = Player(self.networks)
         played = []
-        for number, share in enumerate(np.split(seeds, ends[:-1])):
-            rollout = self.play(number, share, rng)
+        for number, part in enumerate(self.parts):
+            share = slice(starts[number], starts[number + 1])
+            part.batch.reset(seeds=deals[share])
+            rollout = play(
+                part,
+                player,
+                self.seat_opponents(number),
+                chance=chance[share],
+                recurrent=c.recurrent,
+                all_seen=bool(self.networks.critic or self.networks.belief),
+                own_share=self.own_share,
+            )
             if rollout is not None:
+                rollout.value *= np.float32(self.units()[number])
+                rollout.part[:] = number
                 played.append(rollout)
         if not played:
-            raise ConfigError(f"Not one of {self.config.tables} rounds held a choice: there is nothing to learn here.")
+            raise ConfigError(f"Not one of {c.tables} rounds held a choice: there is nothing to learn here.")
         return joined(played)
-
-    def play(self, number: int, seeds: NDArray[np.uint64], rng: np.random.Generator) -> Rollout | None:
-        """A round at each table of a part; None where none of them held a choice."""
-        part = self.parts[number]
-        batch, n = part.batch, part.setup.players
-        batch.reset(seeds=seeds)
-        earned = batch.reward.astype(np.float32)
-        network_seconds = 0.0
-        decided: list[tuple[Any, ...]] = []
-        actions = np.zeros(len(part), np.int64)
-        states = np.zeros((len(part), n, self.config.recurrent), np.float32)
-        others = self.seat_opponents(number)
-        while not batch.done.all():
-            index = np.flatnonzero(~batch.done)
-            actions[index] = others.actions(index)
-            index = index[others.seats[index, batch.seat[index]] == LEARNER]
-            seat = batch.seat[index]
-            observation = part.observed(index)
-            clock = time.perf_counter()
-            with torch.autocast("cpu", torch.bfloat16, enabled=self.config.bf16):
-                state = states[index, seat]
-                logits, value = self.net.evaluate(observation, state)
-                states[index, seat] = state
-            network_seconds += time.perf_counter() - clock
-            action, log_prob = sample(logits, batch.legal[index], rng)
-            omniscient = part.omniscient(index) if self.critic or self.belief else observation[:, :0]
-            so_far = self.own_share(earned[index])[np.arange(index.size), seat]
-            mask = batch.mask[index]
-            decided.append((observation, omniscient, mask, action, log_prob, value, index * n + seat, so_far))
-            actions[index] = action
-            batch.step(actions)
-            others.stepped()
-            earned += batch.reward
-        if not decided:
-            return None
-        columns = [np.concatenate(column) for column in zip(*decided, strict=True)]
-        observation, omniscient, mask, action, log_prob, value, chain, when = columns
-        if self.critic:
-            clock = time.perf_counter()
-            with torch.inference_mode(), torch.autocast("cpu", torch.bfloat16, enabled=self.config.bf16):
-                pieces = torch.split(torch.from_numpy(omniscient), self.config.minibatch)
-                value = torch.cat([self.critic(piece) for piece in pieces]).numpy()
-            network_seconds += time.perf_counter() - clock
-        value = value * np.float32(self.units()[number])
-        final = self.own_share(earned).ravel()
-        spread, where = float(earned.std()), np.full(len(action), number)
-        return Rollout(observation, omniscient, mask, action, log_prob, value, where, chain, when, final, spread, network_seconds)
 
     def units(self) -> list[float]:
         """Of what the network's values are multiples at the tables of each part, in the game's unit."""
@@ -316,63 +272,40 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = anneal(c.learning_rate, c.last_learning_rate, fraction)
 
-        tensors = [
-            torch.from_numpy(array)
-            for array in (
-                rollout.observation,
-                rollout.omniscient,
-                rollout.mask,
-                rollout.action,
-                rollout.log_prob,
-                advantage,
-                target / scale,
-            )
-        ]
-        count = len(rollout.action)
-        averaged = ("policy_loss", "value_loss", "recall_loss", "belief_loss", "kl", "clip_fraction", "grad_norm", "entropy")
-        sums: dict[str, float] = dict.fromkeys(averaged, 0.0)
+        r = rollout
+        columns = (r.observation, r.omniscient, r.legal, r.action, r.log_prob, advantage, target / scale)
+        tensors = [torch.from_numpy(column) for column in columns]
+        weights = Weights(c.clip, c.value_weight, entropy_weight)
+        chains = Chains(rollout.chain) if c.recurrent else None
+        sums = torch.zeros(len(SUMS) + 3, dtype=torch.float64)
         steps = 0
         network_seconds = 0.0
-        chains = Chains(rollout.chain) if c.recurrent else None
         for _ in range(c.epochs):
-            for rows, batch_sizes in minibatches(count, chains, c.minibatch, rng):
-                observation, omniscient, mask, action, old_log_prob, adv, goal = (tensor[rows] for tensor in tensors)
+            for rows, batch_sizes in minibatches(len(rollout.action), chains, c.minibatch, rng):
+                observation, omniscient, legal, action, old_log_prob, adv, goal = (tensor[rows] for tensor in tensors)
                 clock = time.perf_counter()
-                with torch.autocast("cpu", torch.bfloat16, enabled=c.bf16):
-                    features, state = self.net.trunk(observation, batch_sizes=batch_sizes)
-                    logits, value = self.net.heads(features)
-                    recall_loss = self.recall_loss(observation, state, batch_sizes)
-                    belief_loss = self.belief.loss(features, omniscient) if self.belief else torch.zeros(())
-                    judged = self.critic(omniscient) if self.critic else value
+                told = self.networks.learn(observation, omniscient, batch_sizes)
                 network_seconds += time.perf_counter() - clock
-                log_probs = masked_log_softmax(logits, mask)
-                log_ratio = log_probs.gather(1, action[:, None]).squeeze(1) - old_log_prob
-                ratio = log_ratio.exp()
                 adv = (adv - adv.mean()) / (adv.std(correction=0) + 1e-8)
-                policy_loss = -torch.min(ratio * adv, ratio.clamp(1 - c.clip, 1 + c.clip) * adv).mean()
-                value_loss = torch.nn.functional.mse_loss(judged, goal)
-                # with a critic of its own, the value head still learns: searches will want what a seat itself can expect
-                own_value_loss = torch.nn.functional.mse_loss(value, goal) if self.critic else torch.zeros(())
-                entropy = -(log_probs.exp() * log_probs).sum(-1).mean()
-                loss = policy_loss + c.value_weight * (value_loss + own_value_loss) - entropy_weight * entropy
-                loss = loss + c.recall * recall_loss + c.belief * belief_loss
+                loss, said = surrogate(told.policy, legal, action, old_log_prob, adv, goal, weights)
+                if told.judged is not None:
+                    # with a critic of its own, the value head still learns: searches will want what a seat itself can expect
+                    critic_loss = torch.nn.functional.mse_loss(told.judged, goal)
+                    loss = loss + c.value_weight * critic_loss
+                    said[SUMS.index("value_loss")] = critic_loss.detach()
+                loss = loss + c.recall * told.recall_loss + c.belief * told.belief_loss
                 self.optimizer.zero_grad(set_to_none=True)
                 clock = time.perf_counter()
                 loss.backward()  # type: ignore[no-untyped-call]
                 network_seconds += time.perf_counter() - clock
-                norm, *_ = [torch.nn.utils.clip_grad_norm_(m.parameters(), c.max_grad_norm) for _, m in self.modules()]
+                modules = [module for _, module in self.networks.modules()]
+                norm, *_ = [torch.nn.utils.clip_grad_norm_(module.parameters(), c.max_grad_norm) for module in modules]
                 self.optimizer.step()
                 steps += 1
-                with torch.no_grad():
-                    sums["policy_loss"] += float(policy_loss)
-                    sums["value_loss"] += float(value_loss)
-                    sums["recall_loss"] += float(recall_loss)
-                    sums["belief_loss"] += float(belief_loss)
-                    sums["kl"] += float((ratio - 1 - log_ratio).mean())
-                    sums["clip_fraction"] += float(((ratio - 1).abs() > c.clip).float().mean())
-                    sums["grad_norm"] += float(norm)
-                    sums["entropy"] += float(entropy)
-        metrics = {f"update/{name}": total / steps for name, total in sums.items()}
+                # as tensors: to read one off is to wait for a GPU
+                sums += torch.cat([said, torch.stack([told.recall_loss.detach(), told.belief_loss.detach(), norm])])
+        means = dict(zip((*SUMS, "recall_loss", "belief_loss", "grad_norm"), (sums / steps).tolist(), strict=True))
+        metrics = {f"update/{name}": mean for name, mean in means.items()}
         metrics["rollout/entropy"] = metrics.pop("update/entropy")
         metrics["rollout/payoff_spread"] = rollout.spread
         metrics["update/explained_variance"] = explained_variance(target / scale, rollout.value / scale)
@@ -380,16 +313,6 @@ class Trainer:
         metrics["schedule/entropy_weight"] = entropy_weight
         metrics["network_seconds"] = network_seconds
         return metrics
-
-    def recall_loss(self, observation: Tensor, state: Tensor | None, batch_sizes: Tensor | None) -> Tensor:
-        """Cross-entropy of telling the private bytes of each chain's first observation from the state at each decision."""
-        if not self.config.recall or state is None or batch_sizes is None:
-            return torch.zeros(())
-        private = torch.from_numpy(self.layout.private)
-        high = torch.from_numpy(self.layout.high)[private]
-        first = observation[: batch_sizes[0]][:, private].float() / high
-        goal = torch.cat([first[:number] for number in batch_sizes.tolist()])
-        return torch.nn.functional.binary_cross_entropy_with_logits(self.net.recall(state).float(), goal)
 
     def evaluate(self) -> dict[str, float]:
         """The network's edge over the field of ``eval_against``, on deals apart from those it learns on."""
@@ -410,7 +333,7 @@ class Trainer:
     def checkpoint(self) -> Checkpoint:
         """All that is needed to go on, and to play."""
         tensors = optimizer_tensors(self.optimizer)
-        for name, module in self.modules():
+        for name, module in self.networks.modules():
             tensors |= named(name, module)
         return checkpoint_of(
             self.config,
@@ -425,26 +348,12 @@ class Trainer:
     def restore(self, checkpoint: Checkpoint) -> None:
         """Go on from a checkpoint of this same configuration."""
         with taking_up(checkpoint, self.config, self.setup):
-            for name, module in self.modules():
+            for name, module in self.networks.modules():
                 module.load_state_dict(under(name, checkpoint.tensors))
             load_optimizer(self.optimizer, checkpoint.tensors)
             self.decisions = int(checkpoint.progress["decisions"])
             self.seconds = checkpoint.progress["seconds"]
         self.iteration = checkpoint.iteration
-
-
-def joined(rollouts: list[Rollout]) -> Rollout:
-    """The rollouts of several parts, one after the other."""
-    ends = np.cumsum([len(rollout.final) for rollout in rollouts])
-    for rollout, end in zip(rollouts, ends, strict=True):
-        rollout.chain += end - len(rollout.final)
-    columns = {
-        f.name: np.concatenate([getattr(rollout, f.name) for rollout in rollouts])
-        for f in dataclasses.fields(Rollout)
-        if f.name not in ("spread", "network_seconds")
-    }
-    spread = float(np.mean([rollout.spread for rollout in rollouts]))
-    return Rollout(**columns, spread=spread, network_seconds=sum(rollout.network_seconds for rollout in rollouts))
 
 
 def evened(advantage: NDArray[np.float32], part: NDArray[np.int64]) -> NDArray[np.float32]:
@@ -473,9 +382,6 @@ def minibatches(count: int, chains: Chains | None, size: int, rng: np.random.Gen
         rows, batch_sizes = chains.packed(some)
         yield torch.from_numpy(rows), torch.from_numpy(batch_sizes)
 
-
-LEARNER = -1
-"""In the seats of a ``Seating``: nobody of its agents, so the network itself."""
 
 EVAL_SEED = 987_654_321
 """Deals of the measurements in the course of a run; training deals come from the run's own seed."""

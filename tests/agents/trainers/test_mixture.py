@@ -17,14 +17,15 @@ from nainjaune_agents.loading import load_agent
 from nainjaune_agents.net_agent import NetAgent
 from nainjaune_agents.networks import masked_log_softmax
 from nainjaune_agents.spread import random_spread
+from nainjaune_agents.trainers.collecting import Rollout, joined
 from nainjaune_agents.trainers.mixture import mixed_setups, setup_names, share_out
-from nainjaune_agents.trainers.ppo import METRICS, Rollout, evened, joined
+from nainjaune_agents.trainers.ppo import METRICS, evened
 from nainjaune_env.batch import Batch
 from nainjaune_env.errors import CheckpointError, ConfigError, RulesError
 from nainjaune_env.prng import streams
 from nainjaune_env.registry import make_setup
 from nainjaune_env.spec import Setup
-from tests.agents.trainers.test_ppo import run_in, same, tiny, trainer_of
+from tests.agents.trainers.test_ppo import masks, run_in, same, tiny, trainer_of
 from tests.contract import all_setups
 
 TWO = [{"preset": "djeco", "players": 3}, {"preset": "skip", "players": 6, "rules": {"stake": 2}}]
@@ -110,8 +111,8 @@ def test_every_part_is_played_on_its_own_tables(other: dict[str, Any]) -> None:
                 t = left[i].pop(0)
                 assert (rollout.chain[t] - first) % setup.players == batch.seat[i]
                 assert np.array_equal(rollout.observation[t], view(batch.observation[i : i + 1])[0])
-                assert np.array_equal(rollout.mask[t], batch.mask[i])
-                if trainer.critic:
+                assert rollout.legal[t] == batch.legal[i]
+                if trainer.networks.critic:
                     assert np.array_equal(rollout.omniscient[t], critic(batch.omniscient([i]))[0])
                 actions[i] = rollout.action[t]
             batch.step(actions)
@@ -131,7 +132,7 @@ def test_values_are_in_the_unit_of_their_setup() -> None:
     with torch.no_grad():
         logits, value, _ = trainer.net(torch.from_numpy(rollout.observation))
     assert rollout.value == pytest.approx(value.numpy() * np.array(trainer.units())[rollout.part], abs=1e-3)
-    each = masked_log_softmax(logits, torch.from_numpy(rollout.mask)).numpy()
+    each = masked_log_softmax(logits, torch.from_numpy(masks(trainer, rollout))).numpy()
     assert rollout.log_prob == pytest.approx(each[np.arange(len(each)), rollout.action], abs=1e-4)
     trainer.iterate()
     assert float(trainer.net.payoff_scale) == 1.0
@@ -154,7 +155,7 @@ def test_rollouts_are_joined_with_their_chains_counted_on() -> None:
         empty = np.zeros((len(chain), 0))
         column = np.arange(len(chain), dtype=np.float32) + 10 * part
         return Rollout(
-            empty.astype(np.uint8), empty.astype(np.uint8), empty.astype(bool), column.astype(np.int64), column, column,
+            empty.astype(np.uint8), empty.astype(np.uint8), column.astype(np.int64), column.astype(np.int64), column, column,
             np.full(len(chain), part), np.array(chain), column, np.full(chains, part, np.float32), 2.0 * part, 0.5,
         )  # fmt: skip
 

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.checkpoint import FILE_NAME, load_checkpoint
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.trainers import ppo
-from nainjaune_agents.trainers.ppo import LEARNER, Config, Trainer
+from nainjaune_agents.trainers.collecting import LEARNER, Rollout
+from nainjaune_agents.trainers.ppo import Config, Trainer
 from nainjaune_agents.trainers.state import begin_from
 from nainjaune_env.agent import Turn
 from nainjaune_env.batch import Batch
@@ -35,7 +35,7 @@ class Replay:
 
     name = "replay"
 
-    def __init__(self, trainer: Trainer, rollout: ppo.Rollout) -> None:
+    def __init__(self, trainer: Trainer, rollout: Rollout) -> None:
         self.rollout = rollout
         self.n = trainer.setup.players
         self.left = [list(np.flatnonzero(rollout.chain // self.n == table)) for table in range(trainer.config.tables)]
@@ -43,7 +43,7 @@ class Replay:
     def act(self, turn: Turn, rng: Any) -> NDArray[np.int64]:
         rows = [self.left[table].pop(0) for table in turn.index]
         assert np.array_equal(self.rollout.observation[rows], turn.observation)
-        assert np.array_equal(self.rollout.mask[rows], turn.mask)
+        assert np.array_equal(self.rollout.legal[rows], turn.legal)
         assert np.array_equal(self.rollout.chain[rows] % self.n, turn.seat)
         return self.rollout.action[rows]
 

@@ -27,8 +27,9 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.net_agent import NetAgent, load_net_agent
 from nainjaune_agents.networks import masked_log_softmax
 from nainjaune_agents.trainers.chains import Chains
+from nainjaune_agents.trainers.collecting import Rollout
 from nainjaune_agents.trainers.config import build
-from nainjaune_agents.trainers.ppo import METRICS, Config, Rollout, Trainer, minibatches, train
+from nainjaune_agents.trainers.ppo import METRICS, Config, Trainer, minibatches, train
 from nainjaune_agents.trainers.run import Run
 from nainjaune_env.batch import Batch, legal_actions
 from nainjaune_env.errors import CheckpointError
@@ -46,6 +47,11 @@ def tiny(**other: Any) -> Config:
 
 def trainer_of(config: Config) -> Trainer:
     return Trainer(config, config.setup())
+
+
+def masks(trainer: Trainer, rollout: Rollout) -> np.ndarray:
+    """The legal actions of each decision as rows, ``(T, A) bool``."""
+    return (rollout.legal[:, None] >> np.arange(len(trainer.setup.game.actions)) & 1).astype(bool)
 
 
 def quiet(iteration: int, metrics: dict[str, float]) -> None:
@@ -116,9 +122,9 @@ def recomputed(trainer: Trainer, rollout: Rollout) -> tuple[np.ndarray, np.ndarr
     for rows, batch_sizes in minibatches(count, chains, config.minibatch, np.random.default_rng(0)):
         with torch.no_grad():
             logits, value, _ = trainer.net(torch.from_numpy(rollout.observation)[rows], batch_sizes=batch_sizes)
-            if trainer.critic:
-                value = trainer.critic(torch.from_numpy(rollout.omniscient)[rows])
-            each = masked_log_softmax(logits, torch.from_numpy(rollout.mask)[rows])
+            if trainer.networks.critic:
+                value = trainer.networks.critic(torch.from_numpy(rollout.omniscient)[rows])
+            each = masked_log_softmax(logits, torch.from_numpy(masks(trainer, rollout))[rows])
         log_probs[rows] = each.numpy()[np.arange(len(rows)), rollout.action[rows]]
         values[rows] = value.numpy()
     return log_probs, values
@@ -143,7 +149,7 @@ def test_every_decision_of_every_seat_is_there_once_and_no_forced_ply(played: tu
                 seat = int(batch.seat[i])
                 assert rollout.chain[t] == i * n + seat
                 assert np.array_equal(rollout.observation[t], batch.observation[i])
-                assert np.array_equal(rollout.mask[t], batch.mask[i])
+                assert rollout.legal[t] == batch.legal[i]
                 assert rollout.earned[t] == pytest.approx(float(share(chips[i : i + 1])[0, seat]), abs=1e-4)
                 actions[i] = rollout.action[t]
         batch.step(actions)
@@ -157,13 +163,13 @@ def test_only_choices_and_only_legal_ones(played: tuple[Trainer, Rollout]) -> No
     """But for looking at one's cards, which comes once a seat."""
     trainer, rollout = played
     looks = len(rollout.final) if trainer.setup.game.name == "batasaurus" else 0
-    assert (rollout.mask.sum(axis=1) == 1).sum() == looks
-    assert rollout.mask[np.arange(len(rollout.action)), rollout.action].all()
+    assert (masks(trainer, rollout).sum(axis=1) == 1).sum() == looks
+    assert masks(trainer, rollout)[np.arange(len(rollout.action)), rollout.action].all()
 
 
 def test_log_probabilities_are_the_nets_and_values_the_critics(played: tuple[Trainer, Rollout]) -> None:
     trainer, rollout = played
-    assert (trainer.critic is not None) == trainer.config.privileged
+    assert (trainer.networks.critic is not None) == trainer.config.privileged
     log_probs, values = recomputed(trainer, rollout)
     assert rollout.log_prob == pytest.approx(log_probs, abs=2e-4)
     assert rollout.value == pytest.approx(3.0 * values, abs=1e-3)
@@ -180,10 +186,10 @@ def test_each_seat_remembers_its_own_round_and_nothing_else(played: tuple[Traine
             at = slice(t, t + 1)
             forgotten = trainer.net.evaluate(rollout.observation[at], np.zeros((1, 8), np.float32))[0]
             logits, value = trainer.net.evaluate(rollout.observation[at], state)
-            mask = torch.from_numpy(rollout.mask[at])
+            mask = torch.from_numpy(masks(trainer, rollout)[at])
             one, other = (masked_log_softmax(torch.from_numpy(x), mask)[0, rollout.action[t]] for x in (logits, forgotten))
             assert rollout.log_prob[t] == pytest.approx(float(one), abs=2e-4)
-            if not trainer.critic:
+            if not trainer.networks.critic:
                 assert rollout.value[t] == pytest.approx(3.0 * value[0], abs=1e-3)
             blind += abs(float(one) - float(other)) > 1e-2
     assert blind > 40
@@ -194,7 +200,7 @@ def test_the_critic_sees_all_hands_and_the_policy_does_not(played: tuple[Trainer
     trainer, rollout = played
     size = trainer.setup.layout.size
     assert rollout.observation.shape[1] == size
-    if trainer.critic is None and trainer.belief is None:
+    if trainer.networks.critic is None and trainer.networks.belief is None:
         assert rollout.omniscient.shape[1] == 0
         return
     assert np.array_equal(rollout.omniscient[:, :size], rollout.observation)
@@ -361,7 +367,7 @@ def test_the_loss_of_recalling_is_that_of_telling_what_was_seen_at_first() -> No
     with torch.no_grad():
         _, _, states = trainer.net(observation, batch_sizes=sizes)
         assert states is not None
-        found = float(trainer.recall_loss(observation, states, sizes))
+        found = float(trainer.networks.recall_loss(observation, states, sizes))
         told = torch.sigmoid(trainer.net.recall(states)).double().numpy()
     losses = []
     for k, t in enumerate(rows):
@@ -387,13 +393,13 @@ def test_recalling_is_learned() -> None:
 def test_the_loss_of_guessing_is_that_of_telling_what_others_see() -> None:
     """Worked out byte by byte; and the policy learns from it, through the features."""
     trainer = trainer_of(tiny(preset="classic", players=3, belief=1.0, tables=10))
-    assert trainer.belief is not None
+    assert trainer.networks.belief is not None
     rollout = trainer.collect(np.random.default_rng(1))
     size, high = trainer.setup.layout.size, trainer.setup.layout.omniscient(3).high.astype(float)
     assert rollout.omniscient.shape[1] > size
     features, _ = trainer.net.trunk(torch.from_numpy(rollout.observation))
-    found = trainer.belief.loss(features, torch.from_numpy(rollout.omniscient))
-    told = torch.sigmoid(trainer.belief.guess(features)).detach().double().numpy()
+    found = trainer.networks.belief.loss(features, torch.from_numpy(rollout.omniscient))
+    told = torch.sigmoid(trainer.networks.belief.guess(features)).detach().double().numpy()
     share = rollout.omniscient[:, size:] / high[size:]
     assert float(found.detach()) == pytest.approx(-(share * np.log(told) + (1 - share) * np.log(1 - told)).mean(), rel=1e-3)
     found.backward()
@@ -556,7 +562,8 @@ def test_metrics_say_what_they_say(tmp_path: Path) -> None:
     assert metrics["rollout/decisions_per_round"] == len(rollout.action) / 100
     assert metrics["rollout/payoff_spread"] == rollout.spread
     with torch.no_grad():
-        log_probs = masked_log_softmax(trainer.net(torch.from_numpy(rollout.observation))[0], torch.from_numpy(rollout.mask))
+        mask = torch.from_numpy(masks(trainer, rollout))
+        log_probs = masked_log_softmax(trainer.net(torch.from_numpy(rollout.observation))[0], mask)
     entropy = float(-(log_probs.exp() * log_probs).sum(-1).mean())
     assert metrics["rollout/entropy"] == pytest.approx(entropy, rel=0.05)
     target = rollout.final[rollout.chain] - rollout.earned

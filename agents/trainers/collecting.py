@@ -1,0 +1,122 @@
+"""Playing rounds to learn from: a round at each of some tables, every decision of the learner kept.
+
+What is drawn at a table comes from a generator of its own, so that a round depends on its deal, that generator and the network
+alone, and not on what happens at other tables, nor on how many there are.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.agent import Seating
+from nainjaune_env.prng import RowStreams
+
+from ..sampling import sample
+from .mixture import Tables
+
+LEARNER = -1
+"""In the seats of a ``Seating``: nobody of its agents, so the network itself."""
+
+
+@dataclass
+class Rollout:
+    """The T decisions of an iteration, in order of time."""
+
+    observation: NDArray[np.uint8]  # (T, size)
+    omniscient: NDArray[np.uint8]  # (T, larger size) for the privileged critic; (T, 0) without
+    legal: NDArray[np.int64]  # (T,) legal actions as words, bit a = action a
+    action: NDArray[np.int64]  # (T,)
+    log_prob: NDArray[np.float32]  # (T,) of the action, under the policy that chose it
+    value: NDArray[np.float32]  # (T,) in the game's unit: chips, cards
+    part: NDArray[np.int64]  # (T,) which of the trainer's parts
+    chain: NDArray[np.int64]  # (T,) table * players + seat, counted on from one part to the next
+    earned: NDArray[np.float32]  # (T,) what that seat had netted when it decided, see own_share
+    final: NDArray[np.float32]  # (chains,) what each seat netted in the end, see own_share
+    spread: float  # standard deviation of a seat's payoff
+    network_seconds: float
+
+
+class Player(Protocol):
+    """The networks, as collecting asks them."""
+
+    def told(self, observation: NDArray[np.uint8], state: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Logits, not masked, and the value in the last column, ``(K, A + 1)``; ``state (K, recurrent)`` is written over."""
+        ...
+
+    def judged(self, omniscient: NDArray[np.uint8]) -> NDArray[np.float32] | None:
+        """Values ``(K,)`` of the critic that sees all hands; None where there is none."""
+        ...
+
+
+def play(
+    part: Tables,
+    player: Player,
+    others: Seating,
+    *,
+    chance: NDArray[np.uint64],
+    recurrent: int,
+    all_seen: bool,
+    own_share: Callable[[NDArray[np.float32]], NDArray[np.float32]],
+) -> Rollout | None:
+    """Play the rounds that were dealt at the tables of ``part``; None where none of them held a choice.
+
+    ``others`` act in the seats that are not the :data:`LEARNER`'s; ``chance (B,) uint64`` is each table's generator for what is
+    drawn there, and moves on; ``all_seen``: whether to keep what a critic sees. Values are in the network's unit.
+    """
+    batch, n = part.batch, part.setup.players
+    earned = batch.reward.astype(np.float32)
+    network_seconds = 0.0
+    decided: list[tuple[Any, ...]] = []
+    actions = np.zeros(len(part), np.int64)
+    states = np.zeros((len(part), n, recurrent), np.float32)
+    alone = not others.agents
+    while (index := np.flatnonzero(~batch.done)).size:
+        if not alone:
+            actions[index] = others.actions(index)
+            index = index[others.seats[index, batch.seat[index]] == LEARNER]
+        seat = batch.seat[index]
+        observation, legal = part.observed(index), batch.legal[index]
+        clock = time.perf_counter()
+        state = states[index, seat]
+        told = player.told(observation, state)
+        states[index, seat] = state
+        network_seconds += time.perf_counter() - clock
+        action, log_prob = sample(told, legal, RowStreams(chance, index))
+        omniscient = part.omniscient(index) if all_seen else observation[:, :0]
+        so_far = own_share(earned[index])[np.arange(index.size), seat]
+        decided.append((observation, omniscient, legal, action, log_prob, told[:, -1], index * n + seat, so_far))
+        actions[index] = action
+        batch.step(actions)
+        others.stepped()
+        earned += batch.reward
+    if not decided:
+        return None
+    columns = [np.concatenate(column) for column in zip(*decided, strict=True)]
+    observation, omniscient, legal, action, log_prob, value, chain, when = columns
+    clock = time.perf_counter()
+    judged = player.judged(omniscient)
+    network_seconds += time.perf_counter() - clock
+    value = value if judged is None else judged
+    final, spread, where = own_share(earned).ravel(), float(earned.std()), np.zeros(len(action), np.int64)
+    return Rollout(observation, omniscient, legal, action, log_prob, value, where, chain, when, final, spread, network_seconds)
+
+
+def joined(rollouts: list[Rollout]) -> Rollout:
+    """The rollouts of several parts, one after the other."""
+    ends = np.cumsum([len(rollout.final) for rollout in rollouts])
+    for rollout, end in zip(rollouts, ends, strict=True):
+        rollout.chain += end - len(rollout.final)
+    columns = {
+        f.name: np.concatenate([getattr(rollout, f.name) for rollout in rollouts])
+        for f in dataclasses.fields(Rollout)
+        if f.name not in ("spread", "network_seconds")
+    }
+    spread = float(np.mean([rollout.spread for rollout in rollouts]))
+    return Rollout(**columns, spread=spread, network_seconds=sum(rollout.network_seconds for rollout in rollouts))
