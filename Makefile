@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 RLLIB ?= .venv-rllib
+PEERS ?= .venv-peers
 RUN ?= runs/first
 CONFIG ?= configs/nain_jaune/ppo.yaml
 NOTEBOOK ?=
@@ -12,10 +13,10 @@ CUDA_STAMP := $(VENV)/.installed-cuda
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs
 SITE := --config-file docs/site/mkdocs.yml
 
-.PHONY: help setup train test lint prove bench rllib docs docs-serve notebooks pictures clean
+.PHONY: help setup train test lint prove bench bench-growth bench-training peers rllib docs docs-serve notebooks pictures clean
 
 help:  ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 setup: $(STAMP)  ## make the virtual environment
 
@@ -53,8 +54,22 @@ prove: $(STAMP)  ## hold a million rounds of each game against its slow twin, pl
 	$(BIN)/python -m tests.prove --game nain_jaune --rounds 1000000 --seed 0 --processes 2
 	$(BIN)/python -m tests.prove --game batasaurus --rounds 1000000 --seed 0 --processes 2
 
-bench: $(STAMP)  ## time the environment
-	$(BIN)/python benchmarks/throughput.py
+bench: $(STAMP) $(PEERS)/.installed  ## time the environment and its peers in turn, into docs/speed.md: about ten minutes
+	$(BIN)/python benchmarks/speed.py --peers-python $(PEERS)/bin/python --markdown
+
+bench-growth: $(STAMP)  ## what it costs as tables, seats, threads and deals grow, into docs/speed.md: about half an hour
+	$(BIN)/python benchmarks/growth.py --markdown
+
+bench-training: $(STAMP)  ## our PPO and MaskablePPO, time to equal strength, into docs/speed.md: about half an hour
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/training.py --markdown
+
+peers: $(PEERS)/.installed  ## an environment with what `make bench` compares with
+
+$(PEERS)/.installed: pyproject.toml constraints-peers.txt benchmarks/build_tripletriad.py
+	$(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --constraint constraints-peers.txt --editable '.[peers]'
+	-$(PEERS)/bin/python benchmarks/build_tripletriad.py
+	touch $@
 
 rllib: $(RLLIB)/.installed  ## train with RLlib, which pins Gymnasium, in an environment of its own; its tests
 	OMP_NUM_THREADS=1 $(RLLIB)/bin/python -m pytest -o filterwarnings= -rP tests/rllib
@@ -81,4 +96,4 @@ pictures: $(STAMP)  ## draw the pictures and the film in the docs
 	$(BIN)/python -c 'from nainjaune_env.games.nain_jaune.dwarf import emblem; from nainjaune_env.svg import document; print(document(128, 128, "Nain Jaune", [emblem(64, 124, 120)]), end="")' > docs/images/logo.svg
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) $(RLLIB) .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info
+	rm -rf $(VENV) $(RLLIB) $(PEERS) .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info

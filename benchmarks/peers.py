@@ -1,27 +1,42 @@
-"""The same work a step in other libraries: legal moves, a random choice, the move, the next observation.
+"""The same work a step in other libraries: legal moves, a random choice, the move, the observation of the seat to act.
 
-Each is used the quickest way we found through its public Python interface. Both step one game at a time.
+Each is used the quickest way that we found through its public interface. Nothing of this project is imported here: peers live in
+an environment of their own (`make peers`), and `worker.py` runs them there. Every maker takes the tables at once and the threads
+it may use, and gives what makes some steps and says how many. It raises ``ImportError`` where its library is missing.
 """
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any
 
+import numpy as np
+from build_tripletriad import VERSION
+
+Run = Callable[[], int]
+"""Some steps; gives how many."""
 STEPS = 500
-"""Moves that one call of a runner makes."""
+"""Moves that one call makes of a library that plays one game at a time."""
+SCANNED = 32
+"""Steps that one compiled call of Pgx makes."""
+SEATS = 4
+"""Who sits at a game that leaves it open."""
 
 
-def crazy_eights(players: int) -> Callable[[], int]:
-    """OpenSpiel's ``crazy_eights``, in C++: observations are written into one buffer.
+def calls_of(tables: int) -> int:
+    """How many steps of a batch one call of a runner makes: some milliseconds' worth, so that the clock costs nothing."""
+    return max(1, min(1024, 16384 // tables))
 
-    The cards drawn from the deck are chance moves there. They are made, and not counted.
-    Raises ``ImportError`` where OpenSpiel is missing.
-    """
+
+def crazy_eights(tables: int, threads: int) -> Run:
+    """OpenSpiel's ``crazy_eights``, in C++, from Python: observations are written into one buffer."""
     import pyspiel
     from open_spiel.python.observation import make_observation
 
-    game = pyspiel.load_game("crazy_eights", {"players": players})
+    game = pyspiel.load_game("crazy_eights", {"players": SEATS})
     observation = make_observation(game)
     choose = random.Random(0).choice
     state = game.new_initial_state()
@@ -43,14 +58,11 @@ def crazy_eights(players: int) -> Callable[[], int]:
     return run
 
 
-def uno(players: int) -> Callable[[], int]:
-    """RLCard's ``uno``, in Python: every step gives the next observation and the legal moves.
-
-    Raises ``ImportError`` where RLCard is missing.
-    """
+def uno(tables: int, threads: int) -> Run:
+    """RLCard's ``uno``, in Python: every step gives the next observation and the legal moves."""
     import rlcard
 
-    env = rlcard.make("uno", config={"seed": 0, "game_num_players": players})
+    env = rlcard.make("uno", config={"seed": 0, "game_num_players": SEATS})
     choose = random.Random(0).choice
     state, _ = env.reset()
 
@@ -65,8 +77,250 @@ def uno(players: int) -> Callable[[], int]:
     return run
 
 
-PEERS: dict[str, Callable[[int], Callable[[], int]]] = {
-    "OpenSpiel crazy_eights": crazy_eights,
-    "RLCard uno": uno,
-}
-"""What a table calls it -> what makes its runner for a number of players."""
+def leduc(tables: int, threads: int) -> Run:
+    """PettingZoo's ``leduc_holdem_v4``, in Python: ``last`` gives observation and mask, ``step`` takes a move."""
+    from pettingzoo.classic import leduc_holdem_v4
+
+    return agent_iteration(leduc_holdem_v4.env())
+
+
+def agent_iteration(env: Any) -> Run:
+    """Random legal play through PettingZoo's interface for games in turns; a seat's last step is no move, and not counted."""
+    choose = random.Random(0).choice
+    env.reset(seed=0)
+
+    def run() -> int:
+        made = 0
+        while made < STEPS:
+            if not env.agents:
+                env.reset()
+            observation, _, termination, truncation, _ = env.last()
+            if termination or truncation:
+                env.step(None)
+            else:
+                env.step(choose(observation["action_mask"].nonzero()[0].tolist()))
+                made += 1
+        return made
+
+    return run
+
+
+def pgx(game: str) -> Callable[[int, int], Run]:
+    """One of Pgx's games on JAX's CPU: choice, step and its own automatic reset, ``SCANNED`` steps in one compiled loop."""
+
+    def make(tables: int, threads: int) -> Run:
+        import jax
+        import pgx as library
+        from pgx.experimental import auto_reset
+
+        env = library.make(game)
+        step = jax.vmap(auto_reset(env.step, env.init))
+
+        def one(carried: Any, _: None) -> tuple[Any, None]:
+            state, key = carried
+            key, choice, chance = jax.random.split(key, 3)
+            logits = jax.numpy.where(state.legal_action_mask, 0.0, -jax.numpy.inf)
+            action = jax.random.categorical(choice, logits, axis=-1)
+            return (step(state, action, jax.random.split(chance, tables)), key), None
+
+        many = jax.jit(lambda carried: jax.lax.scan(one, carried, None, length=SCANNED)[0], donate_argnums=0)
+        begun = jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.PRNGKey(0), tables))
+        carried = (begun, jax.random.PRNGKey(1))
+
+        def run() -> int:
+            nonlocal carried
+            carried = many(carried)
+            jax.block_until_ready(carried)
+            return SCANNED * tables
+
+        return run
+
+    return make
+
+
+def chooser() -> Callable[..., None]:
+    """A compiled uniform choice for libraries that step a batch and leave that to who calls them."""
+    import numba
+
+    @numba.njit
+    def choose(legal: Any, streams: Any, actions: Any) -> None:
+        """One that is true in each row of ``legal (B, A)``, drawn from ``streams (B,) uint64``, into ``actions (B,)``."""
+        for i in range(actions.size):
+            streams[i] = streams[i] * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+            count = 0
+            for a in range(legal.shape[1]):
+                count += legal[i, a]
+            skip = (streams[i] >> np.uint64(32)) * np.uint64(count) >> np.uint64(32)
+            for a in range(legal.shape[1]):
+                if legal[i, a]:
+                    if skip == 0:
+                        actions[i] = a
+                        break
+                    skip -= np.uint64(1)
+
+    return choose
+
+
+def envpool(game: str) -> Callable[[int, int], Run]:
+    """One of EnvPool's games, in C++, all tables in one synchronous step; a game that is over takes one step to begin anew."""
+
+    def make(tables: int, threads: int) -> Run:
+        import envpool as library
+
+        env = library.make_gymnasium(game, num_envs=tables, num_threads=threads, seed=0)
+        choose, streams, actions = chooser(), np.arange(tables, dtype=np.uint64), np.zeros(tables, np.int32)
+        _, info = env.reset()
+        calls = calls_of(64 * tables)
+
+        def run() -> int:
+            nonlocal info
+            for _ in range(calls):
+                choose(info["legal_action_mask"], streams, actions)
+                _, _, _, _, info = env.step(actions)
+            return calls * tables
+
+        return run
+
+    return make
+
+
+TRIAD_SIZES = {"width": 990, "height": 690, "card_width": 192, "card_height": 224}
+"""Of the window, which is never opened."""
+HAND, SQUARES = 5, 9
+"""Cards of a hand and squares of the board: the actions of ``tripletriad`` are to pick up a card, or to lay it on a square."""
+
+
+def tripletriad(choose_legal: bool) -> Callable[[int, int], Run]:
+    """PufferLib's ``tripletriad``, in C, by its own compiled binding (`make peers` builds it), into buffers bound once.
+
+    The observation is 114 floats of the board and both hands. There is no mask of legal actions: those of the squares stand in
+    the observation, those of the cards follow from it. A step in which a card is laid makes the opponent's move too, and a step
+    after the end only deals. With ``choose_legal`` actions are legal, chosen by a compiled loop from the observation; without,
+    they are any of the 14, drawn before, as in PufferLib's own measurement of speed: most such steps do nothing but write.
+    """
+
+    return lambda tables, threads: Triads(tables, choose_legal)
+
+
+class Triads:
+    """A batch of ``tripletriad``, and the buffers that its C code writes into as long as it lives."""
+
+    def __init__(self, tables: int, choose_legal: bool) -> None:
+        import tripletriad_binding as binding
+
+        self.observations = np.zeros((tables, 114), np.float32)
+        self.actions, self.rewards = np.zeros(tables, np.int32), np.zeros(tables, np.float32)
+        self.terminals, self.truncations = np.zeros(tables, np.bool_), np.zeros(tables, np.bool_)
+        buffers = (self.observations, self.actions, self.rewards, self.terminals, self.truncations)
+        self.envs = binding.vec_init(*buffers, tables, 0, **TRIAD_SIZES)
+        binding.vec_reset(self.envs, 0)
+        self.step = binding.vec_step
+        self.choose = triad_chooser() if choose_legal else None
+        self.streams = np.arange(tables, dtype=np.uint64)
+        self.drawn = np.random.default_rng(0).integers(HAND + SQUARES, size=(64, tables), dtype=np.int32)
+
+    def __call__(self) -> int:
+        """Some steps; gives how many."""
+        calls = calls_of(self.actions.size)
+        for call in range(calls):
+            if self.choose is None:
+                self.actions[:] = self.drawn[call % len(self.drawn)]
+            else:
+                self.choose(self.observations, self.streams, self.actions)
+            self.step(self.envs)
+        return calls * self.actions.size
+
+
+def triad_chooser() -> Callable[..., None]:
+    """A compiled uniform choice among the legal actions of ``tripletriad``, read from its observation."""
+    import numba
+
+    board, held, placed = 0, 24, 104  # where squares, the card in hand and the places of one's own cards begin
+
+    @numba.njit
+    def choose(observations: Any, streams: Any, actions: Any) -> None:
+        for i in range(actions.size):
+            streams[i] = streams[i] * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
+            first, size, at = (HAND, SQUARES, board) if observations[i, held] >= 0 else (0, HAND, placed)
+            count = 0
+            for a in range(size):
+                count += observations[i, at + a] == 0
+            skip = (streams[i] >> np.uint64(32)) * np.uint64(count) >> np.uint64(32)
+            for a in range(size):
+                if observations[i, at + a] == 0:
+                    if skip == 0:
+                        actions[i] = first + a
+                        break
+                    skip -= np.uint64(1)
+
+    return choose
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A game of another library."""
+
+    title: str
+    package: str
+    """Whose version is told."""
+    make: Callable[[int, int], Run]
+    batched: bool
+    """Whether it steps many tables at once."""
+    threads: tuple[int, ...]
+    """With how many it can work by itself."""
+    differs: str
+    """In what its step is not ours."""
+
+
+PEERS: dict[str, Peer] = {
+    "crazy_eights": Peer(
+        "OpenSpiel `crazy_eights` (C++ from Python)", "open_spiel", crazy_eights, False, (1,),
+        "four seats; one game at a time; chance moves are made and not counted",
+    ),
+    "uno": Peer("RLCard `uno` (Python)", "rlcard", uno, False, (1,), "four seats; one game at a time"),
+    "leduc": Peer(
+        "PettingZoo `leduc_holdem_v4` (Python)", "pettingzoo", leduc, False, (1,), "two seats, six cards; one game at a time",
+    ),
+    "pgx_leduc": Peer(
+        "Pgx `leduc_holdem` (JAX's CPU)", "pgx", pgx("leduc_holdem"), True, (1, 2),
+        "two seats, six cards; 34 booleans; 32 steps in one compiled loop, where ours is one call from Python a step",
+    ),
+    "pgx_mahjong": Peer(
+        "Pgx `sparrow_mahjong` (JAX's CPU)", "pgx", pgx("sparrow_mahjong"), True, (1, 2),
+        "three seats; 165 booleans; 32 steps in one compiled loop",
+    ),
+    "envpool_mahjong": Peer(
+        "EnvPool `SparrowMahjong` (C++)", "envpool", envpool("SparrowMahjong-v1"), True, (1, 2),
+        "three seats, all of whose observations are written, and the whole state; a compiled choice by us",
+    ),
+    "envpool_leduc": Peer(
+        "EnvPool `LeducHoldem` (C++)", "envpool", envpool("LeducHoldem-v1"), True, (1, 2),
+        "two seats, six cards, both of whose observations are written; a compiled choice by us",
+    ),
+    "tripletriad": Peer(
+        "PufferLib `tripletriad` (C)", "pufferlib", tripletriad(choose_legal=True), True, (1,),
+        "one seat against random moves that are made in its steps; 114 floats; a compiled choice by us",
+    ),
+    "tripletriad_any": Peer(
+        "PufferLib `tripletriad`, any actions (C)", "pufferlib", tripletriad(choose_legal=False), True, (1,),
+        "the same without a choice: actions drawn before, most of them illegal and ignored, as its own measurement has them",
+    ),
+}  # fmt: skip
+"""What a command line calls it -> what it is."""
+
+
+def make(case: dict[str, Any]) -> Run:
+    """The runner of a case of ``speed.py``."""
+    return PEERS[case["name"]].make(case["tables"], case["threads"])
+
+
+def versions() -> dict[str, str]:
+    """Of the peers that are installed, what PyPI calls them."""
+    found = {}
+    for package in sorted({peer.package for peer in PEERS.values()} | {"jax", "numpy"}):
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            if package == "pufferlib":  # one game of it is compiled, and no package installed
+                found[package] = VERSION
+    return found

@@ -1,4 +1,4 @@
-"""How fast the environment is, on your machine, in one command; and how it compares with its peers.
+"""How fast the environment is under any rules, on your machine, and how long it takes to start.
 
 Random legal play through the public ``Batch``, on one thread: ``batch.step(batch.sample(streams))`` over and over. All
 cases are timed in turn, as often as ``--repeats`` says, so that a machine that slows down slows them all; the table
@@ -11,9 +11,7 @@ shows the least, the median and the most of each.
 Starting up is timed in processes of their own: the import, the first batch with an empty cache of compiled
 code, and the first batch once that cache is filled.
 
-With --peers, two other card games are timed in turn with this one, doing the same work a step: legal moves, a random
-choice, the move, and the observation of the seat to act. They need `pip install open_spiel rlcard`. These are other games
-written for other ends, so a ratio says what a step costs, no more; and it is a ratio of two numbers of one run.
+How that compares with other libraries: speed.py.
 """
 
 from __future__ import annotations
@@ -30,8 +28,6 @@ import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
-
-import peers
 
 from nainjaune_agents.trainers.config import apply_settings
 from nainjaune_env import Batch, make_setup
@@ -143,23 +139,15 @@ def print_figures(figures: list[Figure]) -> None:
         print(f"| {f.name:38} | {f.tables:>7} | {cells} |")
 
 
-def print_ratios(ours: Figure, others: list[Figure]) -> None:
-    """This environment's plies against each peer's, medians of the same run."""
-    print(f"\nRatios of medians, {ours.name}, {ours.tables} tables at once:")
-    for peer in others:
-        print(f"  {ours.median / peer.median:,.0f} times {peer.name}")
-
-
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, nargs="+", default=[1024, 4096], metavar="B", help="tables at once (1024 4096)")
     parser.add_argument("--preset", default="classic", help="the rule sheet (classic)")
-    parser.add_argument("--players", type=int, default=4, metavar="N", help="seats (4); the peers play with as many")
+    parser.add_argument("--players", type=int, default=4, metavar="N", help="seats (4)")
     parser.add_argument("--set", action="append", default=[], metavar="KNOB=VALUE", help="set a knob over the preset")
     parser.add_argument("--seconds", type=float, default=2.0, help="time for each case and repeat (2)")
     parser.add_argument("--repeats", type=int, default=5, help="how often each case is timed (5)")
-    parser.add_argument("--peers", action="store_true", help="time OpenSpiel's crazy_eights and RLCard's uno too")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write all figures there as well")
     options = parser.parse_args(arguments)
     if min(options.tables) < 1 or options.repeats < 1 or options.seconds <= 0:
@@ -187,17 +175,8 @@ def main(arguments: list[str] | None = None) -> None:
         for skip_forced in (False, True)
         for observe in (True, False)
     ]
-    ours = len(cases)
-    if options.peers:
-        for name, make in peers.PEERS.items():
-            try:
-                cases.append(Case(name, "plies", 1, make(setup.players)))
-            except ImportError as error:
-                print(f"\n{name} is not timed: {error}. `pip install open_spiel rlcard` installs the peers.")
     figures = time_in_turn(cases, options.seconds, options.repeats)
     print_figures(figures)
-    if figures[ours:]:
-        print_ratios(figures[0], figures[ours:])
     if options.json:
         about = {**setup.to_dict(), "seconds": options.seconds, "repeats": options.repeats}
         options.json.write_text(json.dumps({**about, "start": start, "figures": [asdict(f) for f in figures]}, indent=1))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-THROUGHPUT = Path(__file__).resolve().parents[1] / "benchmarks" / "throughput.py"
+THROUGHPUT = Path(__file__).resolve().parents[2] / "benchmarks" / "throughput.py"
 
 
 DECISIONS = THROUGHPUT.with_name("decisions.py")
@@ -53,7 +53,7 @@ def test_help_says_what_is_timed() -> None:
     done = throughput("--help")
     assert done.returncode == 0
     assert "skip_forced" in done.stdout
-    assert "--peers" in done.stdout
+    assert "speed.py" in done.stdout
 
 
 def test_decisions_times_every_agent_one_by_one_and_together() -> None:

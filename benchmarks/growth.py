@@ -1,0 +1,332 @@
+"""What it costs as work grows: with tables, seats and threads; the memory of a table; tournaments of millions of deals.
+
+Each part is measured by itself and takes its place in the file of figures; the others stay there as they were.
+
+  tables       plies a second against tables at once, with observation and mask, and without
+  seats        the same against seats
+  threads      the same against threads
+  memory       bytes a table: what the arrays of a batch take, and by how much the process grows for each table
+  tournament   seconds and peak memory of `evaluate.py` with two rules of thumb, in a process of its own for each number of deals
+
+Rates are random legal play through the public `Batch`, all cases of a part in turn, as often as --repeats says, each number of
+threads in a process that keeps to as many processors. A tournament of 10 million deals is 100 million rounds: about 25 minutes.
+
+  python benchmarks/growth.py --markdown                                          all, and into docs/speed.md with a plot
+  python benchmarks/growth.py --parts tables seats threads memory --markdown      without the tournaments: some minutes
+  python benchmarks/growth.py --parts tournament --deals 100000 1000000 10000000
+  python benchmarks/growth.py --light                                             seconds: whether it runs at all
+  python benchmarks/growth.py --parts --markdown                                  nothing is measured: the figures taken last
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import figures
+from figures import Spread, in_words
+from speed import Case, Workers, pick, setup_of
+from tqdm import tqdm
+
+from nainjaune_env import Batch, game_names, get_game, make_setup
+
+PAIR = ("lowest", "tally")
+"""Who plays the tournaments."""
+PLOT = figures.ROOT / "docs" / "images" / "growth.svg"
+KINDS = ("plies+observation", "plies")
+LIGHT = {"tables": [1, 8], "threads": [1], "most": 8, "seconds": 0.01, "repeats": 2, "deals": [20, 40]}
+
+
+# ---- rates ------------------------------------------------------------------------------------------------------------------
+
+
+def rates(options: argparse.Namespace, found: list[Case]) -> list[Case]:
+    """The cases with their ``rates``, all in turn, or with what is ``missing``."""
+    workers = Workers({"ours": Path(sys.executable)})
+    timed: list[list[float]] = [[] for _ in found]
+    try:
+        for repeat in tqdm(range(options.repeats + 1), unit="repeat", file=sys.stderr, dynamic_ncols=True, leave=False):
+            for case, rate in zip(found, timed, strict=True):
+                if "missing" not in case:
+                    answer = workers.ask("ours", case["threads"], {"case": case, "seconds": options.seconds if repeat else 0.0})
+                    if "missing" in answer:
+                        case["missing"] = answer["missing"]
+                    elif repeat:
+                        rate.append(answer["done"] / answer["seconds"])
+    finally:
+        workers.close()
+    return [case if "missing" in case else {**case, "rates": rate} for case, rate in zip(found, timed, strict=True)]
+
+
+def case_of(preset: str, players: int, name: str, tables: int, threads: int) -> Case:
+    """As `ours.py` takes it."""
+    return {"library": "ours", "preset": preset, "players": players, "name": name, "tables": tables, "threads": threads}
+
+
+def against_tables(options: argparse.Namespace) -> list[Case]:
+    """One thread, each game."""
+    return rates(options, [case_of(*setup, kind, b, 1) for setup in options.setups for kind in KINDS for b in options.tables])
+
+
+def of_all_seats(options: argparse.Namespace) -> list[tuple[str, int]]:
+    """Each game with every number of seats, on the sheet that allows the most."""
+    found = []
+    for preset, _ in options.setups:
+        sheets = make_setup(None, preset).game.presets
+        widest = max(sheets, key=lambda name: len(sheets[name].players))
+        found += [(widest, seats) for seats in sheets[widest].players]
+    return found
+
+
+def against_seats(options: argparse.Namespace) -> list[Case]:
+    """One thread, as many tables as --most says."""
+    found = []
+    for preset, seats in of_all_seats(options):
+        found += [case_of(preset, seats, kind, options.most, 1) for kind in KINDS]
+    return rates(options, found)
+
+
+def against_threads(options: argparse.Namespace) -> list[Case]:
+    """As many tables as --most says."""
+    cases = [case_of(*setup, kind, options.most, t) for setup in options.setups for kind in KINDS for t in options.threads]
+    return rates(options, cases)
+
+
+# ---- memory -----------------------------------------------------------------------------------------------------------------
+
+GROWN = 262_144
+"""Tables by which a process grows to tell what each takes."""
+RESIDENT = """
+import sys
+from pathlib import Path
+from nainjaune_env import Batch, make_setup
+from nainjaune_env.prng import streams
+
+def resident():
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * int(sys.argv[4])
+
+def play(tables):
+    batch = Batch(make_setup(None, sys.argv[1], int(sys.argv[2])), tables)
+    chance = streams(1, tables)
+    for _ in range(3):
+        batch.step(batch.sample(chance))
+    return batch
+
+play(8)
+before = resident()
+kept = play(int(sys.argv[3]))
+print(resident() - before)
+"""
+
+
+def memory(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """Bytes a table: the arrays of a batch that have a row for each, and what a process grows by (None: that is not told)."""
+    rows = []
+    tables = 1024 if options.light else GROWN
+    for preset, seats in of_all_seats(options):
+        batch = Batch(make_setup(None, preset, seats), 8)
+        held = sum(a.nbytes for a in vars(batch).values() if getattr(a, "shape", ())[:1] == (8,))
+        grown = None
+        if Path("/proc/self/statm").exists():
+            asked = [sys.executable, "-c", RESIDENT, preset, str(seats), str(tables), str(os.sysconf("SC_PAGE_SIZE"))]
+            grown = int(subprocess.run(asked, check=True, capture_output=True, text=True).stdout) / tables
+        rows.append(
+            {
+                "preset": preset,
+                "players": seats,
+                "record": batch.tables.itemsize,
+                "observation": batch.layout.size,
+                "arrays": held / 8,
+                "grown": grown,
+            }
+        )
+    return rows
+
+
+# ---- tournaments ------------------------------------------------------------------------------------------------------------
+
+
+def tournament(options: argparse.Namespace) -> list[dict[str, Any]]:
+    """A tournament in a process of its own for each number of deals: seconds by the clock and of the processor, peak memory."""
+    rows = []
+    for deals in options.deals:
+        command = [sys.executable, "evaluate.py", "--agents", *PAIR, "--deals", str(deals), "--seed", "1"]
+        began = time.perf_counter()
+        with subprocess.Popen(command, cwd=figures.ROOT, stdout=subprocess.PIPE, text=True) as child:
+            assert child.stdout is not None
+            said = child.stdout.read()
+            _, status, used = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode:
+            sys.exit(f"{' '.join(command)} ended with {child.returncode}.")
+        rows.append(
+            {
+                "deals": deals,
+                "seconds": time.perf_counter() - began,
+                "processor_seconds": used.ru_utime + used.ru_stime,
+                "peak_bytes": used.ru_maxrss * (1 if sys.platform == "darwin" else 1024),
+                "said": said.strip().splitlines(),
+            }
+        )
+        tqdm.write(f"{deals:,} deals: {rows[-1]['seconds']:.1f} s, {rows[-1]['peak_bytes'] / 2**20:.0f} MiB", file=sys.stderr)
+    return rows
+
+
+PARTS: dict[str, Callable[[argparse.Namespace], Any]] = {
+    "tables": against_tables,
+    "seats": against_seats,
+    "threads": against_threads,
+    "memory": memory,
+    "tournament": tournament,
+}
+
+
+# ---- what the figures say ---------------------------------------------------------------------------------------------------
+
+
+def rate_table(held: dict[str, Any], by: str) -> str:
+    """Medians: a row for a game and what a step writes, a column for each value of ``by``."""
+    values = sorted({case[by] for case in held["rows"]})
+    rows = []
+    for preset, name in dict.fromkeys((case["preset"], case["name"]) for case in held["rows"]):
+        timed = {case[by]: case for case in pick({"cases": held["rows"]}, preset=preset, name=name)}
+        cells = [in_words(Spread.of(timed[value]["rates"]).median) if value in timed else "" for value in values]
+        if by == "threads" and 1 in timed:
+            times = [Spread.of_ratios(timed[v]["rates"], timed[1]["rates"]) if v in timed else None for v in values]
+            cells = [
+                f"{cell}, {figures.in_times(t.median)} times ({figures.in_times(t.least)} – {figures.in_times(t.most)})"
+                if t is not None and value != 1
+                else cell
+                for cell, t, value in zip(cells, times, values, strict=True)
+            ]
+        rows.append([f"`{preset}`", name.replace("+", ", "), *cells])
+    return figures.table(["game", "a step", *(f"{value:,}" for value in values)], rows)
+
+
+def memory_table(held: dict[str, Any]) -> str:
+    """Bytes a table."""
+    rows = [
+        [
+            f"`{row['preset']}`",
+            str(row["players"]),
+            str(row["record"]),
+            str(row["observation"]),
+            f"{row['arrays']:.0f}",
+            "not told" if row["grown"] is None else f"{row['grown']:.0f}",
+        ]
+        for row in held["rows"]
+    ]
+    return figures.table(["game", "seats", "the record", "observation", "all arrays", "the process grows by"], rows)
+
+
+def tournament_table(held: dict[str, Any]) -> str:
+    """Seconds and peak memory."""
+    rows = [
+        [
+            f"{row['deals']:,}",
+            f"{row['seconds']:,.0f} s ({row['processor_seconds']:,.0f} s)",
+            in_words(row["deals"] / row["processor_seconds"]),
+            f"{row['peak_bytes'] / 2**20:,.0f} MiB",
+        ]
+        for row in held["rows"]
+    ]
+    return figures.table(["deals", "seconds (of the processor)", "deals a second of the processor", "peak memory"], rows)
+
+
+def report(held: dict[str, Any]) -> str:
+    """All parts that were measured, as they stand in the docs."""
+    tables: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
+        "tables": ("Plies a second against **tables** at once, one thread, medians:", lambda h: rate_table(h, "tables")),
+        "seats": ("Against **seats**, one thread:", lambda h: rate_table(h, "players")),
+        "threads": ("Against **threads**:", lambda h: rate_table(h, "threads")),
+        "memory": ("**Memory**, bytes a table:", memory_table),
+        "tournament": (
+            f"**Tournaments**, `evaluate.py --agents {' '.join(PAIR)} --deals D --seed 1`:",
+            tournament_table,
+        ),
+    }
+    parts = []
+    for part, (title, made) in tables.items():
+        if part in held:
+            parts += [title, made(held[part]), figures.in_a_sentence(held[part]["about"])]
+    return "\n\n".join(parts)
+
+
+def plot(held: dict[str, Any], path: Path) -> None:
+    """Plies a second against tables, a line for a game and what a step writes."""
+    from plots import OURS, draw_line, figure, save
+
+    drawn, axes = figure("Plies a second, one thread", "tables stepped at once", "plies a second")
+    rows = held.get("tables", {"rows": []})["rows"]
+    for number, preset in enumerate(dict.fromkeys(case["preset"] for case in rows)):
+        for kind, style in zip(KINDS, ("-", ":"), strict=True):
+            timed = pick({"cases": rows}, preset=preset, name=kind)
+            draw_line(axes, timed, f"{preset}: {kind.replace('+', ' + ')}", OURS[number % len(OURS)], style, 2.0)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    save(drawn, axes, path)
+
+
+# ---- the command ------------------------------------------------------------------------------------------------------------
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS), help="what to measure (all)")
+    setups = [setup_of(get_game(name).default_preset) for name in game_names()]
+    sheets = "each game's own, and in the parts seats and memory that with the most seats"
+    parser.add_argument(
+        "--setups", type=setup_of, nargs="+", default=setups, metavar="PRESET[:SEATS]", help=f"what is played ({sheets})"
+    )
+    sizes = [4**k for k in range(10)]
+    parser.add_argument("--tables", type=int, nargs="+", default=sizes, metavar="B", help="tables at once (1 4 16 … 262144)")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], metavar="T", help="threads (1 2)")
+    parser.add_argument(
+        "--most", type=int, default=4096, metavar="B", help="tables at once in the parts seats and threads (4096)"
+    )
+    deals = [100_000, 1_000_000, 10_000_000]
+    parser.add_argument("--deals", type=int, nargs="+", default=deals, metavar="D", help="deals of a tournament (10^5 10^6 10^7)")
+    parser.add_argument("--seconds", type=float, default=0.5, help="time for each case and repeat (0.5)")
+    parser.add_argument("--repeats", type=int, default=7, help="how often each case is timed (7)")
+    parser.add_argument("--light", action="store_true", help="few cases, and too short to say how fast: a check that it runs")
+    taken = figures.TAKEN / "growth.json"
+    parser.add_argument("--json", type=Path, default=taken, metavar="FILE", help="all figures (benchmarks/taken/growth.json)")
+    parser.add_argument("--markdown", action="store_true", help="put the tables into --page, and the plot where that shows it")
+    parser.add_argument("--page", type=Path, default=figures.PAGE, metavar="FILE", help="the page (docs/speed.md)")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the plot there (with --markdown docs/images/growth.svg)")
+    options = parser.parse_args(arguments)
+    if options.light:
+        vars(options).update(LIGHT)
+    if min(*options.tables, *options.threads, options.repeats, options.most) < 1 or options.seconds <= 0:
+        parser.error("--tables, --threads, --most and --repeats are 1 or more, --seconds is more than 0")
+    if min(options.deals) < 2:
+        parser.error("a tournament has 2 deals or more")
+    return options
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Measure, tell, keep."""
+    options = parse(arguments)
+    for part in options.parts:
+        about = figures.where_and_when()
+        found = {"about": about, "rows": PARTS[part](options)}
+        figures.write(options.json, {**figures.read(options.json), part: found})
+    held = figures.read(options.json)
+    told = report(held)
+    print(told)
+    if options.markdown:
+        figures.put_between(options.page, "growth", told)
+    if options.plot or options.markdown:
+        plot(held, options.plot or PLOT)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,45 @@
+"""How the plots of the benchmarks look; matplotlib is imported here alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from figures import Spread
+from matplotlib.figure import Figure
+
+from nainjaune_env.files import replacing
+
+OURS = ("#b8860b", "#1f5fa8", "#2e7d32")
+BATCHED = ("#c62828", "#6a1b9a", "#00838f", "#ef6c00", "#5d4037", "#ad1457", "#546e7a", "#9e9d24", "#283593")
+
+
+def figure(title: str, across: str, up: str) -> tuple[Any, Any]:
+    """A figure with one pair of axes."""
+    drawn = Figure(figsize=(8.5, 5.2), layout="constrained")
+    axes = drawn.add_subplot()
+    axes.set_title(title, fontsize=11)
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+    axes.grid(True, which="major", color="#dddddd", lw=0.6)
+    axes.spines[["top", "right"]].set_visible(False)
+    return drawn, axes
+
+
+def draw_line(axes: Any, timed: list[dict[str, Any]], label: str, colour: str, style: str, width: float) -> None:
+    """Medians of the cases ``timed`` against their ``tables``, with a bar from the least to the most."""
+    if timed:
+        found = [Spread.of(case["rates"]) for case in timed]
+        apart = [[f.median - f.least for f in found], [f.most - f.median for f in found]]
+        at = [case["tables"] for case in timed]
+        axes.errorbar(at, [f.median for f in found], yerr=apart, label=label, color=colour, ls=style, lw=width, marker="o", ms=3)
+
+
+def save(drawn: Any, axes: Any, path: Path) -> None:
+    """As SVG (or what the name ends in), the same bytes for the same figures, with a legend beside."""
+    axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
+    kind = path.suffix.removeprefix(".")
+    undated = {"metadata": {"Date": None}} if kind == "svg" else {}
+    with matplotlib.rc_context({"svg.hashsalt": "nainjaune", "svg.fonttype": "none"}), replacing(path) as temporary:
+        drawn.savefig(temporary, format=kind, **undated)

@@ -1,0 +1,297 @@
+"""How fast the environment is and how it compares with its peers: one run, one table.
+
+Random legal play. Each library runs in a process of its own, which keeps to as many processors as it has threads, and all are
+asked in turn, case after case, --repeats times over: a machine that slows down for a while slows all of them. A ratio is taken
+within each repeat, and told as the least, the median and the most of these.
+
+Ours, through the public `Batch` from Python, one call for the choices and one for the step:
+
+  plies              one step = one ply, as it is recorded and drawn
+  decisions          one step = one real choice; plies without a choice are made by themselves (skip_forced)
+  +observation       the observation and the mask of the seat to act are written at every step, which is what peers do too
+  in rollouts        to the end of the round in one compiled loop, which chooses too (`Batch.play_out`); nothing is observed
+  one by one         one game at a time, through PettingZoo's interface in turns: what the convenience costs
+
+Peers (peers.py says how each is used, and in what its step differs) live in an environment of their own; `make peers` makes it,
+and those that are missing are said to be. Other games written for other ends: a ratio says what a step costs, no more.
+
+  python benchmarks/speed.py                       the table, about ten minutes; figures go to benchmarks/taken/speed.json
+  python benchmarks/speed.py --markdown            the same, and into docs/speed.md with its plot (`make bench`)
+  python benchmarks/speed.py --light               seconds: whether it runs at all
+  python benchmarks/speed.py --again --markdown    nothing is timed: table and plot of the figures that were taken last
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import figures
+import ours
+import peers
+from figures import Spread, in_times, in_words
+from tqdm import tqdm
+
+from nainjaune_env import game_names, get_game, make_setup
+from nainjaune_env.errors import NainJauneError
+
+Case = dict[str, Any]
+HERE = Path(__file__).resolve().parent
+PEERS_PYTHON = figures.ROOT / ".venv-peers" / "bin" / "python"
+PLOT = figures.ROOT / "docs" / "images" / "speed.svg"
+LIGHT = {"tables": [1, 16], "threads": [1], "seconds": 0.01, "repeats": 2}
+
+
+class Workers:
+    """The processes, by library and threads; each is started when it is first asked."""
+
+    def __init__(self, pythons: dict[str, Path]) -> None:
+        self.pythons = pythons
+        self.running: dict[tuple[str, int], subprocess.Popen[str]] = {}
+
+    def ask(self, library: str, threads: int, question: dict[str, Any]) -> dict[str, Any]:
+        """What the worker says; ``missing`` with a reason where there is no such library."""
+        if not self.pythons[library].exists():
+            return {"missing": f"there is no environment {self.pythons[library].parent.parent.name!r}; `make peers` makes it"}
+        if (library, threads) not in self.running:
+            command = [self.pythons[library], HERE / "worker.py", library, str(threads)]
+            self.running[library, threads] = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        worker = self.running[library, threads]
+        assert worker.stdin is not None
+        assert worker.stdout is not None
+        worker.stdin.write(json.dumps(question) + "\n")
+        worker.stdin.flush()
+        line = worker.stdout.readline()
+        if not line:
+            del self.running[library, threads]
+            return {"missing": f"its process ended with {worker.wait()}"}
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def close(self) -> None:
+        """Nobody asks any more."""
+        for worker in self.running.values():
+            assert worker.stdin is not None
+            worker.stdin.close()
+            worker.wait()
+        self.running.clear()
+
+
+def cases(options: argparse.Namespace) -> list[Case]:
+    """All that is timed, peers first."""
+    found: list[Case] = []
+    for name in options.peers:
+        peer = peers.PEERS[name]
+        for threads in options.threads:
+            if threads in peer.threads:
+                sizes = options.tables if peer.batched else [1]
+                found += [{"library": "peers", "name": name, "tables": tables, "threads": threads} for tables in sizes]
+    for preset, seats in options.setups:
+        about = {"library": "ours", "preset": preset, "players": seats}
+        found.append({**about, "name": ours.ONE_BY_ONE, "tables": 1, "threads": 1})
+        for kind in ours.KINDS:
+            for threads in options.threads:
+                found += [{**about, "name": kind, "tables": tables, "threads": threads} for tables in options.tables]
+    return found
+
+
+def take(options: argparse.Namespace) -> dict[str, Any]:
+    """Time all cases in turn."""
+    about = figures.where_and_when()
+    workers = Workers({"ours": Path(sys.executable), "peers": options.peers_python})
+    found: list[Case] = cases(options)
+    rates: list[list[float]] = [[] for _ in found]
+    bar = tqdm(total=len(found) * (options.repeats + 1), unit="case", file=sys.stderr, dynamic_ncols=True, leave=False)
+    try:
+        told = workers.ask("peers", 1, {"versions": True}) if options.peers else {}
+        for repeat in range(options.repeats + 1):
+            for case, rate in zip(found, rates, strict=True):
+                bar.set_postfix_str(f"{'compiling' if repeat == 0 else repeat}: {case['name']}")
+                if "missing" not in case:
+                    question = {"case": case, "seconds": options.seconds if repeat else 0.0}
+                    answer = workers.ask(case["library"], case["threads"], question)
+                    if "missing" in answer:
+                        case["missing"] = answer["missing"]
+                    elif repeat:
+                        rate.append(answer["done"] / answer["seconds"])
+                bar.update()
+    finally:
+        bar.close()
+        workers.close()
+    timed = [case if "missing" in case else {**case, "rates": rate} for case, rate in zip(found, rates, strict=True)]
+    return {"about": about, "peers": told, "seconds": options.seconds, "repeats": options.repeats, "cases": timed}
+
+
+# ---- what the figures say ---------------------------------------------------------------------------------------------------
+
+
+def pick(held: dict[str, Any], **wanted: Any) -> list[Case]:
+    """The cases with these values that were timed."""
+    return [case for case in held["cases"] if "rates" in case and all(case.get(key) == value for key, value in wanted.items())]
+
+
+def best(some: list[Case]) -> Case | None:
+    """The one of the highest median; None of none."""
+    return max(some, key=lambda case: Spread.of(case["rates"]).median, default=None)
+
+
+def setups_of(held: dict[str, Any]) -> list[tuple[str, int]]:
+    """Presets and seats, as they were asked for."""
+    return list(dict.fromkeys((case["preset"], case["players"]) for case in held["cases"] if case["library"] == "ours"))
+
+
+def spread_of(case: Case) -> str:
+    """A rate's median, and its least and most."""
+    found = Spread.of(case["rates"])
+    return f"{in_words(found.median)} ({in_words(found.least)} – {in_words(found.most)})"
+
+
+def ratio_to(mine: Case | None, theirs: Case) -> str:
+    """How many times as fast, within repeats."""
+    if mine is None:
+        return ""
+    found = Spread.of_ratios(mine["rates"], theirs["rates"])
+    return f"**{in_times(found.median)}** ({in_times(found.least)} – {in_times(found.most)})"
+
+
+def peer_table(held: dict[str, Any]) -> str:
+    """Every peer at its best batch, and ours at its best against it, on as many threads."""
+    setups = setups_of(held)
+    head = ["peer", "threads", "best batch", "steps a second"]
+    head += [f"{unit}, `{preset}`" for preset, _ in setups for unit in ("plies", "decisions")]
+    rows = []
+    for name, threads in dict.fromkeys((c["name"], c["threads"]) for c in held["cases"] if c["library"] == "peers"):
+        theirs = best(pick(held, library="peers", name=name, threads=threads))
+        title = peers.PEERS[name].title
+        if theirs is None:
+            why = next(c["missing"] for c in held["cases"] if (c["name"], c["threads"]) == (name, threads))
+            rows.append([title, str(threads), "", f"not timed: {why}", *[""] * (2 * len(setups))])
+            continue
+        mine = [
+            best(pick(held, library="ours", preset=preset, players=seats, name=f"{unit}+observation", threads=threads))
+            for preset, seats in setups
+            for unit in ("plies", "decisions")
+        ]
+        ratios = [ratio_to(case, theirs) for case in mine]
+        rows.append([title, str(threads), f"{theirs['tables']:,}", spread_of(theirs), *ratios])
+    return figures.table(head, rows)
+
+
+def own_table(held: dict[str, Any]) -> str:
+    """Medians: a row for what a step is, a column for how many tables are stepped at once."""
+    sizes = sorted({case["tables"] for case in held["cases"] if case["library"] == "ours"})
+    rows = []
+    for preset, seats in setups_of(held):
+        for name, threads in dict.fromkeys((c["name"], c["threads"]) for c in pick(held, library="ours", preset=preset)):
+            timed = pick(held, library="ours", preset=preset, players=seats, name=name, threads=threads)
+            at = {case["tables"]: in_words(Spread.of(case["rates"]).median) for case in timed}
+            cells = [at.get(tables, "") for tables in sizes]
+            rows.append([f"`{preset}`, {seats} seats", name.replace("+", ", "), str(threads), *cells])
+    return figures.table(["game", "a step", "threads", *(f"{tables:,}" for tables in sizes)], rows)
+
+
+def report(held: dict[str, Any]) -> str:
+    """All of it, as it stands in the docs."""
+    versions = ", ".join(f"{name} {version}" for name, version in held["peers"].items() if name != "missing")
+    differs = [
+        f"- {peers.PEERS[name].title}: {peers.PEERS[name].differs}."
+        for name in dict.fromkeys(case["name"] for case in held["cases"] if case["library"] == "peers")
+    ]
+    parts = [
+        figures.in_a_sentence(held["about"]),
+        f"{held['repeats']} repeats of {held['seconds']:g} s a case. Peers: {versions or 'none'}.",
+        "\nOurs over each peer, with observation and mask, both at their best batch; median (least – most) of the repeats:\n",
+        peer_table(held),
+        "\nIn what a peer's step differs from ours, beyond being another game's:\n",
+        *differs,
+        "\nOurs, a second, medians, by tables stepped at once:\n",
+        own_table(held),
+    ]
+    return "\n".join(parts)
+
+
+def plot(held: dict[str, Any], path: Path) -> None:
+    """Steps a second against tables at once, both logarithmic."""
+    from plots import BATCHED, OURS, draw_line, figure, save
+
+    drawn, axes = figure("Random legal play with observation and mask, one thread", "tables stepped at once", "steps a second")
+    for number, (preset, seats) in enumerate(setups_of(held)):
+        for kind, style in (("plies+observation", "-"), ("plies", ":"), ("decisions+observation", "--")):
+            timed = pick(held, library="ours", preset=preset, players=seats, name=kind, threads=1)
+            draw_line(axes, timed, f"ours, {preset}: {kind.replace('+', ' + ')}", OURS[number % len(OURS)], style, 2.0)
+    for number, name in enumerate(dict.fromkeys(case["name"] for case in pick(held, library="peers", threads=1))):
+        label = peers.PEERS[name].title.replace("`", "")
+        draw_line(axes, pick(held, library="peers", name=name, threads=1), label, BATCHED[number % len(BATCHED)], "-", 1.0)
+    axes.set_xscale("log", base=2)
+    axes.set_yscale("log")
+    save(drawn, axes, path)
+
+
+# ---- the command ------------------------------------------------------------------------------------------------------------
+
+
+def setup_of(text: str) -> tuple[str, int]:
+    """``preset`` or ``preset:seats``, as both."""
+    preset, _, seats = text.partition(":")
+    try:
+        setup = make_setup(None, preset, int(seats) if seats else None)
+    except (NainJauneError, ValueError) as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    return setup.preset, setup.players
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    setups = [setup_of(get_game(name).default_preset) for name in game_names()]
+    parser.add_argument(
+        "--setups", type=setup_of, nargs="+", default=setups, metavar="PRESET[:SEATS]", help="what we play (each game's own)"
+    )
+    sizes = [1, 16, 256, 4096, 65536]
+    parser.add_argument("--tables", type=int, nargs="+", default=sizes, metavar="B", help="tables at once (1 16 256 4096 65536)")
+    parser.add_argument("--threads", type=int, nargs="+", default=[1, 2], metavar="T", help="threads (1 2)")
+    parser.add_argument("--peers", nargs="*", choices=peers.PEERS, default=list(peers.PEERS), help="which peers (all)")
+    parser.add_argument(
+        "--peers-python", type=Path, default=PEERS_PYTHON, metavar="FILE", help="the interpreter that has them (.venv-peers')"
+    )
+    parser.add_argument("--seconds", type=float, default=0.5, help="time for each case and repeat (0.5)")
+    parser.add_argument("--repeats", type=int, default=7, help="how often each case is timed (7)")
+    parser.add_argument("--light", action="store_true", help="few cases, and too short to say how fast: a check that it runs")
+    parser.add_argument("--again", action="store_true", help="time nothing, tell the figures of --json")
+    taken = figures.TAKEN / "speed.json"
+    parser.add_argument("--json", type=Path, default=taken, metavar="FILE", help="all figures (benchmarks/taken/speed.json)")
+    parser.add_argument("--markdown", action="store_true", help="put the tables into --page, and the plot where that shows it")
+    parser.add_argument("--page", type=Path, default=figures.PAGE, metavar="FILE", help="the page (docs/speed.md)")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the plot there (with --markdown docs/images/speed.svg)")
+    options = parser.parse_args(arguments)
+    if options.light:
+        vars(options).update(LIGHT)
+    if min(*options.tables, *options.threads, options.repeats) < 1 or options.seconds <= 0:
+        parser.error("--tables, --threads and --repeats are 1 or more, --seconds is more than 0")
+    if options.again and not options.json.exists():
+        parser.error(f"--again tells the figures of {options.json}, and there is no such file")
+    return options
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Time, tell, keep."""
+    options = parse(arguments)
+    if options.again:
+        held = figures.read(options.json)
+    else:
+        held = take(options)
+        figures.write(options.json, held)
+    told = report(held)
+    print(told)
+    if options.markdown:
+        figures.put_between(options.page, "speed", told)
+    if options.plot or options.markdown:
+        plot(held, options.plot or PLOT)
+
+
+if __name__ == "__main__":
+    main()

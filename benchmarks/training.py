@@ -1,0 +1,317 @@
+"""Time to equal strength: our PPO and sb3-contrib's MaskablePPO, an equal network at an equal game, trained in turn in one run.
+
+Each run is a configuration and knobs over it, as train.py takes them. Runs go on in turn: the one that has trained for the least
+time comes next, up to its next measurement. At a growing distance of iterations the network's edge over a field of --against is
+measured by duplicate deals, the same for all and every time. Seconds are those spent in iterations: measurements and files do not
+count. Seconds of the processor are told too: on a machine that does other things by the side they are the fairer ones.
+
+A level is reached where the line between two measurements first crosses it; its interval goes from where the upper end of the
+95 % interval of the edge crosses it to where the lower one does. Whoever does not reach it has no time.
+
+Everything is kept in --out, network, optimizer and curve; called again, it goes on where it was (Ctrl-C is safe).
+
+  python benchmarks/training.py --markdown       about half an hour on a quiet core; curve and table into docs/speed.md
+  python benchmarks/training.py --runs a=C.yaml b=C.yaml,epochs=6,iterations=20 --out runs/tuning --json runs/tuning.json
+  python benchmarks/training.py --light          seconds: whether it runs at all
+  python benchmarks/training.py --again --markdown    nothing is trained: table and plot of the figures that were taken last
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import figures
+import numpy as np
+from tqdm import tqdm
+
+from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.checkpoint import load_checkpoint, save_checkpoint
+from nainjaune_agents.loading import load_agent
+from nainjaune_agents.net_agent import NetAgent
+from nainjaune_agents.trainers import get_trainer
+from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
+from nainjaune_env.errors import NainJauneError
+from nainjaune_env.files import write_text
+
+CONFIGS = figures.ROOT / "configs" / "nain_jaune"
+RUNS = [f"PPO, ours={CONFIGS / 'ppo.yaml'}", f"MaskablePPO={CONFIGS / 'maskable_ppo.yaml'}"]
+PLOT = figures.ROOT / "docs" / "images" / "training_speed.svg"
+EVAL_SEED = 2_718_281
+"""Of the measurements: other deals than those that trainers measure themselves by."""
+LIGHT = {"deals": 20, "measured": 2, "levels": [-10.0]}
+LIGHT_KNOBS = {
+    "ppo": {"iterations": 2, "tables": 8, "hidden": [8], "eval_every": 0},
+    "maskable_ppo": {"iterations": 2, "tables": 8, "minibatch": 64, "hidden": [8], "eval_every": 0},
+}
+
+
+@dataclass(frozen=True)
+class Point:
+    """A measurement in the course of a run."""
+
+    iteration: int
+    decisions: int
+    seconds: float
+    """By the clock, in iterations, since the run began."""
+    processor_seconds: float
+    edge: float
+    """Chips (cards) a round over the field."""
+    ci95: float
+
+
+class Contestant:
+    """One run, in a folder of its own: its checkpoint and its curve."""
+
+    def __init__(self, name: str, config: Any, folder: Path, options: argparse.Namespace) -> None:
+        self.name = name
+        self.config = config
+        self.folder = folder
+        self.deals = options.deals
+        self.against = options.against
+        self.trainer = get_trainer(config.algorithm).Trainer(config, config.setup())
+        self.curve: list[Point] = []
+        counts = np.geomspace(max(config.iterations / 64, 1), config.iterations, options.measured)
+        self.due = sorted({round(count) for count in counts})
+        self.resume()
+
+    @property
+    def seconds(self) -> float:
+        """Trained so far."""
+        return self.curve[-1].seconds if self.curve else 0.0
+
+    @property
+    def done(self) -> bool:
+        """Whether all iterations are."""
+        return bool(self.trainer.iteration >= self.config.iterations)
+
+    def resume(self) -> None:
+        """Go on from what is in the folder, if anything is; ValueError where that is a run under another configuration."""
+        kept = self.folder / "curve.json"
+        if not (kept.exists() and (self.folder / "checkpoint.safetensors").exists()):
+            return
+        held = json.loads(kept.read_text(encoding="utf-8"))
+        wanted = {"config": asdict(self.config), "deals": self.deals, "against": self.against}
+        if {key: held[key] for key in wanted} != wanted:
+            raise ValueError(f"{self.folder} holds a run that was made or measured in another way: choose another --out.")
+        checkpoint = load_checkpoint(self.folder / "checkpoint.safetensors")
+        self.trainer.restore(checkpoint)
+        # the curve is written first: of a run that was killed between the two, the last stretch is made again
+        self.curve = [Point(**point) for point in held["curve"] if point["iteration"] <= checkpoint.iteration]
+
+    def go_on(self, bar: Any) -> None:
+        """Train up to the next measurement, and measure."""
+        seconds, processor = self.seconds, self.curve[-1].processor_seconds if self.curve else 0.0
+        goal = next(count for count in self.due if count > self.trainer.iteration)
+        while self.trainer.iteration < goal:
+            begun, begun_processor = time.perf_counter(), time.process_time()
+            self.trainer.iterate()
+            seconds += time.perf_counter() - begun
+            processor += time.process_time() - begun_processor
+            bar.update()
+        setup = self.config.setup()
+        players = [NetAgent(self.name, self.trainer.net), load_agent(self.against, setup)]
+        edge = Duplicate(setup, players, seed=EVAL_SEED).edge(0, 1, self.deals)
+        self.curve.append(Point(self.trainer.iteration, self.trainer.decisions, seconds, processor, edge.mean, edge.ci95))
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_text(self.folder / "curve.json", json.dumps(self.told(), indent=1) + "\n")
+        save_checkpoint(self.folder / "checkpoint.safetensors", self.trainer.checkpoint())
+
+    def told(self) -> dict[str, Any]:
+        """The run as it is kept."""
+        about = {"name": self.name, "config": asdict(self.config), "deals": self.deals, "against": self.against}
+        return {**about, "curve": [asdict(point) for point in self.curve]}
+
+
+def contestants(options: argparse.Namespace) -> list[Contestant]:
+    """All runs; raises NainJauneError for configurations that there are not, ValueError for folders that hold other runs."""
+    found = []
+    for name, path, settings in options.runs:
+        values = read_yaml(path)
+        common = {"threads": options.threads, "seed": options.seed, "eval_every": 0}
+        light = LIGHT_KNOBS[str(values["algorithm"])] if options.light else {}
+        values = apply_settings({**values, **common, **light}, settings)
+        config = build(get_trainer(str(values["algorithm"])).Config, values)
+        folder = options.out / "".join(c if c.isalnum() else "_" for c in name)
+        found.append(Contestant(name, config, folder, options))
+    return found
+
+
+def take(options: argparse.Namespace) -> dict[str, Any]:
+    """Train all in turn."""
+    about = figures.where_and_when("torch", "stable-baselines3", "sb3-contrib")
+    runs = contestants(options)
+    total, begun = sum(run.config.iterations for run in runs), sum(run.trainer.iteration for run in runs)
+    with tqdm(total=total, initial=begun, unit="iteration", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
+        while unfinished := [run for run in runs if not run.done]:
+            run = min(unfinished, key=lambda run: run.seconds)
+            run.go_on(bar)
+            last = run.curve[-1]
+            bar.write(f"{run.name}: {last.seconds:.1f} s, {last.edge:+.3f} ± {last.ci95:.3f}", file=sys.stderr)
+    setup = runs[0].config.setup()
+    game = {"preset": setup.preset, "players": setup.players, "unit": setup.game.unit}
+    return {"about": about, "game": game, "threads": options.threads, "seed": options.seed, "runs": [run.told() for run in runs]}
+
+
+# ---- what the figures say ---------------------------------------------------------------------------------------------------
+
+
+def reached(curve: list[dict[str, float]], clock: str, level: float, side: float) -> float | None:
+    """Seconds when the line through ``edge + side * ci95`` first comes to ``level``; None where it does not."""
+    before: tuple[float, float] | None = None
+    for point in curve:
+        at, height = point[clock], point["edge"] + side * point["ci95"]
+        if height >= level:
+            if before is None:
+                return at  # it was there at the first measurement, or before
+            return before[0] + (at - before[0]) * (level - before[1]) / (height - before[1])
+        before = at, height
+    return None
+
+
+def in_seconds(value: float | None) -> str:
+    """Whole seconds; a dash for never."""
+    return "–" if value is None else f"{value:,.0f} s"
+
+
+def level_table(held: dict[str, Any], levels: list[float], clock: str) -> str:
+    """Seconds to each level for each run, and how many times as long the others take as the first."""
+    first, *others = held["runs"]
+    head = ["edge", *(run["name"] for run in held["runs"]), *(f"{run['name']} ÷ {first['name']}" for run in others)]
+    rows = []
+    for level in levels:
+        # earliest, the line itself, latest
+        times = [[reached(run["curve"], clock, level, side) for side in (1.0, 0.0, -1.0)] for run in held["runs"]]
+        cells = [f"{in_seconds(mid)} ({in_seconds(early)} – {in_seconds(late)})" for early, mid, late in times]
+        for early, mid, late in times[1:]:
+            mine_early, mine, mine_late = times[0]
+            if mid is None or mine is None:
+                cells.append("–")
+                continue
+            low = f"{figures.in_times(early / mine_late)}" if early is not None and mine_late else "?"
+            high = f"{figures.in_times(late / mine_early)}" if late is not None and mine_early else "?"
+            cells.append(f"**{figures.in_times(mid / mine)}** ({low} – {high})")
+        rows.append([f"{level:+.2f}", *cells])
+    return figures.table(head, rows)
+
+
+def report(held: dict[str, Any], levels: list[float]) -> str:
+    """All of it, as it stands in the docs."""
+    game, first = held["game"], held["runs"][0]
+    measured = f"{first['deals']:,} deals each time (seed {EVAL_SEED}), over a field of `{first['against']}`"
+    ends = [
+        [
+            run["name"],
+            f"{run['curve'][-1]['decisions']:,}",
+            f"{run['curve'][-1]['seconds']:,.0f} s ({run['curve'][-1]['processor_seconds']:,.0f} s)",
+            figures.in_words(run["curve"][-1]["decisions"] / run["curve"][-1]["seconds"]),
+            f"{run['curve'][-1]['edge']:+.3f} ± {run['curve'][-1]['ci95']:.3f}",
+        ]
+        for run in held["runs"]
+    ]
+    parts = [
+        figures.in_a_sentence(held["about"]),
+        f"`{game['preset']}`, {game['players']} seats, a {'×'.join(map(str, first['config']['hidden']))} net, "
+        f"{held['threads']} thread(s), training seed {held['seed']}; {measured}.",
+        f"\nTo the end of each run ({game['unit']} a round, ± 95 %):\n",
+        figures.table(["", "decisions", "seconds (of the processor)", "decisions a second", "edge"], ends),
+        "\nSeconds to an edge, and from where to where its interval reaches:\n",
+        level_table(held, levels, "seconds"),
+        "\nThe same in seconds of the processor:\n",
+        level_table(held, levels, "processor_seconds"),
+    ]
+    return "\n".join(parts)
+
+
+def plot(held: dict[str, Any], path: Path) -> None:
+    """Edge against seconds."""
+    from plots import BATCHED, OURS, figure, save
+
+    unit, against = held["game"]["unit"], held["runs"][0]["against"]
+    title = f"Strength against time of training, {held['game']['preset']}, {held['threads']} thread(s)"
+    drawn, axes = figure(title, "seconds of training", f"{unit} a round over {against}")
+    for number, run in enumerate(held["runs"]):
+        colour = OURS[0] if number == 0 else BATCHED[(number - 1) % len(BATCHED)]
+        at, edge, half = (np.array([point[key] for point in run["curve"]]) for key in ("seconds", "edge", "ci95"))
+        axes.plot(at, edge, color=colour, marker="o", ms=3, label=run["name"])
+        axes.fill_between(at, edge - half, edge + half, color=colour, alpha=0.2, lw=0)
+    axes.axhline(0, color="#888888", lw=0.8)
+    axes.set_xscale("log")
+    save(drawn, axes, path)
+
+
+# ---- the command ------------------------------------------------------------------------------------------------------------
+
+
+def run_of(text: str) -> tuple[str, Path, list[str]]:
+    """``name=config.yaml,key=value,key=value`` as its parts."""
+    name, _, rest = text.partition("=")
+    path, *settings = rest.split(",")
+    if not name or not Path(path).is_file():
+        raise argparse.ArgumentTypeError(f"a run is name=config.yaml,key=value,… with a file that exists, not {text!r}")
+    return name, Path(path), settings
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    runs = [run_of(text) for text in RUNS]
+    parser.add_argument(
+        "--runs",
+        type=run_of,
+        nargs="+",
+        default=runs,
+        metavar="NAME=CONFIG[,KEY=VALUE…]",
+        help="what is trained (PPO, MaskablePPO)",
+    )
+    parser.add_argument("--threads", type=int, default=1, help="torch's threads in all runs (1)")
+    parser.add_argument("--seed", type=int, default=0, help="of training (0)")
+    parser.add_argument("--against", default="tally", help="the agent of the field (tally)")
+    parser.add_argument("--deals", type=int, default=6000, help="deals of a measurement (6000)")
+    parser.add_argument("--measured", type=int, default=24, help="measurements of a run, ever farther apart (24)")
+    levels = [-0.2, 0.0, 0.1, 0.2, 0.3, 0.4]
+    parser.add_argument("--levels", type=float, nargs="+", default=levels, metavar="EDGE", help="to be reached (-0.2 … 0.4)")
+    parser.add_argument("--out", type=Path, default=figures.ROOT / "runs" / "training_speed", help="the folder of all runs")
+    parser.add_argument("--light", action="store_true", help="tiny runs, which say nothing: a check that it works")
+    parser.add_argument("--again", action="store_true", help="train nothing, tell the figures of --json")
+    taken = figures.TAKEN / "training.json"
+    parser.add_argument("--json", type=Path, default=taken, metavar="FILE", help="all figures (benchmarks/taken/training.json)")
+    parser.add_argument("--markdown", action="store_true", help="put the tables into --page, and the plot where that shows it")
+    parser.add_argument("--page", type=Path, default=figures.PAGE, metavar="FILE", help="the page (docs/speed.md)")
+    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw it there (docs/images/training_speed.svg)")
+    options = parser.parse_args(arguments)
+    if options.light:
+        vars(options).update(LIGHT)
+    if options.threads < 1 or options.deals < 2 or options.measured < 1 or options.seed < 0:
+        parser.error("--threads and --measured are 1 or more, --deals 2 or more, --seed 0 or more")
+    if options.again and not options.json.exists():
+        parser.error(f"--again tells the figures of {options.json}, and there is no such file")
+    return options
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Train, tell, keep."""
+    options = parse(arguments)
+    if options.again:
+        held = figures.read(options.json)
+    else:
+        try:
+            held = take(options)
+        except (NainJauneError, ValueError) as error:
+            sys.exit(str(error))
+        figures.write(options.json, held)
+    told = report(held, options.levels)
+    print(told)
+    if options.markdown:
+        figures.put_between(options.page, "training", told)
+    if options.plot or options.markdown:
+        plot(held, options.plot or PLOT)
+
+
+if __name__ == "__main__":
+    main()

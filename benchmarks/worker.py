@@ -1,0 +1,62 @@
+"""A process that runs one library and answers over a pipe; `speed.py` starts and asks it, in turn with all others.
+
+So every library has packages, threads and processors to itself: `worker.py ours 2` and `worker.py peers 1` name the module that
+makes runners, and the threads. The process keeps to as many processors, where the system lets it choose. A line of JSON asks: a
+case, and for how many seconds to run it (0: once, to compile), or for versions. A line answers: how much was done in how many
+seconds, or why nothing can be.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+
+def keep_to(threads: int) -> None:
+    """As many processors as threads, the last ones; and as many threads for whatever library asks the environment."""
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
+        os.environ[name] = str(threads)
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-threads:])
+
+
+def timed(run: Callable[[], int], seconds: float) -> dict[str, float]:
+    """What ``run`` does in about ``seconds``: at least one call of it."""
+    done, begin = 0, time.perf_counter()
+    while True:
+        done += run()
+        spent = time.perf_counter() - begin
+        if spent >= seconds:
+            return {"done": done, "seconds": spent}
+
+
+def main() -> None:
+    """Answer until nobody asks."""
+    module, threads = sys.argv[1], int(sys.argv[2])
+    keep_to(threads)
+    answers, sys.stdout = sys.stdout, sys.stderr  # libraries print
+    library = importlib.import_module(module)
+    runners: dict[str, Any] = {}
+    for line in sys.stdin:
+        asked = json.loads(line)
+        if "versions" in asked:
+            print(json.dumps(library.versions()), file=answers, flush=True)
+            continue
+        key = json.dumps(asked["case"], sort_keys=True)
+        try:
+            if key not in runners:
+                runners[key] = library.make(asked["case"])
+                runners[key]()  # compiles, or fills the caches
+            answer: dict[str, Any] = timed(runners[key], asked["seconds"])
+        except ImportError as error:
+            answer = {"missing": str(error)}
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+if __name__ == "__main__":
+    main()

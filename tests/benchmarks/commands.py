@@ -1,0 +1,25 @@
+"""What the tests of the benchmarks share: their commands, run as anyone runs them, and their modules."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from tests.source import ROOT
+
+BENCHMARKS = ROOT / "benchmarks"
+
+
+def command(script: str, *options: str | Path) -> subprocess.CompletedProcess[str]:
+    """``python benchmarks/<script>.py`` with these options."""
+    return subprocess.run([sys.executable, BENCHMARKS / f"{script}.py", *options], check=False, capture_output=True, text=True)
+
+
+def module(name: str) -> ModuleType:
+    """A file of ``benchmarks/``, imported as they import each other."""
+    if str(BENCHMARKS) not in sys.path:
+        sys.path.append(str(BENCHMARKS))
+    return importlib.import_module(name)

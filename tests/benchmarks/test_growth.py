@@ -1,0 +1,62 @@
+"""What grows is measured part by part, and every part keeps its place."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks.commands import command, module
+
+growth = module("growth")
+
+
+def test_parts_are_measured_one_by_one_and_keep_their_place(tmp_path: Path) -> None:
+    file, page = tmp_path / "taken.json", tmp_path / "page.md"
+    page.write_text("<!-- growth -->\n<!-- /growth -->\n", encoding="utf-8")
+    common = ["--light", "--setups", "batasaurus:2", "--json", file]
+    done = command("growth", *common, "--parts", "tables", "threads")
+    assert done.returncode == 0, done.stderr
+    first = json.loads(file.read_text(encoding="utf-8"))
+    assert list(first) == ["tables", "threads"]
+    assert [case["tables"] for case in first["tables"]["rows"]] == [1, 8, 1, 8]
+
+    done = command("growth", *common, "--parts", "memory", "--markdown", "--page", page, "--plot", tmp_path / "plot.svg")
+    assert done.returncode == 0, done.stderr
+    held = json.loads(file.read_text(encoding="utf-8"))
+    assert {part: held[part] for part in first} == first
+    seats = [row["players"] for row in held["memory"]["rows"]]
+    assert seats == [2, 3, 4]
+    for row in held["memory"]["rows"]:
+        assert row["record"] + row["observation"] < row["arrays"] < row["record"] + row["observation"] + 200
+    told = page.read_text(encoding="utf-8")
+    for title in ("**tables** at once", "**threads**", "**Memory**"):
+        assert title in told
+    assert (tmp_path / "plot.svg").stat().st_size > 1000
+
+
+def test_a_tournaments_peak_memory_is_its_own(tmp_path: Path) -> None:
+    options = growth.parse(["--light", "--deals", "4"])
+    options.deals = [4]
+    (row,) = growth.tournament(options)
+    assert row["deals"] == 4
+    assert row["seconds"] > 0
+    assert 50 * 2**20 < row["peak_bytes"] < 2 * 2**30
+    assert any("tally" in line for line in row["said"])
+
+
+def test_rates_over_threads_are_told_as_times_of_one() -> None:
+    case = {"preset": "p", "name": "plies", "library": "ours"}
+    held = {"rows": [{**case, "threads": 1, "rates": [4e6, 2e6]}, {**case, "threads": 2, "rates": [6e6, 4e6]}]}
+    (line,) = [line for line in growth.rate_table(held, "threads").splitlines() if line.startswith("| `p`")]
+    assert line == "| `p` | plies | 3.00 M | 5.00 M, 1.75 times (1.50 – 2.00) |"
+
+
+@pytest.mark.parametrize(
+    ("options", "said"), [(["--parts", "seat"], "'seat'"), (["--deals", "1"], "2 deals"), (["--most", "0"], "1 or")]
+)
+def test_what_cannot_be_measured_is_refused(options: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        growth.parse(options)
+    assert said in capsys.readouterr().err
