@@ -14,39 +14,48 @@ from numpy.typing import NDArray
 
 from nainjaune_env.agent import Chance
 from nainjaune_env.bits import lowest
-from nainjaune_env.jit import jit
+from nainjaune_env.jit import inlined, jit
 
 
-@jit
-def sample_row(logits: Any, legal: Any, uniform: Any) -> Any:
-    """An action drawn from the softmax of ``logits (A,)`` over the word ``legal`` by one ``uniform``, and its log-probability."""
-    top = -math.inf
-    for a in range(logits.shape[0]):
-        if legal >> a & 1 and logits[a] > top:
-            top = logits[a]
+@inlined
+def sample_row(logits: Any, legal: Any, uniform: Any, weights: Any) -> Any:
+    """An action drawn from the softmax of ``logits`` over the word ``legal`` by one ``uniform``, and its log-probability.
+
+    ``weights (A,) float64`` is scratch.
+    """
+    top = logits[lowest(legal)]
+    word = legal
+    while word:
+        top = max(top, logits[lowest(word)])
+        word &= word - 1
     total = 0.0
-    for a in range(logits.shape[0]):
-        if legal >> a & 1:
-            total += math.exp(logits[a] - top)
+    word = legal
+    while word:
+        a = lowest(word)
+        word &= word - 1
+        weights[a] = math.exp(logits[a] - top)
+        total += weights[a]
     left = uniform * total
     chosen = -1
-    for a in range(logits.shape[0]):
-        if legal >> a & 1:
-            weight = math.exp(logits[a] - top)
-            if weight > 0.0:
-                chosen = a  # rounding may leave a rest after the last one
-            left -= weight
-            if left < 0.0:
-                break
+    word = legal
+    while word and left >= 0.0:
+        a = lowest(word)
+        word &= word - 1
+        if weights[a] > 0.0:
+            chosen = a  # rounding may leave a rest after the last one
+        left -= weights[a]
     return chosen, logits[chosen] - top - math.log(total)
 
 
-@jit
+@inlined
 def greedy_row(logits: Any, legal: Any) -> Any:
-    """The action in the word ``legal`` with the largest of ``logits (A,)``, the lowest-numbered of equal ones."""
-    best = -1
-    for a in range(logits.shape[0]):
-        if legal >> a & 1 and (best < 0 or logits[a] > logits[best]):
+    """The action in the word ``legal`` with the largest of ``logits``, the lowest-numbered of equal ones."""
+    best = lowest(legal)
+    word = legal
+    while word:
+        a = lowest(word)
+        word &= word - 1
+        if logits[a] > logits[best]:
             best = a
     return best
 
@@ -54,42 +63,13 @@ def greedy_row(logits: Any, legal: Any) -> Any:
 @jit
 def _sample(logits: Any, legal: Any, uniform: Any, weights: Any, actions: Any, log_probs: Any) -> None:
     for i in range(logits.shape[0]):
-        top = logits[i, lowest(legal[i])]
-        word = legal[i]
-        while word:
-            top = max(top, logits[i, lowest(word)])
-            word &= word - 1
-        total = 0.0
-        word = legal[i]
-        while word:
-            a = lowest(word)
-            word &= word - 1
-            weights[a] = math.exp(logits[i, a] - top)
-            total += weights[a]
-        left = uniform[i] * total
-        chosen = -1
-        word = legal[i]
-        while word and left >= 0.0:
-            a = lowest(word)
-            word &= word - 1
-            if weights[a] > 0.0:
-                chosen = a  # rounding may leave a rest after the last one
-            left -= weights[a]
-        actions[i] = chosen
-        log_probs[i] = logits[i, chosen] - top - math.log(total)
+        actions[i], log_probs[i] = sample_row(logits[i], legal[i], uniform[i], weights)
 
 
 @jit
 def _greedy(logits: Any, legal: Any, actions: Any) -> None:
     for i in range(logits.shape[0]):
-        best = lowest(legal[i])
-        word = legal[i]
-        while word:
-            a = lowest(word)
-            word &= word - 1
-            if logits[i, a] > logits[i, best]:
-                best = a
-        actions[i] = best
+        actions[i] = greedy_row(logits[i], legal[i])
 
 
 def sample(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,7 +31,9 @@ Start = Literal["fresh"] | dict[str, Sequence[int]]
 AfterStep = Callable[[NDArray[np.int64]], None]
 
 CHUNK_TABLES = 8192
-"""Tables played at once; the memory of a tournament depends on it and not on the number of deals."""
+"""Tables of a chunk; the memory of a tournament depends on it and not on the number of deals."""
+CHUNKS_AT_ONCE = {"cpu": 1, "cuda": 32}
+"""Chunks that are played together, by device. Figures are summed up chunk by chunk everywhere, so that they come to the same."""
 
 
 @dataclass
@@ -68,16 +70,21 @@ class Duplicate:
         seed: int,
         pots: Sequence[int] | None = None,
         measure: bool = False,
+        device: str = "cpu",
     ) -> None:
         """``pots``: chips in the pots before the antes, on every deal (None: fresh, all empty).
 
-        ``measure``: count what is done too; nothing that is played depends on it.
+        ``measure``: count what is done too; nothing that is played depends on it. ``device``: where the tables are, as ``Batch``
+        takes it. Raises :class:`AgentError` for an agent that cannot play there, :class:`~nainjaune_env.errors.DeviceError` where
+        there is no such device.
         """
+        check_device(setup, agents, device)
         self.setup = setup
         self.agents = list(agents)
         self.seed = seed
         self.start = start_with(pots)
         self.measure = measure
+        self.device = device
 
     def edge(
         self,
@@ -90,28 +97,41 @@ class Duplicate:
     ) -> Edge:
         """The edge of agent ``hero`` over a field of agent ``rival``, over the deals from ``first_deal`` on.
 
-        Deal d is the same for every pair of agents. What agents draw by chance depends on the seed, the pair and all deals
-        that are played at once with d.
+        Deal d is the same for every pair of agents. What agents draw by chance depends on the seed, the pair, the device and all
+        deals that are played at once with d; an edge of agents that draw nothing is the same on every device.
         ``progress`` is told the number of deals done since the last call.
         """
         n = self.setup.players
         result = Edge(self.agents[hero].name, self.agents[rival].name, by_seat=[Moments() for _ in range(n)])
         if self.measure:
             result.measured = Measured(self.setup)
-        for at, count in chunks(first_deal, deals, CHUNK_TABLES // (n + 1)):
+        size = CHUNK_TABLES // (n + 1)
+        for at, count in chunks(first_deal, deals, size * CHUNKS_AT_ONCE[self.device]):
             counting = self._counting(at, count)
             payoff, leader = self._play_chunk(hero, rival, at, count, None if counting is None else counting.stepped)
-            if result.measured is not None:
-                result.measured.add(payoff, leader, None if counting is None else counting.tallies())
-            own = np.stack([payoff[:, seat, seat] for seat in range(n)], axis=1)  # hero in that seat
-            gain = own - payoff[:, n, :]  # minus the field's own, same seat, same deal: (deals, seats)
-            result.moments.add(gain.mean(axis=1))
-            for distance in range(n):
-                seats = (leader + distance) % n
-                result.by_seat[distance].add(gain[np.arange(len(gain)), seats])
+            tallies = None if counting is None else counting.tallies()
+            for first, some in chunks(0, count, size):
+                part = slice(first, first + some)
+                self._sum_up(
+                    result, payoff[part], leader[part], None if tallies is None else tallies[2 * first : 2 * (first + some)]
+                )
             if progress is not None:
                 progress(count)
         return result
+
+    def _sum_up(
+        self, edge: Edge, payoff: NDArray[np.int64], leader: NDArray[np.int64], tallies: NDArray[np.int64] | None
+    ) -> None:
+        """Add to ``edge`` what :meth:`_play_chunk` gave of some deals, and what was counted of them."""
+        n = self.setup.players
+        if edge.measured is not None:
+            edge.measured.add(payoff, leader, tallies)
+        own = np.stack([payoff[:, seat, seat] for seat in range(n)], axis=1)  # hero in that seat
+        gain = own - payoff[:, n, :]  # minus the field's own, same seat, same deal: (deals, seats)
+        edge.moments.add(gain.mean(axis=1))
+        for distance in range(n):
+            seats = (leader + distance) % n
+            edge.by_seat[distance].add(gain[np.arange(len(gain)), seats])
 
     def _counting(self, at: int, count: int) -> Counting | None:
         """What counts on these deals, where anything is to be counted, and the game has something."""
@@ -132,11 +152,21 @@ class Duplicate:
         rngs = [generator(self.seed, For.DUPLICATE, hero, rival, who, at) for who in range(2)]
         pair = [self.agents[hero], self.agents[rival]]
         seeds = self.deal_seeds(at, count)
-        return play_deals(self.setup, pair, seating, seeds, rngs, start=self.start, after_step=after_step)
+        return play_deals(self.setup, pair, seating, seeds, rngs, start=self.start, after_step=after_step, device=self.device)
 
     def deal_seeds(self, first: int, count: int) -> NDArray[np.uint64]:
         """The generator states of deals ``first .. first+count-1``."""
         return streams(self.seed, count, first=first)
+
+
+def check_device(setup: Setup, agents: Sequence[Agent], device: str) -> None:
+    """Raises :class:`AgentError` for an agent that cannot play at tables on ``device``, which by name is one that there is."""
+    if device == "cpu":
+        return
+    Batch(setup, 1, device=device)  # what is missing is told before anything is played
+    from ..cuda.players import check_players
+
+    check_players(agents, setup)
 
 
 def start_with(pots: Sequence[int] | None) -> Start:
@@ -153,17 +183,19 @@ def play_deals(
     *,
     start: Start = "fresh",
     after_step: AfterStep | None = None,
+    device: str = "cpu",
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Play D deals, each with T seatings: payoffs ``(D, T, n)``, and who acts first in each deal ``(D,)``.
 
     ``seating (D, T, n)`` are indices into ``agents``, and ``seeds (D,)`` the generator states of the deals; agent i draws from
     ``rngs[i]``. ``start`` is what every round begins with, as in ``Batch``. ``after_step`` is told of each step
-    the actions ``(D * T,)``.
+    the actions ``(D * T,)``. ``device`` is where the tables are.
     """
     deals, rotations, n = seating.shape
-    batch = Batch(setup, deals * rotations, start=start, autoreset=False)
+    options: dict[str, Any] = {"checks": "later"} if device == "cuda" else {}
+    batch = Batch(setup, deals * rotations, start=start, autoreset=False, device=device, **options)
     batch.reset(seeds=np.repeat(seeds, rotations))
-    first = batch.seat[::rotations]
+    first = batch.fetch(batch.seat)[::rotations]
     payoff = play_out(batch, agents, seating.reshape(-1, n), rngs, after_step=after_step)
     return payoff.reshape(deals, rotations, n), first
 

@@ -27,7 +27,7 @@ from nainjaune_env.prng import streams
 from nainjaune_env.spec import Setup
 
 from ..chance import For, generator
-from .duplicate import CHUNK_TABLES, chunks, play_deals, start_with
+from .duplicate import CHUNK_TABLES, CHUNKS_AT_ONCE, check_device, chunks, play_deals, start_with
 from .ratios import Estimate
 from .statistics import Z_95
 
@@ -66,18 +66,25 @@ def rate(
     seed: int,
     pots: Sequence[int] | None = None,
     progress: Callable[[int], object] | None = None,
+    device: str = "cpu",
 ) -> Ratings:
     """Rate ``agents`` over rounds among all of them, on a tournament's deals with this ``seed``.
 
     For each deal as many are drawn as there are seats, each once before any twice, and each place so filled turns through all
-    seats. ``progress`` is told of deals done.
+    seats. ``progress`` is told of deals done. ``device`` is where the tables are, as in ``Duplicate``.
     """
+    check_device(setup, agents, device)
     n, start, found = setup.players, start_with(pots), []
-    for at, count in chunks(0, deals, CHUNK_TABLES // n):
-        drawn = drawn_seats(len(agents), n, count, generator(seed, For.MIXED, len(agents), at))
+    size = CHUNK_TABLES // n
+    for at, count in chunks(0, deals, size * CHUNKS_AT_ONCE[device]):
+        chairs = [
+            drawn_seats(len(agents), n, some, generator(seed, For.MIXED, len(agents), first))
+            for first, some in chunks(at, count, size)
+        ]
+        drawn = np.concatenate(chairs)
         seating = np.stack([np.roll(drawn, turn, axis=1) for turn in range(n)], axis=1)
         rngs = [generator(seed, For.MIXED, who, at) for who in range(len(agents))]
-        payoff, _ = play_deals(setup, agents, seating, streams(seed, count, first=at), rngs, start=start)
+        payoff, _ = play_deals(setup, agents, seating, streams(seed, count, first=at), rngs, start=start, device=device)
         found.append(rankings(payoff, seating))
         if progress is not None:
             progress(count)

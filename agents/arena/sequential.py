@@ -21,7 +21,7 @@ test for separate families of hypotheses", 2014. Stockfish's fishtest tests chan
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -34,7 +34,7 @@ from nainjaune_env.prng import streams
 from nainjaune_env.spec import Setup
 
 from ..chance import For, generator
-from .duplicate import Start, chunks, play_deals, start_with
+from .duplicate import CHUNKS_AT_ONCE, Start, check_device, chunks, play_deals, start_with
 from .statistics import Moments
 
 LOOK_EVERY = 256
@@ -150,18 +150,20 @@ def versus(
     test: SequentialTest | None = None,
     pots: Sequence[int] | None = None,
     progress: Callable[[Versus], object] | None = None,
+    device: str = "cpu",
 ) -> Versus:
     """Compare two agents until ``test`` decides, or over ``deals`` deals at most (``test`` None: over all of them).
 
     Deals are those of a tournament with this ``seed``, from the first on. ``progress`` is told how it stands after each
-    :data:`LOOK_EVERY` deals. Raises :class:`AgentError` for anything but two agents of different names.
+    :data:`LOOK_EVERY` deals. ``device`` is where the tables are, as in ``Duplicate``; on a GPU deals are played ahead of looks.
+    Raises :class:`AgentError` for anything but two agents of different names that can play there.
     """
     names = [agent.name for agent in agents]
     if len(names) != 2 or len(set(names)) < 2:
         raise AgentError(f"Two agents of different names are compared, not {names!r}.")
+    check_device(setup, agents, device)
     result = Versus((names[0], names[1]))
-    for at, count in chunks(0, deals, LOOK_EVERY):
-        gains = both_ways(setup, agents, seed, at, count, start_with(pots))
+    for gains in looks(setup, agents, seed, deals, start_with(pots), device):
         result.figure.add((gains[:, 0] - gains[:, 1]) / 2)
         for moments, gain in zip(result.gains, gains.T, strict=True):
             moments.add(gain)
@@ -172,7 +174,19 @@ def versus(
     return result
 
 
-def both_ways(setup: Setup, agents: Sequence[Agent], seed: int, at: int, count: int, start: Start) -> NDArray[np.float64]:
+def looks(
+    setup: Setup, agents: Sequence[Agent], seed: int, deals: int, start: Start, device: str
+) -> Iterator[NDArray[np.float64]]:
+    """The gains of :func:`both_ways` on the deals from the first on, :data:`LOOK_EVERY` at a time."""
+    for at, count in chunks(0, deals, LOOK_EVERY * CHUNKS_AT_ONCE[device]):
+        gains = both_ways(setup, agents, seed, at, count, start, device)
+        for first, some in chunks(0, count, LOOK_EVERY):
+            yield gains[first : first + some]
+
+
+def both_ways(
+    setup: Setup, agents: Sequence[Agent], seed: int, at: int, count: int, start: Start, device: str = "cpu"
+) -> NDArray[np.float64]:
     """The gains of either of two agents in a field of the other on the deals ``at .. at+count-1``, ``(D, 2)``.
 
     What agents draw by chance depends on the seed, ``at`` and ``count``.
@@ -187,6 +201,6 @@ def both_ways(setup: Setup, agents: Sequence[Agent], seed: int, at: int, count: 
     hero = [[play((1 - who,) * seat + (who,) + (1 - who,) * (n - 1 - seat)) for seat in range(n)] for who in (0, 1)]
     seating = np.broadcast_to(np.array(list(numbers), np.int64), (count, len(numbers), n))
     rngs = [generator(seed, For.VERSUS, who, at) for who in (0, 1)]
-    payoff, _ = play_deals(setup, agents, seating, streams(seed, count, first=at), rngs, start=start)
+    payoff, _ = play_deals(setup, agents, seating, streams(seed, count, first=at), rngs, start=start, device=device)
     gains = [payoff[:, hero[who], range(n)] - payoff[:, alone[1 - who]] for who in (0, 1)]  # each (D, n)
     return np.stack([gain.mean(axis=1) for gain in gains], axis=1)

@@ -39,6 +39,8 @@ class Result:
     """What each agent's decisions took, where it was to be measured."""
     ratings: Ratings | None = None
     """Of all agents at one table, where they were to be rated."""
+    device: str = "cpu"
+    """Where it was played: agents that draw, draw otherwise elsewhere."""
 
     def edge(self, hero: str, rival: str) -> Edge:
         """The edge of ``hero`` over a field of ``rival``."""
@@ -81,6 +83,8 @@ class Result:
                 for edge in self.edges
             ],
         }
+        if self.device != "cpu":
+            held["device"] = self.device
         if self.ratings is not None:
             held["ratings"] = self.ratings.to_dict()
         if self.alpha_rank is not None:
@@ -125,20 +129,22 @@ def tournament(
     measure: bool = False,
     rated: bool = False,
     progress: Callable[[int], object] | None = None,
+    device: str = "cpu",
 ) -> Result:
     """Play all ordered pairs over the same ``deals`` deals; ``progress`` is told of deals done: each once a
     pair, and ``rated`` once more.
 
     ``measure``: count what is done, and time decisions. ``rated``: play the deals once more, with all agents at one table, and
-    rate them. Edges depend on neither.
+    rate them. Edges depend on neither. ``device``: where the tables are, as in ``Duplicate``; on a GPU no decision is timed,
+    for there all tables decide at once.
 
-    Raises :class:`AgentError` for fewer than two agents, or two of one name.
+    Raises :class:`AgentError` for fewer than two agents, or two of one name, or one that cannot play there.
     """
     names = [agent.name for agent in agents]
     if len(names) < 2 or len(set(names)) < len(names):
         raise AgentError(f"A tournament is between two or more agents of different names, not {names!r}.")
-    timed = [Timed(agent) for agent in agents] if measure else []
-    duplicate = Duplicate(setup, timed or agents, seed=seed, pots=pots, measure=measure)
+    timed = [Timed(agent) for agent in agents] if measure and device == "cpu" else []
+    duplicate = Duplicate(setup, timed or agents, seed=seed, pots=pots, measure=measure, device=device)
     edges = [
         duplicate.edge(hero, rival, deals, progress=progress)
         for hero in range(len(names))
@@ -146,5 +152,7 @@ def tournament(
         if hero != rival
     ]
     clocks = [agent.clock for agent in timed]
-    ratings = rate(setup, agents, deals=deals, seed=seed, pots=pots, progress=progress) if rated else None
-    return Result(setup, names, deals, seed, None if pots is None else list(pots), edges, clocks, ratings)
+    ratings = None
+    if rated:
+        ratings = rate(setup, agents, deals=deals, seed=seed, pots=pots, progress=progress, device=device)
+    return Result(setup, names, deals, seed, None if pots is None else list(pots), edges, clocks, ratings, device)

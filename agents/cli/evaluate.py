@@ -11,6 +11,10 @@ plays whole matches among all agents, seats rotating, under the preset's own sta
 
   nainjaune evaluate --versus runs/second runs/first --until-decided --bounds 0 0.05
 
+--device cuda has the tables and all who play at them on an NVIDIA GPU: rules of thumb, random, and networks. Deals are the
+same, and so are edges, unless agents draw or a network's likeliest actions are equal but for rounding. Searches, solutions and
+agents with other endings than @sample play on the CPU alone. Records, and what a report counts, are made on the CPU.
+
 --versus A B takes A in a field of B and B in a field of A on the same deals; the figure is half the difference. With
 --until-decided it stops when a sequential test (GSPRT) has decided between at most LOW and at least HIGH, or at --deals.
 What each figure says, and what it does not: docs/evaluation.md.
@@ -46,6 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-ratings", action="store_true", help="play no rounds among all agents (three or more) to rate them")
     parser.add_argument("--records", type=Path, metavar="FILE", help="also play whole matches and write their records here")
     parser.add_argument("--matches", type=int, default=100, help="how many matches for --records (default: %(default)s)")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where tables and agents are (default: cpu)")
     parser.add_argument("--threads", type=int, default=1, help="torch's threads, at most the free cores (default: %(default)s)")
     parser.add_argument("--list", action="store_true", help="list the game's heuristics, solutions and players in the box")
 
@@ -106,7 +111,15 @@ def run(args: argparse.Namespace) -> int:
     with tqdm(total=(pairs + rated) * args.deals, unit="deal", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
         measure = args.out is not None
         result = tournament(
-            setup, agents, deals=args.deals, seed=args.seed, pots=args.pots, measure=measure, rated=rated, progress=bar.update
+            setup,
+            agents,
+            deals=args.deals,
+            seed=args.seed,
+            pots=args.pots,
+            measure=measure,
+            rated=rated,
+            progress=bar.update,
+            device=args.device,
         )
     print(text_table(result))
     if args.out is not None:

@@ -60,7 +60,9 @@ def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent]) 
             bar.update(figure.count - bar.n)
             bar.refresh()  # looks are few, and each may be the last
 
-        result = versus(setup, agents, deals=args.deals, seed=args.seed, test=test, pots=args.pots, progress=look)
+        result = versus(
+            setup, agents, deals=args.deals, seed=args.seed, test=test, pots=args.pots, progress=look, device=args.device
+        )
     print(told(setup, result, test, args.seed))
     if args.out is not None:
         held = {**setup.to_dict(), "unit": setup.game.unit, "seed": args.seed, "pots": args.pots, **result.to_dict(test)}

@@ -29,5 +29,6 @@ def kernels_of(setup: Setup, rule: int = UNIFORM) -> ModuleType:
         rules=setup.kernel_rules,
         TABLE=setup.game.table,
         SEATS=setup.players,
+        ACTIONS=len(setup.game.actions),
         RULE=rule,
     )

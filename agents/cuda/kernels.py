@@ -32,6 +32,8 @@ TABLE: Any
 """The dtype of a table."""
 SEATS: int
 """Seats at a table."""
+ACTIONS: int
+"""Actions that the game has."""
 RULE: int
 """The rule of thumb that rollouts are played by; -1 in kernels that play none by any."""
 
@@ -90,7 +92,8 @@ def choose_by_chance(which: Any, logits: Any, legal: Any, states: Any, actions: 
     if k < which.size:
         i = which[k]
         states[i] = advance(states[i])
-        actions[i] = sample_row(logits[k], legal[i], np.float64(mix(states[i]) >> np.uint64(11)) * 2.0**-53)[0]
+        weights = cuda.local.array(ACTIONS, np.float64)
+        actions[i] = sample_row(logits[k], legal[i], np.float64(mix(states[i]) >> np.uint64(11)) * 2.0**-53, weights)[0]
 
 
 @kernel

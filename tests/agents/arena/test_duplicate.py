@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import pickle
 from typing import Any
@@ -13,6 +14,8 @@ from nainjaune_agents.arena import duplicate
 from nainjaune_agents.arena.duplicate import Duplicate, chunks
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_env.batch import Batch
+from nainjaune_env.cuda import compiler
+from nainjaune_env.errors import DeviceError, MissingLibraryError
 from nainjaune_env.prng import streams
 from nainjaune_env.spec import Setup
 from tests.agents.arena.scripted import Chance, First, Last
@@ -187,3 +190,30 @@ def test_memory_does_not_grow_with_the_deals(monkeypatch: pytest.MonkeyPatch) ->
     assert sum(sizes) == 1200 * 4
     assert abs(results[0] - results[1]) < 10
     assert vars(tournament) == before
+
+
+def test_a_device_that_is_not_there_is_told_before_anything_is_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    agents = list(heuristics("nain_jaune").values())[:2]
+    with pytest.raises(DeviceError, match=r"Unknown device 'tpu'.* Valid: cpu, cuda"):
+        Duplicate(small(3), agents, seed=0, device="tpu")
+    real = importlib.util.find_spec
+    monkeypatch.setattr(compiler.importlib.util, "find_spec", lambda name: None if name == "numba_cuda" else real(name))
+    with pytest.raises(MissingLibraryError, match="takes numba-cuda"):
+        Duplicate(small(3), agents, seed=0, device="cuda")
+
+
+def test_chunks_played_at_once_are_summed_up_as_each_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a GPU, which takes more of them, comes to the same figure to the last bit."""
+    setup, agents = small(3), [First(), Last("last")]
+    monkeypatch.setattr(duplicate, "CHUNK_TABLES", 4 * 3)
+    alone = Duplicate(setup, agents, seed=3, measure=True).edge(0, 1, 50)
+    monkeypatch.setitem(duplicate.CHUNKS_AT_ONCE, "cpu", 4)
+    told: list[int] = []
+    together = Duplicate(setup, agents, seed=3, measure=True).edge(0, 1, 50, progress=told.append)
+    assert sum(told) == 50
+    assert len(told) == 5
+    assert pickle.dumps(together.moments) == pickle.dumps(alone.moments)
+    assert pickle.dumps(together.by_seat) == pickle.dumps(alone.by_seat)
+    assert together.measured is not None
+    assert alone.measured is not None
+    assert str(list(together.measured.figures())) == str(list(alone.measured.figures()))

@@ -8,10 +8,14 @@ from __future__ import annotations
 import json
 import sys
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
+from nainjaune_agents.arena import duplicate, ratings, sequential
 from nainjaune_agents.arena.play import play_out
+from nainjaune_agents.arena.sequential import SequentialTest, versus
+from nainjaune_agents.arena.tournament import tournament
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import SearchAgent, rollouts_by
@@ -82,9 +86,28 @@ def search(setup: Setup, device: str) -> dict[str, Any]:
     return found
 
 
+def compare(setup: Setup, device: str) -> dict[str, Any]:
+    """A tournament and a comparison of two, with all that is counted; in so few deals at once that there are several goes."""
+    agents = [load_agent(name, setup) for name in ("longest", "tally")]
+    options: dict[str, Any] = {"deals": 5, "seed": 1, "pots": [0, 3, 0, 0, 8], "device": device}
+    with (
+        patch.object(duplicate, "CHUNK_TABLES", 6),
+        patch.object(ratings, "CHUNK_TABLES", 6),
+        patch.object(sequential, "LOOK_EVERY", 2),
+        patch.dict(duplicate.CHUNKS_AT_ONCE, {"cuda": 2}),
+    ):
+        result = tournament(setup, agents, measure=True, rated=True, **options).to_dict()
+        told = versus(setup, agents, test=SequentialTest(), **options)
+    assert result.pop("device", "cpu") == device
+    assert ("milliseconds_a_decision" in result) == (device == "cpu")
+    result.pop("milliseconds_a_decision", None)
+    return {"tournament": result, "versus": told.to_dict(SequentialTest())}
+
+
 def everything(device: str) -> dict[str, Any]:
     """All of it, by name."""
     found: dict[str, Any] = {name: play(setup, device) for name, setup in setups().items()}
+    found["arena"] = compare(make_setup(None, "djeco", 2), device)
     for name in ("classic", "skip", "known cards"):
         found[f"search, {name}"] = search(setups()[name], device)
     return found
