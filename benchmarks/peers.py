@@ -20,8 +20,6 @@ Run = Callable[[], int]
 """Some steps; gives how many."""
 STEPS = 500
 """Moves that one call makes of a library that plays one game at a time."""
-SCANNED = 32
-"""Steps that one compiled call of Pgx makes."""
 SEATS = 4
 """Who sits at a game that leaves it open."""
 
@@ -106,7 +104,7 @@ def agent_iteration(env: Any) -> Run:
 
 
 def pgx(game: str) -> Callable[[int, int], Run]:
-    """One of Pgx's games on JAX's CPU: choice, step and its own automatic reset, ``SCANNED`` steps in one compiled loop."""
+    """One of Pgx's games on JAX's CPU: choice, step and its own automatic reset, all steps of a call in one compiled loop."""
 
     def make(tables: int, threads: int) -> Run:
         import jax
@@ -115,6 +113,7 @@ def pgx(game: str) -> Callable[[int, int], Run]:
 
         env = library.make(game)
         step = jax.vmap(auto_reset(env.step, env.init))
+        scanned = calls_of(tables)
 
         def one(carried: Any, _: None) -> tuple[Any, None]:
             state, key = carried
@@ -123,7 +122,7 @@ def pgx(game: str) -> Callable[[int, int], Run]:
             action = jax.random.categorical(choice, logits, axis=-1)
             return (step(state, action, jax.random.split(chance, tables)), key), None
 
-        many = jax.jit(lambda carried: jax.lax.scan(one, carried, None, length=SCANNED)[0], donate_argnums=0)
+        many = jax.jit(lambda carried: jax.lax.scan(one, carried, None, length=scanned)[0], donate_argnums=0)
         begun = jax.jit(jax.vmap(env.init))(jax.random.split(jax.random.PRNGKey(0), tables))
         carried = (begun, jax.random.PRNGKey(1))
 
@@ -131,7 +130,7 @@ def pgx(game: str) -> Callable[[int, int], Run]:
             nonlocal carried
             carried = many(carried)
             jax.block_until_ready(carried)
-            return SCANNED * tables
+            return scanned * tables
 
         return run
 
@@ -264,45 +263,45 @@ class Peer:
     package: str
     """Whose version is told."""
     make: Callable[[int, int], Run]
-    batched: bool
-    """Whether it steps many tables at once."""
     threads: tuple[int, ...]
     """With how many it can work by itself."""
+    most: int
+    """The largest batch that is tried."""
     differs: str
     """In what its step is not ours."""
 
 
 PEERS: dict[str, Peer] = {
     "crazy_eights": Peer(
-        "OpenSpiel `crazy_eights` (C++ from Python)", "open_spiel", crazy_eights, False, (1,),
+        "OpenSpiel `crazy_eights` (C++ from Python)", "open_spiel", crazy_eights, (1,), 1,
         "four seats; one game at a time; chance moves are made and not counted",
     ),
-    "uno": Peer("RLCard `uno` (Python)", "rlcard", uno, False, (1,), "four seats; one game at a time"),
+    "uno": Peer("RLCard `uno` (Python)", "rlcard", uno, (1,), 1, "four seats; one game at a time"),
     "leduc": Peer(
-        "PettingZoo `leduc_holdem_v4` (Python)", "pettingzoo", leduc, False, (1,), "two seats, six cards; one game at a time",
+        "PettingZoo `leduc_holdem_v4` (Python)", "pettingzoo", leduc, (1,), 1, "two seats, six cards; one game at a time",
     ),
     "pgx_leduc": Peer(
-        "Pgx `leduc_holdem` (JAX's CPU)", "pgx", pgx("leduc_holdem"), True, (1, 2),
-        "two seats, six cards; 34 booleans; 32 steps in one compiled loop, where ours is one call from Python a step",
+        "Pgx `leduc_holdem` (JAX's CPU)", "pgx", pgx("leduc_holdem"), (1, 2), 65536,
+        "two seats, six cards; 34 booleans; its steps are one compiled loop, and ours calls from Python",
     ),
     "pgx_mahjong": Peer(
-        "Pgx `sparrow_mahjong` (JAX's CPU)", "pgx", pgx("sparrow_mahjong"), True, (1, 2),
-        "three seats; 165 booleans; 32 steps in one compiled loop",
+        "Pgx `sparrow_mahjong` (JAX's CPU)", "pgx", pgx("sparrow_mahjong"), (1, 2), 65536,
+        "three seats; 165 booleans; its steps are one compiled loop, and ours calls from Python",
     ),
     "envpool_mahjong": Peer(
-        "EnvPool `SparrowMahjong` (C++)", "envpool", envpool("SparrowMahjong-v1"), True, (1, 2),
+        "EnvPool `SparrowMahjong` (C++)", "envpool", envpool("SparrowMahjong-v1"), (1, 2), 4096,
         "three seats, all of whose observations are written, and the whole state; a compiled choice by us",
     ),
     "envpool_leduc": Peer(
-        "EnvPool `LeducHoldem` (C++)", "envpool", envpool("LeducHoldem-v1"), True, (1, 2),
+        "EnvPool `LeducHoldem` (C++)", "envpool", envpool("LeducHoldem-v1"), (1, 2), 4096,
         "two seats, six cards, both of whose observations are written; a compiled choice by us",
     ),
     "tripletriad": Peer(
-        "PufferLib `tripletriad` (C)", "pufferlib", tripletriad(choose_legal=True), True, (1,),
+        "PufferLib `tripletriad` (C)", "pufferlib", tripletriad(choose_legal=True), (1,), 65536,
         "one seat against random moves that are made in its steps; 114 floats; a compiled choice by us",
     ),
     "tripletriad_any": Peer(
-        "PufferLib `tripletriad`, any actions (C)", "pufferlib", tripletriad(choose_legal=False), True, (1,),
+        "PufferLib `tripletriad`, any actions (C)", "pufferlib", tripletriad(choose_legal=False), (1,), 65536,
         "the same without a choice: actions drawn before, most of them illegal and ignored, as its own measurement has them",
     ),
 }  # fmt: skip

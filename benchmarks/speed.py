@@ -88,7 +88,7 @@ def cases(options: argparse.Namespace) -> list[Case]:
         peer = peers.PEERS[name]
         for threads in options.threads:
             if threads in peer.threads:
-                sizes = options.tables if peer.batched else [1]
+                sizes = sorted({min(tables, peer.most) for tables in options.tables})
                 found += [{"library": "peers", "name": name, "tables": tables, "threads": threads} for tables in sizes]
     for preset, seats in options.setups:
         about = {"library": "ours", "preset": preset, "players": seats}
