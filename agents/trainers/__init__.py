@@ -13,8 +13,8 @@ from types import ModuleType
 from nainjaune_env.errors import ConfigError, choose_one
 
 _TOOLS = (
-    "advantages", "chains", "collecting", "config", "curves", "labels", "mixture", "passes", "response", "run", "sb3", "schedule",
-    "state", "surrogate",
+    "advantages", "chains", "collecting", "config", "curves", "labels", "mixture", "on_device", "passes", "response", "run",
+    "sb3", "schedule", "state", "surrogate",
 )  # fmt: skip
 """Modules here that are no trainers."""
 

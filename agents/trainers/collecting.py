@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Seating
@@ -27,13 +28,13 @@ LEARNER = -1
 
 @dataclass
 class Rollout:
-    """The T decisions of an iteration, in order of time."""
+    """The T decisions of an iteration, in order of time; on a GPU the first five are torch's and lie there."""
 
-    observation: NDArray[np.uint8]  # (T, size)
-    omniscient: NDArray[np.uint8]  # (T, larger size) for the privileged critic; (T, 0) without
-    legal: NDArray[np.int64]  # (T,) legal actions as words, bit a = action a
-    action: NDArray[np.int64]  # (T,)
-    log_prob: NDArray[np.float32]  # (T,) of the action, under the policy that chose it
+    observation: Any  # (T, size) uint8
+    omniscient: Any  # (T, larger size) uint8 for the privileged critic; (T, 0) without
+    legal: Any  # (T,) int64 legal actions as words, bit a = action a
+    action: Any  # (T,) int64
+    log_prob: Any  # (T,) float32 of the action, under the policy that chose it
     value: NDArray[np.float32]  # (T,) in the game's unit: chips, cards
     part: NDArray[np.int64]  # (T,) which of the trainer's parts
     chain: NDArray[np.int64]  # (T,) table * players + seat, counted on from one part to the next
@@ -114,9 +115,13 @@ def joined(rollouts: list[Rollout]) -> Rollout:
     for rollout, end in zip(rollouts, ends, strict=True):
         rollout.chain += end - len(rollout.final)
     columns = {
-        f.name: np.concatenate([getattr(rollout, f.name) for rollout in rollouts])
+        f.name: _concatenated([getattr(rollout, f.name) for rollout in rollouts])
         for f in dataclasses.fields(Rollout)
         if f.name not in ("spread", "network_seconds")
     }
     spread = float(np.mean([rollout.spread for rollout in rollouts]))
     return Rollout(**columns, spread=spread, network_seconds=sum(rollout.network_seconds for rollout in rollouts))
+
+
+def _concatenated(columns: list[Any]) -> Any:
+    return torch.cat(columns) if isinstance(columns[0], torch.Tensor) else np.concatenate(columns)

@@ -19,6 +19,15 @@ from nainjaune_env.spec import Setup
 C = TypeVar("C")
 
 
+WHERE = frozenset({"device"})
+"""Keys that say where a run computes and not what: it may be gone on with elsewhere."""
+
+
+def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
+    """The keys in which two configurations differ so that one run cannot be gone on with as the other."""
+    return sorted(key for key in (one.keys() | other.keys()) - WHERE if one.get(key) != other.get(key))
+
+
 def option(default: Any, meaning: str) -> Any:
     """A field of a configuration, with its line of documentation."""
     if isinstance(default, list | dict):

@@ -7,7 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from nainjaune_env.batch import Batch
 from nainjaune_env.errors import ConfigError, choose_one
@@ -57,10 +59,11 @@ def _each(entry: Mapping[str, Any], key: str, everything: Sequence[Any]) -> Sequ
 class Tables:
     """The tables of one setup that a trainer deals, and how its network sees them."""
 
-    def __init__(self, setup: Setup, count: int, *, common: bool) -> None:
-        """``common``: the network takes the common layout of the game, else the setup's own."""
+    def __init__(self, setup: Setup, count: int, *, common: bool, device: str = "cpu") -> None:
+        """``common``: the network takes the common layout of the game, else the setup's own; ``device``: where the tables are."""
         self.setup = setup
-        self.batch = Batch(setup, count, autoreset=False)
+        queued: dict[str, Any] = {} if device == "cpu" else {"device": device, "checks": "later"}
+        self.batch = Batch(setup, count, autoreset=False, **queued)
         self._views = (CommonView(setup), CommonView(setup, omniscient=True)) if common else None
 
     def __len__(self) -> int:
@@ -76,16 +79,30 @@ class Tables:
         seen = self.batch.omniscient(index)
         return self._views[1](seen) if self._views else seen
 
+    def observed_there(self, seen: Tensor) -> Tensor:
+        """A copy of what seats observe, ``seen (K, own size) uint8`` on whatever device, as the network takes it."""
+        return _placed(self._views[0], seen) if self._views else seen.clone()
 
-def share_out(setups: Sequence[Setup], tables: int, *, common: bool) -> list[Tables]:
-    """So many tables, shared out evenly: at most one more for one setup than for another.
+    def omniscient_there(self, seen: Tensor) -> Tensor:
+        """The same of what a critic sees."""
+        return _placed(self._views[1], seen) if self._views else seen.clone()
+
+
+def _placed(view: CommonView, seen: Tensor) -> Tensor:
+    whole = torch.from_numpy(view.rest).to(seen.device).repeat(len(seen), 1)
+    whole[:, torch.from_numpy(view.places).to(seen.device)] = seen
+    return whole
+
+
+def share_out(setups: Sequence[Setup], tables: int, *, common: bool, device: str = "cpu") -> list[Tables]:
+    """So many tables on ``device``, shared out evenly: at most one more for one setup than for another.
 
     Raises :class:`ConfigError` where there are fewer tables than setups.
     """
     if tables < len(setups):
         raise ConfigError(f"A mixture of {len(setups)} setups needs as many 'tables', and there are {tables}.")
     shares = np.array_split(np.arange(tables), len(setups))
-    return [Tables(setup, len(share), common=common) for setup, share in zip(setups, shares, strict=True)]
+    return [Tables(setup, len(share), common=common, device=device) for setup, share in zip(setups, shares, strict=True)]
 
 
 def setup_names(setups: Sequence[Setup]) -> list[str]:

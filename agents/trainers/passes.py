@@ -7,7 +7,7 @@ float32. One that remembers goes through torch's GRU, in bfloat16 by autocast.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -18,6 +18,9 @@ from torch import Tensor
 
 from ..networks import BeliefHead, PolicyValueNet, ValueNet, before_last, through
 from ..quick_net import QuickNet
+
+JUDGED = 2048
+"""Most that go through the critic at once."""
 
 
 class Told(NamedTuple):
@@ -84,6 +87,29 @@ class Networks:
         judged = through(self.critic.layers(self.dtype), omniscient).squeeze(1).float() if self.critic else None
         return Told(policy, judged, recall_loss, belief_loss)
 
+    def stepper(self) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
+        """The networks as they are now, to play with: of ``observation (K, size) uint8`` and ``state (K, recurrent)``.
+
+        Gives what :attr:`Told.policy` is, and the state after.
+        """
+        if self.net.recurrent:
+            return self._remember
+        with torch.no_grad():
+            layers = self.net.layers(self.dtype)
+        return lambda observation, state: (through(layers, observation).float(), state)
+
+    def _remember(self, observation: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
+        with self.autocast():
+            logits, value, after = self.net(observation, state)
+        return torch.cat([logits, value[:, None]], dim=1), after.float()
+
+    @torch.inference_mode()
+    def judged(self, omniscient: Tensor) -> Tensor:
+        """Values ``(K,) float32`` of the critic, of ``omniscient (K, larger size) uint8``."""
+        assert self.critic is not None
+        layers = self.critic.layers(self.dtype)
+        return torch.cat([through(layers, piece) for piece in torch.split(omniscient, JUDGED)]).squeeze(1).float()
+
     def recall_loss(self, observation: Tensor, state: Tensor, batch_sizes: Tensor) -> Tensor:
         """Cross-entropy of telling the private bytes of each chain's first observation from the state at each decision."""
         private = torch.from_numpy(self.private).to(observation.device)
@@ -96,9 +122,6 @@ class Networks:
 
 class Player:
     """The networks as they are now, to play with and judge by: of NumPy's arrays, on the CPU."""
-
-    ROWS = 2048
-    """Most that go through the critic at once."""
 
     def __init__(self, networks: Networks) -> None:
         self._networks = networks
@@ -114,11 +137,5 @@ class Player:
 
     def judged(self, omniscient: NDArray[np.uint8]) -> NDArray[np.float32] | None:
         """Values ``(K,)`` of the critic that sees all hands; None where there is none."""
-        critic = self._networks.critic
-        if critic is None:
-            return None
-        with torch.inference_mode():
-            layers = critic.layers(self._networks.dtype)
-            pieces = torch.split(torch.from_numpy(omniscient), self.ROWS)
-            value: NDArray[np.float32] = torch.cat([through(layers, piece) for piece in pieces]).squeeze(1).float().numpy()
-        return value
+        networks = self._networks
+        return networks.judged(torch.from_numpy(omniscient)).numpy() if networks.critic else None

@@ -22,6 +22,7 @@ dimensional continuous control using GAE", 2016; Huang et al., "The 37 implement
 
 from __future__ import annotations
 
+import copy
 import math
 import time
 from collections.abc import Iterator
@@ -43,6 +44,7 @@ from ..arena.duplicate import Duplicate
 from ..chance import For, generator
 from ..checkpoint import Checkpoint
 from ..common_layout import common_layout, seat_counts
+from ..devices import check_device
 from ..loading import load_agent
 from ..net_agent import NetAgent
 from ..networks import BeliefHead, PolicyValueNet, ValueNet
@@ -53,6 +55,7 @@ from .chains import Chains
 from .collecting import LEARNER, Rollout, joined, play
 from .config import at_least, at_most, option, settle
 from .mixture import mixed_setups, setup_names, share_out
+from .on_device import play_there
 from .passes import Networks, Player
 from .run import Progress, Run, carry_out
 from .schedule import anneal
@@ -95,6 +98,7 @@ class Config:
     belief: float = option(0.0, "weight of guessing, from the features that the policy goes by, what all other seats hold")
     centre: bool = option(True, "subtract the table's mean from the payoffs: only the differences between seats count")
     bf16: bool = option(False, "multiply in bfloat16, for processors that do so fast")
+    device: str = option("cpu", "where tables and networks are: 'cpu', or 'cuda' for an NVIDIA GPU; not with opponents")
     threads: int = option(1, "torch's threads; more than the cores that are free makes it many times slower")
     checkpoint_minutes: float = option(2.0, "how old a checkpoint may grow")
     eval_every: int = option(25, "iterations between measurements in the course of the run; 0 = none")
@@ -113,6 +117,8 @@ class Config:
             raise ConfigError(f"Layers have a width of at least 1, not {self.hidden!r} and {self.critic_hidden!r}.")
         if self.mixture and not self.hidden:
             raise ConfigError("A network for a mixture has a hidden layer at least: 'hidden' is empty.")
+        if check_device(self.device) != "cpu" and self.opponents is not None:
+            raise ConfigError("Opponents play on the CPU: with device='cuda' there is no 'opponents'.")
         self.setup()
         for setup in self.setups():
             if self.eval_every:  # a wrong name is an error now and not some iterations later
@@ -181,9 +187,12 @@ class Trainer:
             recalling=config.recall > 0,
             bf16=config.bf16,
         )
+        for _, module in self.networks.modules():
+            module.to(config.device)
         learned = [parameter for _, module in self.networks.modules() for parameter in module.parameters()]
         self.optimizer = torch.optim.Adam(learned, lr=config.learning_rate, eps=1e-5, fused=True)
-        self.parts = share_out(config.setups() if self.common else [setup], config.tables, common=self.common)
+        setups = config.setups() if self.common else [setup]
+        self.parts = share_out(setups, config.tables, common=self.common, device=config.device)
         self.spreads = [random_spread(part.setup) for part in self.parts] if self.common else []
         names = () if config.opponents is None else (config.opponents,)
         self.opponents = [[load_agent(name, part.setup) for name in names] for part in self.parts]
@@ -217,20 +226,11 @@ class Trainer:
         deals = streams(c.seed, c.tables, stream=self.iteration + 1)
         chance = rng.integers(2**64, size=c.tables, dtype=np.uint64)
         starts = np.cumsum([0, *(len(part) for part in self.parts)])
-        player = Player(self.networks)
         played = []
         for number, part in enumerate(self.parts):
             share = slice(starts[number], starts[number + 1])
             part.batch.reset(seeds=deals[share])
-            rollout = play(
-                part,
-                player,
-                self.seat_opponents(number),
-                chance=chance[share],
-                recurrent=c.recurrent,
-                all_seen=bool(self.networks.critic or self.networks.belief),
-                own_share=self.own_share,
-            )
+            rollout = self.play(number, chance[share])
             if rollout is not None:
                 rollout.value *= np.float32(self.units()[number])
                 rollout.part[:] = number
@@ -238,6 +238,22 @@ class Trainer:
         if not played:
             raise ConfigError(f"Not one of {c.tables} rounds held a choice: there is nothing to learn here.")
         return joined(played)
+
+    def play(self, number: int, chance: NDArray[np.uint64]) -> Rollout | None:
+        """The rounds that were dealt at the tables of a part, where those tables are."""
+        part, networks = self.parts[number], self.networks
+        all_seen = bool(networks.critic or networks.belief)
+        if self.config.device != "cpu":
+            return play_there(part, networks, chance=chance, all_seen=all_seen, own_share=self.own_share)
+        return play(
+            part,
+            Player(networks),
+            self.seat_opponents(number),
+            chance=chance,
+            recurrent=self.config.recurrent,
+            all_seen=all_seen,
+            own_share=self.own_share,
+        )
 
     def units(self) -> list[float]:
         """Of what the network's values are multiples at the tables of each part, in the game's unit."""
@@ -253,8 +269,11 @@ class Trainer:
         chance = generator(self.config.seed, For.TRAINING, self.iteration, 1 + number)
         return Seating(part.batch, opponents, seats, lambda *_: chance)
 
-    def own_share(self, net: NDArray[np.float32]) -> NDArray[np.float32]:
-        """``net (K, players)`` as learned from: what nobody gets is lost to the whole table, and ``centre`` takes it out."""
+    def own_share(self, net: Any) -> Any:
+        """``net (K, players)``, NumPy's or torch's, as learned from.
+
+        What nobody gets is lost to the whole table, and ``centre`` takes it out.
+        """
         return net - net.mean(axis=1, keepdims=True) if self.config.centre else net
 
     def update(self, rollout: Rollout, rng: np.random.Generator, fraction: float) -> dict[str, float]:
@@ -274,15 +293,15 @@ class Trainer:
 
         r = rollout
         columns = (r.observation, r.omniscient, r.legal, r.action, r.log_prob, advantage, target / scale)
-        tensors = [torch.from_numpy(column) for column in columns]
+        tensors = [torch.as_tensor(column, device=c.device) for column in columns]
         weights = Weights(c.clip, c.value_weight, entropy_weight)
         chains = Chains(rollout.chain) if c.recurrent else None
-        sums = torch.zeros(len(SUMS) + 3, dtype=torch.float64)
+        sums = torch.zeros(len(SUMS) + 3, dtype=torch.float64, device=c.device)
         steps = 0
         network_seconds = 0.0
         for _ in range(c.epochs):
             for rows, batch_sizes in minibatches(len(rollout.action), chains, c.minibatch, rng):
-                observation, omniscient, legal, action, old_log_prob, adv, goal = (tensor[rows] for tensor in tensors)
+                observation, omniscient, legal, action, old_log_prob, adv, goal = (t[rows.to(c.device)] for t in tensors)
                 clock = time.perf_counter()
                 told = self.networks.learn(observation, omniscient, batch_sizes)
                 network_seconds += time.perf_counter() - clock
@@ -318,7 +337,8 @@ class Trainer:
         """The network's edge over the field of ``eval_against``, on deals apart from those it learns on."""
         edges = []
         for number, part in enumerate(self.parts):
-            net = specialised(self.net, part.setup) if self.common else self.net
+            # made on the CPU, where what it is made of is
+            net = specialised(copy.deepcopy(self.net).cpu(), part.setup) if self.common else self.net
             agents = [NetAgent("net", net), load_agent(self.config.eval_against, part.setup)]
             edges.append(Duplicate(part.setup, agents, seed=EVAL_SEED + number).edge(0, 1, self.config.eval_deals))
         metrics = {"eval/edge": float(np.mean([edge.mean for edge in edges]))}
@@ -335,6 +355,7 @@ class Trainer:
         tensors = optimizer_tensors(self.optimizer)
         for name, module in self.networks.modules():
             tensors |= named(name, module)
+        tensors = {name: tensor.cpu() for name, tensor in tensors.items()}
         return checkpoint_of(
             self.config,
             self.setup,

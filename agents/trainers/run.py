@@ -30,7 +30,7 @@ from nainjaune_env.errors import ConfigError
 from nainjaune_env.files import write_text
 
 from ..checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
-from .config import read_yaml
+from .config import differing, read_yaml
 
 CONFIG_NAME = "config.yaml"
 """It is written first: a folder with one holds a run."""
@@ -64,7 +64,7 @@ class Run:
             if not kept.is_file():
                 raise ConfigError(f"There is no run to resume at {str(self.folder)!r} (no {CONFIG_NAME} in it).")
             before = read_yaml(kept)
-            changed = sorted(k for k in resolved.keys() | before.keys() if resolved.get(k) != before.get(k))
+            changed = differing(resolved, before)
             if changed:
                 what = ", ".join(f"{k}: {before.get(k)!r} then, {resolved.get(k)!r} now" for k in changed)
                 raise ConfigError(f"A run is resumed under its own configuration, and this differs ({what}).")

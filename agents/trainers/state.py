@@ -19,6 +19,7 @@ from ..checkpoint import Checkpoint, check_fits, load_checkpoint
 from ..loading import checkpoint_path
 from ..net_agent import build_net, stored_net
 from ..networks import PolicyValueNet
+from .config import differing
 
 
 def checkpoint_of(
@@ -61,9 +62,8 @@ def taking_up(checkpoint: Checkpoint, config: Any, setup: Setup) -> Iterator[Non
     Raises :class:`CheckpointError` where it comes from another configuration, or its tensors are not what they should be.
     """
     check_fits(checkpoint, setup, "the run's checkpoint")
-    mine = dataclasses.asdict(config)
-    if checkpoint.config != mine:
-        other = sorted(k for k in mine.keys() | checkpoint.config.keys() if mine.get(k) != checkpoint.config.get(k))
+    other = differing(dataclasses.asdict(config), checkpoint.config)
+    if other:
         raise CheckpointError(f"The run's checkpoint comes from another configuration: {', '.join(other)} differ.")
     try:
         yield
