@@ -7,6 +7,7 @@ would end the run. All cases are timed in turn, as often as --repeats says; the 
   plies            one step = one ply, as it is recorded and drawn
   decisions        one step = one real choice; plies without a choice are made by themselves (skip_forced)
   + observation    the observation and the mask of the seat to act are written at every step
+  played out       whole rounds in one kernel, without observations (Batch.play_out): what rollouts cost
   graph            the same steps captured once in a CUDA graph and replayed, with --graphs; takes torch with CUDA
 
   python benchmarks/gpu.py --graphs --json figures.json
@@ -60,6 +61,18 @@ def queued_case(setup: Setup, tables: int, device: str, skip_forced: bool, obser
     return Case(f"{name}, {device}", unit, tables, run)
 
 
+def played_out_case(setup: Setup, tables: int, device: str) -> Case:
+    """Plies of whole rounds."""
+    options: dict[str, Any] = {"checks": "later"} if device == "cuda" else {}
+    batch = Batch(setup, tables, seed=0, skip_forced=False, observe=False, device=device, **options)
+    random = batch.place(streams(1, tables))
+
+    def run() -> int:
+        return int(batch.fetch(batch.play_out(random)).sum())
+
+    return Case(f"played out, {device}", "plies", tables, run)
+
+
 def graph_case(setup: Setup, tables: int, skip_forced: bool, observe: bool) -> Case:
     """Steps replayed from a CUDA graph."""
     import torch
@@ -89,6 +102,9 @@ def graph_case(setup: Setup, tables: int, skip_forced: bool, observe: bool) -> C
 
 def cases(setup: Setup, sizes: list[int], host_tables: int, graphs: bool) -> Iterator[Case]:
     """All that is timed; the batches live side by side, which at 2^20 tables takes a few gigabytes of the GPU's memory."""
+    for device, batches in (("cpu", [host_tables]), ("cuda", sizes)):
+        for tables in batches:
+            yield played_out_case(setup, tables, device)
     for skip_forced in (False, True):
         for observe in (True, False):
             yield queued_case(setup, host_tables, "cpu", skip_forced, observe)

@@ -39,9 +39,9 @@ class CudaBatch(OnDevice, Batch):
 
     Attributes and methods are those of ``Batch``; what differs is where arrays lie. All of them, and all that a method gives,
     are numba's device arrays: ``torch.as_tensor(batch.observation, device="cuda")`` is the same memory, and :meth:`fetch`
-    makes a NumPy array. What a method gives (``seat``, ``sample``, ``observe``, ``omniscient``, ``redacted``) is written over
-    by the next call of that method: copy what you keep. Actions and ``which`` may be NumPy's or rows of ``int64`` on the
-    device; ``sample`` takes ``random_streams`` that :meth:`place` has put there.
+    makes a NumPy array. What a method gives (``seat``, ``sample``, ``play_out``, ``observe``, ``omniscient``, ``redacted``) is
+    written over by the next call of that method: copy what you keep. Actions and ``which`` may be NumPy's or rows of ``int64``
+    on the device; ``sample`` and ``play_out`` take ``random_streams`` that :meth:`place` has put there.
 
     Work is queued and done in order. Checking actions means waiting for it: with ``checks="now"`` every :meth:`step` does,
     and raises like ``Batch``. With ``checks="later"`` none does; from an illegal action on no step changes anything, and
@@ -184,14 +184,25 @@ class CudaBatch(OnDevice, Batch):
 
     def sample(self, random_streams: Any) -> Any:
         """As ``Batch.sample``; ``random_streams`` lies on the device (:meth:`place`), where it moves on."""
-        draws = self._on_device(random_streams)
-        if draws is None or draws.dtype != np.uint64 or tuple(draws.shape) != (self.num_tables,):
-            raise DeviceError(
-                f"sample takes ({self.num_tables},) uint64 on the device, to move on there: batch.place(streams(seed, count))."
-            )
+        draws = self._draws(random_streams)
         actions = self._room("sample", (self.num_tables,), np.int64)
         self._run("choose_uniform", self.num_tables, self.legal, draws, actions)
         return actions
+
+    def play_out(self, random_streams: Any) -> Any:
+        """As ``Batch.play_out``; ``random_streams`` lies on the device, where it moves on."""
+        draws = self._draws(random_streams)
+        steps = self._room("play_out", (self.num_tables,), np.int64)
+        self._run("play_out", self.num_tables, self.tables, self._all, draws, steps, self._values, *self._written)
+        return steps
+
+    def _draws(self, random_streams: Any) -> Any:
+        draws = self._on_device(random_streams)
+        if draws is None or draws.dtype != np.uint64 or tuple(draws.shape) != (self.num_tables,):
+            raise DeviceError(
+                f"Random streams are ({self.num_tables},) uint64 on the device, where they move on: batch.place(streams(seed, B))."
+            )
+        return draws
 
     def observe(self, seats: ArrayLike, which: Any = None) -> Any:
         """As ``Batch.observe``; the seats are NumPy's."""

@@ -111,6 +111,21 @@ def choose_uniform(legal: Any, streams: Any, actions: Any) -> None:
 
 
 @kernel
+def play_out(
+    tables: Any, which: Any, streams: Any, steps: Any, values: Any,
+    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any,
+) -> None:  # fmt: skip
+    """Uniformly random actions to the end of every episode."""
+    k = cuda.grid(1)
+    if k < which.size:
+        scratch = cuda.local.array(SCRATCH, np.int32)
+        loops.play_out_tables(
+            tables, rules, mode, which[k : k + 1], streams, steps, values,
+            legal, observation, mask, reward, credited, deals, done, scratch,
+        )  # fmt: skip
+
+
+@kernel
 def read_seats(tables: Any, seats: Any) -> None:
     """The seat to act at every table, into ``seats (B,) int64``."""
     k = cuda.grid(1)

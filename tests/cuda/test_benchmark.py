@@ -32,7 +32,7 @@ def test_every_case_is_timed_at_every_size(tmp_path: Path) -> None:
     said = json.loads(file.read_text())
     assert (said["game"], said["players"]) == ("batasaurus", 3)
     timed = {(f["name"], f["tables"]) for f in said["figures"]}
-    units = ["plies + observation", "plies", "decisions + observation", "decisions"]
+    units = ["plies + observation", "plies", "decisions + observation", "decisions", "played out"]
     assert timed == {(f"{unit}, cuda", size) for unit in units for size in (1, 2)} | {(f"{unit}, cpu", 2) for unit in units}
     assert all(0 < f["least"] <= f["median"] <= f["most"] for f in said["figures"])
     header, rule, one, two = [line for line in done.stdout.splitlines() if line.startswith("|")]

@@ -45,6 +45,7 @@ def test_every_kernel_compiles_to_ptx_for_the_gpus_it_is_meant_for(game: str) ->
     batch.step(np.zeros(3, np.int64))
     batch.reset([1])
     batch.sample(np.zeros(3, np.uint64))
+    batch.play_out(np.zeros(3, np.uint64))
     batch.observe(0)
     batch.omniscient()
     batch.redacted()
