@@ -200,7 +200,7 @@ class CudaBatch(OnDevice, Batch):
         draws = self._on_device(random_streams)
         if draws is None or draws.dtype != np.uint64 or tuple(draws.shape) != (self.num_tables,):
             raise DeviceError(
-                f"Random streams are ({self.num_tables},) uint64 on the device, where they move on: batch.place(streams(seed, B))."
+                f"Random streams are ({self.num_tables},) uint64 on the device, to move there: batch.place(streams(seed, B))."
             )
         return draws
 
