@@ -43,6 +43,7 @@ from nainjaune_env.spec import Setup
 from ..arena.duplicate import Duplicate
 from ..chance import For, generator
 from ..checkpoint import Checkpoint
+from ..devices import check_device
 from ..heuristics import RandomAgent
 from ..loading import load_agent
 from ..net_agent import NetAgent
@@ -88,6 +89,7 @@ class Config:
     last_learning_rate: float = option(1e-5, "and at its end")
     value_weight: float = option(0.5, "weight of the value loss")
     max_grad_norm: float = option(1.0, "gradients are scaled down to this norm")
+    device: str = option("cpu", "where worlds, rollouts and the network are: 'cpu', or 'cuda' for an NVIDIA GPU")
     threads: int = option(1, "shards labelled at once, and torch's threads in learning; more than the free cores is much slower")
     eval_deals: int = option(1000, "deals of the measurement after each generation; 0 = none")
     eval_against: str = option("random", "the agent whose field it is measured against")
@@ -110,6 +112,10 @@ class Config:
         if isinstance(rule, SearchAgent):
             raise ConfigError(f"{self.rule!r} searches already, and each decision of the rollouts would be a search of its own.")
         rollouts_by(rule, setup)
+        if check_device(self.device) == "cuda":
+            from ..cuda.players import check_players
+
+            check_players([rule], setup)
         load_agent(self.eval_against, setup)
 
     def setup(self) -> Setup:
@@ -161,9 +167,10 @@ class Trainer:
         self.speed = 0.0  # of the labels made last
 
     def new_net(self, generation: int) -> PolicyValueNet:
-        """An untrained network, another one each generation."""
+        """An untrained network, another one each generation, the same on every device."""
         chance = torch.Generator().manual_seed(self.config.seed + generation)
-        return PolicyValueNet(self.setup.layout, len(self.setup.game.actions), self.config.hidden, chance)
+        net = PolicyValueNet(self.setup.layout, len(self.setup.game.actions), self.config.hidden, chance)
+        return net.to(self.config.device)
 
     # ---- labels --------------------------------------------------------------------------------------------------
 
@@ -177,9 +184,18 @@ class Trainer:
         return NetAgent("net", self.net, stochastic=True) if self.has_learned else self.rule
 
     def expert(self) -> SearchAgent:
-        """Who labels their decisions. Without halving: all actions are learned from, and not the best alone."""
+        """Who labels their decisions. Without halving: all actions are learned from, and not the best alone.
+
+        On a GPU worlds and rollouts by a rule of thumb are those of the CPU (``cuda.rollouts``), and so are labels of the same
+        decisions; by a network they are off by its rounding.
+        """
         by_net = self.has_learned and self.config.rollouts == "net"
         policy = NetAgent("net", self.net) if by_net else self.rule
+        if self.config.device == "cuda":
+            from ..cuda import rollouts as there
+
+            rollouts = there.rollouts_there(policy, self.setup)
+            return SearchAgent("expert", rollouts, self.config.deals, halving=False, draw=rollouts.draw, at_once=there.WORLDS)
         return SearchAgent("expert", rollouts_by(policy, self.setup), self.config.deals, halving=False)
 
     def shard_path(self, generation: int, number: int) -> Path:
@@ -259,13 +275,14 @@ class Trainer:
             self.net.load_state_dict({**self.new_net(self.generation).state_dict(), "payoff_scale": scale})
         value /= float(self.net.payoff_scale)
         target_entropy = entropy(target)
-        columns = [torch.from_numpy(array) for array in (labels.observation, labels.mask, target, value, target_entropy)]
+        arrays = (labels.observation, labels.mask, target, value, target_entropy)
+        columns = [torch.from_numpy(array).to(c.device) for array in arrays]
         optimizer = torch.optim.Adam(self.net.parameters(), lr=c.learning_rate)
         rng = generator(c.seed, For.TRAINING, self.generation, 0)
         per_epoch = -(-len(labels) // c.minibatch)
         for epoch in range(c.epochs):
-            order = torch.from_numpy(rng.permutation(len(labels)))
-            sums = dict.fromkeys(("policy_loss", "value_loss", "grad_norm"), 0.0)
+            order = torch.from_numpy(rng.permutation(len(labels))).to(c.device)
+            told = []
             for step in range(per_epoch):
                 observation, mask, share, goal, least = (
                     column[order[step * c.minibatch : (step + 1) * c.minibatch]] for column in columns
@@ -281,10 +298,9 @@ class Trainer:
                 (policy_loss + c.value_weight * value_loss).backward()  # type: ignore[no-untyped-call]
                 norm = torch.nn.utils.clip_grad_norm_(self.net.parameters(), c.max_grad_norm)
                 optimizer.step()
-                sums["policy_loss"] += float(policy_loss.detach())
-                sums["value_loss"] += float(value_loss.detach())
-                sums["grad_norm"] += float(norm)
-        return {f"update/{name}": total / per_epoch for name, total in sums.items()}
+                told.append(torch.stack([policy_loss.detach(), value_loss.detach(), norm]))
+        means = [sum(column) / per_epoch for column in torch.stack(told).T.tolist()]
+        return dict(zip(("update/policy_loss", "update/value_loss", "update/grad_norm"), means, strict=True))
 
     def assess(self, labels: Labels) -> dict[str, float]:
         """What ``labels`` are like, and what the network would do at them."""
@@ -301,7 +317,8 @@ class Trainer:
     @torch.inference_mode()
     def log_policy(self, labels: Labels) -> NDArray[np.float32]:
         """The network's log-probabilities where ``labels`` are, ``(K, A)``; a large negative number where not legal."""
-        logits = torch.cat([self.net(piece)[0] for piece in torch.split(torch.from_numpy(labels.observation), 16384)])
+        pieces = torch.split(torch.from_numpy(labels.observation), 16384)
+        logits = torch.cat([self.net(piece.to(self.net.device))[0].cpu() for piece in pieces])
         log_policy: NDArray[np.float32] = masked_log_softmax(logits, torch.from_numpy(labels.mask)).numpy()
         return log_policy
 

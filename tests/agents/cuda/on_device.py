@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
+from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,7 @@ from nainjaune_agents.net_agent import NetAgent
 from nainjaune_agents.networks import PolicyValueNet
 from nainjaune_agents.sampling import greedy_row
 from nainjaune_agents.search import rollouts_by
+from nainjaune_agents.trainers import expert
 from nainjaune_env.batch import Batch
 from nainjaune_env.errors import AgentError
 from nainjaune_env.prng import RowStreams, streams
@@ -127,3 +130,33 @@ def test_no_rollouts_by_who_remembers() -> None:
 
 def test_of_equal_logits_the_lowest_action_is_played() -> None:
     assert greedy_row(np.array([5.0, 1.0, 1.0], np.float32), np.int64(0b110)) == 1
+
+
+@pytest.mark.parametrize("rollouts", ["rule", "net"])
+def test_labels_are_those_of_the_cpu(rollouts: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The same decisions, chosen by the same generator, and for each action the same rounds in the same worlds."""
+    monkeypatch.setattr(expert, "check_device", lambda name: name)
+    monkeypatch.setattr(PolicyValueNet, "to", lambda self, _: self)
+    monkeypatch.setattr("nainjaune_agents.quick_net.fast_dtype", lambda: torch.float32)
+    monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
+    found = []
+    for device in ("cuda", "cpu"):
+        config = expert.Config(
+            preset="djeco", players=3, rule="longest", rollouts=rollouts, rounds=3, shard=4, shards=1, deals=2, eval_deals=0,
+            explore=0.5, device=device,
+        )  # fmt: skip
+        trainer = expert.Trainer(config, tmp_path)
+        if rollouts == "net":
+            trainer.generation = 1
+            trainer.net = untrained(config.setup()).net
+            trainer.player = lambda trainer=trainer: trainer.rule  # type: ignore[method-assign, misc]
+        found.append(trainer.label(0, trainer.expert()))
+    assert np.nanmax(found[1].mean) > 0
+    for field in fields(found[0]):
+        assert getattr(found[0], field.name).tobytes() == getattr(found[1], field.name).tobytes(), field.name
+
+
+def test_an_expert_that_cannot_roll_out_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(expert, "check_device", lambda name: name)
+    with pytest.raises(AgentError, match="'exact' does not play at tables on a GPU"):
+        expert.Config(game="batasaurus", rule="exact", rules={"memory": "perfect", "dinosaurs": 4}, device="cuda")
