@@ -111,6 +111,8 @@ def play(
 
 def joined(rollouts: list[Rollout]) -> Rollout:
     """The rollouts of several parts, one after the other."""
+    if len(rollouts) == 1:
+        return rollouts[0]
     ends = np.cumsum([len(rollout.final) for rollout in rollouts])
     for rollout, end in zip(rollouts, ends, strict=True):
         rollout.chain += end - len(rollout.final)

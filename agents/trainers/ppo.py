@@ -296,12 +296,14 @@ class Trainer:
         tensors = [torch.as_tensor(column, device=c.device) for column in columns]
         weights = Weights(c.clip, c.value_weight, entropy_weight)
         chains = Chains(rollout.chain) if c.recurrent else None
+        learned = [list(module.parameters()) for _, module in self.networks.modules()]
         sums = torch.zeros(len(SUMS) + 3, dtype=torch.float64, device=c.device)
         steps = 0
         network_seconds = 0.0
         for _ in range(c.epochs):
             for rows, batch_sizes in minibatches(len(rollout.action), chains, c.minibatch, rng):
-                observation, omniscient, legal, action, old_log_prob, adv, goal = (t[rows.to(c.device)] for t in tensors)
+                rows = rows.to(c.device)
+                observation, omniscient, legal, action, old_log_prob, adv, goal = (t.index_select(0, rows) for t in tensors)
                 clock = time.perf_counter()
                 told = self.networks.learn(observation, omniscient, batch_sizes)
                 network_seconds += time.perf_counter() - clock
@@ -317,8 +319,7 @@ class Trainer:
                 clock = time.perf_counter()
                 loss.backward()  # type: ignore[no-untyped-call]
                 network_seconds += time.perf_counter() - clock
-                modules = [module for _, module in self.networks.modules()]
-                norm, *_ = [torch.nn.utils.clip_grad_norm_(module.parameters(), c.max_grad_norm) for module in modules]
+                norm, *_ = [torch.nn.utils.clip_grad_norm_(parameters, c.max_grad_norm) for parameters in learned]
                 self.optimizer.step()
                 steps += 1
                 # as tensors: to read one off is to wait for a GPU

@@ -1,0 +1,185 @@
+"""How much of PPO's time is its network's: the whole training loop against the passes that it cannot do without.
+
+In turn, as often as ``--repeats`` says, on the same network, observations and batch sizes:
+
+  forward             every decision of an iteration once forward, in the batches in which tables still play (in bfloat16
+                      rounded up to some sizes, as ``quick_net`` does): as in collecting
+  forward and back    every decision forward and back, a minibatch at a time, as often as there are epochs: as in an update
+  loop                the training loop as it is: rounds played, drawn, put together, learned from
+
+The passes are bare: a chain of ReLU layers over the bytes, weights already in the precision that is multiplied, a gradient of
+ones from above, no draw, no loss, no optimizer. An iteration cannot take less than both together, which is its roofline. A ratio
+is taken within each repeat, so that what slows the machine for a while slows both; the table shows the least, the median and the
+most. On a machine that has other things to do, one thread is better timed by --clock cpu.
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import platform
+import statistics
+import sys
+import time
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from nainjaune_agents.chance import For, generator
+from nainjaune_agents.networks import Layers, through
+from nainjaune_agents.quick_net import SIZES
+from nainjaune_agents.trainers.config import apply_settings, build
+from nainjaune_agents.trainers.ppo import Config, Trainer
+from nainjaune_env.errors import NainJauneError
+
+
+@dataclass(frozen=True)
+class Repeat:
+    """Seconds of one repeat, for as many ``decisions``."""
+
+    decisions: int
+    forward: float
+    forward_and_back: float
+    loop: float
+
+    @property
+    def share(self) -> float:
+        """How much of the loop's time is that of the passes."""
+        return (self.forward + self.forward_and_back) / self.loop
+
+
+def bare_layers(trainer: Trainer) -> Layers:
+    """The network's layers, apart from it: leaves that take gradients, in the precision that is multiplied."""
+    layers = trainer.net.layers(trainer.networks.dtype)
+    return [(weight.detach().requires_grad_(), bias.detach().requires_grad_()) for weight, bias in layers]
+
+
+def forward(layers: Layers, observation: Tensor, sizes: list[int]) -> None:
+    """The first of ``observation (T, size)`` forward, each of ``sizes`` once: which ones they are does not matter."""
+    with torch.inference_mode():
+        for size in sizes:
+            through(layers, observation[:size])
+
+
+def forward_and_back(layers: Layers, observation: Tensor, size: int, epochs: int) -> None:
+    """``observation (T, size)`` forward and back, ``size`` at a time."""
+    ones = torch.ones((size, len(layers[-1][1])), dtype=layers[0][0].dtype, device=observation.device)
+    for _ in range(epochs):
+        for piece in torch.split(observation, size):
+            told = through(layers, piece)
+            torch.autograd.grad(told, list(itertools.chain(*layers)), ones[: len(piece)])
+
+
+def batches_of(playing: list[int], *, rounded: bool) -> Iterator[int]:
+    """What goes through the network at once where so many tables still play, step by step; ``rounded`` up to ``SIZES``."""
+    for count in playing:
+        whole, rest = divmod(count, SIZES[-1])
+        yield from [SIZES[-1]] * whole
+        if rest:
+            yield SIZES[bisect_left(SIZES, rest)] if rounded else rest
+
+
+CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
+"""What seconds are read from: all that pass, or those that this process has a processor, all its threads added up."""
+
+
+def seconds(work: Callable[[], Any], clock: Callable[[], float], device: str) -> float:
+    """How long it takes, until a GPU is done with it too."""
+    begin = clock()
+    work()
+    if device == "cuda":
+        torch.cuda.synchronize()
+    return clock() - begin
+
+
+def time_in_turn(trainer: Trainer, clock: Callable[[], float], iterations: int, repeats: int) -> list[Repeat]:
+    """Every part once in each repeat, one after the other: so many iterations, and the passes of as many."""
+    c = trainer.config
+    trainer.iterate()  # compiles, and fills the caches
+    found = []
+    for _ in range(repeats):
+        rollout = trainer.collect(generator(c.seed, For.TRAINING, trainer.iteration))
+        observation = torch.as_tensor(rollout.observation, device=c.device)
+        # decisions come in order of time, and a table comes once a step: where it does not come after the last, a step begins
+        table = rollout.chain // trainer.setup.players
+        steps = np.diff(np.flatnonzero(np.diff(table, prepend=table[0] + 1, append=-1) <= 0)).tolist()
+        sizes = list(batches_of(steps, rounded=c.bf16 and c.device == "cpu"))
+        layers = bare_layers(trainer)
+        before = trainer.decisions
+        loop = seconds(lambda: [trainer.iterate() for _ in range(iterations)], clock, c.device)
+        decisions = trainer.decisions - before
+        scale = decisions / len(observation)  # rounds differ in length, so iterations do
+        there = seconds(partial(forward, layers, observation, sizes), clock, c.device)
+        back = seconds(partial(forward_and_back, layers, observation, c.minibatch, c.epochs), clock, c.device)
+        found.append(Repeat(decisions, scale * there, scale * back, loop))
+    return found
+
+
+def line(name: str, values: list[float], shown: Callable[[float], str]) -> str:
+    """A line of the table."""
+    cells = " | ".join(f"{shown(value):>9}" for value in (min(values), statistics.median(values), max(values)))
+    return f"| {name:34} | {cells} |"
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--preset", default="djeco", help="the rule sheet (djeco)")
+    parser.add_argument("--threads", type=int, default=1, help="torch's threads (1)")
+    parser.add_argument("--epochs", type=int, default=None, help="passes over the decisions of an iteration (both: 4, and 1)")
+    parser.add_argument("--bf16", action=argparse.BooleanOptionalAction, default=None, help="bfloat16 (both: not, and so)")
+    parser.add_argument("--hidden", type=int, nargs="*", default=[256, 256], metavar="W", help="widths of layers (256 256)")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="where tables and network are (cpu)")
+    parser.add_argument("--clock", default="wall", choices=CLOCKS, help="seconds that pass, or of a processor (wall)")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="set a key of the configuration")
+    parser.add_argument("--iterations", type=int, default=2, help="iterations in each repeat (2)")
+    parser.add_argument("--repeats", type=int, default=5, help="how often each part is timed (5)")
+    options = parser.parse_args(arguments)
+    if min(options.iterations, options.repeats, options.threads) < 1:
+        parser.error("--iterations, --repeats and --threads are 1 or more")
+    return options
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Time, and print."""
+    options = parse(arguments)
+    recipes = [(False, 4), (True, 1)]
+    if options.bf16 is not None or options.epochs is not None:
+        bf16 = bool(options.bf16)
+        recipes = [(bf16, options.epochs or (1 if bf16 else 4))]
+    print(f"{platform.machine()}, Python {platform.python_version()}, torch {torch.__version__}, threads: {options.threads},")
+    print(f"clock: {options.clock};", end=" ")
+    print(f"{options.repeats} repeats in turn, of {options.iterations} iterations each; decisions a second")
+    for bf16, epochs in recipes:
+        values = {
+            "preset": options.preset, "threads": options.threads, "bf16": bf16, "epochs": epochs, "hidden": options.hidden,
+            "device": options.device, "eval_every": 0,
+        }  # fmt: skip
+        try:
+            config = build(Config, apply_settings(values, options.set))
+        except NainJauneError as error:
+            sys.exit(str(error))
+        if config.recurrent or config.privileged or config.belief or config.mixture or config.opponents:
+            sys.exit("The bare passes are those of one network that remembers nothing, at one table, in self-play.")
+        trainer = Trainer(config, config.setup())
+        found = time_in_turn(trainer, CLOCKS[options.clock], options.iterations, options.repeats)
+        what = f"{'bfloat16' if bf16 else 'float32'}, {epochs} epochs, minibatches of {config.minibatch}, {config.tables} tables"
+        print(f"\n| {what:34} | {'least':>9} | {'median':>9} | {'most':>9} |\n|---|--:|--:|--:|")
+        for name, took in (
+            ("forward", lambda r: r.forward),
+            (f"forward and back, {epochs}×", lambda r: r.forward_and_back),
+            ("both: the roofline", lambda r: r.forward + r.forward_and_back),
+            ("the loop", lambda r: r.loop),
+        ):
+            print(line(name, [r.decisions / took(r) for r in found], lambda rate: f"{rate / 1000:.0f} k"))
+        print(line("loop over roofline", [r.share for r in found], lambda share: f"{share:.0%}"))
+
+
+if __name__ == "__main__":
+    main()
