@@ -218,7 +218,7 @@ def plot(held: dict[str, Any], path: Path) -> None:
     """Steps a second against tables at once, both logarithmic."""
     from plots import BATCHED, OURS, draw_line, figure, save
 
-    drawn, axes = figure("Random legal play with observation and mask, one thread", "tables stepped at once", "steps a second")
+    drawn, axes = figure("Random legal play, one thread", "tables stepped at once", "steps a second")
     for number, (preset, seats) in enumerate(setups_of(held)):
         for kind, style in (("plies+observation", "-"), ("plies", ":"), ("decisions+observation", "--")):
             timed = pick(held, library="ours", preset=preset, players=seats, name=kind, threads=1)
