@@ -21,7 +21,7 @@ def test_the_strongest_player_in_the_box_where_it_plays(monkeypatch: pytest.Monk
 
 def test_the_best_rule_of_thumb_where_it_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nainjaune_agents.advice.models.shelf", lambda: EmptyShelf())
-    assert usual_model(SETUP) == "tally"
+    assert usual_model(SETUP) == "closer"
 
 
 class FullShelf(Shelf):
