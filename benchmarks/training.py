@@ -3,7 +3,7 @@
 Each run is a configuration and knobs over it, as train.py takes them. Runs go on in turn: the one that has trained for the least
 time comes next, up to its next measurement. At a growing distance of iterations the network's edge over a field of --against is
 measured by duplicate deals, the same for all and every time. Seconds are those spent in iterations: compiling, measurements and
-files do not count. Seconds of the processor are told too: where the machine does other things by the side they are the fairer ones.
+files do not count. Seconds of the processor are told too; where the machine does other things by the side, go by them.
 
 A level is reached where the line between two measurements first crosses it; its interval goes from where the upper end of the
 95 % interval of the edge crosses it to where the lower one does. Whoever does not reach it has no time.
