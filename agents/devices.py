@@ -7,6 +7,7 @@ import torch
 from nainjaune_env.errors import DeviceError, choose_one
 
 DEVICES = ("cpu", "cuda")
+"""By their names in torch."""
 
 
 def check_device(name: str) -> str:

@@ -90,7 +90,7 @@ class Networks:
     def stepper(self) -> Callable[[Tensor, Tensor], tuple[Tensor, Tensor]]:
         """The networks as they are now, to play with: of ``observation (K, size) uint8`` and ``state (K, recurrent)``.
 
-        Gives what :attr:`Told.policy` is, and the state after.
+        Gives what ``policy`` is in :class:`Told`, and the state after.
         """
         if self.net.recurrent:
             return self._remember
