@@ -28,6 +28,7 @@ def kernels_of(setup: Setup, rule: int = UNIFORM) -> ModuleType:
         searching=compiled_for(setup.game),
         rules=setup.kernel_rules,
         TABLE=setup.game.table,
+        WORDS=setup.game.table.itemsize // 8,
         SEATS=setup.players,
         ACTIONS=len(setup.game.actions),
         RULE=rule,

@@ -12,6 +12,7 @@ import numba.cuda
 import numpy as np
 
 from nainjaune_env.cuda.compiler import kernel
+from nainjaune_env.cuda.words import copy_table
 from nainjaune_env.prng import advance, mix
 
 from ..sampling import greedy_row, sample_row
@@ -30,6 +31,8 @@ rules: Any
 """``Setup.kernel_rules``."""
 TABLE: Any
 """The dtype of a table."""
+WORDS: int
+"""How many words of 8 bytes a table is."""
 SEATS: int
 """Seats at a table."""
 ACTIONS: int
@@ -69,8 +72,9 @@ def choose_by_rule(turns: Any, plays: Any, tables: Any, legal: Any, memory: Any,
     if k < turns.size:
         who = turns[k]
         if who != AT_REST and plays[who] >= 0:
-            shown = cuda.local.array(1, TABLE)
-            shown[0] = tables[k]
+            words = cuda.local.array(WORDS, np.int64)
+            copy_table(tables, k, words, 0)
+            shown = words.view(TABLE)
             seat = np.int64(shown[0].seat)
             game.redact(shown[0], rules, seat)
             actions[k] = rules_of_thumb.decide(plays[who], shown[0], rules, legal[k], memory[k, seat])
@@ -126,9 +130,10 @@ def try_uniform(worlds: Any, which: Any, tried: Any, value: Any) -> None:
     if action < value.shape[1]:
         value[w, action] = 0
         if tried[w] >> action & 1:
-            table = cuda.local.array(1, TABLE)
+            words = cuda.local.array(WORDS, np.int64)
             payoff = cuda.local.array(SEATS, np.int32)
-            table[0] = worlds[which[w]]
+            copy_table(worlds, which[w], words, 0)
+            table = words.view(TABLE)
             seat = np.int64(table[0].seat)
             game.step(table[0], rules, action)
             searching.finish_uniform(table[0], rules)
@@ -148,9 +153,10 @@ def try_by_rule(worlds: Any, which: Any, tried: Any, value: Any) -> None:
     if action < value.shape[1]:
         value[w, action] = 0
         if tried[w] >> action & 1:
-            table = cuda.local.array(1, TABLE)
+            words = cuda.local.array(WORDS, np.int64)
             payoff = cuda.local.array(SEATS, np.int32)
-            table[0] = worlds[which[w]]
+            copy_table(worlds, which[w], words, 0)
+            table = words.view(TABLE)
             seat = np.int64(table[0].seat)
             game.step(table[0], rules, action)
             searching.finish_by_rule(table[0], rules, RULE)
@@ -163,7 +169,7 @@ def branch(worlds: Any, which: Any, actions: Any, tables: Any) -> None:
     """Into ``tables (R,)`` the ``worlds`` numbered ``which (R,)`` with one of ``actions (R,)`` taken in each; all int64."""
     k = cuda.grid(1)
     if k < which.size:
-        tables[k] = worlds[which[k]]
+        copy_table(worlds, which[k], tables, k)
         game.step(tables[k], rules, actions[k])
 
 

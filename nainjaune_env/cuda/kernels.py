@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.cuda.compiler import kernel
+from nainjaune_env.cuda.words import copy_table
 
 cuda: Any = numba.cuda
 
@@ -66,7 +67,7 @@ def enter(
     k = cuda.grid(1)
     if k < which.size:
         scratch = cuda.local.array(SCRATCH, np.int32)
-        tables[which[k]] = rows[k]
+        copy_table(rows, k, tables, which[k])
         loops.enter_tables(
             tables, rules, mode, which[k : k + 1], legal, observation, mask, reward, credited, deals, done, scratch
         )
@@ -174,5 +175,5 @@ def redact(tables: Any, which: Any, rows: Any) -> None:
     """Copies of the tables, into ``rows (K,)``, that hold only what the seat to act may know."""
     k = cuda.grid(1)
     if k < which.size:
-        rows[k] = tables[which[k]]
+        copy_table(tables, which[k], rows, k)
         game.redact(rows[k], rules, np.int64(rows[k].seat))

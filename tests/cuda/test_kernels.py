@@ -39,7 +39,7 @@ def constant_bytes(ptx: str) -> int:
 @pytest.mark.usefixtures("_without_a_gpu")
 @pytest.mark.parametrize("game", game_names())
 def test_every_kernel_compiles_to_ptx_for_the_gpus_it_is_meant_for(game: str) -> None:
-    from .compiling import CAPABILITIES, Compiled
+    from .compiling import CAPABILITIES, Compiled, kernels_in
 
     batch = Compiled(get_game(game).setup(), 3)
     batch.step(np.zeros(3, np.int64))
@@ -51,8 +51,7 @@ def test_every_kernel_compiles_to_ptx_for_the_gpus_it_is_meant_for(game: str) ->
     batch.redacted()
     batch.set_tables([0], batch.tables[0])
     assert batch.seat.shape == (3,)
-    kernels = {name for name, value in vars(batch._kernels).items() if hasattr(value, "py_func")}
-    assert batch.ptx.keys() == {(name, capability) for name in kernels for capability in CAPABILITIES}
+    assert batch.ptx.keys() == {(name, capability) for name in kernels_in(batch._kernels) for capability in CAPABILITIES}
     for (name, (major, minor)), ptx in batch.ptx.items():
         assert f".target sm_{major}{minor}" in ptx
         assert re.search(rf"^\.visible \.entry \w*{name}", ptx, re.MULTILINE), name
@@ -69,6 +68,19 @@ def test_words_of_a_table_are_read_whole() -> None:
     batch = Compiled(get_game("nain_jaune").setup(), 1)
     read = re.findall(r"ld\.global\.[a-z]*(\d+)", batch.ptx["reset", (9, 0)])
     assert read.count("64") > read.count("8")
+
+
+@pytest.mark.usefixtures("_without_a_gpu")
+@pytest.mark.parametrize("game", game_names())
+def test_a_table_is_copied_in_words(game: str) -> None:
+    """As a record it is copied byte by byte; ``redact`` reads no byte but for that."""
+    from .compiling import Compiled
+
+    batch = Compiled(get_game(game).setup(), 1)
+    batch.redacted()
+    read = re.findall(r"ld\.global\.[a-z]*(\d+)", batch.ptx["redact", (9, 0)])
+    assert read.count("64") > 2
+    assert read.count("8") == 0
 
 
 @pytest.mark.usefixtures("_without_a_gpu")
