@@ -258,7 +258,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--peers-python", type=Path, default=PEERS_PYTHON, metavar="FILE", help="the interpreter that has them (.venv-peers')"
     )
-    parser.add_argument("--seconds", type=float, default=0.5, help="time for each case and repeat (0.5)")
+    parser.add_argument("--seconds", type=float, default=0.3, help="time for each case and repeat (0.3)")
     parser.add_argument("--repeats", type=int, default=7, help="how often each case is timed (7)")
     parser.add_argument("--light", action="store_true", help="few cases, and too short to say how fast: a check that it runs")
     parser.add_argument("--again", action="store_true", help="time nothing, tell the figures of --json")
