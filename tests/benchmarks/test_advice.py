@@ -1,0 +1,28 @@
+"""The benchmark of advice runs and says what it was asked for. How fast it finds us is no test."""
+
+from __future__ import annotations
+
+import re
+
+from .commands import command
+
+
+def test_positions_and_a_match_are_timed_for_every_model() -> None:
+    done = command("advice", "--models", "tally", "lowest", "--preset", "classic", "--positions", "2", "--error", "20")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("Nain Jaune, classic, 4 seats, ± 20;")
+    header, rule, *rows = [line for line in done.stdout.splitlines() if line.startswith("|")]
+    assert "`tally` | `lowest`" in header
+    assert len(rows) == 7
+    assert {line.count("|") for line in (header, rule, *rows)} == {4}
+    for row in rows[:-1]:
+        for cell in row.split("|")[2:4]:
+            assert re.fullmatch(r" (\d+\.\d\d, ){2}\d+\.\d\d \((\d+\.\d\d, ){2}\d+\.\d\d\) ", cell)
+    assert re.search(r"\| a match reviewed, loading included \| \d+\.\d \(\d+ decisions\) \| \d+\.\d \(\d+ decisions\) \|", rows[-1])
+
+
+def test_a_model_that_there_is_not_is_answered_with_those_there_are() -> None:
+    done = command("advice", "--models", "taly")
+    assert done.returncode == 1
+    assert "'tally'" in done.stderr
+    assert "Traceback" not in done.stderr
