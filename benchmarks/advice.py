@@ -61,8 +61,8 @@ def review_seconds(setup: Setup, model: str, threads: int) -> tuple[float, int]:
     with tempfile.TemporaryDirectory() as folder:
         record, review = Path(folder) / "match.jsonl", Path(folder) / "review.csv"
         sheet = ["--preset", setup.preset, "--players", str(setup.players)]
-        play = ["evaluate", "--agents", model, "random", *sheet, "--deals", "2", "--seed", "3", "--records", record, "--matches", "1"]
-        subprocess.run([*command, *play], check=True, capture_output=True)
+        play = ["evaluate", "--agents", model, "random", *sheet, "--deals", "2", "--seed", "3"]
+        subprocess.run([*command, *play, "--records", record, "--matches", "1"], check=True, capture_output=True)
         told = ["analyse", record, "--model", model, "--threads", str(threads), "--out", review]
         clock = time.perf_counter()
         subprocess.run([*command, *told], check=True, capture_output=True)

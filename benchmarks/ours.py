@@ -1,7 +1,11 @@
-"""What `speed.py` times of this project: random legal play, a batch of tables at a time."""
+"""What `speed.py` times of this project: random legal play, a batch of tables at a time.
+
+On several threads the tables are shared out to as many batches, each stepped by a loop of its own in a thread of its own.
+"""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from peers import Run, agent_iteration, calls_of
@@ -9,6 +13,7 @@ from peers import Run, agent_iteration, calls_of
 import nainjaune_env
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.prng import streams
+from nainjaune_env.spec import Setup
 
 ONE_BY_ONE = "one by one through PettingZoo"
 KINDS = (
@@ -17,16 +22,28 @@ KINDS = (
 )  # fmt: skip
 """What a step is. Decisions: plies without a choice are made by themselves; "+observation": that and the mask are written."""
 
+IN_A_ROW = 16
+"""Runs of each of several threads, before they wait for each other: to begin takes time in which nothing is stepped."""
+
 
 def make(case: dict[str, Any]) -> Run:
     """The runner of a case: ``preset``, ``players``, ``name``, ``tables``, ``threads``."""
     if case["name"] == ONE_BY_ONE:
         return agent_iteration(nainjaune_env.env(preset=case["preset"], num_players=case["players"]))
-    setup, tables = make_setup(None, case["preset"], case["players"]), case["tables"]
-    step, _, observed = case["name"].partition("+")
+    setup, threads = make_setup(None, case["preset"], case["players"]), case["threads"]
+    runs = [batch_run(setup, case["name"], case["tables"] // threads, number) for number in range(threads)]
+    if threads == 1:
+        return runs[0]
+    pool = ThreadPoolExecutor(threads)
+    return lambda: sum(pool.map(lambda run: sum(run() for _ in range(IN_A_ROW)), runs))
+
+
+def batch_run(setup: Setup, name: str, tables: int, number: int) -> Run:
+    """The runner of one batch; as many as there are threads stand side by side."""
+    step, _, observed = name.partition("+")
     unit, _, rolled = step.partition(" in ")
-    batch = Batch(setup, tables, seed=0, skip_forced=unit == "decisions", observe=bool(observed), threads=case["threads"])
-    random, calls = streams(1, tables), calls_of(tables)
+    batch = Batch(setup, tables, seed=number, skip_forced=unit == "decisions", observe=bool(observed))
+    random, calls = streams(1, tables, stream=number), calls_of(tables)
 
     def roll_out() -> int:
         return sum(int(batch.play_out(random).sum()) for _ in range(max(calls // 16, 1)))

@@ -12,6 +12,8 @@ Ours, through the public `Batch` from Python, one call for the choices and one f
   in rollouts        to the end of the round in one compiled loop, which chooses too (`Batch.play_out`); nothing is observed
   one by one         one game at a time, through PettingZoo's interface in turns: what the convenience costs
 
+On several threads as many batches stand side by side, each with its share of the tables and a loop in a thread of its own.
+
 Peers (peers.py says how each is used, and in what its step differs) live in an environment of their own; `make peers` makes it,
 and those that are missing are said to be. Other games written for other ends: a ratio says what a step costs, no more.
 
@@ -95,7 +97,8 @@ def cases(options: argparse.Namespace) -> list[Case]:
         found.append({**about, "name": ours.ONE_BY_ONE, "tables": 1, "threads": 1})
         for kind in ours.KINDS:
             for threads in options.threads:
-                found += [{**about, "name": kind, "tables": tables, "threads": threads} for tables in options.tables]
+                sizes = [tables for tables in options.tables if tables >= threads]
+                found += [{**about, "name": kind, "tables": tables, "threads": threads} for tables in sizes]
     return found
 
 
