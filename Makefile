@@ -40,7 +40,7 @@ train: $(STAMP)  ## train a player for 4 seats, rate it, show a table and a pict
 	@if [ -e $(RUN)/rating/results.json ]; then \
 	  cat $(RUN)/rating/results.txt; echo "Report: $(RUN)/rating/results.html"; \
 	else \
-	  $(BIN)/python evaluate.py --agents longest run_pot lowest tally $(RUN) --deals 3000 --seed 1 --out $(RUN)/rating; \
+	  $(BIN)/python evaluate.py --agents longest lowest tally closer $(RUN) --deals 3000 --seed 1 --out $(RUN)/rating; \
 	fi
 
 test: lint $(CUDA_STAMP)  ## everything CI runs
