@@ -274,10 +274,10 @@ class Batch:
 
         ``random_streams`` ``(B,) uint64`` (see ``prng.streams``) moves on in place.
         """
-        actions = np.empty(self.num_tables, np.int64)
+        draws, actions = self._draws(random_streams), np.empty(self.num_tables, np.int64)
 
         def work(part: slice, thread: int) -> None:
-            self._loops.choose_uniform(self.legal[part], random_streams[part], actions[part])
+            self._loops.choose_uniform(self.legal[part], draws[part], actions[part])
 
         self._threads.each(work, self.num_tables)
         return actions
@@ -288,9 +288,15 @@ class Batch:
         As :meth:`sample` and :meth:`step` over and over do it, with the same games; ``reward`` is all that was gained since the
         last call, and tables at rest stay so. ``random_streams`` ``(B,) uint64`` moves on in place.
         """
-        steps = np.empty(self.num_tables, np.int64)
-        self._loop(self._loops.play_out_tables, self._all, others=(random_streams, steps, self._values))
+        draws, steps = self._draws(random_streams), np.empty(self.num_tables, np.int64)
+        self._loop(self._loops.play_out_tables, self._all, others=(draws, steps, self._values))
         return steps
+
+    def _draws(self, random_streams: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        if random_streams.shape != (self.num_tables,) or random_streams.dtype != np.uint64:  # compiled code does not look
+            given = f"{random_streams.dtype} of shape {random_streams.shape}"
+            raise DealError(f"Random streams are ({self.num_tables},) uint64, as prng.streams makes them, not {given}.")
+        return random_streams
 
     def observe(self, seats: ArrayLike, which: ArrayLike | None = None) -> NDArray[np.uint8]:
         """What ``seats`` observe now at the tables ``which`` (None: all), at turn or not, shape ``(K, size)``.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 LEAST_ROWS = 8192
@@ -39,5 +39,6 @@ class Threads:
         try:
             work(slice(0, cuts[1]), 0)
         finally:
-            for part in begun:
-                part.result()
+            wait(begun)  # all of them, whatever goes wrong in one
+        for part in begun:
+            part.result()

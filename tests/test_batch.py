@@ -466,6 +466,24 @@ def test_observing_some_tables() -> None:
     assert batch.observe(0, []).shape == (0, batch.layout.size)
 
 
+@pytest.mark.parametrize("call", [Batch.sample, Batch.play_out])
+@pytest.mark.parametrize(
+    ("draws", "what"),
+    [
+        (streams(1, 3), r"uint64 of shape \(3,\)"),
+        (streams(1, 4).astype(np.int64), "int64"),
+        (streams(1, 8).reshape(4, 2), r"\(4, 2\)"),
+    ],
+)
+def test_random_streams_that_do_not_fit_are_refused(call: Any, draws: Any, what: str) -> None:
+    """Compiled code would read beyond their end, or draw otherwise."""
+    batch = make(num_tables=4)
+    before = batch.save()
+    with pytest.raises(DealError, match=rf"Random streams are \(4,\) uint64, as prng\.streams makes them, not .*{what}"):
+        call(batch, draws)
+    assert all(held.tobytes() == getattr(batch, name).tobytes() for name, held in before.items())
+
+
 # ---------------------------------------------------------------- threads
 
 
