@@ -36,7 +36,6 @@ class NetPlayer:
         self._net = copy.deepcopy(net).to(check_device(DEVICE)).eval()
         self._quick = quick
         self._batch = batch
-        self._seats: Tensor | None = None
         self._memory = torch.zeros((batch.num_tables, batch.num_players, net.recurrent), device=DEVICE)
 
     @torch.inference_mode()
