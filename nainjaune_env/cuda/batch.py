@@ -193,7 +193,7 @@ class CudaBatch(OnDevice, Batch):
         """As ``Batch.play_out``; ``random_streams`` lies on the device, where it moves on."""
         draws = self._draws(random_streams)
         steps = self._room("play_out", (self.num_tables,), np.int64)
-        self._run("play_out", self.num_tables, self.tables, self._all, draws, steps, self._values, *self._written)
+        self._run("play_out", self.num_tables, self.tables, self._all, draws, steps, self._values, *self._written, self._fault)
         return steps
 
     def _draws(self, random_streams: Any) -> Any:

@@ -114,16 +114,18 @@ def choose_uniform(legal: Any, streams: Any, actions: Any) -> None:
 @kernel
 def play_out(
     tables: Any, which: Any, streams: Any, steps: Any, values: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any,
+    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, fault: Any,
 ) -> None:  # fmt: skip
-    """Uniformly random actions to the end of every episode."""
+    """Uniformly random actions to the end of every episode; none after an illegal one, as in :func:`step`."""
     k = cuda.grid(1)
     if k < which.size:
-        scratch = cuda.local.array(SCRATCH, np.int32)
-        loops.play_out_tables(
-            tables, rules, mode, which[k : k + 1], streams, steps, values,
-            legal, observation, mask, reward, credited, deals, done, scratch,
-        )  # fmt: skip
+        steps[which[k]] = 0
+        if fault[PLACE] == NONE:
+            scratch = cuda.local.array(SCRATCH, np.int32)
+            loops.play_out_tables(
+                tables, rules, mode, which[k : k + 1], streams, steps, values,
+                legal, observation, mask, reward, credited, deals, done, scratch,
+            )  # fmt: skip
 
 
 @kernel

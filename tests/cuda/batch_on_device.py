@@ -60,6 +60,7 @@ def test_checked_later_an_illegal_action_stops_all_play_until_it_is_told() -> No
     batch.step(batch.place(actions))
     batch.step(batch.sample(draws))
     batch.step(batch.place(np.full(4, 62)))
+    assert batch.fetch(batch.play_out(draws)).tolist() == [0, 0, 0, 0]
     with pytest.raises(IllegalActionError, match=r"Action -1 is not legal at table 1, seat"):
         batch.check()
     assert_same(batch, host)
