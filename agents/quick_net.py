@@ -20,7 +20,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from .networks import PolicyValueNet
+from .networks import PolicyValueNet, into
 
 SIZES = (16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
 """How many observations go through all layers at once: the next of these, the rest being whatever was there before.
@@ -40,6 +40,13 @@ def fast_dtype() -> torch.dtype:
     return torch.bfloat16 if able.get("amx_bf16") or able.get("avx512_bf16") else torch.float32
 
 
+def padded(rows: int, dtype: torch.dtype) -> int:
+    """As how many rows so many are multiplied, see :data:`SIZES`; of more than these, whole thousands."""
+    if dtype is not torch.bfloat16:
+        return rows
+    return SIZES[bisect_left(SIZES, rows)] if rows <= SIZES[-1] else -(-rows // 1024) * 1024
+
+
 class QuickNet:
     """The logits of a network that remembers nothing, and its values."""
 
@@ -51,30 +58,35 @@ class QuickNet:
         if net.recurrent:
             raise ValueError(f"a network with {net.recurrent} units that remember is more than its layers")
         self.dtype = dtype or fast_dtype()
+        self._value = value
+        self.take_over(net)
+        widths = [len(net.zero), *(len(bias) for _, bias in self._layers)]
+        self._rooms = [torch.zeros((SIZES[-1], width), dtype=self.dtype) for width in widths]
+
+    def take_over(self, net: PolicyValueNet) -> None:
+        """Be ``net``, the one it was made of or one like it, as it is now."""
         linear = [layer for layer in [*net.body, net.policy] if isinstance(layer, nn.Linear)]
         weights = [layer.weight.detach().cpu().double() for layer in linear]
         biases = [layer.bias.detach().cpu().double() for layer in linear]
-        if value:
+        if self._value:
             weights[-1] = torch.cat([weights[-1], net.value.weight.detach().cpu().double()])
             biases[-1] = torch.cat([biases[-1], net.value.bias.detach().cpu().double()])
         weights[0] = weights[0] * net.factor.cpu()
         biases[0] = biases[0] - weights[0] @ net.zero.cpu().double()
         self._layers = [(w.to(self.dtype), b.to(self.dtype)) for w, b in zip(weights, biases, strict=True)]
-        self._room = torch.zeros((SIZES[-1], len(net.zero)), dtype=self.dtype)
 
     def logits(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
         """Logits ``(K, A)``, not masked, of ``observation (K, size)``; with the ``value`` that in one more column."""
         most = SIZES[-1]
+        logits = np.empty((len(observation), self._rooms[-1].shape[1]), np.float32)
         with torch.inference_mode():
-            parts = [self._forward(observation[at : at + most]) for at in range(0, max(len(observation), 1), most)]
-            logits: NDArray[np.float32] = torch.cat(parts).float().numpy()
+            told = torch.from_numpy(logits)
+            for at in range(0, len(observation), most):
+                told[at : at + most] = self._forward(observation[at : at + most])
         return logits
 
     def _forward(self, observation: NDArray[np.uint8]) -> Tensor:
         rows = len(observation)
-        self._room[:rows] = torch.from_numpy(observation)
-        x = self._room[: SIZES[bisect_left(SIZES, rows)] if self.dtype is torch.bfloat16 else rows]
-        *body, policy = self._layers
-        for weight, bias in body:
-            x = torch.nn.functional.linear(x, weight, bias).relu_()
-        return torch.nn.functional.linear(x, *policy)[:rows]
+        self._rooms[0][:rows] = torch.from_numpy(observation)
+        size = padded(rows, self.dtype)
+        return into(self._layers, [room[:size] for room in self._rooms])[:rows]

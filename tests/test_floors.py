@@ -33,7 +33,8 @@ FLOORS: dict[str, int] = {
     f"{AGENTS}": 5, f"{AGENTS}.chance": 5, f"{AGENTS}.sampling": 5, f"{AGENTS}.heuristics.*": 5,
     f"{AGENTS}.exact.*": 5, f"{AGENTS}.search.*": 5, f"{AGENTS}.cuda.*": 5, f"{AGENTS}.zoo.*": 5, f"{AGENTS}.networks": 5,
     f"{AGENTS}.checkpoint": 5, f"{AGENTS}.devices": 5, f"{AGENTS}.net_agent": 5, f"{AGENTS}.loading": 5,
-    f"{AGENTS}.quick_net": 5, f"{AGENTS}.common_layout": 5, f"{AGENTS}.specialised": 5, f"{AGENTS}.spread": 5,
+    f"{AGENTS}.quick_net": 5, f"{AGENTS}.multilayer": 5, f"{AGENTS}.common_layout": 5, f"{AGENTS}.specialised": 5,
+    f"{AGENTS}.spread": 5,
     f"{AGENTS}.arena.*": 6,
     f"{AGENTS}.trainers.*": 7, f"{AGENTS}.play.*": 7, f"{AGENTS}.advice.*": 7, f"{AGENTS}.study.*": 7,
     f"{AGENTS}.cli.*": 8, "train.py": 8, "evaluate.py": 8,
@@ -52,9 +53,10 @@ LIBRARIES: dict[str, set[str]] = {
     "resvg_py": {f"{ENV}.render.raster"},
     "PIL": {f"{ENV}.render.raster", f"{ENV}.render.film"},
     "pygame": {f"{ENV}.render.window"},
-    "torch": {
+    "torch": {f"{AGENTS}.trainers.*"}
+    | {
         f"{AGENTS}.{name}"
-        for name in ("devices", "networks", "net_agent", "quick_net", "specialised", "checkpoint", "cuda.nets", "trainers.*")
+        for name in ("devices", "networks", "net_agent", "quick_net", "multilayer", "specialised", "checkpoint", "cuda.nets")
     },
     "safetensors": {f"{AGENTS}.checkpoint"},
     "matplotlib": {f"{AGENTS}.arena.report", f"{AGENTS}.trainers.curves"},

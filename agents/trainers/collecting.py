@@ -44,6 +44,34 @@ class Rollout:
     network_seconds: float
 
 
+class Record:
+    """Where decisions are written down as they are made, a row of each column, in memory that is used again."""
+
+    def __init__(self, size: int, wider: int) -> None:
+        """``size`` of what a seat observes, and of what a critic sees, 0 without one."""
+        self._columns: list[NDArray[Any]] = [np.empty((0, size), np.uint8), np.empty((0, wider), np.uint8)]
+        self._columns += [np.empty(0, kind) for kind in (np.int64, np.int64, np.float32, np.float32, np.int64, np.float32)]
+        self._count = 0
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self._count = 0
+
+    def rows(self, count: int) -> list[NDArray[Any]]:
+        """So many rows more, to be written: as in :class:`Rollout` ``observation`` to ``value``, ``chain`` and ``earned``."""
+        begin, self._count = self._count, self._count + count
+        if self._count > len(self._columns[0]):
+            longer = [np.empty((2 * self._count, *column.shape[1:]), column.dtype) for column in self._columns]
+            for new, old in zip(longer, self._columns, strict=True):
+                new[:begin] = old[:begin]
+            self._columns = longer
+        return [column[begin : self._count] for column in self._columns]
+
+    def written(self) -> list[NDArray[Any]]:
+        """All rows since it was cleared."""
+        return [column[: self._count] for column in self._columns]
+
+
 class Player(Protocol):
     """The networks, as collecting asks them."""
 
@@ -60,53 +88,57 @@ def play(
     part: Tables,
     player: Player,
     others: Seating,
+    record: Record,
     *,
     chance: NDArray[np.uint64],
     recurrent: int,
-    all_seen: bool,
     own_share: Callable[[NDArray[np.float32]], NDArray[np.float32]],
 ) -> Rollout | None:
     """Play the rounds that were dealt at the tables of ``part``; None where none of them held a choice.
 
     ``others`` act in the seats that are not the :data:`LEARNER`'s; ``chance (B,) uint64`` is each table's generator for what is
-    drawn there, and moves on; ``all_seen``: whether to keep what a critic sees. Values are in the network's unit.
+    drawn there, and moves on. The rollout lies in the ``record``, until the next one does; its values are in the network's unit.
     """
     batch, n = part.batch, part.setup.players
     earned = batch.reward.astype(np.float32)
     network_seconds = 0.0
-    decided: list[tuple[Any, ...]] = []
+    record.clear()
     actions = np.zeros(len(part), np.int64)
     states = np.zeros((len(part), n, recurrent), np.float32)
     alone = not others.agents
     while (index := np.flatnonzero(~batch.done)).size:
+        seat = batch.seat[index]
         if not alone:
             actions[index] = others.actions(index)
-            index = index[others.seats[index, batch.seat[index]] == LEARNER]
-        seat = batch.seat[index]
-        observation, legal = part.observed(index), batch.legal[index]
+            mine = others.seats[index, seat] == LEARNER
+            index, seat = index[mine], seat[mine]
+        observation, omniscient, legal, action, log_prob, value, chain, so_far = record.rows(index.size)
+        part.observed(index, observation)
+        legal[:] = batch.legal[index]
         clock = time.perf_counter()
         state = states[index, seat]
         told = player.told(observation, state)
         states[index, seat] = state
         network_seconds += time.perf_counter() - clock
-        action, log_prob = sample(told, legal, RowStreams(chance, index))
-        omniscient = part.omniscient(index) if all_seen else observation[:, :0]
-        so_far = own_share(earned[index])[np.arange(index.size), seat]
-        decided.append((observation, omniscient, legal, action, log_prob, told[:, -1], index * n + seat, so_far))
+        action[:], log_prob[:] = sample(told, legal, RowStreams(chance, index))
+        if omniscient.size:
+            part.omniscient(index, omniscient)
+        value[:] = told[:, -1]
+        chain[:] = index * n + seat
+        so_far[:] = own_share(earned[index])[np.arange(index.size), seat]
         actions[index] = action
         batch.step(actions)
         others.stepped()
         earned += batch.reward
-    if not decided:
+    observation, omniscient, legal, action, log_prob, value, chain, so_far = record.written()
+    if not len(action):
         return None
-    columns = [np.concatenate(column) for column in zip(*decided, strict=True)]
-    observation, omniscient, legal, action, log_prob, value, chain, when = columns
     clock = time.perf_counter()
     judged = player.judged(omniscient)
     network_seconds += time.perf_counter() - clock
     value = value if judged is None else judged
     final, spread, where = own_share(earned).ravel(), float(earned.std()), np.zeros(len(action), np.int64)
-    return Rollout(observation, omniscient, legal, action, log_prob, value, where, chain, when, final, spread, network_seconds)
+    return Rollout(observation, omniscient, legal, action, log_prob, value, where, chain, so_far, final, spread, network_seconds)
 
 
 def joined(rollouts: list[Rollout]) -> Rollout:

@@ -69,15 +69,17 @@ class Tables:
     def __len__(self) -> int:
         return self.batch.num_tables
 
-    def observed(self, index: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """What the seats to act at the tables ``index (K,)`` observe, as the network takes it, ``(K, size)``."""
-        seen = self.batch.observation[index]
-        return self._views[0](seen) if self._views else seen
+    def observed(self, index: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
+        """What the seats to act at the tables ``index (K,)`` observe, as the network takes it, into ``out (K, size)``."""
+        if self._views:
+            out[:] = self._views[0](self.batch.observation[index])
+        else:
+            np.take(self.batch.observation, index, axis=0, out=out, mode="clip")  # not "raise", which copies once more
 
-    def omniscient(self, index: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """What a critic that sees all hands sees there, ``(K, larger size)``."""
+    def omniscient(self, index: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
+        """What a critic that sees all hands sees there, into ``out (K, larger size)``."""
         seen = self.batch.omniscient(index)
-        return self._views[1](seen) if self._views else seen
+        out[:] = self._views[1](seen) if self._views else seen
 
     def observed_there(self, seen: Tensor) -> Tensor:
         """A copy of what seats observe, ``seen (K, own size) uint8`` on whatever device, as the network takes it."""

@@ -31,7 +31,6 @@ def play_there(
     networks: Networks,
     *,
     chance: NDArray[np.uint64],
-    all_seen: bool,
     own_share: Callable[[Any], Any],
 ) -> Rollout | None:
     """As ``collecting.play``, the learner in all seats; what is large of the rollout are tensors where the tables are.
@@ -39,6 +38,7 @@ def play_there(
     These are ``observation``, ``omniscient``, ``legal``, ``action`` and ``log_prob``; the rest are NumPy's.
     """
     batch, n, device = part.batch, part.setup.players, networks.net.device
+    all_seen = bool(networks.critic or networks.belief)
     step = networks.stepper()
     drawn_from = torch.from_numpy(chance.view(np.int64)).to(device)
     table = torch.arange(len(part), device=device)

@@ -52,7 +52,7 @@ from ..specialised import specialised
 from ..spread import random_spread
 from .advantages import gae
 from .chains import Chains
-from .collecting import LEARNER, Rollout, joined, play
+from .collecting import LEARNER, Record, Rollout, joined, play
 from .config import at_least, at_most, option, settle
 from .mixture import mixed_setups, setup_names, share_out
 from .on_device import play_there
@@ -60,7 +60,7 @@ from .passes import Networks, Player
 from .run import Progress, Run, carry_out
 from .schedule import anneal
 from .state import begin_from, checkpoint_of, load_optimizer, named, optimizer_tensors, taking_up, under
-from .surrogate import SUMS, Weights, surrogate
+from .surrogate import SUMS, Decisions, Weights, surrogate
 
 
 @dataclass(frozen=True)
@@ -177,22 +177,19 @@ class Trainer:
         self.layout = common_layout(setup.game) if self.common else setup.layout
         self.net = PolicyValueNet(self.layout, actions, config.hidden, generator, recurrent=config.recurrent)
         all_seen = self.layout.omniscient(seat_counts(setup.game)[-1] if self.common else setup.players)
-        private = self.layout.private
-        self.networks = Networks(
-            self.net,
-            ValueNet(all_seen, config.critic_hidden, generator) if config.privileged else None,
-            BeliefHead(self.net.width, self.layout, all_seen, generator) if config.belief else None,
-            private=private,
-            high=self.layout.high[private].astype(np.float32),
-            recalling=config.recall > 0,
-            bf16=config.bf16,
-        )
-        for _, module in self.networks.modules():
-            module.to(config.device)
+        critic = ValueNet(all_seen, config.critic_hidden, generator) if config.privileged else None
+        belief = BeliefHead(self.net.width, self.layout, all_seen, generator) if config.belief else None
+        for module in (self.net, critic, belief):
+            if module is not None:
+                module.to(config.device)
+        self.networks = Networks(self.net, critic, belief, self.layout, recalling=config.recall > 0, bf16=config.bf16)
         learned = [parameter for _, module in self.networks.modules() for parameter in module.parameters()]
+        self.player = Player(self.networks)
         self.optimizer = torch.optim.Adam(learned, lr=config.learning_rate, eps=1e-5, fused=True)
         setups = config.setups() if self.common else [setup]
         self.parts = share_out(setups, config.tables, common=self.common, device=config.device)
+        wider = all_seen.size if critic or belief else 0
+        self.records = [Record(self.layout.size, wider) for _ in self.parts]
         self.spreads = [random_spread(part.setup) for part in self.parts] if self.common else []
         names = () if config.opponents is None else (config.opponents,)
         self.opponents = [[load_agent(name, part.setup) for name in names] for part in self.parts]
@@ -227,6 +224,7 @@ class Trainer:
         chance = rng.integers(2**64, size=c.tables, dtype=np.uint64)
         starts = np.cumsum([0, *(len(part) for part in self.parts)])
         played = []
+        self.player.renew()
         for number, part in enumerate(self.parts):
             share = slice(starts[number], starts[number + 1])
             part.batch.reset(seeds=deals[share])
@@ -241,17 +239,16 @@ class Trainer:
 
     def play(self, number: int, chance: NDArray[np.uint64]) -> Rollout | None:
         """The rounds that were dealt at the tables of a part, where those tables are."""
-        part, networks = self.parts[number], self.networks
-        all_seen = bool(networks.critic or networks.belief)
+        part = self.parts[number]
         if self.config.device != "cpu":
-            return play_there(part, networks, chance=chance, all_seen=all_seen, own_share=self.own_share)
+            return play_there(part, self.networks, chance=chance, own_share=self.own_share)
         return play(
             part,
-            Player(networks),
+            self.player,
             self.seat_opponents(number),
+            self.records[number],
             chance=chance,
             recurrent=self.config.recurrent,
-            all_seen=all_seen,
             own_share=self.own_share,
         )
 
@@ -291,41 +288,38 @@ class Trainer:
         for group in self.optimizer.param_groups:
             group["lr"] = anneal(c.learning_rate, c.last_learning_rate, fraction)
 
-        r = rollout
-        columns = (r.observation, r.omniscient, r.legal, r.action, r.log_prob, advantage, target / scale)
-        tensors = [torch.as_tensor(column, device=c.device) for column in columns]
+        observations, omniscients = (torch.as_tensor(seen, device=c.device) for seen in (rollout.observation, rollout.omniscient))
+        columns = (rollout.legal, rollout.action, rollout.log_prob, advantage, target / scale)
+        decisions = Decisions(*(torch.as_tensor(column, device=c.device) for column in columns))
         weights = Weights(c.clip, c.value_weight, entropy_weight)
         chains = Chains(rollout.chain) if c.recurrent else None
-        learned = [list(module.parameters()) for _, module in self.networks.modules()]
-        sums = torch.zeros(len(SUMS) + 3, dtype=torch.float64, device=c.device)
-        steps = 0
+        said = []
         network_seconds = 0.0
         for _ in range(c.epochs):
             for rows, batch_sizes in minibatches(len(rollout.action), chains, c.minibatch, rng):
                 rows = rows.to(c.device)
-                observation, omniscient, legal, action, old_log_prob, adv, goal = (t.index_select(0, rows) for t in tensors)
+                observation, omniscient = observations.index_select(0, rows), omniscients.index_select(0, rows)
                 clock = time.perf_counter()
                 told = self.networks.learn(observation, omniscient, batch_sizes)
                 network_seconds += time.perf_counter() - clock
-                adv = (adv - adv.mean()) / (adv.std(correction=0) + 1e-8)
-                loss, said = surrogate(told.policy, legal, action, old_log_prob, adv, goal, weights)
+                by_policy, sums = surrogate(told.policy, rows, decisions, weights)
+                by_judged = None
                 if told.judged is not None:
                     # with a critic of its own, the value head still learns: searches will want what a seat itself can expect
-                    critic_loss = torch.nn.functional.mse_loss(told.judged, goal)
-                    loss = loss + c.value_weight * critic_loss
-                    said[SUMS.index("value_loss")] = critic_loss.detach()
-                loss = loss + c.recall * told.recall_loss + c.belief * told.belief_loss
-                self.optimizer.zero_grad(set_to_none=True)
+                    off = told.judged - decisions.goal[rows]
+                    sums[SUMS.index("value_loss")] = off.square().mean()
+                    by_judged = c.value_weight * 2 / len(off) * off
                 clock = time.perf_counter()
-                loss.backward()  # type: ignore[no-untyped-call]
+                self.networks.backward(told, by_policy, by_judged, recall=c.recall, belief=c.belief)
                 network_seconds += time.perf_counter() - clock
-                norm, *_ = [torch.nn.utils.clip_grad_norm_(parameters, c.max_grad_norm) for parameters in learned]
+                norm = self.networks.clip(c.max_grad_norm)
                 self.optimizer.step()
-                steps += 1
                 # as tensors: to read one off is to wait for a GPU
-                sums += torch.cat([said, torch.stack([told.recall_loss.detach(), told.belief_loss.detach(), norm])])
-        means = dict(zip((*SUMS, "recall_loss", "belief_loss", "grad_norm"), (sums / steps).tolist(), strict=True))
-        metrics = {f"update/{name}": mean for name, mean in means.items()}
+                said.append((*sums.unbind(), told.recall_loss.detach(), told.belief_loss.detach(), norm))
+        names = (*SUMS, "recall_loss", "belief_loss", "grad_norm")
+        metrics = {}
+        for name, each in zip(names, zip(*said, strict=True), strict=True):
+            metrics[f"update/{name}"] = float(torch.stack(each).double().mean())
         metrics["rollout/entropy"] = metrics.pop("update/entropy")
         metrics["rollout/payoff_spread"] = rollout.spread
         metrics["update/explained_variance"] = explained_variance(target / scale, rollout.value / scale)

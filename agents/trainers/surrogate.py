@@ -3,7 +3,9 @@
 Of a decision with legal actions L, logits z over them and value v, what was done a, and what to hold it against:
 ``ratio = p(a) / p_old(a)``, and the loss is
 
-``-min(ratio * A, clip(ratio, 1 - c, 1 + c) * A) + w_v (v - goal)^2 - w_H H(p)``, the mean over the decisions.
+``-min(ratio * A, clip(ratio, 1 - c, 1 + c) * A) + w_v (v - goal)^2 - w_H H(p)``, the mean over the decisions,
+
+with advantages A that are centred and scaled among these.
 
 Source: Schulman et al., "Proximal policy optimization algorithms", 2017, eq. 7 and 9. As torch's operations it is a score of
 passes over ``(K, A)`` and as many back; compiled, it is one over what is legal, mostly a few actions of many, and the gradient by
@@ -14,7 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -36,25 +38,42 @@ class Weights:
     entropy: float
 
 
-def surrogate(
-    told: Tensor, legal: Tensor, action: Tensor, old_log_prob: Tensor, advantage: Tensor, goal: Tensor, weights: Weights
-) -> tuple[Tensor, Tensor]:
-    """The loss, a scalar to be differentiated by ``told``, and what :data:`SUMS` names, ``(5,) float64``.
+class Decisions(NamedTuple):
+    """What the T decisions of an iteration are held against."""
 
-    ``told (K, A + 1) float32``: logits, not masked, and the value in the last column; ``legal (K,) int64`` words, none 0;
-    ``action (K,) int64``, legal; ``old_log_prob``, ``advantage``, ``goal`` ``(K,) float32``.
+    legal: Tensor  # (T,) int64 words, none 0
+    action: Tensor  # (T,) int64, legal
+    log_prob: Tensor  # (T,) float32 of it, under the policy that chose it
+    advantage: Tensor  # (T,) float32
+    goal: Tensor  # (T,) float32, of the value
+
+
+def surrogate(told: Tensor, rows: Tensor, decisions: Decisions, weights: Weights) -> tuple[Tensor, Tensor]:
+    """The gradient of the loss by ``told (K, A + 1) float32``, and what :data:`SUMS` names, ``(5,) float64``.
+
+    ``told``: logits, not masked, and the value in the last column, of the ``decisions`` that ``rows (K,) int64`` names.
     """
-    given = (told, legal, action, old_log_prob, advantage, goal)
+    told = told.detach()
     if told.device.type == "cpu":
-        loss, sums = _Compiled.apply(*given, weights)  # type: ignore[no-untyped-call]
-        return loss, sums
-    return surrogate_by_torch(*given, weights)
+        gradient, sums = torch.empty(told.shape), torch.zeros(len(SUMS), dtype=torch.float64)
+        _surrogate(
+            told.numpy(), rows.numpy(), tuple(column.numpy() for column in decisions),
+            gradient.numpy(), sums.numpy(), (weights.clip, weights.value, weights.entropy),
+        )  # fmt: skip
+        return gradient, sums
+    legal, action, old, advantage, goal = (column[rows] for column in decisions)
+    loss, sums = surrogate_by_torch(told.requires_grad_(), legal, action, old, advantage, goal, weights)
+    return torch.autograd.grad(loss, told)[0], sums
 
 
 def surrogate_by_torch(
     told: Tensor, legal: Tensor, action: Tensor, old_log_prob: Tensor, advantage: Tensor, goal: Tensor, weights: Weights
 ) -> tuple[Tensor, Tensor]:
-    """:func:`surrogate` in torch's operations, on whatever device."""
+    """The loss, a scalar to be differentiated by ``told``, and the sums: :func:`surrogate` in torch's operations.
+
+    Columns are as in :class:`Decisions`, of just these.
+    """
+    advantage = (advantage - advantage.mean()) / (advantage.std(correction=0) + 1e-8)
     logits, value = told[:, :-1], told[:, -1]
     log_probs = torch.log_softmax(logits.masked_fill(~unpacked(legal, logits.shape[1]), -1e9), dim=-1)
     log_ratio = log_probs.gather(1, action[:, None]).squeeze(1) - old_log_prob
@@ -75,39 +94,28 @@ def unpacked(legal: Tensor, actions: int) -> Tensor:
     return (legal[:, None] >> torch.arange(actions, device=legal.device) & 1).bool()
 
 
-class _Compiled(torch.autograd.Function):
-    """The compiled pass; torch takes the gradient from it."""
-
-    @staticmethod
-    def forward(
-        ctx: Any, told: Tensor, legal: Tensor, action: Tensor, old: Tensor, advantage: Tensor, goal: Tensor, weights: Weights
-    ) -> tuple[Tensor, Tensor]:
-        gradient, sums = torch.empty(told.shape), torch.zeros(len(SUMS), dtype=torch.float64)
-        _surrogate(
-            told.detach().numpy(), legal.numpy(), action.numpy(), old.numpy(), advantage.numpy(), goal.numpy(),
-            gradient.numpy(), sums.numpy(), (weights.clip, weights.value, weights.entropy),
-        )  # fmt: skip
-        ctx.gradient = gradient
-        ctx.mark_non_differentiable(sums)
-        loss = sums[0] + weights.value * sums[1] - weights.entropy * sums[4]
-        return loss.float(), sums
-
-    @staticmethod
-    def backward(ctx: Any, upstream: Tensor, _: Any) -> Any:
-        return ctx.gradient * upstream, None, None, None, None, None, None
-
-
 @jit
-def _surrogate(
-    told: Any, legal: Any, action: Any, old_log_prob: Any, advantage: Any, goal: Any, gradient: Any, sums: Any, weights: Any
-) -> None:
-    """Writes the ``gradient (K, A + 1)`` of the loss, and ``sums (5,)``; ``weights`` are those of :class:`Weights`."""
+def _surrogate(told: Any, rows: Any, decisions: Any, gradient: Any, sums: Any, weights: Any) -> None:
+    """Writes the ``gradient (K, A + 1)`` of the loss, and ``sums (5,)``.
+
+    ``decisions`` are the columns of :class:`Decisions`, ``weights`` those of :class:`Weights`.
+    """
+    legal, action, old_log_prob, advantage, goal = decisions
     clip, value_weight, entropy_weight = weights
-    rows, actions = told.shape[0], told.shape[1] - 1
-    each = 1.0 / rows
-    for i in range(rows):
-        top = told[i, action[i]]
-        word = legal[i]
+    count, actions = told.shape[0], told.shape[1] - 1
+    each = 1.0 / count
+    centre = 0.0
+    for i in range(count):
+        centre += each * advantage[rows[i]]
+    variance = 0.0
+    for i in range(count):
+        variance += each * (advantage[rows[i]] - centre) ** 2
+    deviation = math.sqrt(variance) + 1e-8
+    for i in range(count):
+        t = rows[i]
+        done = action[t]
+        top = told[i, done]
+        word = legal[t]
         while word:
             a = lowest(word)
             word &= word - 1
@@ -115,7 +123,7 @@ def _surrogate(
         gradient[i, :actions] = 0.0
         total = np.float32(0.0)
         mean = np.float32(0.0)  # of z - top, under p, but for the division by the total
-        word = legal[i]
+        word = legal[t]
         while word:
             a = lowest(word)
             word &= word - 1
@@ -126,22 +134,23 @@ def _surrogate(
             mean += weight * below
         log_total = math.log(total)
         entropy = log_total - mean / total
-        log_ratio = told[i, action[i]] - top - log_total - old_log_prob[i]
+        log_ratio = told[i, done] - top - log_total - old_log_prob[t]
         ratio = math.exp(log_ratio)
-        gain = ratio * advantage[i]
+        worth = (advantage[t] - centre) / deviation
+        gain = ratio * worth
         kept = min(max(ratio, 1.0 - clip), 1.0 + clip)
-        through = gain if gain < kept * advantage[i] or kept == ratio else 0.0  # d gain / d log p(a), 0 where it is cut off
-        word = legal[i]
+        through = gain if gain < kept * worth or kept == ratio else 0.0  # d gain / d log p(a), 0 where it is cut off
+        word = legal[t]
         while word:
             a = lowest(word)
             word &= word - 1
             p = gradient[i, a] / total
             log_p = told[i, a] - top - log_total
             gradient[i, a] = each * p * (through + entropy_weight * (log_p + entropy))
-        gradient[i, action[i]] -= each * through
-        off = told[i, actions] - goal[i]
+        gradient[i, done] -= each * through
+        off = told[i, actions] - goal[t]
         gradient[i, actions] = each * value_weight * 2.0 * off
-        sums[0] -= each * min(gain, kept * advantage[i])
+        sums[0] -= each * min(gain, kept * worth)
         sums[1] += each * off * off
         sums[2] += each * (ratio - 1.0 - log_ratio)
         sums[3] += each * (abs(ratio - 1.0) > clip)

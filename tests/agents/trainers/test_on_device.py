@@ -86,7 +86,7 @@ def both_ways(other: dict[str, Any], device: str = "cpu") -> tuple[Trainer, Trai
 
 
 def by_torch(trainer: Trainer) -> Any:
-    def play(part: Any, player: Any, others: Any, *, recurrent: int, **options: Any) -> Rollout | None:
+    def play(part: Any, player: Any, others: Any, record: Any, *, recurrent: int, **options: Any) -> Rollout | None:
         return play_there(part, trainer.networks, **options)
 
     return play
