@@ -4,10 +4,11 @@
   nainjaune evaluate --agents lowest runs/first --out results --records matches.jsonl --matches 50
 
 An agent is a heuristic's name (--list shows them) or the folder of a run; runs/first@sample draws from the policy
-instead of playing its likeliest action. For every ordered pair, a hero sits in each seat in turn, in a field
-of the other agent, on the same deals; what counts is what it makes beyond the field in that seat on that deal. A table
-is printed; results.html (who is stronger, and how they play), .csv, .json, .txt and .png go to --out. --records also
-plays whole matches among all agents, seats rotating, under the preset's own stacks, and writes them down.
+instead of playing its likeliest action; other endings, as in tally@search=50, are in docs/search.md and docs/heuristics.md.
+For every ordered pair, a hero sits in each seat in turn, in a field of the other agent, on the same deals; what counts is what
+it makes beyond the field in that seat on that deal. A table is printed; results.html (who is stronger, and how they play),
+.csv, .json, .txt and .png go to --out. --records also plays whole matches among all agents, seats rotating, under the preset's
+own stacks, and writes them down.
 
   nainjaune evaluate --versus runs/second runs/first --until-decided --bounds 0 0.05
 

@@ -22,7 +22,7 @@ MOST_DEALS = 100_000
 
 def add_versus_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("--versus", nargs=2, metavar=("A", "B"), help="compare two agents, instead of --agents: see below")
+    parser.add_argument("--versus", nargs=2, metavar=("A", "B"), help="compare two agents, instead of --agents: see above")
     parser.add_argument("--until-decided", action="store_true", help="with --versus: stop when a sequential test has decided")
     parser.add_argument(
         "--bounds", type=float, nargs=2, default=(0.0, 0.05), metavar=("LOW", "HIGH"),
