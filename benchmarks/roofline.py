@@ -115,9 +115,11 @@ def time_in_turn(trainer: Trainer, clock: Callable[[], float], iterations: int, 
         loop = seconds(lambda: [trainer.iterate() for _ in range(iterations)], clock, c.device)
         decisions = trainer.decisions - before
         scale = decisions / len(observation)  # rounds differ in length, so iterations do
-        there = seconds(partial(forward, layers, observation, sizes), clock, c.device)
-        back = seconds(partial(forward_and_back, layers, observation, c.minibatch, c.epochs), clock, c.device)
-        found.append(Repeat(decisions, scale * there, scale * back, loop))
+        there, back = partial(forward, layers, observation, sizes), partial(forward_and_back, layers, observation, c.minibatch)
+        there(), back(1)  # torch makes a kernel for each size that it meets with bfloat16
+        forward_seconds = seconds(there, clock, c.device)
+        back_seconds = seconds(partial(back, c.epochs), clock, c.device)
+        found.append(Repeat(decisions, scale * forward_seconds, scale * back_seconds, loop))
     return found
 
 

@@ -299,14 +299,15 @@ class Trainer:
             for rows, batch_sizes in minibatches(len(rollout.action), chains, c.minibatch, rng):
                 rows = rows.to(c.device)
                 observation, omniscient = observations.index_select(0, rows), omniscients.index_select(0, rows)
+                minibatch = decisions.at(rows)
                 clock = time.perf_counter()
                 told = self.networks.learn(observation, omniscient, batch_sizes)
                 network_seconds += time.perf_counter() - clock
-                by_policy, sums = surrogate(told.policy, rows, decisions, weights)
+                by_policy, sums = surrogate(told.policy, minibatch, weights)
                 by_judged = None
                 if told.judged is not None:
                     # with a critic of its own, the value head still learns: searches will want what a seat itself can expect
-                    off = told.judged - decisions.goal[rows]
+                    off = told.judged - minibatch.goal
                     sums[SUMS.index("value_loss")] = off.square().mean()
                     by_judged = c.value_weight * 2 / len(off) * off
                 clock = time.perf_counter()

@@ -39,40 +39,40 @@ class Weights:
 
 
 class Decisions(NamedTuple):
-    """What the T decisions of an iteration are held against."""
+    """What some decisions are held against."""
 
-    legal: Tensor  # (T,) int64 words, none 0
-    action: Tensor  # (T,) int64, legal
-    log_prob: Tensor  # (T,) float32 of it, under the policy that chose it
-    advantage: Tensor  # (T,) float32
-    goal: Tensor  # (T,) float32, of the value
+    legal: Tensor  # (K,) int64 words, none 0
+    action: Tensor  # (K,) int64, legal
+    log_prob: Tensor  # (K,) float32 of it, under the policy that chose it
+    advantage: Tensor  # (K,) float32
+    goal: Tensor  # (K,) float32, of the value
+
+    def at(self, rows: Tensor) -> Decisions:
+        """Those that ``rows`` names."""
+        return Decisions(*(column.index_select(0, rows) for column in self))
 
 
-def surrogate(told: Tensor, rows: Tensor, decisions: Decisions, weights: Weights) -> tuple[Tensor, Tensor]:
+def surrogate(told: Tensor, decisions: Decisions, weights: Weights) -> tuple[Tensor, Tensor]:
     """The gradient of the loss by ``told (K, A + 1) float32``, and what :data:`SUMS` names, ``(5,) float64``.
 
-    ``told``: logits, not masked, and the value in the last column, of the ``decisions`` that ``rows (K,) int64`` names.
+    ``told``: logits, not masked, and the value in the last column.
     """
     told = told.detach()
     if told.device.type == "cpu":
         gradient, sums = torch.empty(told.shape), torch.zeros(len(SUMS), dtype=torch.float64)
+        legal, action, old, advantage, goal = (column.numpy() for column in decisions)
         _surrogate(
-            told.numpy(), rows.numpy(), tuple(column.numpy() for column in decisions),
-            gradient.numpy(), sums.numpy(), (weights.clip, weights.value, weights.entropy),
+            told.numpy(), legal, action, old, advantage, goal,
+            gradient.numpy(), sums.numpy(), weights.clip, weights.value, weights.entropy,
         )  # fmt: skip
         return gradient, sums
-    legal, action, old, advantage, goal = (column[rows] for column in decisions)
-    loss, sums = surrogate_by_torch(told.requires_grad_(), legal, action, old, advantage, goal, weights)
+    loss, sums = surrogate_by_torch(told.requires_grad_(), decisions, weights)
     return torch.autograd.grad(loss, told)[0], sums
 
 
-def surrogate_by_torch(
-    told: Tensor, legal: Tensor, action: Tensor, old_log_prob: Tensor, advantage: Tensor, goal: Tensor, weights: Weights
-) -> tuple[Tensor, Tensor]:
-    """The loss, a scalar to be differentiated by ``told``, and the sums: :func:`surrogate` in torch's operations.
-
-    Columns are as in :class:`Decisions`, of just these.
-    """
+def surrogate_by_torch(told: Tensor, decisions: Decisions, weights: Weights) -> tuple[Tensor, Tensor]:
+    """The loss, a scalar to be differentiated by ``told``, and the sums: :func:`surrogate` in torch's operations."""
+    legal, action, old_log_prob, advantage, goal = decisions
     advantage = (advantage - advantage.mean()) / (advantage.std(correction=0) + 1e-8)
     logits, value = told[:, :-1], told[:, -1]
     log_probs = torch.log_softmax(logits.masked_fill(~unpacked(legal, logits.shape[1]), -1e9), dim=-1)
@@ -95,27 +95,24 @@ def unpacked(legal: Tensor, actions: int) -> Tensor:
 
 
 @jit
-def _surrogate(told: Any, rows: Any, decisions: Any, gradient: Any, sums: Any, weights: Any) -> None:
-    """Writes the ``gradient (K, A + 1)`` of the loss, and ``sums (5,)``.
-
-    ``decisions`` are the columns of :class:`Decisions`, ``weights`` those of :class:`Weights`.
-    """
-    legal, action, old_log_prob, advantage, goal = decisions
-    clip, value_weight, entropy_weight = weights
+def _surrogate(
+    told: Any, legal: Any, action: Any, old_log_prob: Any, advantage: Any, goal: Any,
+    gradient: Any, sums: Any, clip: Any, value_weight: Any, entropy_weight: Any,
+) -> None:  # fmt: skip
+    """Writes the ``gradient (K, A + 1)`` of the loss, and ``sums (5,)``; columns are those of :class:`Decisions`."""
     count, actions = told.shape[0], told.shape[1] - 1
     each = 1.0 / count
     centre = 0.0
     for i in range(count):
-        centre += each * advantage[rows[i]]
+        centre += each * advantage[i]
     variance = 0.0
     for i in range(count):
-        variance += each * (advantage[rows[i]] - centre) ** 2
+        variance += each * (advantage[i] - centre) ** 2
     deviation = math.sqrt(variance) + 1e-8
     for i in range(count):
-        t = rows[i]
-        done = action[t]
+        done = action[i]
         top = told[i, done]
-        word = legal[t]
+        word = legal[i]
         while word:
             a = lowest(word)
             word &= word - 1
@@ -123,7 +120,7 @@ def _surrogate(told: Any, rows: Any, decisions: Any, gradient: Any, sums: Any, w
         gradient[i, :actions] = 0.0
         total = np.float32(0.0)
         mean = np.float32(0.0)  # of z - top, under p, but for the division by the total
-        word = legal[t]
+        word = legal[i]
         while word:
             a = lowest(word)
             word &= word - 1
@@ -134,13 +131,13 @@ def _surrogate(told: Any, rows: Any, decisions: Any, gradient: Any, sums: Any, w
             mean += weight * below
         log_total = math.log(total)
         entropy = log_total - mean / total
-        log_ratio = told[i, done] - top - log_total - old_log_prob[t]
+        log_ratio = told[i, done] - top - log_total - old_log_prob[i]
         ratio = math.exp(log_ratio)
-        worth = (advantage[t] - centre) / deviation
+        worth = (advantage[i] - centre) / deviation
         gain = ratio * worth
         kept = min(max(ratio, 1.0 - clip), 1.0 + clip)
         through = gain if gain < kept * worth or kept == ratio else 0.0  # d gain / d log p(a), 0 where it is cut off
-        word = legal[t]
+        word = legal[i]
         while word:
             a = lowest(word)
             word &= word - 1
@@ -148,7 +145,7 @@ def _surrogate(told: Any, rows: Any, decisions: Any, gradient: Any, sums: Any, w
             log_p = told[i, a] - top - log_total
             gradient[i, a] = each * p * (through + entropy_weight * (log_p + entropy))
         gradient[i, done] -= each * through
-        off = told[i, actions] - goal[t]
+        off = told[i, actions] - goal[i]
         gradient[i, actions] = each * value_weight * 2.0 * off
         sums[0] -= each * min(gain, kept * worth)
         sums[1] += each * off * off

@@ -33,18 +33,19 @@ def batch(seed: int, rows: int, actions: int, far: float) -> tuple[Tensor, ...]:
 def by_torch(told: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
     """The gradient by ``told`` as torch takes it, and the sums."""
     told = told.clone().requires_grad_()
-    loss, sums = surrogate_by_torch(told, *rest)
+    *columns, weights = rest
+    loss, sums = surrogate_by_torch(told, Decisions(*columns), weights)
     return torch.autograd.grad(loss, told)[0], sums
 
 
 def compiled(told: Tensor, *rest: Any) -> tuple[Tensor, Tensor]:
-    """The same compiled, of rows that stand among others and in another order."""
+    """The same compiled, of rows that were among others and in another order."""
     *columns, weights = rest
     rows = torch.randperm(3 * len(told), generator=torch.Generator().manual_seed(1))[: len(told)]
     scattered = [torch.full((3 * len(told),), 1 << 20, dtype=column.dtype) for column in columns]
     for whole, column in zip(scattered, columns, strict=True):
         whole[rows] = column
-    return surrogate(told, rows, Decisions(*scattered), weights)
+    return surrogate(told, Decisions(*scattered).at(rows), weights)
 
 
 @some
@@ -105,7 +106,7 @@ def test_on_a_gpu_it_is_the_same() -> None:
         pytest.skip("torch finds no NVIDIA GPU")
     rows, weights = batch(1, 500, 24, 0.3), Weights(0.2, 0.5, 0.1)
     here, there = (by_torch(*(t.to(device) for t in rows), weights) for device in ("cpu", "cuda"))
-    also = surrogate(rows[0].cuda(), torch.arange(500).cuda(), Decisions(*(t.cuda() for t in rows[1:])), weights)
+    also = surrogate(rows[0].cuda(), Decisions(*(t.cuda() for t in rows[1:])), weights)
     for gradient, sums in (there, also):
         assert torch.allclose(here[0], gradient.cpu(), rtol=1e-3, atol=1e-6)
         assert here[1].tolist() == pytest.approx(sums.tolist(), rel=1e-4, abs=1e-6)
