@@ -24,7 +24,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from throughput import Case, Figure, in_words, time_in_turn
+from figures import in_words
+from throughput import Case, Figure, time_in_turn
 
 from nainjaune_agents.trainers.config import apply_settings
 from nainjaune_env import Batch, make_setup

@@ -29,6 +29,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from figures import in_words
+
 from nainjaune_agents.trainers.config import apply_settings
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.errors import NainJauneError
@@ -123,11 +125,6 @@ def time_start(preset: str, players: int, repeats: int) -> dict[str, list[float]
             if k > 0:
                 seconds["import"].append(imported)
     return seconds
-
-
-def in_words(value: float) -> str:
-    """A rate with a unit fit for people."""
-    return f"{value / 1e6:.2f} M" if value >= 1e6 else f"{value / 1e3:.2f} k"
 
 
 def print_figures(figures: list[Figure]) -> None:
