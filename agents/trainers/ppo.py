@@ -224,7 +224,6 @@ class Trainer:
         chance = rng.integers(2**64, size=c.tables, dtype=np.uint64)
         starts = np.cumsum([0, *(len(part) for part in self.parts)])
         played = []
-        self.player.renew()
         for number, part in enumerate(self.parts):
             share = slice(starts[number], starts[number + 1])
             part.batch.reset(seeds=deals[share])
@@ -242,6 +241,7 @@ class Trainer:
         part = self.parts[number]
         if self.config.device != "cpu":
             return play_there(part, self.networks, chance=chance, own_share=self.own_share)
+        self.player.renew()
         return play(
             part,
             self.player,
