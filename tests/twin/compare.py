@@ -188,7 +188,7 @@ class Comparer:
             step_one(table, rules, 0, ACTION[move])
             played.append(move)
         self._check(np.array(rows), np.array(words), start, played, label)
-        self._check_skipping(words, start, played, label)
+        self._last = words, start, played, label
         if r.over:
             self._note(r, played)
         return played
@@ -203,13 +203,13 @@ class Comparer:
             return
         raise Mismatch(self._story(f"after {ply} plies {what}", start, moves[:ply], label))
 
-    def _check_skipping(self, words: list[int], start: Any, moves: list[str], label: object) -> None:
-        """The kernel by itself: with forced plies made in one go it comes, at every choice and at the end, to the same bytes."""
+    def _check_skipping(self) -> None:
+        """The last round by the kernel alone: forced plies in one go come, at every choice and at the end, to the same bytes."""
+        words, start, moves, label = self._last
+        self.skipping._rules = self.rules
         self.skipping.set_tables(0, start)
         for ply, word in enumerate(words):
             if word & (word - 1) or ply == len(moves):
-                if word and not word & (word - 1):
-                    return  # stopped in the middle, where nobody is asked
                 if self.skipping.tables[0].tobytes() != self.copies[ply].tobytes():
                     raise Mismatch(self._story(f"after {ply} plies, the forced ones in one go", start, moves[:ply], label))
                 if ply < len(moves):
@@ -282,6 +282,7 @@ class Comparer:
         stacks = [antes + rng.choice((0, 1, 5, 20, 300)) if limited else rng.randint(-200, 200) for _ in range(n)]
         pots = [rng.choice((0, 0, 1, 7, 90)) for _ in POT_CARDS]
         self.play_from(hands, rng.randrange(n), chooser(rng, self.setup.players), stacks, pots, label)
+        self._check_skipping()
 
     def job(self, rng: random.Random, label: object) -> None:
         """A match, where it has an end, and some rigged rounds."""
@@ -302,6 +303,7 @@ class Comparer:
             self._same(label, "rounds", m.rounds_played + 1, int(table["rounds"][0]))
             r = m.new_round(self._hands(label))
             self.round(r, chooser(rng, self.setup.players), label)
+            self._check_skipping()
             m.finish_round(r)
             self._same(label, "match over", m.over, int(table["stage"][0]) == Stage.MATCH_OVER)
             if m.over or m.rounds_played >= MAX_ROUNDS:
