@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import platform
 import statistics
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import metadata
@@ -117,6 +118,25 @@ def put_between(page: Path, name: str, text: str) -> None:
     head, rest = old.split(begin)
     tail = rest.split(end)[1]
     write_text(page, f"{head}{begin}\n\n{text.strip()}\n\n{end}{tail}")
+
+
+def add_output_options(parser: argparse.ArgumentParser, name: str, plot: Path) -> None:
+    """``--json``, ``--markdown``, ``--page`` and ``--plot``: where figures go. ``name`` is the command's part of the page."""
+    taken = TAKEN / f"{name}.json"
+    parser.add_argument("--json", type=Path, default=taken, metavar="FILE", help=f"all figures (benchmarks/taken/{name}.json)")
+    parser.add_argument("--markdown", action="store_true", help="put the tables into --page, and the plot where that shows it")
+    parser.add_argument("--page", type=Path, default=PAGE, metavar="FILE", help="the page (docs/speed.md)")
+    where = f"draw the plot there (with --markdown {plot.relative_to(ROOT).as_posix()})"
+    parser.add_argument("--plot", type=Path, metavar="FILE", help=where)
+
+
+def tell(options: argparse.Namespace, name: str, told: str, draw: Callable[[Path], object], plot: Path) -> None:
+    """Print what is ``told``, and put it and the plot where the options of :func:`add_output_options` say."""
+    print(told)
+    if options.markdown:
+        put_between(options.page, name, told)
+    if options.plot or options.markdown:
+        draw(options.plot or plot)
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

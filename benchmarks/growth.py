@@ -21,6 +21,7 @@ threads in a process that keeps to as many processors. A tournament of 10 millio
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import subprocess
 import sys
@@ -297,11 +298,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=0.5, help="time for each case and repeat (0.5)")
     parser.add_argument("--repeats", type=int, default=7, help="how often each case is timed (7)")
     parser.add_argument("--light", action="store_true", help="few cases, and too short to say how fast: a check that it runs")
-    taken = figures.TAKEN / "growth.json"
-    parser.add_argument("--json", type=Path, default=taken, metavar="FILE", help="all figures (benchmarks/taken/growth.json)")
-    parser.add_argument("--markdown", action="store_true", help="put the tables into --page, and the plot where that shows it")
-    parser.add_argument("--page", type=Path, default=figures.PAGE, metavar="FILE", help="the page (docs/speed.md)")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the plot there (with --markdown docs/images/growth.svg)")
+    figures.add_output_options(parser, "growth", PLOT)
     options = parser.parse_args(arguments)
     if options.light:
         vars(options).update(LIGHT)
@@ -320,12 +317,7 @@ def main(arguments: list[str] | None = None) -> None:
         found = {"about": about, "rows": PARTS[part](options)}
         figures.write(options.json, {**figures.read(options.json), part: found})
     held = figures.read(options.json)
-    told = report(held)
-    print(told)
-    if options.markdown:
-        figures.put_between(options.page, "growth", told)
-    if options.plot or options.markdown:
-        plot(held, options.plot or PLOT)
+    figures.tell(options, "growth", report(held), functools.partial(plot, held), PLOT)
 
 
 if __name__ == "__main__":

@@ -26,6 +26,7 @@ and those that are missing are said to be. Other games written for other ends: a
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import subprocess
 import sys
@@ -265,11 +266,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--repeats", type=int, default=7, help="how often each case is timed (7)")
     parser.add_argument("--light", action="store_true", help="few cases, and too short to say how fast: a check that it runs")
     parser.add_argument("--again", action="store_true", help="time nothing, tell the figures of --json")
-    taken = figures.TAKEN / "speed.json"
-    parser.add_argument("--json", type=Path, default=taken, metavar="FILE", help="all figures (benchmarks/taken/speed.json)")
-    parser.add_argument("--markdown", action="store_true", help="put the tables into --page, and the plot where that shows it")
-    parser.add_argument("--page", type=Path, default=figures.PAGE, metavar="FILE", help="the page (docs/speed.md)")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw the plot there (with --markdown docs/images/speed.svg)")
+    figures.add_output_options(parser, "speed", PLOT)
     options = parser.parse_args(arguments)
     if options.light:
         vars(options).update(LIGHT)
@@ -288,12 +285,7 @@ def main(arguments: list[str] | None = None) -> None:
     else:
         held = take(options)
         figures.write(options.json, held)
-    told = report(held)
-    print(told)
-    if options.markdown:
-        figures.put_between(options.page, "speed", told)
-    if options.plot or options.markdown:
-        plot(held, options.plot or PLOT)
+    figures.tell(options, "speed", report(held), functools.partial(plot, held), PLOT)
 
 
 if __name__ == "__main__":

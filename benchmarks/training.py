@@ -19,6 +19,7 @@ Everything is kept in --out, network, optimizer and curve; called again, it goes
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import sys
 import time
@@ -288,11 +289,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--out", type=Path, default=figures.ROOT / "runs" / "training_speed", help="the folder of all runs")
     parser.add_argument("--light", action="store_true", help="tiny runs, which say nothing: a check that it works")
     parser.add_argument("--again", action="store_true", help="train nothing, tell the figures of --json")
-    taken = figures.TAKEN / "training.json"
-    parser.add_argument("--json", type=Path, default=taken, metavar="FILE", help="all figures (benchmarks/taken/training.json)")
-    parser.add_argument("--markdown", action="store_true", help="put the tables into --page, and the plot where that shows it")
-    parser.add_argument("--page", type=Path, default=figures.PAGE, metavar="FILE", help="the page (docs/speed.md)")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="draw it there (docs/images/training_speed.svg)")
+    figures.add_output_options(parser, "training", PLOT)
     options = parser.parse_args(arguments)
     if options.light:
         vars(options).update(LIGHT)
@@ -314,12 +311,7 @@ def main(arguments: list[str] | None = None) -> None:
         except (NainJauneError, ValueError) as error:
             sys.exit(str(error))
         figures.write(options.json, held)
-    told = report(held, options.levels)
-    print(told)
-    if options.markdown:
-        figures.put_between(options.page, "training", told)
-    if options.plot or options.markdown:
-        plot(held, options.plot or PLOT)
+    figures.tell(options, "training", report(held, options.levels), functools.partial(plot, held), PLOT)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -20,8 +16,8 @@ from nainjaune_env.registry import game_names, get_game
 from nainjaune_env.spec import Setup
 from nainjaune_env.tallies import tally
 
+from .child import told_by
 from .contract import all_setups, any_setup
-from .source import ROOT
 from .tallied import play_rounds
 
 every_game = pytest.mark.parametrize("name", game_names())
@@ -131,11 +127,6 @@ print(json.dumps({name: hashlib.sha256(sums.tobytes()).hexdigest() for name, sum
 
 
 def test_plain_python_counts_the_same() -> None:
-    def digest(**environment: str) -> Any:
-        command = [sys.executable, "-W", "error", "-c", DIGEST]
-        done = subprocess.run(command, cwd=ROOT, env=os.environ | environment, check=True, capture_output=True, text=True)
-        return json.loads(done.stdout)
-
-    plain = digest(NUMBA_DISABLE_JIT="1")
+    plain = told_by(DIGEST, NUMBA_DISABLE_JIT="1")
     assert len(set(plain.values())) == len(plain) > 3
-    assert plain == digest()
+    assert plain == told_by(DIGEST)

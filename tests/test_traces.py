@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from dataclasses import replace
 from typing import Any
 
@@ -21,8 +17,8 @@ from nainjaune_env.spec import Setup
 from nainjaune_env.tallies import tally
 from nainjaune_env.traces import DECISION, Trace, choices_at, trace
 
+from .child import told_by
 from .contract import all_setups, any_setup, has_matches, payoffs
-from .source import ROOT
 
 every_setup = pytest.mark.parametrize("setup", all_setups())
 
@@ -228,11 +224,6 @@ print(json.dumps(found))
 
 
 def test_plain_python_tells_the_same() -> None:
-    def digest(**environment: str) -> Any:
-        command = [sys.executable, "-W", "error", "-c", DIGEST]
-        done = subprocess.run(command, cwd=ROOT, env=os.environ | environment, check=True, capture_output=True, text=True)
-        return json.loads(done.stdout)
-
-    plain = digest(NUMBA_DISABLE_JIT="1")
+    plain = told_by(DIGEST, NUMBA_DISABLE_JIT="1")
     assert len(set(plain.values())) == len(plain) > 3
-    assert plain == digest()
+    assert plain == told_by(DIGEST)
