@@ -10,9 +10,9 @@ from functools import partial
 from pathlib import Path
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.errors import AgentError, choose_one
+from nainjaune_env.core.errors import AgentError, choose_one
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
-from nainjaune_env.spec import Setup
 
 from .exact import exact_agents
 from .heuristics import heuristics, modifiers
@@ -69,8 +69,8 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     follow, for a search of 50 deals an action whose rollouts it plays, and what modifies an agent in this game
     (``cheapest@remember=0.7``).
     Raises :class:`AgentError` where nobody answers to the name, or a solution is of other tables,
-    :class:`~nainjaune_env.errors.CheckpointError` where a run is not whole or not for such tables,
-    :class:`~nainjaune_env.errors.DeviceError` where a network is to be on a device that there is not.
+    :class:`~nainjaune_env.core.errors.CheckpointError` where a run is not whole or not for such tables,
+    :class:`~nainjaune_env.core.errors.DeviceError` where a network is to be on a device that there is not.
     """
     ending = _ENDING.fullmatch(name)
     if ending:
@@ -84,7 +84,7 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     path = checkpoint_path(name, setup)
     algorithm, missing = (None, None) if is_zoo_name(name) else run_named(name)
     if path is not None:
-        from .net_agent import load_net_agent  # only here does torch come in
+        from .nets.net_agent import load_net_agent
 
         stochastic = name.endswith(SAMPLED)
         return load_net_agent(path, setup, name, algorithm=algorithm, stochastic=stochastic, device=device)
@@ -116,7 +116,7 @@ def setup_of_runs(names: Sequence[str], game: str) -> Setup | None:
     for name in names:
         path = _run_at(name, game)
         if path is not None:
-            from .checkpoint import load_checkpoint
+            from .nets.checkpoint import load_checkpoint
 
             kept = load_checkpoint(path)
             sheet = get_game(kept.game).setup(kept.preset, kept.players)

@@ -27,8 +27,8 @@ from nainjaune_agents.advice.models import players
 from nainjaune_agents.loading import load_agent, use_threads
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.agent import Agent, Turn
-from nainjaune_env.errors import NainJauneError
-from nainjaune_env.spec import Setup
+from nainjaune_env.core.errors import NainJauneError
+from nainjaune_env.core.spec import Setup
 
 AFTER = (0, 3, 6)
 """Decisions of a round before the position."""

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 from nainjaune_agents.loading import load_agent, use_threads
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.agent import Agent, Rememberer, Turn
-from nainjaune_env.errors import AgentError, NainJauneError
-from nainjaune_env.spec import Setup
+from nainjaune_env.core.errors import AgentError, NainJauneError
+from nainjaune_env.core.spec import Setup
 
 ROUNDS = 400
 

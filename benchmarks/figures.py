@@ -15,8 +15,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from nainjaune_env.files import write_text
-from nainjaune_env.tables import markdown_table
+from nainjaune_env.core.atomic_files import write_text
+from nainjaune_env.core.rules_docs import markdown_table
 
 ROOT = Path(__file__).resolve().parents[1]
 TAKEN = ROOT / "benchmarks" / "taken"

@@ -29,9 +29,9 @@ from throughput import Case, Figure, time_in_turn
 
 from nainjaune_agents.trainers.config import apply_settings
 from nainjaune_env import Batch, make_setup
-from nainjaune_env.errors import NainJauneError
-from nainjaune_env.prng import streams
-from nainjaune_env.spec import Setup
+from nainjaune_env.core.errors import NainJauneError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
 
 QUEUED = 1 << 22
 """Table steps between two looks at the clock; at least 8 steps of the batch and at most 64."""

@@ -12,8 +12,8 @@ from peers import Run, agent_iteration, calls_of
 
 import nainjaune_env
 from nainjaune_env import Batch, make_setup
-from nainjaune_env.prng import streams
-from nainjaune_env.spec import Setup
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
 
 ONE_BY_ONE = "one by one through PettingZoo"
 KINDS = (

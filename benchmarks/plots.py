@@ -9,7 +9,7 @@ import matplotlib
 from figures import Spread
 from matplotlib.figure import Figure
 
-from nainjaune_env.files import replacing
+from nainjaune_env.core.atomic_files import replacing
 
 OURS = ("#b8860b", "#1f5fa8", "#2e7d32")
 BATCHED = ("#c62828", "#6a1b9a", "#00838f", "#ef6c00", "#5d4037", "#ad1457", "#546e7a", "#9e9d24", "#283593")

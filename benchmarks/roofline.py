@@ -31,12 +31,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nainjaune_agents.chance import For, generator
-from nainjaune_agents.networks import Layers, through
-from nainjaune_agents.quick_net import SIZES
+from nainjaune_agents.nets.modules import Layers, through
+from nainjaune_agents.nets.quick_net import SIZES
+from nainjaune_agents.seeds import For, generator
 from nainjaune_agents.trainers.config import apply_settings, build
 from nainjaune_agents.trainers.ppo import Config, Trainer
-from nainjaune_env.errors import NainJauneError
+from nainjaune_env.core.errors import NainJauneError
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ from figures import Spread, in_times, in_words
 from tqdm import tqdm
 
 from nainjaune_env import game_names, get_game, make_setup
-from nainjaune_env.errors import NainJauneError
+from nainjaune_env.core.errors import NainJauneError
 
 Case = dict[str, Any]
 HERE = Path(__file__).resolve().parent

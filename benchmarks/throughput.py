@@ -33,9 +33,9 @@ from figures import in_words
 
 from nainjaune_agents.trainers.config import apply_settings
 from nainjaune_env import Batch, make_setup
-from nainjaune_env.errors import NainJauneError
-from nainjaune_env.prng import streams
-from nainjaune_env.spec import Setup
+from nainjaune_env.core.errors import NainJauneError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
 
 
 @dataclass(frozen=True)

@@ -32,13 +32,13 @@ import numpy as np
 from tqdm import tqdm
 
 from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.checkpoint import load_checkpoint, save_checkpoint
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.net_agent import NetAgent
+from nainjaune_agents.nets.checkpoint import load_checkpoint, save_checkpoint
+from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
-from nainjaune_env.errors import NainJauneError
-from nainjaune_env.files import write_text
+from nainjaune_env.core.atomic_files import write_text
+from nainjaune_env.core.errors import NainJauneError
 
 CONFIGS = figures.ROOT / "configs" / "nain_jaune"
 RUNS = [

@@ -19,8 +19,8 @@ from nainjaune_agents.trainers import get_trainer, trainer_names
 from nainjaune_agents.trainers.config import options
 from nainjaune_agents.zoo import PREFIX, Player, shelf
 from nainjaune_env import game_names, get_game
-from nainjaune_env.spec import GameSpec
-from nainjaune_env.tables import knob_table, markdown_table, preset_table
+from nainjaune_env.core.rules_docs import knob_table, markdown_table, preset_table
+from nainjaune_env.core.spec import GameSpec
 
 DOCS = Path(__file__).resolve().parent
 

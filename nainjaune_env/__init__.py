@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from nainjaune_env.envs.registration import register
 
 if TYPE_CHECKING:
-    from nainjaune_env.batch import Batch
+    from nainjaune_env.core.errors import NainJauneError
+    from nainjaune_env.engine.batch import Batch
     from nainjaune_env.envs.pettingzoo_aec import env, raw_env
     from nainjaune_env.envs.pettingzoo_parallel import parallel_env
-    from nainjaune_env.errors import NainJauneError
     from nainjaune_env.registry import game_names, get_game, make_setup
 
     __version__: str
@@ -34,8 +34,8 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Batch": "batch",
-    "NainJauneError": "errors",
+    "Batch": "engine.batch",
+    "NainJauneError": "core.errors",
     "env": "envs.pettingzoo_aec",
     "game_names": "registry",
     "get_game": "registry",

@@ -11,10 +11,10 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.batch import Batch
-from nainjaune_env.errors import AgentError
-from nainjaune_env.spec import Setup
-from nainjaune_env.worlds import draw_worlds, generator_states
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.determinize import draw_worlds, generator_states
 
 
 @dataclass(frozen=True)

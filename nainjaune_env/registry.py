@@ -8,9 +8,9 @@ import importlib
 import pkgutil
 
 from nainjaune_env import games
-from nainjaune_env.errors import RulesError, choose_one
+from nainjaune_env.core.errors import RulesError, choose_one
+from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.games import DEFAULT_GAME
-from nainjaune_env.spec import GameSpec, Setup
 
 
 @functools.cache
@@ -40,9 +40,7 @@ def game_with(preset: str | None) -> GameSpec:
     return get_game(DEFAULT_GAME if preset is None else sheets[preset])
 
 
-def make_setup(
-    game: str | None = None, preset: str | None = None, players: int | None = None, **knobs: object
-) -> Setup:
+def make_setup(game: str | None = None, preset: str | None = None, players: int | None = None, **knobs: object) -> Setup:
     """A game with its rules settled: see :meth:`GameSpec.setup`. ``game`` None: the one that has the preset."""
     return (game_with(preset) if game is None else get_game(game)).setup(preset, players, **knobs)
 

@@ -26,7 +26,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from traitlets.config import Config
 
-from nainjaune_env.files import write_text
+from nainjaune_env.core.atomic_files import write_text
 
 FOLDER = Path(__file__).resolve().parent
 MARK = "nainjaune"

@@ -29,14 +29,15 @@ from cycler import cycler
 from IPython.display import Markdown, display
 
 from nainjaune_agents.arena.duplicate import Duplicate, Edge
-from nainjaune_agents.arena.figures import written
-from nainjaune_agents.arena.ratios import Estimate
-from nainjaune_agents.arena.statistics import Moments
 from nainjaune_agents.cli.main import main as nainjaune
 from nainjaune_agents.loading import load_agent, use_threads
-from nainjaune_env import files, make_setup
-from nainjaune_env.errors import ConfigError, choose_one
-from nainjaune_env.spec import Setup
+from nainjaune_agents.report.format_ci import written
+from nainjaune_agents.stats.intervals import Moments
+from nainjaune_agents.stats.ratio_estimate import Estimate
+from nainjaune_env import make_setup
+from nainjaune_env.core import atomic_files
+from nainjaune_env.core.errors import ConfigError, choose_one
+from nainjaune_env.core.spec import Setup
 
 T = TypeVar("T")
 
@@ -95,7 +96,7 @@ def kept(work: Callable[..., Any], **settings: Any) -> Any:
     """
     path = kept_at(work.__name__, settings=settings, work=inspect.getsource(work)).with_suffix(".json")
     if not path.exists():
-        files.write_text(path, json.dumps({"settings": settings, "result": work(**settings)}))
+        atomic_files.write_text(path, json.dumps({"settings": settings, "result": work(**settings)}))
     return json.loads(path.read_text(encoding="utf-8"))["result"]
 
 

@@ -11,14 +11,14 @@ import pytest
 import torch
 
 from nainjaune_agents.heuristics import heuristics, modifiers
-from nainjaune_agents.net_agent import ROWS, NetAgent
-from nainjaune_agents.networks import PolicyValueNet
+from nainjaune_agents.nets.modules import PolicyValueNet
+from nainjaune_agents.nets.net_agent import ROWS, NetAgent
 from nainjaune_env.agent import Agent, Predictable, Rememberer, Turn
-from nainjaune_env.batch import Batch
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
-from nainjaune_env.spec import Setup
-from tests.agents.positions import asked, is_legal, small, stirred, turns, with_memory_of
-from tests.contract import all_setups, helper
+from tests.support.contract import all_setups, helper
+from tests.support.positions import asked, is_legal, small, stirred, turns, with_memory_of
 
 
 def untrained(setup: Setup, name: str = "net", *, stochastic: bool = False, recurrent: int = 0) -> NetAgent:
@@ -111,7 +111,7 @@ def test_a_net_agent_takes_more_decisions_than_go_through_at_once(recurrent: int
     agent = untrained(setup, recurrent=recurrent)
     for (turn,) in asked(setup, [agent], seed=11, tables=50, steps=3):
         with monkeypatch.context() as fewer:
-            fewer.setattr("nainjaune_agents.net_agent.ROWS", 7)
+            fewer.setattr("nainjaune_agents.nets.net_agent.ROWS", 7)
             again = with_memory_of(turn, turn._batch)
             in_parts = agent.act(again, np.random.default_rng(0))
         assert agent.act(turn, np.random.default_rng(0)).tolist() == in_parts.tolist()

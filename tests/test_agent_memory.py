@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.play import play_out
 from nainjaune_env.agent import Agent, Memories, Rememberer, Turn
-from nainjaune_env.batch import Batch
-from nainjaune_env.errors import AgentError
-from nainjaune_env.prng import streams
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
-from nainjaune_env.spec import Setup
-from tests.agents.positions import small
-from tests.toy import toy
+from tests.support.positions import small
+from tests.support.toy import toy
 
 DIARY = np.dtype([("deal", np.int64), ("seat", np.int64), ("table", np.int64), ("decisions", np.int64), ("last", np.int64)])
 

@@ -17,15 +17,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Chance
-from nainjaune_env.batch import legal_actions, loops_of
-from nainjaune_env.errors import ConfigError, DealError, IllegalActionError
-from nainjaune_env.prng import RowStreams
-from nainjaune_env.spec import Setup, Stage
-from nainjaune_env.worlds import draw_worlds, generator_states
+from nainjaune_env.core.errors import ConfigError, DealError, IllegalActionError
+from nainjaune_env.core.prng import RowStreams
+from nainjaune_env.core.spec import Setup, Stage
+from nainjaune_env.engine.batch import legal_actions, loops_of
+from nainjaune_env.engine.determinize import draw_worlds, generator_states
 
-from ..arena.statistics import Z_95
+from ..stats.intervals import Z_95
+from .paired_stats import Sums
 from .playouts import Column, Playouts, columns_of
-from .sums import Sums
 
 FIRST = 128
 """Worlds of the first wave, after which actions may be given up and it is known how many worlds are needed."""
@@ -136,8 +136,8 @@ class Adviser:
     def __init__(self, setup: Setup, model: Callable[[], Sequence[Agent]], *, threads: int = 1) -> None:
         """``model()`` gives the agents that stand for the seats, ``(n,)``; it is called for each of so many ``threads``.
 
-        Raises :class:`~nainjaune_env.errors.AgentError` for agents that remember, or not one a seat, and
-        :class:`~nainjaune_env.errors.RulesError` for a game that tells an adviser nothing.
+        Raises :class:`~nainjaune_env.core.errors.AgentError` for agents that remember, or not one a seat, and
+        :class:`~nainjaune_env.core.errors.RulesError` for a game that tells an adviser nothing.
         """
         if threads < 1:
             raise ConfigError(f"Advice takes at least 1 thread, not {threads}.")

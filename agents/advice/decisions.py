@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.batch import loops_of
-from nainjaune_env.errors import RecordError
-from nainjaune_env.outlook import Ply
-from nainjaune_env.spec import Setup
+from nainjaune_env.analysis.advice_hook import Ply
+from nainjaune_env.core.errors import RecordError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import loops_of
 
 from .playouts import outlook_of
 

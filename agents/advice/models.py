@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.errors import AgentError
-from nainjaune_env.spec import Setup
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.spec import Setup
 
 from ..heuristics import Compiled, RandomAgent, yardstick
 from ..loading import load_agent

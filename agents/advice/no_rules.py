@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nainjaune_env.jit import jit
+from nainjaune_env.core.jit import jit
 
 
 @jit

@@ -10,21 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Rememberer, Turn
-from nainjaune_env.batch import Batch
-from nainjaune_env.errors import AgentError, RulesError
-from nainjaune_env.jit import instantiate
-from nainjaune_env.measure import columns
-from nainjaune_env.outlook import BEST, Outlook
-from nainjaune_env.prng import RowStreams
-from nainjaune_env.spec import GameSpec, Setup
-from nainjaune_env.tallies import measures_of
+from nainjaune_env.analysis.advice_hook import BEST, Outlook
+from nainjaune_env.analysis.stat_hook import columns
+from nainjaune_env.analysis.stats import measures_of
+from nainjaune_env.core.errors import AgentError, RulesError
+from nainjaune_env.core.jit import instantiate
+from nainjaune_env.core.prng import RowStreams
+from nainjaune_env.core.spec import GameSpec, Setup
+from nainjaune_env.engine.batch import Batch
 
 from ..heuristics import Compiled, RandomAgent, rules_of_thumb
 from ..sampling import greedy, sample
 from ..search.rollouts import Logits, Scorer
 from . import no_rules
-from .compiled import ASKED, UNIFORM
-from .compiled import BEST as BEST_COLUMN
+from .playout_loops import ASKED, UNIFORM
+from .playout_loops import BEST as BEST_COLUMN
 
 ROWS = 4096
 """Most tables that are played at once."""
@@ -187,5 +187,3 @@ class Playouts:
                 index = playing[where]
                 actions[where] = mind.choose(tables[index], legal[where], observation[where], states, index)
         return actions
-
-

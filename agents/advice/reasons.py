@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.outlook import Forecast, signed
-from nainjaune_env.spec import Setup
+from nainjaune_env.analysis.advice_hook import Forecast, signed
+from nainjaune_env.core.spec import Setup
 
-from ..arena.statistics import Z_95
+from ..stats.intervals import Z_95
 from .adviser import Advice
 from .playouts import outlook_of
 from .texts import TEXTS

@@ -18,10 +18,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.outlook import Ply
-from nainjaune_env.prng import RowStreams, streams
-from nainjaune_env.record import Record, setup_of
-from nainjaune_env.spec import Setup
+from nainjaune_env.analysis.advice_hook import Ply
+from nainjaune_env.core.prng import RowStreams, streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.records.record import Record, setup_of
 
 from .adviser import Advice, Adviser
 from .decisions import decisions

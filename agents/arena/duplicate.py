@@ -17,14 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Chance
-from nainjaune_env.batch import Batch
-from nainjaune_env.prng import streams
-from nainjaune_env.spec import Setup
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
 
-from ..chance import For, generator
-from .measured import Counting, Measured
+from ..seeds import For, generator
+from ..stats.intervals import Moments
+from .behaviour import Counting, Measured
 from .play import play_out
-from .statistics import Moments
 
 Start = Literal["fresh"] | dict[str, Sequence[int]]
 """What rounds begin with, as ``Batch`` takes it."""
@@ -75,7 +75,8 @@ class Duplicate:
         """``pots``: chips in the pots before the antes, on every deal (None: fresh, all empty).
 
         ``measure``: count what is done too; nothing that is played depends on it. ``device``: where the tables are, as ``Batch``
-        takes it. Raises :class:`AgentError` for an agent that cannot play there, :class:`~nainjaune_env.errors.DeviceError` where
+        takes it. Raises :class:`AgentError` for an agent that cannot play there, :class:`~nainjaune_env.core.errors.DeviceError`
+        where
         there is no such device.
         """
         check_device(setup, agents, device)

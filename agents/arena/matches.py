@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.batch import Batch
-from nainjaune_env.prng import streams
-from nainjaune_env.record import Record
-from nainjaune_env.recorder import Recorder
-from nainjaune_env.spec import Setup
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.records.record import Record
+from nainjaune_env.records.recorder import Recorder
 
-from ..chance import For, generator
+from ..seeds import For, generator
 from .play import play_out
 
 TABLES = 256
@@ -32,7 +32,7 @@ def record_matches(
     """The records of ``matches`` whole matches, under the preset's own stacks, in order.
 
     In match m, seat s is held by agent ``(s + m) mod len(agents)``. ``progress`` is told of matches done. Raises
-    :class:`~nainjaune_env.errors.RulesError` where a match would have no end.
+    :class:`~nainjaune_env.core.errors.RulesError` where a match would have no end.
     """
     n = setup.players
     for at in range(0, matches, TABLES):
@@ -45,9 +45,7 @@ def record_matches(
         recorder = Recorder(batch, names, rng=rngs[-1], seed=seed)
         finished: dict[int, Record] = {}
 
-        def take_down(
-            actions: NDArray[np.int64], recorder: Recorder = recorder, finished: dict[int, Record] = finished
-        ) -> None:
+        def take_down(actions: NDArray[np.int64], recorder: Recorder = recorder, finished: dict[int, Record] = finished) -> None:
             finished.update(recorder.stepped(actions))
 
         play_out(batch, agents, seating, rngs[:-1], after_step=take_down)

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Chance, Seating
-from nainjaune_env.batch import Batch
-from nainjaune_env.errors import AgentError
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.engine.batch import Batch
 
 
 def play_out(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Chance, Rememberer, Turn
-from nainjaune_env.spec import Setup
+from nainjaune_env.core.spec import Setup
 
 
 @dataclass

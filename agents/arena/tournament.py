@@ -11,15 +11,15 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.errors import AgentError
-from nainjaune_env.spec import Setup
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.spec import Setup
 
-from ..chance import For, generator
-from .alpharank import Masses, masses
+from ..seeds import For, generator
+from ..stats.alpharank import Masses, masses
+from ..stats.ratings import Ratings, rate
+from ..stats.ratio_estimate import Estimate
+from .behaviour import Measured
 from .duplicate import Duplicate, Edge
-from .measured import Measured
-from .ratings import Ratings, rate
-from .ratios import Estimate
 from .timing import Clock, Timed
 
 

@@ -20,14 +20,14 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from nainjaune_env.speech import LANGUAGES
+from nainjaune_env.core.speech import LANGUAGES
 
 from .setups import add_setup_arguments, settle_setup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from nainjaune_env.spec import Setup
+    from nainjaune_env.core.spec import Setup
 
 NAME = "advise"
 HELP = "say what every move of a position is worth, and why"
@@ -89,9 +89,9 @@ def run(args: argparse.Namespace) -> int:
 
     from ..advice.adviser import Adviser
     from ..advice.models import players, seated, usual_model
-    from ..advice.told import told
-    from ..chance import For, generator
+    from ..advice.to_json import told
     from ..loading import use_threads
+    from ..seeds import For, generator
 
     check_numbers(args)
     setup, table, position = _recorded(args) if args.record is not None else _written(args)
@@ -100,9 +100,7 @@ def run(args: argparse.Namespace) -> int:
     adviser = Adviser(setup, players(setup, names), threads=args.threads)
     use_threads(1)  # each of our own threads has one
     error = ERROR if args.error is None and args.deals is None else args.error
-    advice = adviser.advise(
-        np.array([table]), generator(args.seed, For.ADVICE), deals=args.deals, error=error, every=args.every
-    )
+    advice = adviser.advise(np.array([table]), generator(args.seed, For.ADVICE), deals=args.deals, error=error, every=args.every)
     if args.json:
         found = told(setup, table, advice, 0, model=names, position=position, language=args.lang)
         print(json.dumps(found, ensure_ascii=False, indent=2))
@@ -113,7 +111,7 @@ def run(args: argparse.Namespace) -> int:
 
 def check_numbers(args: argparse.Namespace) -> None:
     """Raises :class:`ConfigError` for a seed or threads that make no sense."""
-    from nainjaune_env.errors import ConfigError
+    from nainjaune_env.core.errors import ConfigError
 
     if args.seed < 0 or args.threads < 1:
         raise ConfigError(f"--seed is at least 0 and --threads at least 1, not {args.seed} and {args.threads}.")
@@ -121,7 +119,7 @@ def check_numbers(args: argparse.Namespace) -> None:
 
 def _written(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:
     """The setup, the position that the arguments write, and these."""
-    from nainjaune_env.errors import ConfigError
+    from nainjaune_env.core.errors import ConfigError
 
     from ..advice.playouts import outlook_of
 
@@ -137,8 +135,8 @@ def _written(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:
 
 def _recorded(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:
     """The setup, the table as the seat to act saw it before the move, and how that is written."""
-    from nainjaune_env.errors import ConfigError, RecordError
-    from nainjaune_env.record import read_records, setup_of
+    from nainjaune_env.core.errors import ConfigError, RecordError
+    from nainjaune_env.records.record import read_records, setup_of
 
     from ..advice.decisions import decision
     from ..advice.playouts import outlook_of
@@ -163,7 +161,7 @@ def _print(args: argparse.Namespace, setup: Setup, table: Any, advice: Any, name
     import os
 
     from ..advice.playouts import outlook_of
-    from ..advice.shown import advice_lines, basis_lines, position_lines, reason_lines
+    from ..advice.to_text import advice_lines, basis_lines, position_lines, reason_lines
     from ..play.terminal import wants_color
 
     parts = [

@@ -23,7 +23,7 @@ from .advise import add_chance_arguments, add_output_arguments, check_numbers
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from nainjaune_env.spec import Setup
+    from nainjaune_env.core.spec import Setup
 
     from ..advice.adviser import Adviser
 
@@ -59,13 +59,13 @@ def run(args: argparse.Namespace) -> int:
 
     from tqdm import tqdm
 
-    from nainjaune_env.errors import ConfigError, RecordError
-    from nainjaune_env.files import write_text
-    from nainjaune_env.record import read_records
+    from nainjaune_env.core.atomic_files import write_text
+    from nainjaune_env.core.errors import ConfigError, RecordError
+    from nainjaune_env.records.record import read_records
 
     from ..advice.playouts import outlook_of
     from ..advice.review import pick, review
-    from ..advice.reviewed import csv_text, plain, review_text
+    from ..advice.review_report import csv_text, plain, review_text
     from ..play.terminal import wants_color
 
     check_numbers(args)

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry it out."""
-    from nainjaune_env.errors import ConfigError
+    from nainjaune_env.core.errors import ConfigError
 
     from ..trainers.curves import draw_curves, read_curve
 

@@ -60,15 +60,15 @@ def run(args: argparse.Namespace) -> int:
     """Carry it out."""
     from tqdm import tqdm
 
-    from nainjaune_env.errors import AgentError, ConfigError
-    from nainjaune_env.record import write_records
+    from nainjaune_env.core.errors import AgentError, ConfigError
+    from nainjaune_env.records.record import write_records
 
     from ..arena.matches import record_matches
-    from ..arena.report import import_drawing, text_table, write_report
     from ..arena.tournament import tournament
     from ..exact import exact_agents
     from ..heuristics import heuristics
     from ..loading import load_agent, use_threads
+    from ..report.report import import_drawing, text_table, write_report
     from ..zoo import shelf
 
     if args.list:

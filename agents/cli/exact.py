@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING, Any
 from .setups import add_setup_arguments, settle_setup
 
 if TYPE_CHECKING:
-    from nainjaune_env.spec import Setup
+    from nainjaune_env.core.spec import Setup
 
     from ..exact import Solved
     from ..exact.tree import Tree
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry it out."""
-    from nainjaune_env.errors import AgentError, ConfigError
+    from nainjaune_env.core.errors import AgentError, ConfigError
 
     from ..loading import load_agent, use_threads
 
@@ -158,7 +158,7 @@ def _build(args: argparse.Namespace, setup: Setup) -> Tree:
     """The tree; where it is too large, the error says what would fit."""
     from tqdm import tqdm
 
-    from nainjaune_env.errors import TreeError
+    from nainjaune_env.core.errors import TreeError
 
     from ..exact.tree import begun_by, build_tree, collect_openings
 
@@ -187,7 +187,7 @@ def _shorter(setup: Setup, limit: int) -> str:
 
 def _solve(args: argparse.Namespace, setup: Setup) -> int:
     """Print what the game's own solver says of every size."""
-    from nainjaune_env.errors import AgentError
+    from nainjaune_env.core.errors import AgentError
 
     from ..exact import exact_agents, solver
 
@@ -247,7 +247,7 @@ def _either(words: tuple[str, ...]) -> str:
 
 def _table(setup: Setup, rows: list[dict[str, Any]]) -> str:
     """A row an agent."""
-    from ..arena.report import short_names
+    from ..report.naming import short_names
 
     gains = [f"gain in seat {seat}" for seat in range(setup.players)]
     cells = [["agent", "exploitability", *gains, "value to first"]]
@@ -287,7 +287,7 @@ def _write(folder: Path, held: dict[str, Any], rows: list[dict[str, Any]]) -> No
     import io
     import json
 
-    from nainjaune_env.files import write_text
+    from nainjaune_env.core.atomic_files import write_text
 
     text = io.StringIO()
     head = ["game", "preset", "players", "unit"]

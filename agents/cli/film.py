@@ -15,12 +15,12 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from nainjaune_env.speech import LANGUAGES
+from nainjaune_env.core.speech import LANGUAGES
 
 from .setups import add_setup_arguments, settle_setup
 
 if TYPE_CHECKING:
-    from nainjaune_env.record import Record
+    from nainjaune_env.records.record import Record
 
 NAME = "film"
 HELP = "make a film of a round, or a picture"
@@ -51,8 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry it out."""
-    from nainjaune_env.errors import ConfigError, RulesError
-    from nainjaune_env.record import setup_of
+    from nainjaune_env.core.errors import ConfigError, RulesError
+    from nainjaune_env.records.record import setup_of
 
     if args.out.suffix not in ENDINGS:
         raise ConfigError(f"--out ends in {', '.join(ENDINGS)}, and it is {str(args.out)!r}.")
@@ -77,8 +77,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _written(args: argparse.Namespace) -> Record:
     """The match of the file that was asked for."""
-    from nainjaune_env.errors import ConfigError, RecordError
-    from nainjaune_env.record import read_records
+    from nainjaune_env.core.errors import ConfigError, RecordError
+    from nainjaune_env.records.record import read_records
 
     for name in ("agents", "game", "preset", "players", "set", "seed"):
         if getattr(args, name) not in (None, []):
@@ -92,7 +92,7 @@ def _written(args: argparse.Namespace) -> Record:
 
 def _played(args: argparse.Namespace) -> Record:
     """A round between the agents that were asked for."""
-    from nainjaune_env.errors import AgentError, ConfigError
+    from nainjaune_env.core.errors import AgentError, ConfigError
 
     from ..arena.matches import record_round
     from ..loading import load_agent, use_threads
@@ -116,7 +116,7 @@ def _film(args: argparse.Namespace, pictures: list[str]) -> None:
 
     from tqdm import tqdm
 
-    from nainjaune_env.errors import ConfigError
+    from nainjaune_env.core.errors import ConfigError
     from nainjaune_env.render.film import write_gif
 
     if args.ply is not None:
@@ -127,8 +127,8 @@ def _film(args: argparse.Namespace, pictures: list[str]) -> None:
 
 
 def _picture(args: argparse.Namespace, pictures: list[str]) -> None:
-    from nainjaune_env.errors import ConfigError
-    from nainjaune_env.files import write_text
+    from nainjaune_env.core.atomic_files import write_text
+    from nainjaune_env.core.errors import ConfigError
     from nainjaune_env.render.raster import write_png
 
     last = len(pictures) - 1

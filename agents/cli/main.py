@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from nainjaune_env.errors import NainJauneError
+from nainjaune_env.core.errors import NainJauneError
 
 from . import advise, analyse, curves, evaluate, exact, exploit, film, play, record, study, train, zoo
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from nainjaune_env.speech import LANGUAGES
+from nainjaune_env.core.speech import LANGUAGES
 
 from .setups import add_setup_arguments, game_of, settle_setup
 
@@ -58,8 +58,8 @@ def run(args: argparse.Namespace) -> int:
     """Carry it out."""
     import secrets
 
-    from nainjaune_env.errors import AgentError, ConfigError, RulesError
-    from nainjaune_env.record import Record, append_record, check_appendable
+    from nainjaune_env.core.errors import AgentError, ConfigError, RulesError
+    from nainjaune_env.records.record import Record, append_record, check_appendable
 
     from ..heuristics import heuristics
     from ..loading import load_agent, use_threads

@@ -8,8 +8,8 @@ import sys
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from nainjaune_env.errors import NainJauneError, RecordError
-from nainjaune_env.speech import LANGUAGES
+from nainjaune_env.core.errors import NainJauneError, RecordError
+from nainjaune_env.core.speech import LANGUAGES
 
 if TYPE_CHECKING:
     from tqdm import tqdm
@@ -73,7 +73,7 @@ def _number(text: str) -> int:
 
 
 def _verify(path: str) -> int:
-    from nainjaune_env.record import read_lines
+    from nainjaune_env.records.record import read_lines
 
     matches = rounds = 0
     try:
@@ -103,7 +103,7 @@ def _watched(lines: Iterable[bytes], bar: tqdm[Any]) -> Iterator[bytes]:
 
 
 def _show(path: str, match: int, part: int | None, language: str) -> str:
-    from nainjaune_env.record import read_records, show_record
+    from nainjaune_env.records.record import read_records, show_record
 
     count = 0
     for count, record in enumerate(read_records(path), 1):

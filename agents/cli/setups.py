@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nainjaune_env.spec import GameSpec, Setup
+    from nainjaune_env.core.spec import GameSpec, Setup
 
 
 def add_setup_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,9 +30,9 @@ def settle_setup(args: argparse.Namespace, agents: Sequence[str]) -> Setup:
     """The rules that are told, else those that the runs among ``agents`` were trained under, else the usual ones.
 
     Where rules are told, and a run was trained under others, a note says so on stderr. Raises
-    :class:`~nainjaune_env.errors.AgentError` where the runs play another game than ``--game``.
+    :class:`~nainjaune_env.core.errors.AgentError` where the runs play another game than ``--game``.
     """
-    from nainjaune_env.errors import AgentError
+    from nainjaune_env.core.errors import AgentError
 
     from ..loading import setup_of_runs
     from ..trainers.config import apply_settings, settle

@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from .setups import add_setup_arguments, settle_setup
 
 if TYPE_CHECKING:
-    from nainjaune_env.spec import Setup
+    from nainjaune_env.core.spec import Setup
 
     from ..study.playing import Plan
 
@@ -61,7 +61,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry it out."""
-    from nainjaune_env.errors import AgentError, ConfigError
+    from nainjaune_env.core.errors import AgentError, ConfigError
 
     setup = settle_setup(args, args.agents)
     if args.columns:
@@ -91,11 +91,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _plan(args: argparse.Namespace, setup: Setup) -> Plan:
-    from nainjaune_env.errors import ConfigError
+    from nainjaune_env.core.errors import ConfigError
 
     from ..loading import load_agent, use_threads
+    from ..study.action_values import Worth
     from ..study.playing import Plan
-    from ..study.worth import Worth
 
     if args.threads < 1:
         raise ConfigError(f"--threads is at least 1, not {args.threads}.")
@@ -119,7 +119,7 @@ def _plan(args: argparse.Namespace, setup: Setup) -> Plan:
 
 def _command(args: argparse.Namespace, setup: Setup) -> str:
     """The command that makes the files again, with all that defaults would decide."""
-    from ..arena.provenance import setup_words
+    from ..report.provenance import setup_words
 
     number = ["--matches", str(args.matches)] if args.rounds is None else ["--rounds", str(args.rounds)]
     words = ["nainjaune", "study", "--agents", *args.agents, *setup_words(setup), *number]

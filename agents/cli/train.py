@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry it out."""
-    from nainjaune_env.errors import ConfigError
+    from nainjaune_env.core.errors import ConfigError
 
     from ..trainers import get_trainer
     from ..trainers.config import apply_settings, build, describe, read_yaml

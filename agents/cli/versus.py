@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from nainjaune_env.agent import Agent
-    from nainjaune_env.spec import Setup
+    from nainjaune_env.core.spec import Setup
 
-    from ..arena.sequential import SequentialTest, Versus
+    from ..stats.sequential import SequentialTest, Versus
 
 FILE_NAME = "versus.json"
 MOST_DEALS = 100_000
@@ -36,10 +36,10 @@ def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent]) 
     """Compare the two ``agents``, and say and write what came of it; what ``evaluate`` has in common with this is checked."""
     from tqdm import tqdm
 
-    from nainjaune_env.errors import ConfigError
-    from nainjaune_env.files import write_text
+    from nainjaune_env.core.atomic_files import write_text
+    from nainjaune_env.core.errors import ConfigError
 
-    from ..arena.sequential import SequentialTest, anytime_half_width, versus
+    from ..stats.sequential import SequentialTest, anytime_half_width, versus
 
     low, high = args.bounds
     test = SequentialTest(low, high, args.alpha, args.beta) if args.until_decided else None
@@ -74,7 +74,7 @@ def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent]) 
 
 def told(setup: Setup, result: Versus, test: SequentialTest | None, seed: int) -> str:
     """What came of it, in words."""
-    from ..arena.sequential import anytime_half_width
+    from ..stats.sequential import anytime_half_width
 
     (a, b), figure = result.names, result.figure
     plain, wide = (f"{figure.mean:+.3f} ± {width:.3f}" for width in (figure.half_width, anytime_half_width(figure)))

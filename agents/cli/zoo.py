@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from nainjaune_env.spec import Setup
+    from nainjaune_env.core.spec import Setup
 
     from ..zoo import Player, Shelf
 
@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Carry it out."""
-    from nainjaune_env.errors import AgentError, ConfigError, choose_one
+    from nainjaune_env.core.errors import AgentError, ConfigError, choose_one
 
     from ..zoo import PREFIX, Shelf, shelf
 
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
 def _add(args: argparse.Namespace, name: str, box: Shelf) -> int:
     from tqdm import tqdm
 
-    from ..arena.shelving import shelve
+    from ..zoo.publish import shelve
 
     setups = _setups(args.add)
     total = len(setups) * len(args.against) * args.deals
@@ -79,9 +79,9 @@ def _add(args: argparse.Namespace, name: str, box: Shelf) -> int:
 
 def _setups(run: Path) -> list[Setup]:
     """Where the network of a run is rated: what it was trained at."""
-    from ..checkpoint import load_checkpoint
     from ..loading import setup_of_runs
-    from ..trainers.mixture import mixed_setups
+    from ..nets.checkpoint import load_checkpoint
+    from ..trainers.multitask import mixed_setups
 
     kept = load_checkpoint(run)
     if kept.common:

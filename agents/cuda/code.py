@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from types import ModuleType
 
-from nainjaune_env.batch import loops_of
-from nainjaune_env.jit import instantiate
-from nainjaune_env.spec import Setup
+from nainjaune_env.core.jit import instantiate
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import loops_of
 
 from ..heuristics import rules_of_thumb
 from ..search.rollouts import compiled_for

@@ -1,6 +1,7 @@
 """Players and rollouts as CUDA kernels, one thread a table or a rollout; ``jit.instantiate`` binds the names below.
 
-Like ``nainjaune_env.cuda.kernels``, these only hand out the work: what a thread runs is what runs on the CPU. A thread plays
+Like ``nainjaune_env.engine.cuda.kernels``, these only hand out the work: what a thread runs is what runs on the CPU. A thread
+plays
 rollouts, and shows a table to who decides there, in memory of its own, which lies so that threads side by side read side by side.
 """
 
@@ -11,9 +12,9 @@ from typing import Any
 import numba.cuda
 import numpy as np
 
-from nainjaune_env.cuda.compiler import kernel
-from nainjaune_env.cuda.words import copy_table
-from nainjaune_env.prng import advance, mix
+from nainjaune_env.core.prng import advance, mix
+from nainjaune_env.engine.cuda.compiler import kernel
+from nainjaune_env.engine.cuda.words import copy_table
 
 from ..sampling import greedy_row, sample_row
 

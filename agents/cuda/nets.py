@@ -8,10 +8,10 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nainjaune_env.cuda.batch import CudaBatch
+from nainjaune_env.engine.cuda.batch import CudaBatch
 
-from ..devices import check_device
-from ..networks import PolicyValueNet
+from ..nets.devices import check_device
+from ..nets.modules import PolicyValueNet
 
 DEVICE = "cuda"
 MOST = 1 << 16

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Chance
-from nainjaune_env.cuda.batch import CudaBatch
-from nainjaune_env.cuda.device import OnDevice
-from nainjaune_env.errors import AgentError
-from nainjaune_env.spec import Setup
-from nainjaune_env.worlds import generator_states
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.cuda.batch import CudaBatch
+from nainjaune_env.engine.cuda.device import OnDevice
+from nainjaune_env.engine.determinize import generator_states
 
 from ..heuristics import Compiled, RandomAgent, rules_of_thumb
 from .code import UNIFORM, kernels_of

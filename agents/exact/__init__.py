@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from nainjaune_env.agent import Predictable
-from nainjaune_env.spec import Setup
+from nainjaune_env.core.spec import Setup
 
 
 class Solved(NamedTuple):
@@ -35,7 +35,7 @@ class ExactPlayer(Predictable, Protocol):
     """Which these are, in a few words."""
 
     def check(self, setup: Setup) -> None:
-        """Raises :class:`~nainjaune_env.errors.AgentError` unless it can play at tables with ``setup``."""
+        """Raises :class:`~nainjaune_env.core.errors.AgentError` unless it can play at tables with ``setup``."""
         ...
 
 

@@ -32,12 +32,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Chance, Turn
-from nainjaune_env.bits import count
-from nainjaune_env.errors import AgentError, RulesError
+from nainjaune_env.core.bits import count
+from nainjaune_env.core.errors import AgentError, RulesError
+from nainjaune_env.core.jit import jit
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.games.batasaurus.encode import BATTLE
 from nainjaune_env.games.batasaurus.state import SLOTS
-from nainjaune_env.jit import jit
-from nainjaune_env.spec import Setup
 
 from . import ExactPlayer, Solved
 from .matrix import solve_game

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nainjaune_env.jit import jit
+from nainjaune_env.core.jit import jit
 
 EPSILON = 1e-11
 """What counts as zero in a tableau; its entries begin between 0 and 1."""

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.bits import lowest
-from nainjaune_env.jit import jit
-from nainjaune_env.prng import mix
+from nainjaune_env.core.bits import lowest
+from nainjaune_env.core.jit import jit
+from nainjaune_env.core.prng import mix
 
 game: Any
 """The kernel module of a game; bound by ``jit.instantiate``."""

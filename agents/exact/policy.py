@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Predictable, Rememberer, Turn
-from nainjaune_env.batch import Batch
-from nainjaune_env.errors import AgentError
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.engine.batch import Batch
 
 from ..heuristics import RandomAgent
 from .response import check_policy

@@ -22,10 +22,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.batch import Batch
-from nainjaune_env.errors import TreeError
-from nainjaune_env.jit import instantiate
-from nainjaune_env.spec import Chance, GameSpec, Setup
+from nainjaune_env.core.errors import TreeError
+from nainjaune_env.core.jit import instantiate
+from nainjaune_env.core.spec import Chance, GameSpec, Setup
+from nainjaune_env.engine.batch import Batch
 
 from .plies import NOTHING
 

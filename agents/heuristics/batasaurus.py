@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Chance, Rememberer, Turn
-from nainjaune_env.errors import AgentError
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.jit import jit
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.games.batasaurus.encode import BATTLE
 from nainjaune_env.games.batasaurus.kernel import GLIMPSE, MEMORISE, ONE
 from nainjaune_env.games.batasaurus.state import SLOTS
-from nainjaune_env.jit import jit
-from nainjaune_env.spec import Setup
 
 
 @jit

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Chance, Rememberer, Turn
-from nainjaune_env.bits import count
-from nainjaune_env.errors import AgentError
+from nainjaune_env.core.bits import count
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.jit import jit
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.games.nain_jaune.encode import PLANE
 from nainjaune_env.games.nain_jaune.kernel import COLUMN, ONE, PASS, POT, SKIP, TWICE_POT
 from nainjaune_env.games.nain_jaune.state import MAX_SEATS, POTS
-from nainjaune_env.jit import jit
-from nainjaune_env.spec import Setup
 
 RANKS = 13
 

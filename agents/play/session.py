@@ -9,9 +9,9 @@ from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 
-from nainjaune_env.errors import IllegalActionError
-from nainjaune_env.record import Record
-from nainjaune_env.speech import Said
+from nainjaune_env.core.errors import IllegalActionError
+from nainjaune_env.core.speech import Said
+from nainjaune_env.records.record import Record
 
 from .table import PersonsTable
 from .terminal import Terminal

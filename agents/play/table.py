@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Seating
-from nainjaune_env.batch import Batch, legal_actions, loops_of
-from nainjaune_env.errors import RulesError
-from nainjaune_env.record import Record, record_of
-from nainjaune_env.spec import Setup, Stage
-from nainjaune_env.speech import Said, Speaker
+from nainjaune_env.core.errors import RulesError
+from nainjaune_env.core.spec import Setup, Stage
+from nainjaune_env.core.speech import Said, Speaker
+from nainjaune_env.engine.batch import Batch, legal_actions, loops_of
+from nainjaune_env.records.record import Record, record_of
 
-from ..chance import For, generator
+from ..seeds import For, generator
 
 
 class _Before(NamedTuple):
@@ -203,7 +203,7 @@ class PersonsTable:
     def record(self, names: Sequence[str]) -> Record:
         """The finished match, or round by itself, with the ``names`` of who sat in each seat.
 
-        Raises :class:`~nainjaune_env.errors.RecordError` while it goes on.
+        Raises :class:`~nainjaune_env.core.errors.RecordError` while it goes on.
         """
         return record_of(
             self.setup, self._opening, self._actions, self._like_cards(), every_ply=True, single_round=self.by_rounds,

@@ -24,9 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Chance, Turn
-from nainjaune_env.errors import AgentError
-from nainjaune_env.spec import GameSpec, Setup
-from nainjaune_env.worlds import draw_worlds, generator_states
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.spec import GameSpec, Setup
+from nainjaune_env.engine.determinize import draw_worlds, generator_states
 
 from .rollouts import Logits, Rollouts, Scorer, rollouts_by
 

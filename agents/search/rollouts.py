@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Rememberer, Turn
-from nainjaune_env.batch import Batch
-from nainjaune_env.errors import AgentError
-from nainjaune_env.jit import instantiate
-from nainjaune_env.prng import RowStreams, streams
-from nainjaune_env.spec import GameSpec, Setup
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.jit import instantiate
+from nainjaune_env.core.prng import RowStreams, streams
+from nainjaune_env.core.spec import GameSpec, Setup
+from nainjaune_env.engine.batch import Batch
 
 from ..heuristics import Compiled, RandomAgent, rules_of_thumb
 from ..sampling import greedy, sample

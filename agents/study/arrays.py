@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from nainjaune_env.jit import jit
-from nainjaune_env.traces import choices_at
+from nainjaune_env.analysis.features import choices_at
+from nainjaune_env.core.jit import jit
 
+from .action_values import Values
 from .columns import OPTION, Filed, Source
 from .playing import Chunk, Plan
-from .worth import Values
 
 Made = Mapping[str, Callable[[], Any]]
 """Columns that are made of others, by name."""

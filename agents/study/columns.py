@@ -9,9 +9,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from nainjaune_env.spec import Setup
-from nainjaune_env.study import Column, Text, written
-from nainjaune_env.traces import DECISION, SEAT, study_of
+from nainjaune_env.analysis.feature_hook import Column, Text, written
+from nainjaune_env.analysis.features import DECISION, SEAT, study_of
+from nainjaune_env.core.spec import Setup
 
 
 class Source(Enum):

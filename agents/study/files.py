@@ -13,10 +13,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nainjaune_env.errors import ConfigError
-from nainjaune_env.files import replacing_folder
+from nainjaune_env.core.atomic_files import replacing_folder
+from nainjaune_env.core.errors import ConfigError
 
-from ..arena.provenance import commit, versions
+from ..report.provenance import commit, versions
 from .arrays import KINDS, decision_arrays, option_arrays, round_arrays
 from .columns import Filed, decision_columns, option_columns, round_columns
 from .playing import Plan, play

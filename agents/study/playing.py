@@ -11,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.batch import Batch, Episode
-from nainjaune_env.errors import AgentError, ConfigError, choose_one
-from nainjaune_env.prng import RowStreams, streams
-from nainjaune_env.spec import Setup
-from nainjaune_env.traces import Trace, study_of, trace
-from nainjaune_env.worlds import generator_states
+from nainjaune_env.analysis.features import Trace, study_of, trace
+from nainjaune_env.core.errors import AgentError, ConfigError, choose_one
+from nainjaune_env.core.prng import RowStreams, streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch, Episode
+from nainjaune_env.engine.determinize import generator_states
 
 from ..arena.duplicate import chunks, start_with
 from ..arena.play import play_out
-from .worth import Values, Worth
+from .action_values import Values, Worth
 
 SeatedAs = Literal["random", "fixed"]
 TABLES: dict[str, int] = {"round": 4096, "match": 256}

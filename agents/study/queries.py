@@ -17,10 +17,10 @@ import duckdb
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.errors import ConfigError
-from nainjaune_env.tables import markdown_table
+from nainjaune_env.core.errors import ConfigError
+from nainjaune_env.core.rules_docs import markdown_table
 
-from ..arena.ratios import Estimate, Ratios
+from ..stats.ratio_estimate import Estimate, Ratios
 
 FILES = ("decisions", "rounds")
 OPTIONS = "options"

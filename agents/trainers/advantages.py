@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.jit import jit
+from nainjaune_env.core.jit import jit
 
 
 @jit

@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 import yaml
 
-from nainjaune_env.errors import ConfigError, RulesError, choose_one
+from nainjaune_env.core.errors import ConfigError, RulesError, choose_one
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
-from nainjaune_env.spec import Setup
 
 C = TypeVar("C")
 
@@ -113,7 +113,7 @@ def _type_name(hint: Any) -> str:
 
 
 def settle(game: str, preset: str | None, players: int | None, knobs: Mapping[str, Any]) -> Setup:
-    """The setup with ``knobs`` over the preset; raises :class:`~nainjaune_env.errors.RulesError` as ``make_setup`` does.
+    """The setup with ``knobs`` over the preset; raises :class:`~nainjaune_env.core.errors.RulesError` as ``make_setup`` does.
 
     Knobs from a file go through here: as keyword arguments, one called ``preset`` would be a Python error.
     """

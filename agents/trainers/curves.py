@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.errors import ConfigError, choose_one
-from nainjaune_env.files import replacing
+from nainjaune_env.core.atomic_files import replacing
+from nainjaune_env.core.errors import ConfigError, choose_one
 
 AXES = {"decisions": "rollout/decisions", "seconds": "run/seconds", "iterations": ""}
 """What a curve may run along, and the metric that says it; iterations are the steps themselves."""

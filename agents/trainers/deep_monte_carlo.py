@@ -36,24 +36,24 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nainjaune_env.batch import Batch
-from nainjaune_env.errors import ConfigError
+from nainjaune_env.core.errors import ConfigError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games import DEFAULT_GAME
-from nainjaune_env.prng import streams
-from nainjaune_env.spec import Setup
 
 from ..arena.duplicate import Duplicate
-from ..chance import For, generator
-from ..checkpoint import Checkpoint
 from ..loading import load_agent
-from ..net_agent import NetAgent
-from ..networks import PolicyValueNet
+from ..nets.checkpoint import Checkpoint
+from ..nets.modules import PolicyValueNet
+from ..nets.net_agent import NetAgent
 from ..sampling import sample
+from ..seeds import For, generator
+from .checkpointing import checkpoint_of, load_optimizer, named, optimizer_tensors, taking_up, under
 from .config import at_least, at_most, option, settle
 from .ppo import EVAL_SEED, explained_variance
 from .run import Progress, Run, carry_out
 from .schedule import anneal
-from .state import checkpoint_of, load_optimizer, named, optimizer_tensors, taking_up, under
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ class Config:
             load_agent(self.eval_against, setup)
 
     def setup(self) -> Setup:
-        """The game and rules of the run; raises :class:`~nainjaune_env.errors.RulesError` where there are none such."""
+        """The game and rules of the run; raises :class:`~nainjaune_env.core.errors.RulesError` where there are none such."""
         return settle(self.game, self.preset, self.players, self.rules)
 
 

@@ -35,26 +35,26 @@ from torch import Tensor
 from torch.utils.tensorboard import SummaryWriter
 
 from nainjaune_env.agent import Agent, Turn
-from nainjaune_env.batch import Batch
-from nainjaune_env.errors import ConfigError, choose_one
+from nainjaune_env.core.errors import ConfigError, choose_one
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games import DEFAULT_GAME
-from nainjaune_env.spec import Setup
 
 from ..arena.duplicate import Duplicate
-from ..chance import For, generator
-from ..checkpoint import Checkpoint
-from ..devices import check_device
 from ..heuristics import RandomAgent
 from ..loading import load_agent
-from ..net_agent import NetAgent
-from ..networks import PolicyValueNet, masked_log_softmax
+from ..nets.checkpoint import Checkpoint
+from ..nets.devices import check_device
+from ..nets.modules import PolicyValueNet, masked_log_softmax
+from ..nets.net_agent import NetAgent
 from ..search import SearchAgent, rollouts_by
+from ..seeds import For, generator
+from .checkpointing import begin_from, checkpoint_of, named, taking_up, under
 from .config import at_least, at_most, option, settle
 from .labels import Labels, all_labels, load_labels, save_labels
 from .ppo import EVAL_SEED
 from .run import Run
 from .schedule import anneal
-from .state import begin_from, checkpoint_of, named, taking_up, under
 
 ROLLOUTS = ("rule", "net")
 
@@ -119,7 +119,7 @@ class Config:
         load_agent(self.eval_against, setup)
 
     def setup(self) -> Setup:
-        """The game and rules of the run; raises :class:`~nainjaune_env.errors.RulesError` where there are none such."""
+        """The game and rules of the run; raises :class:`~nainjaune_env.core.errors.RulesError` where there are none such."""
         return settle(self.game, self.preset, self.players, self.rules)
 
     @property
@@ -192,7 +192,7 @@ class Trainer:
         by_net = self.has_learned and self.config.rollouts == "net"
         policy = NetAgent("net", self.net) if by_net else self.rule
         if self.config.device == "cuda":
-            from ..cuda import rollouts as there
+            from ..search import gpu_rollouts as there
 
             rollouts = there.rollouts_there(policy, self.setup)
             return SearchAgent("expert", rollouts, self.config.deals, halving=False, draw=rollouts.draw, at_once=there.WORLDS)
@@ -203,7 +203,7 @@ class Trainer:
         return self.folder / f"{generation:03d}-{number:05d}.npz"
 
     def load(self, generation: int, number: int) -> Labels:
-        """A shard that has been made; raises :class:`~nainjaune_env.errors.LabelsError` where it is not as it was."""
+        """A shard that has been made; raises :class:`~nainjaune_env.core.errors.LabelsError` where it is not as it was."""
         return load_labels(self.shard_path(generation, number), self.setup, generation=generation, count=self.config.shard)
 
     def make_shard(self, number: int) -> Labels:

@@ -15,9 +15,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.errors import LabelsError
-from nainjaune_env.files import replacing
-from nainjaune_env.spec import Setup
+from nainjaune_env.core.atomic_files import replacing
+from nainjaune_env.core.errors import LabelsError
+from nainjaune_env.core.spec import Setup
 
 
 @dataclass(frozen=True)

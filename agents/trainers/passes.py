@@ -17,11 +17,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nainjaune_env.layout import Layout
+from nainjaune_env.core.layout import Layout
 
-from ..multilayer import Multilayer
-from ..networks import BeliefHead, PolicyValueNet, ValueNet, through
-from ..quick_net import QuickNet
+from ..nets.modules import BeliefHead, PolicyValueNet, ValueNet, through
+from ..nets.multilayer import Multilayer
+from ..nets.quick_net import QuickNet
 
 JUDGED = 2048
 """Most that go through the critic at once."""

@@ -35,32 +35,32 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nainjaune_env.agent import Seating
-from nainjaune_env.errors import ConfigError
+from nainjaune_env.core.errors import ConfigError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.games import DEFAULT_GAME
-from nainjaune_env.prng import streams
-from nainjaune_env.spec import Setup
 
 from ..arena.duplicate import Duplicate
-from ..chance import For, generator
-from ..checkpoint import Checkpoint
-from ..common_layout import common_layout, seat_counts
-from ..devices import check_device
 from ..loading import load_agent
-from ..net_agent import NetAgent
-from ..networks import BeliefHead, PolicyValueNet, ValueNet
-from ..specialised import specialised
-from ..spread import random_spread
+from ..nets.checkpoint import Checkpoint
+from ..nets.common_layout import common_layout, seat_counts
+from ..nets.devices import check_device
+from ..nets.modules import BeliefHead, PolicyValueNet, ValueNet
+from ..nets.net_agent import NetAgent
+from ..nets.payoff_scale import random_spread
+from ..nets.specialised import specialised
+from ..seeds import For, generator
 from .advantages import gae
-from .chains import Chains
-from .collecting import LEARNER, Record, Rollout, joined, play
+from .checkpointing import begin_from, checkpoint_of, load_optimizer, named, optimizer_tensors, taking_up, under
 from .config import at_least, at_most, option, settle
-from .mixture import mixed_setups, setup_names, share_out
-from .on_device import play_there
+from .gpu_rollout import play_there
+from .multitask import mixed_setups, setup_names, share_out
 from .passes import Networks, Player
+from .ppo_loss import SUMS, Decisions, Weights, surrogate
+from .rollout import LEARNER, Record, Rollout, joined, play
 from .run import Progress, Run, carry_out
 from .schedule import anneal
-from .state import begin_from, checkpoint_of, load_optimizer, named, optimizer_tensors, taking_up, under
-from .surrogate import SUMS, Decisions, Weights, surrogate
+from .sequences import Chains
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Config:
                 load_agent(self.opponents, setup)
 
     def setup(self) -> Setup:
-        """The game and rules of the run; raises :class:`~nainjaune_env.errors.RulesError` where there are none such.
+        """The game and rules of the run; raises :class:`~nainjaune_env.core.errors.RulesError` where there are none such.
 
         With a mixture: where its network is measured when nothing else is said.
         """

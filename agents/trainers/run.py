@@ -26,10 +26,10 @@ from typing import Any, Protocol
 import yaml
 from torch.utils.tensorboard import SummaryWriter
 
-from nainjaune_env.errors import ConfigError
-from nainjaune_env.files import write_text
+from nainjaune_env.core.atomic_files import write_text
+from nainjaune_env.core.errors import ConfigError
 
-from ..checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
+from ..nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
 from .config import differing, read_yaml
 
 CONFIG_NAME = "config.yaml"

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from nainjaune_env.agent import Agent, Chance, Turn
-from nainjaune_env.errors import MissingLibraryError
-from nainjaune_env.layout import Layout
-from nainjaune_env.spec import Setup
+from nainjaune_env.core.errors import MissingLibraryError
+from nainjaune_env.core.layout import Layout
+from nainjaune_env.core.spec import Setup
 
 from ..arena.duplicate import Duplicate, Edge
 from ..loading import load_agent
-from ..networks import PolicyValueNet
+from ..nets.modules import PolicyValueNet
 from .ppo import EVAL_SEED
 
 try:
@@ -110,7 +110,7 @@ class DuplicateEvalCallback(BaseCallback):
     """Measures the model's edge over the field of an agent by duplicate play: ``eval/edge``, ``eval/ci95``.
 
     Masks are those of the tables, and an action that is not legal there raises
-    :class:`~nainjaune_env.errors.IllegalActionError`: an evaluation that lost its masks cannot go on. The deals are the same
+    :class:`~nainjaune_env.core.errors.IllegalActionError`: an evaluation that lost its masks cannot go on. The deals are the same
     every time, those of our own trainers' measurements.
     """
 

@@ -7,7 +7,7 @@ what only training needs, and beside it lies its card, ``X.json``.
 
 from __future__ import annotations
 
-from .cards import Card, Rating, load_card, save_card
-from .shelf import PREFIX, Player, Shelf, is_zoo_name, shelf
+from .model_card import Card, Rating, load_card, save_card
+from .registry import PREFIX, Player, Shelf, is_zoo_name, shelf
 
 __all__ = ["PREFIX", "Card", "Player", "Rating", "Shelf", "is_zoo_name", "load_card", "save_card", "shelf"]

@@ -118,4 +118,4 @@ def general(name: str) -> str | None:
     """The path of what is known everywhere: what is built into Python, and our errors, which are often raised far below."""
     if hasattr(builtins, name):
         return f"builtins.{name}"
-    return f"nainjaune_env.errors.{name}" if name.endswith("Error") else None
+    return f"nainjaune_env.core.errors.{name}" if name.endswith("Error") else None

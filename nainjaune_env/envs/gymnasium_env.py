@@ -18,16 +18,16 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.batch import Episode
-from nainjaune_env.envs.learner import LearnerSeat, LearnerTables, Opponents
-from nainjaune_env.envs.legal_spaces import LegalDiscrete
-from nainjaune_env.envs.opening import ONLY, Start, seed_number
-from nainjaune_env.errors import DealError, IllegalActionError, RecordError
-from nainjaune_env.record import Record
+from nainjaune_env.core.errors import DealError, IllegalActionError, RecordError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.validation import whole
+from nainjaune_env.engine.batch import Episode
+from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables, Opponents
+from nainjaune_env.envs._shared.reset_options import ONLY, Start, seed_number
+from nainjaune_env.envs._shared.spaces import LegalDiscrete
+from nainjaune_env.records.record import Record
 from nainjaune_env.registry import make_setup
 from nainjaune_env.render.renderer import FPS, MODES, Renderer, render_modes
-from nainjaune_env.spec import Setup
-from nainjaune_env.strict import whole
 
 LEARNER = "learner"
 """The learner's name in records."""
@@ -77,7 +77,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
     ) -> None:
         """Settle the rules (see ``make_setup``) and who sits at the table (see ``LearnerTables``).
 
-        Raises :class:`RulesError`, :class:`~nainjaune_env.errors.AgentError` or :class:`DealError` where that cannot be.
+        Raises :class:`RulesError`, :class:`~nainjaune_env.core.errors.AgentError` or :class:`DealError` where that cannot be.
         """
         self.setup = make_setup(game, preset, num_players, **knobs)
         self.metadata = {**self.metadata, "render_modes": list(render_modes(self.setup.game))}
@@ -145,7 +145,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         self._renderer.close()
 
     def record(self, learner: str = LEARNER) -> Record:
-        """The finished episode as a record (see ``nainjaune_env.record``), the learner under the name ``learner``.
+        """The finished episode as a record (see ``nainjaune_env.records.record``), the learner under the name ``learner``.
 
         Raises :class:`RecordError` while the episode goes on, and where it is no match from its first deal on.
         """

@@ -17,12 +17,12 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.batch import Episode
+from nainjaune_env.core.errors import DealError, IllegalActionError, RulesError, choose_one
+from nainjaune_env.engine.batch import Episode
+from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables, Opponents
+from nainjaune_env.envs._shared.reset_options import Start, seed_number
+from nainjaune_env.envs._shared.spaces import LegalMultiDiscrete
 from nainjaune_env.envs.gymnasium_env import observation_space
-from nainjaune_env.envs.learner import LearnerSeat, LearnerTables, Opponents
-from nainjaune_env.envs.legal_spaces import LegalMultiDiscrete
-from nainjaune_env.envs.opening import Start, seed_number
-from nainjaune_env.errors import DealError, IllegalActionError, RulesError, choose_one
 from nainjaune_env.registry import make_setup
 from nainjaune_env.render.renderer import FPS, MODES, Renderer
 

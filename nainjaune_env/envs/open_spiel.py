@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.batch import Batch, legal_actions, loops_of
-from nainjaune_env.errors import DealError, IllegalActionError, MissingLibraryError, RecordError, RulesError, choose_one
-from nainjaune_env.layout import Layout, Slot
-from nainjaune_env.record import Record, record_of
+from nainjaune_env.core.errors import DealError, IllegalActionError, MissingLibraryError, RecordError, RulesError, choose_one
+from nainjaune_env.core.layout import Layout, Slot
+from nainjaune_env.core.spec import Chance, GameSpec, Setup
+from nainjaune_env.core.validation import whole
+from nainjaune_env.engine.batch import Batch, legal_actions, loops_of
+from nainjaune_env.records.record import Record, record_of
 from nainjaune_env.registry import game_names, get_game
-from nainjaune_env.spec import Chance, GameSpec, Setup
-from nainjaune_env.strict import whole
 
 try:
     import pyspiel
@@ -382,7 +382,7 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         return seen, np.frombuffer(self._plies, np.uint8).reshape(-1, 2)
 
     def record(self, agents: Sequence[str] | None = None) -> Record:
-        """The finished round as a record (see ``nainjaune_env.record``); ``agents`` are names in seat order.
+        """The finished round as a record (see ``nainjaune_env.records.record``); ``agents`` are names in seat order.
 
         Raises :class:`RecordError` while it goes on.
         """

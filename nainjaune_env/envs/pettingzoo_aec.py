@@ -19,15 +19,15 @@ from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 from pettingzoo.utils import wrappers
 
-from nainjaune_env.batch import Batch, Episode
-from nainjaune_env.envs.history import Histories
-from nainjaune_env.envs.legal_spaces import LegalDiscrete
-from nainjaune_env.envs.opening import ONLY, Opener, Start, seed_number
-from nainjaune_env.errors import AgentError, DealError, IllegalActionError, RecordError, choose_one
-from nainjaune_env.record import Record
+from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, choose_one
+from nainjaune_env.core.validation import whole
+from nainjaune_env.engine.batch import Batch, Episode
+from nainjaune_env.envs._shared.histories import Histories
+from nainjaune_env.envs._shared.reset_options import ONLY, Opener, Start, seed_number
+from nainjaune_env.envs._shared.spaces import LegalDiscrete
+from nainjaune_env.records.record import Record
 from nainjaune_env.registry import game_names, make_setup
 from nainjaune_env.render.renderer import FPS, MODES, Renderer, render_modes
-from nainjaune_env.strict import whole
 
 API_TEST_OPTIONS = {"options": 1}
 """PettingZoo's ``api_test`` resets every environment with just these and expects no error; they mean nothing here."""
@@ -97,7 +97,8 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
 
         A preset says which game it is, so ``game`` need not be named; without either it is the usual one.
 
-        ``episode``, ``start`` and ``skip_forced`` are those of :class:`~nainjaune_env.batch.Batch`. With ``start="carried"``
+        ``episode``, ``start`` and ``skip_forced`` are those of :class:`~nainjaune_env.engine.batch.Batch`. With
+        ``start="carried"``
         a reset without seed or options after a finished round goes on with the match. ``render_mode``,
         ``viewpoint``, ``language``, ``color`` and ``scale`` are those of :class:`~nainjaune_env.render.renderer.Renderer`, whose
         errors it raises. Raises :class:`RulesError` for rules and :class:`DealError` for start values that cannot be.
@@ -251,7 +252,7 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         return self._batch.tables[0], self._histories.of(0)
 
     def record(self, agents: Sequence[str] | None = None) -> Record:
-        """The finished episode as a record (see ``nainjaune_env.record``); ``agents`` are names in seat order.
+        """The finished episode as a record (see ``nainjaune_env.records.record``); ``agents`` are names in seat order.
 
         Raises :class:`RecordError` while the episode goes on, and where it is no match from its first deal on: a carried round,
         a table given in the middle of a round.

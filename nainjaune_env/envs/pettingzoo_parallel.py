@@ -19,11 +19,11 @@ from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 
-from nainjaune_env.envs.legal_spaces import LegalDiscrete
+from nainjaune_env.core.errors import IllegalActionError
+from nainjaune_env.core.validation import whole
+from nainjaune_env.envs._shared.spaces import LegalDiscrete
 from nainjaune_env.envs.pettingzoo_aec import env as aec_env
-from nainjaune_env.errors import IllegalActionError
 from nainjaune_env.registry import game_names
-from nainjaune_env.strict import whole
 
 Observation = dict[str, NDArray[Any]]
 Infos = dict[str, dict[str, Any]]
@@ -78,9 +78,7 @@ class parallel_env(turn_based_aec_to_parallel_wrapper, EzPickle):  # type: ignor
         self.aec_env.action_space(agent)
         return self._action_spaces[agent]
 
-    def reset(
-        self, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[dict[str, Observation], Infos]:
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Observation], Infos]:
         """Begin an episode; raises what the AEC environment's ``reset`` raises."""
         super().reset(seed, options)
         # rewards of plies that were made before the first step: a parallel reset hands out none

@@ -12,8 +12,8 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from nainjaune_env.core.errors import IllegalActionError, MissingLibraryError
 from nainjaune_env.envs.pettingzoo_aec import raw_env
-from nainjaune_env.errors import IllegalActionError, MissingLibraryError
 
 try:
     from ray.rllib.env.multi_agent_env import MultiAgentEnv
@@ -57,9 +57,7 @@ class TableEnv(MultiAgentEnv):  # type: ignore[misc]
         self._owed: dict[str, int] = {}
         self._asked: set[str] = set()
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[dict[str, Any], dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
         """Begin an episode; the observation of the agent at turn. Seeds and options are those of ``raw_env``."""
         self.table.reset(seed, options)
         while self._over():

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.errors import RulesError
-from nainjaune_env.files import replacing
+from nainjaune_env.core.atomic_files import replacing
+from nainjaune_env.core.errors import RulesError
 from nainjaune_env.render.raster import font_files, pixels
 
 COLOURS = 128
@@ -35,7 +35,7 @@ def write_gif(
 
     Each is shown for ``seconds``, the last for ``last_seconds``; ``scale`` is of their size. ``progress`` is told of pictures
     drawn. Raises :class:`RulesError` where there is none, or a time or the scale cannot be, and
-    :class:`~nainjaune_env.errors.MissingLibraryError` where a library of the extra ``render`` is missing.
+    :class:`~nainjaune_env.core.errors.MissingLibraryError` where a library of the extra ``render`` is missing.
     """
     if not pictures or not (0 < seconds <= LONGEST and 0 < last_seconds <= LONGEST and 0 < scale < math.inf):
         given = f"{len(pictures)} pictures, {seconds!r} and {last_seconds!r} seconds, the scale {scale!r}"

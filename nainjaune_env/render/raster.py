@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.errors import MissingLibraryError
-from nainjaune_env.files import replacing
+from nainjaune_env.core.atomic_files import replacing
+from nainjaune_env.core.errors import MissingLibraryError
 
 EXTRA = "render"
 """The pip extra with the libraries that are needed here."""

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.errors import RulesError, choose_one
+from nainjaune_env.core.errors import RulesError, choose_one
+from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.render.raster import font_files, pixels
 from nainjaune_env.render.window import Window
-from nainjaune_env.spec import GameSpec, Setup
 
 FPS = 2.0
 """Pictures a second in a window."""
@@ -57,7 +57,7 @@ class Renderer:
 
         ``color`` is for text, ``scale`` for pixels, ``fps`` for the window; ``names``, in seat order, are for pictures. Raises
         :class:`RulesError` for a mode, viewpoint or scale that cannot be, and
-        :class:`~nainjaune_env.errors.MissingLibraryError` where the mode takes a library that is missing.
+        :class:`~nainjaune_env.core.errors.MissingLibraryError` where the mode takes a library that is missing.
         """
         modes = render_modes(setup.game)
         if mode is not None and mode not in modes:

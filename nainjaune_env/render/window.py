@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.errors import RulesError
+from nainjaune_env.core.errors import RulesError
 from nainjaune_env.render.raster import require
 
 POLL = 0.02

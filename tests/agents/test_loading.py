@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.heuristics.batasaurus import Forgetful
 from nainjaune_agents.loading import load_agent, run_named, setup_of_runs, unmodified
-from nainjaune_agents.net_agent import NetAgent
-from nainjaune_env.errors import AgentError, CheckpointError
+from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
+from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_env.core.errors import AgentError, CheckpointError
 from nainjaune_env.registry import make_setup
-from tests.agents.positions import small
-from tests.agents.test_checkpoint import make
+from tests.agents.nets.test_checkpoint import make
+from tests.support.positions import small
 
 
 @pytest.fixture

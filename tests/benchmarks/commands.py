@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from tests.source import ROOT
+from tests.support.source import ROOT
 
 BENCHMARKS = ROOT / "benchmarks"
 

@@ -16,12 +16,12 @@ import nainjaune_env
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.agent import Agent, Turn
+from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError
 from nainjaune_env.envs.gymnasium_env import SeatEnv
 from nainjaune_env.envs.registration import environment_id, register
-from nainjaune_env.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError
-from nainjaune_env.record import verify_record as verify
+from nainjaune_env.records.record import verify_record as verify
 from nainjaune_env.registry import game_names
-from tests.contract import helper
+from tests.support.contract import helper
 
 GAMES = [environment_id(game) for game in game_names()]
 

@@ -11,10 +11,10 @@ from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import nainjaune_env  # noqa: F401  (enters the games in Gymnasium's registry)
+from nainjaune_env.core.errors import DealError, IllegalActionError, RulesError
+from nainjaune_env.envs._shared.spaces import LegalDiscrete, LegalMultiDiscrete
 from nainjaune_env.envs.gymnasium_env import SeatEnv
 from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
-from nainjaune_env.envs.legal_spaces import LegalDiscrete, LegalMultiDiscrete
-from nainjaune_env.errors import DealError, IllegalActionError, RulesError
 
 TABLES = 4
 SETTINGS: dict[str, dict[str, Any]] = {

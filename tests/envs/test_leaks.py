@@ -13,11 +13,11 @@ import pytest
 from gymnasium.utils.env_checker import data_equivalence
 
 import nainjaune_env
-from nainjaune_env.cards import DECK, cards_in
-from nainjaune_env.games.nain_jaune.notation import cards_of, setup_table
-from nainjaune_env.games.nain_jaune.scene import real_cards_at
-from nainjaune_env.spec import Setup
-from tests.contract import advance, all_setups, helper, legal_actions, single
+from nainjaune_env.core.cards import DECK, cards_in
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.games.nain_jaune.records.setup_table import cards_of, setup_table
+from nainjaune_env.games.nain_jaune.view.scene import real_cards_at
+from tests.support.contract import advance, all_setups, helper, legal_actions, single
 
 VIEWER = 1
 RULES = [("djeco", 4, {}), ("classic", 3, {}), ("skip", 5, {}), ("tableau", 4, {"announce": "explicit"})]

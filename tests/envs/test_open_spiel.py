@@ -18,13 +18,13 @@ import pyspiel
 import pytest
 from open_spiel.python.observation import make_observation
 
-from nainjaune_env.batch import Batch, legal_actions
+from nainjaune_env.core.errors import DealError, IllegalActionError, RecordError, RulesError
+from nainjaune_env.engine.batch import Batch, legal_actions
 from nainjaune_env.envs import open_spiel as door
 from nainjaune_env.envs.pettingzoo_aec import raw_env
-from nainjaune_env.errors import DealError, IllegalActionError, RecordError, RulesError
-from nainjaune_env.record import verify_record
+from nainjaune_env.records.record import verify_record
 from nainjaune_env.registry import game_names, get_game
-from tests.contract import helper
+from tests.support.contract import helper
 
 GAMES = [
     ("nain_jaune", {"preset": "djeco", "players": 4}),

@@ -9,8 +9,8 @@ import pytest
 
 import nainjaune_env
 from nainjaune_env import Batch, make_setup
-from nainjaune_env.errors import DealError
-from nainjaune_env.prng import streams
+from nainjaune_env.core.errors import DealError
+from nainjaune_env.core.prng import streams
 from tests.envs.playing import choose, play
 
 

@@ -12,9 +12,9 @@ import pytest
 
 import nainjaune_env
 from nainjaune_env import game_names, get_game, make_setup
+from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError
 from nainjaune_env.envs import pettingzoo_aec
-from nainjaune_env.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError
-from nainjaune_env.record import verify_record
+from nainjaune_env.records.record import verify_record
 from tests.envs.playing import choose, play
 
 PRESETS = [(game, preset) for game in game_names() for preset in get_game(game).presets]

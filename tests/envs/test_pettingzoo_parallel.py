@@ -11,12 +11,12 @@ import pytest
 
 import nainjaune_env
 from nainjaune_env import Batch, game_names, get_game, make_setup
+from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RulesError
+from nainjaune_env.core.prng import streams
 from nainjaune_env.envs import pettingzoo_parallel
-from nainjaune_env.errors import AgentError, DealError, IllegalActionError, RulesError
-from nainjaune_env.prng import streams
-from nainjaune_env.record import verify_record
-from tests.contract import payoffs, single
+from nainjaune_env.records.record import verify_record
 from tests.envs.playing import choose_all, play, play_parallel
+from tests.support.contract import payoffs, single
 
 PRESETS = [(game, preset) for game in game_names() for preset in get_game(game).presets]
 SEATS = [(game, preset, n) for game, preset in PRESETS for n in get_game(game).presets[preset].players]

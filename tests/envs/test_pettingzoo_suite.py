@@ -22,7 +22,7 @@ from pettingzoo.utils.conversions import parallel_to_aec
 
 import nainjaune_env
 from nainjaune_env import game_names, get_game
-from nainjaune_env.errors import RulesError
+from nainjaune_env.core.errors import RulesError
 
 PRESETS = [(game, preset) for game in game_names() for preset in get_game(game).presets]
 

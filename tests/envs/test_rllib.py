@@ -7,7 +7,7 @@ import importlib.util
 
 import pytest
 
-from nainjaune_env.errors import MissingLibraryError
+from nainjaune_env.core.errors import MissingLibraryError
 
 
 @pytest.mark.skipif(importlib.util.find_spec("ray") is not None, reason="RLlib is here")

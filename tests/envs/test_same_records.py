@@ -16,12 +16,12 @@ from numpy.typing import NDArray
 import nainjaune_env
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.agent import Turn
-from nainjaune_env.batch import legal_actions
+from nainjaune_env.engine.batch import legal_actions
 from nainjaune_env.envs import open_spiel
 from nainjaune_env.envs.gymnasium_env import SeatEnv
 from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
-from nainjaune_env.record import Record, verify_record
-from nainjaune_env.recorder import Recorder
+from nainjaune_env.records.record import Record, verify_record
+from nainjaune_env.records.recorder import Recorder
 
 Settings = Mapping[str, Any]
 RULES: dict[str, Settings] = {

@@ -20,13 +20,13 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecCheckNan, VecMonito
 
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_env.agent import Seating
-from nainjaune_env.batch import Batch
+from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, MissingLibraryError, RulesError
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.envs._shared.learner_tables import Pool
 from nainjaune_env.envs.gymnasium_env import SeatEnv
-from nainjaune_env.envs.learner import Pool
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
-from nainjaune_env.errors import AgentError, DealError, IllegalActionError, MissingLibraryError, RulesError
 from nainjaune_env.registry import game_names
-from tests.contract import helper
+from tests.support.contract import helper
 
 GAMES = game_names()
 
@@ -368,7 +368,7 @@ def test_what_is_hidden_reaches_nobody(game: str) -> None:
 def test_without_the_library_it_says_what_to_install() -> None:
     ask = (
         "import sys; sys.modules['stable_baselines3'] = None\n"
-        "from nainjaune_env.errors import MissingLibraryError\n"
+        "from nainjaune_env.core.errors import MissingLibraryError\n"
         "try:\n    import nainjaune_env.envs.sb3_vec_env\n"
         "except MissingLibraryError as error:\n    print(error)"
     )

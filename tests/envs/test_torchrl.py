@@ -19,9 +19,9 @@ from torchrl.modules import MaskedCategorical
 
 import nainjaune_env
 from nainjaune_env import Batch, game_names, get_game
+from nainjaune_env.core.errors import IllegalActionError
 from nainjaune_env.envs.registration import environment_id
-from nainjaune_env.errors import IllegalActionError
-from tests.contract import payoffs
+from tests.support.contract import payoffs
 
 # TorchRL warns of every PettingZoo but 1.24.3
 pytestmark = pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested using version:UserWarning")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from nainjaune_env import Batch
-from nainjaune_env.batch import loops_of
-from nainjaune_env.prng import streams
-from nainjaune_env.spec import Setup
-from tests.contract import all_setups
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import loops_of
+from tests.support.contract import all_setups
 
 
 @pytest.mark.parametrize("setup", all_setups())

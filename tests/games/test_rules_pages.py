@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from nainjaune_env.core.rules_docs import knob_table, preset_table
+from nainjaune_env.core.spec import GameSpec
 from nainjaune_env.registry import game_names, get_game
-from nainjaune_env.spec import GameSpec
-from nainjaune_env.tables import knob_table, preset_table
 
 ROOT = Path(__file__).resolve().parents[2]
 SPOTS = {

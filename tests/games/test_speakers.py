@@ -1,4 +1,4 @@
-"""What every game's speaker owes to the person it speaks to (`nainjaune_env.speech`), in every language."""
+"""What every game's speaker owes to the person it speaks to (`nainjaune_env.core.speech`), in every language."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nainjaune_env.batch import Batch, legal_actions
-from nainjaune_env.errors import IllegalActionError, RulesError
+from nainjaune_env.core.errors import IllegalActionError, RulesError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.speech import LANGUAGES, Speaker
+from nainjaune_env.engine.batch import Batch, legal_actions
 from nainjaune_env.registry import game_names, get_game
-from nainjaune_env.spec import Setup
-from nainjaune_env.speech import LANGUAGES, Speaker
-from tests.contract import any_setup, helper, single
-from tests.wordings import differences, texts_of
+from tests.support.contract import any_setup, helper, single
+from tests.support.wordings import differences, texts_of
 
 GAMES = pytest.mark.parametrize("game", game_names())
 

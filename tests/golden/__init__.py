@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.batch import Batch
-from nainjaune_env.prng import streams
-from nainjaune_env.record import Record
-from nainjaune_env.recorder import Recorder
+from nainjaune_env.core.prng import streams
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.records.record import Record
+from nainjaune_env.records.recorder import Recorder
 from nainjaune_env.registry import make_setup
 
 FOLDER = Path(__file__).resolve().parent

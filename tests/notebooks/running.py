@@ -6,7 +6,7 @@ import importlib.util
 from functools import cache
 from types import ModuleType
 
-from tests.source import ROOT
+from tests.support.source import ROOT
 
 FOLDER = ROOT / "notebooks"
 NOTEBOOKS = sorted(FOLDER.glob("[0-9]*.ipynb"))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.source import ROOT
+from tests.support.source import ROOT
 
 from .running import FOLDER, NOTEBOOKS, regenerate
 

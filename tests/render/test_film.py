@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from PIL import Image, ImageSequence
 
-from nainjaune_env import svg
-from nainjaune_env.errors import RulesError
+from nainjaune_env.core.errors import RulesError
+from nainjaune_env.render import svg
 from nainjaune_env.render.film import write_gif
 from nainjaune_env.render.raster import pixels
 

@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from nainjaune_env import svg
-from nainjaune_env.errors import MissingLibraryError, NainJauneError
-from nainjaune_env.render import raster
+from nainjaune_env.core.errors import MissingLibraryError, NainJauneError
+from nainjaune_env.render import raster, svg
 from nainjaune_env.render.raster import font_files, pixels, write_png
 
 PICTURE = svg.document(80, 40, "t", [svg.rect(0, 0, 80, 40, fill="#ff0000"), svg.rect(0, 0, 40, 40, fill="#0000ff")])

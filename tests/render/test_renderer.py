@@ -13,12 +13,12 @@ import pygame
 import pytest
 
 from nainjaune_env import game_names, get_game
-from nainjaune_env.batch import Batch
-from nainjaune_env.errors import DealError, MissingLibraryError, RulesError
-from nainjaune_env.prng import streams
+from nainjaune_env.core.errors import DealError, MissingLibraryError, RulesError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.render.raster import font_files
 from nainjaune_env.render.renderer import MODES, Renderer, render_modes
-from nainjaune_env.spec import Setup
 
 every_game = pytest.mark.parametrize("game", game_names())
 

@@ -10,7 +10,7 @@ import numpy as np
 import pygame
 import pytest
 
-from nainjaune_env.errors import MissingLibraryError, RulesError
+from nainjaune_env.core.errors import MissingLibraryError, RulesError
 from nainjaune_env.render.window import Window
 
 IMAGE = np.zeros((20, 30, 3), np.uint8)

@@ -13,12 +13,12 @@ from ray.rllib.env.multi_agent_env_runner import MultiAgentEnvRunner
 
 import nainjaune_env
 from nainjaune_env import Batch, game_names, get_game
+from nainjaune_env.core.errors import DealError, IllegalActionError, RulesError
+from nainjaune_env.core.prng import streams
 from nainjaune_env.envs.rllib import TableEnv
-from nainjaune_env.errors import DealError, IllegalActionError, RulesError
-from nainjaune_env.prng import streams
-from tests.contract import advance, all_setups, helper, payoffs, single
 from tests.envs.playing import play
 from tests.rllib.training import ppo
+from tests.support.contract import advance, all_setups, helper, payoffs, single
 
 PRESETS = [{"game": game, "preset": preset} for game in game_names() for preset in get_game(game).presets]
 every_preset = pytest.mark.parametrize("settings", PRESETS, ids=lambda settings: settings["preset"])

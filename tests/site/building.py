@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
-from tests.source import ROOT
+from tests.support.source import ROOT
 
 SITE = ROOT / "docs" / "site"
 PARTS = ("hooks.py", "docstrings.py", "ipynb.py", "reference.py", "extra.css")

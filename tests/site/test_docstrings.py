@@ -12,7 +12,7 @@ CODE = '''
 from nainjaune_env.batch import Batch
 
 class Table(Base):
-    """Like :class:`~nainjaune_env.spec.Setup`, not like :class:`Batch`; raises :class:`DealError` or :class:`ValueError`."""
+    """Like :class:`~nainjaune_env.core.spec.Setup`, not like :class:`Batch`; raises :class:`DealError` or :class:`ValueError`."""
 
     def reset(self):
         """Before :meth:`step`."""
@@ -29,8 +29,8 @@ def test_roles_become_links_and_one_that_names_nothing_is_warned_of(caplog: pyte
         text = [translated(obj.docstring.value, obj).strip() for obj in (module, table, table["reset"], table["step"])]
     assert text == [
         "A module; see `Table.step`.",  # no module of ours, so nothing to link to
-        "Like [`Setup`][nainjaune_env.spec.Setup], not like [`Batch`][nainjaune_env.batch.Batch]; "
-        "raises [`DealError`][nainjaune_env.errors.DealError] or `ValueError`.",
+        "Like [`Setup`][nainjaune_env.core.spec.Setup], not like [`Batch`][nainjaune_env.engine.batch.Batch]; "
+        "raises [`DealError`][nainjaune_env.core.errors.DealError] or `ValueError`.",
         "Before `step`.",
         "Not `leap`, but a `Stage` of `Table.stages`.",
     ]

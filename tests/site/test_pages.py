@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from tests.source import ROOT, SCRIPTS, sources
+from tests.support.source import ROOT, SCRIPTS, sources
 
 from .building import SITE, build
 

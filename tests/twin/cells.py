@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import get_game
-from nainjaune_env.spec import Setup
 
 from . import compare as nain_jaune
 from . import compare_batasaurus as batasaurus

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.batch import Batch, loops_of
-from nainjaune_env.games.nain_jaune.notation import action_of, setup_table
+from nainjaune_env.core.spec import Setup, Stage
+from nainjaune_env.engine.batch import Batch, loops_of
+from nainjaune_env.games.nain_jaune.records.setup_table import action_of, setup_table
 from nainjaune_env.games.nain_jaune.state import NOBODY, TABLE
-from nainjaune_env.spec import Setup, Stage
 
 from .mismatch import Mismatch, first_difference
 from .nain_jaune import DECK, PASS, POT_CARDS, SILENT, Knobs, TwinMatch, TwinRound, deck_of, rank_of, top_rank

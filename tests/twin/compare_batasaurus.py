@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.batch import Batch
-from nainjaune_env.games.batasaurus.notation import setup_table
-from nainjaune_env.spec import Setup, Stage
+from nainjaune_env.core.spec import Setup, Stage
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.games.batasaurus.records.setup_table import setup_table
 
 from .batasaurus import MEMORISE, Knobs, Trick, TwinGame
 from .mismatch import Mismatch, first_difference

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from nainjaune_env.games.batasaurus import chance, kernel, measures, outlook, painter, study, transcript
-from nainjaune_env.games.batasaurus.draw import draw
+from nainjaune_env.core.spec import GameSpec
+from nainjaune_env.games.batasaurus import chance, kernel
 from nainjaune_env.games.batasaurus.encode import layout
-from nainjaune_env.games.batasaurus.notation import ACTIONS
+from nainjaune_env.games.batasaurus.language.speaking import Speaker
+from nainjaune_env.games.batasaurus.records import write
+from nainjaune_env.games.batasaurus.records.setup_table import ACTIONS
+from nainjaune_env.games.batasaurus.research import advice, features, statistics
 from nainjaune_env.games.batasaurus.rules import PRESETS, check_match, compile_rules, single_round
-from nainjaune_env.games.batasaurus.speaker import Speaker
 from nainjaune_env.games.batasaurus.state import TABLE
-from nainjaune_env.spec import GameSpec
+from nainjaune_env.games.batasaurus.view import film
+from nainjaune_env.games.batasaurus.view.text import draw
 
 SPEC = GameSpec(
     name="batasaurus",
@@ -26,12 +29,12 @@ SPEC = GameSpec(
     layout=layout,
     check_match=check_match,
     single_round=single_round,
-    transcriber=transcript,
+    transcriber=write,
     chance=chance,
     draw=draw,
-    painter=painter,
-    measures=measures,
-    outlook=outlook,
-    study=study,
+    painter=film,
+    measures=statistics,
+    outlook=advice,
+    study=features,
     speaker=Speaker,
 )

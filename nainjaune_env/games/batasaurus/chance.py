@@ -1,6 +1,6 @@
 """What chance does before a game: who leads (B3.3), and under ``memory = glimpse`` where everybody's cards lie (B1.1).
 
-The module as a whole is the game's ``nainjaune_env.spec.Chance``.
+The module as a whole is the game's ``nainjaune_env.core.spec.Chance``.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
+from nainjaune_env.core.spec import Extent, Setup
 from nainjaune_env.games.batasaurus.encode import PERFECT
-from nainjaune_env.games.batasaurus.notation import setup_table
+from nainjaune_env.games.batasaurus.records.setup_table import setup_table
 from nainjaune_env.games.batasaurus.rules import KernelRules
-from nainjaune_env.spec import Extent, Setup
 
 __all__ = ["canonical", "describe", "draws", "extent", "name", "opening", "openings", "outcomes"]
 

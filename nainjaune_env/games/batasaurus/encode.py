@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.bits import write_flags
+from nainjaune_env.core.bits import write_flags
+from nainjaune_env.core.jit import inlined, jit
+from nainjaune_env.core.layout import Layout, Slot
 from nainjaune_env.games.batasaurus.state import MAX_SEATS, SEAT_BITS, SLOTS
-from nainjaune_env.jit import inlined, jit
-from nainjaune_env.layout import Layout, Slot
 
 ONE = np.int64(1)
 MEMORISING, TRICK, BATTLE = 0, 1, 2

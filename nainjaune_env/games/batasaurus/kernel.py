@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.bits import count, lowest
+from nainjaune_env.core.bits import count, lowest
+from nainjaune_env.core.jit import inlined, jit
+from nainjaune_env.core.prng import below
 from nainjaune_env.games.batasaurus.encode import BATTLE, MEMORISING, TRICK, encode
 from nainjaune_env.games.batasaurus.state import MAX_SEATS, SEAT_BITS, SLOTS, UNKNOWN
-from nainjaune_env.jit import inlined, jit
-from nainjaune_env.prng import below
 
 __all__ = [
     "asks", "deal", "encode", "force", "give", "legal", "payoffs", "redact", "resample", "resample_all", "start", "step",

@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from nainjaune_env.core.rules import Preset, Rules, knob
 from nainjaune_env.games.batasaurus.state import MAX_SEATS, SLOTS
-from nainjaune_env.spec import Preset, Rules, knob
 
 MEMORY = ("glimpse", "perfect")
 EXHAUSTED = ("split", "void")

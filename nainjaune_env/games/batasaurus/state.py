@@ -1,7 +1,7 @@
 """One table of Batasaurus as a record of numbers.
 
 A batch is a 1-D array of these records: cloning a table is copying a row. The fields ``rng``, ``seat`` and
-``stage`` are those that every game has (see ``nainjaune_env.spec``); the rest is this game's own.
+``stage`` are those that every game has (see ``nainjaune_env.core.spec``); the rest is this game's own.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TABLE_FIELDS: list[tuple[object, ...]] = [
     ("first", np.int16),  # seat that led the first trick
     ("leader", np.int16),  # seat that led this trick
     ("seat", np.int16),  # seat to act
-    ("stage", np.int16),  # see nainjaune_env.spec.Stage
+    ("stage", np.int16),  # see nainjaune_env.core.spec.Stage
     ("layout", np.uint8, (MAX_SEATS, SLOTS)),  # per seat and slot: the value dealt there, emptied or not; 0 no such slot
 ]
 

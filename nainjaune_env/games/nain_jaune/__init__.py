@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from nainjaune_env.games.nain_jaune import chance, kernel, measures, outlook, painter, study, transcript
-from nainjaune_env.games.nain_jaune.draw import draw
+from nainjaune_env.core.spec import GameSpec
+from nainjaune_env.games.nain_jaune import chance, kernel
 from nainjaune_env.games.nain_jaune.encode import layout
-from nainjaune_env.games.nain_jaune.notation import ACTIONS
+from nainjaune_env.games.nain_jaune.language.speaking import Speaker
+from nainjaune_env.games.nain_jaune.records import write
+from nainjaune_env.games.nain_jaune.records.setup_table import ACTIONS
+from nainjaune_env.games.nain_jaune.research import advice, features, statistics
 from nainjaune_env.games.nain_jaune.rules import PRESETS, check_match, compile_rules, single_round
-from nainjaune_env.games.nain_jaune.speaker import Speaker
 from nainjaune_env.games.nain_jaune.state import POTS, TABLE
-from nainjaune_env.spec import GameSpec
+from nainjaune_env.games.nain_jaune.view import film
+from nainjaune_env.games.nain_jaune.view.text import draw
 
 SPEC = GameSpec(
     name="nain_jaune",
@@ -26,12 +29,12 @@ SPEC = GameSpec(
     layout=layout,
     check_match=check_match,
     single_round=single_round,
-    transcriber=transcript,
+    transcriber=write,
     chance=chance,
     draw=draw,
     speaker=Speaker,
-    painter=painter,
-    measures=measures,
-    outlook=outlook,
-    study=study,
+    painter=film,
+    measures=statistics,
+    outlook=advice,
+    study=features,
 )

@@ -1,6 +1,6 @@
 """What chance does before a round: who deals (N4.4), and who is dealt what (N1.4).
 
-The module as a whole is the game's ``nainjaune_env.spec.Chance``.
+The module as a whole is the game's ``nainjaune_env.core.spec.Chance``.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
-from nainjaune_env.cards import DECK, RANKS, card_number, card_rank, cards_in
-from nainjaune_env.games.nain_jaune.notation import setup_table
+from nainjaune_env.core.cards import DECK, RANKS, card_number, card_rank, cards_in
+from nainjaune_env.core.spec import Extent, Setup
+from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.rules import BLOCKED, POT_CARDS, STRANDED, KernelRules
-from nainjaune_env.spec import Extent, Setup
 
 __all__ = ["canonical", "describe", "draws", "extent", "name", "opening", "openings", "outcomes"]
 

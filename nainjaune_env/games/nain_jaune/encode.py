@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.bits import SPREAD, write_flags, write_word
+from nainjaune_env.core.bits import SPREAD, write_flags, write_word
+from nainjaune_env.core.jit import inlined, jit
+from nainjaune_env.core.layout import Layout, Slot
 from nainjaune_env.games.nain_jaune.state import POTS, SEAT_BITS
-from nainjaune_env.jit import inlined, jit
-from nainjaune_env.layout import Layout, Slot
 
 ONE = np.int64(1)
 RANKS = 13

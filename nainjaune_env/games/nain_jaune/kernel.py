@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.bits import lowest
-from nainjaune_env.games.nain_jaune.deals import resample_all
+from nainjaune_env.core.bits import lowest
+from nainjaune_env.core.jit import inlined, jit
+from nainjaune_env.core.prng import below
+from nainjaune_env.games.nain_jaune.belief.deals import resample_all
+from nainjaune_env.games.nain_jaune.belief.resample import resample
 from nainjaune_env.games.nain_jaune.encode import PLANE, encode, pot_cards_in
-from nainjaune_env.games.nain_jaune.resample import resample
 from nainjaune_env.games.nain_jaune.state import MAX_SEATS, NOBODY, POT_LIMIT, POTS, SEAT_BITS
-from nainjaune_env.jit import inlined, jit
-from nainjaune_env.prng import below
 
 __all__ = [
     "asks", "deal", "encode", "force", "give", "legal", "payoffs", "redact", "resample", "resample_all", "start", "step",

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from nainjaune_env.cards import card_number, card_rank, card_set, cards_in
-from nainjaune_env.errors import RulesError
-from nainjaune_env.spec import Preset, Rules, knob
+from nainjaune_env.core.cards import card_number, card_rank, card_set, cards_in
+from nainjaune_env.core.errors import RulesError
+from nainjaune_env.core.rules import Preset, Rules, knob
 
 POT_CARDS = ("Td", "Jc", "Qs", "Kh", "7d")
 """The pot cards, in pot order (N1.2). The 7 of diamonds is the nain jaune."""
@@ -64,9 +64,7 @@ class NainJauneRules(Rules):
         "N2.4, N2.5",
         choices=DECLINE,
     )
-    blocked: str = knob(
-        "restart", "after a full circle without a card: a new lead, or the next rank up", "N2.6", choices=BLOCKED
-    )
+    blocked: str = knob("restart", "after a full circle without a card: a new lead, or the next rank up", "N2.6", choices=BLOCKED)
     payment: str = knob("cards", "what a loser pays the winner for each card left", "N3.2", choices=PAYMENT)
     stranded: str = knob("none", "what a loser adds to a pot whose card he still holds", "N3.3", choices=STRANDED)
     grand_opera: str = knob("first_turn", "what wins every pot", "N3.1", choices=GRAND_OPERA)
@@ -75,9 +73,7 @@ class NainJauneRules(Rules):
     )
     unannounced: int = knob(0, "pots' worth that a silent play costs", "N2.7", low=0)
     stake: int = knob(1, "multiplies every ante", "N2.1", low=1)
-    starting_stack: int | None = knob(
-        49, "chips at the start of a match; None is unlimited credit", "N4.1", low=1, optional=True
-    )
+    starting_stack: int | None = knob(49, "chips at the start of a match; None is unlimited credit", "N4.1", low=1, optional=True)
     end_on_default: bool = knob(False, "whether a seat that cannot pay in full ends the match", "N4.3")
     max_rounds: int | None = knob(None, "rounds after which a match ends; None is no limit", "N4.3", low=1, optional=True)
 
@@ -216,9 +212,7 @@ def compile_rules(rules: Any, players: int) -> KernelRules:
         max_rounds=int(rules.max_rounds or 0),
         pot_cards=cards,
         pot_set=card_set(cards),
-        pots_at=tuple(
-            sum(1 << pot for pot, card in enumerate(cards) if card_rank(card) == rank) for rank in range(TOP_RANK + 1)
-        ),
+        pots_at=tuple(sum(1 << pot for pot, card in enumerate(cards) if card_rank(card) == rank) for rank in range(TOP_RANK + 1)),
     )
 
 

@@ -1,8 +1,8 @@
 """One table of Nain Jaune as a record of numbers.
 
 A batch is a 1-D array of these records: cloning a table is copying a row. The fields ``rng``, ``seat`` and
-``stage`` are those that every game has (see ``nainjaune_env.spec``); the rest is this game's own.
-Sets of cards are 52 bits (``nainjaune_env.cards``), so a legal mask is a few operations on one word.
+``stage`` are those that every game has (see ``nainjaune_env.core.spec``); the rest is this game's own.
+Sets of cards are 52 bits (``nainjaune_env.core.cards``), so a legal mask is a few operations on one word.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ TABLE_FIELDS: list[tuple[object, ...]] = [
     ("cards", np.int16, (MAX_SEATS,)),  # per seat: how many cards it holds (`size` would be hidden by np.record.size)
     ("captor", np.int16, (POTS,)),  # per pot: the seat that captured it this round by its card, NOBODY
     ("seat", np.int16),  # seat to act
-    ("stage", np.int16),  # see nainjaune_env.spec.Stage
+    ("stage", np.int16),  # see nainjaune_env.core.spec.Stage
     ("need", np.int16),  # required rank 1..13; 0 = the seat has the lead
     ("last", np.int16),  # seat that played last; before the first card, the seat with the lead
     ("turns", np.int16),  # bit s set = seat s has ended a turn this round (N2.9)

@@ -13,13 +13,13 @@ from nainjaune_agents.advice import Advice, Adviser
 from nainjaune_agents.advice.adviser import COARSE, FIRST, HOPELESS
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import SearchAgent, rollouts_by
-from nainjaune_env.batch import Batch, legal_actions
-from nainjaune_env.errors import ConfigError, DealError, IllegalActionError
-from nainjaune_env.prng import RowStreams, streams
+from nainjaune_env.core.errors import ConfigError, DealError, IllegalActionError
+from nainjaune_env.core.prng import RowStreams, streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch, legal_actions
 from nainjaune_env.registry import make_setup
-from nainjaune_env.spec import Setup
-from tests.agents.positions import small, turns
-from tests.contract import helper
+from tests.support.contract import helper
+from tests.support.positions import small, turns
 from tests.test_agent import untrained
 
 DJECO = make_setup("nain_jaune", "djeco", 3)

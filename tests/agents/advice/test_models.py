@@ -7,9 +7,9 @@ import pytest
 from nainjaune_agents.advice.models import STRONG, in_seats, players, seated, usual_model
 from nainjaune_agents.heuristics import heuristics, yardstick
 from nainjaune_agents.zoo import Shelf
-from nainjaune_env.errors import AgentError
+from nainjaune_env.core.errors import AgentError
 from nainjaune_env.registry import game_names, make_setup
-from tests.toy import toy
+from tests.support.toy import toy
 
 SETUP = make_setup("nain_jaune", "djeco", 4)
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.source import ROOT
+from tests.support.source import ROOT
 
 PAGE = (ROOT / "docs" / "advise.md").read_text(encoding="utf-8")
 

@@ -18,18 +18,18 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import rollouts_by
 from nainjaune_env.agent import Agent, Turn
-from nainjaune_env.batch import Batch
-from nainjaune_env.errors import AgentError, RulesError
-from nainjaune_env.measure import columns
-from nainjaune_env.prng import RowStreams
+from nainjaune_env.analysis.stat_hook import columns
+from nainjaune_env.analysis.stats import measures_of
+from nainjaune_env.core.errors import AgentError, RulesError
+from nainjaune_env.core.prng import RowStreams
+from nainjaune_env.core.spec import Setup, Stage
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.determinize import draw_worlds
 from nainjaune_env.registry import make_setup
-from nainjaune_env.spec import Setup, Stage
-from nainjaune_env.tallies import measures_of
-from nainjaune_env.worlds import draw_worlds
-from tests.agents.positions import small, stirred, turns
-from tests.source import ROOT
+from tests.support.positions import small, stirred, turns
+from tests.support.source import ROOT
+from tests.support.toy import toy
 from tests.test_agent import untrained
-from tests.toy import toy
 
 SETUPS = [
     make_setup("nain_jaune", "djeco", 3),
@@ -107,7 +107,7 @@ def test_a_round_comes_to_what_it_does_ply_by_ply(setup: Setup) -> None:
 @both
 def test_agents_that_are_asked_play_as_they_would_by_themselves(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
     """Networks here and there; what is drawn at a table comes from its world's generator, decision by decision."""
-    monkeypatch.setattr("nainjaune_agents.quick_net.fast_dtype", lambda: torch.float32)
+    monkeypatch.setattr("nainjaune_agents.nets.quick_net.fast_dtype", lambda: torch.float32)
     worlds, actions = worlds_of(setup, 4, tables=2, each=2)
     for agents in minds(setup)[2:]:
         found = Playouts(setup, agents).outcomes(worlds, actions)

@@ -9,8 +9,8 @@ import pytest
 
 from nainjaune_agents.advice import Advice, columns_of
 from nainjaune_agents.advice.reasons import clear, why
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
-from nainjaune_env.spec import Setup
 
 GAME = get_game("nain_jaune")
 SETUP: Setup = GAME.setup()
@@ -44,8 +44,10 @@ CAPTURED, RECEIVED, PAID, STRANDED = 1, 3, 4, 5
 def test_a_reason_is_what_the_difference_comes_from() -> None:
     one = advice(
         {
-            ("payoff", 0): (4.13, 0.4), ("chips", CAPTURED): (7.2, 0.3),
-            ("chips", PAID): (-1.6, 0.1), ("chips", RECEIVED): (-1.5, 0.2),
+            ("payoff", 0): (4.13, 0.4),
+            ("chips", CAPTURED): (7.2, 0.3),
+            ("chips", PAID): (-1.6, 0.1),
+            ("chips", RECEIVED): (-1.5, 0.2),
         },
         {("captured", 4): (1.0, 0.64), ("captured", 1): (1.0, 0.99), ("out", 0): (0.05, 0.2)},
     )
@@ -63,8 +65,10 @@ def test_a_reason_is_what_the_difference_comes_from() -> None:
 def test_what_noise_explains_is_no_reason() -> None:
     one = advice(
         {
-            ("payoff", 0): (4.0, 0.4), ("chips", CAPTURED): (3.0, 1.6),
-            ("chips", PAID): (0.04, 0.01), ("chips", RECEIVED): (0.9, 0.2),
+            ("payoff", 0): (4.0, 0.4),
+            ("chips", CAPTURED): (3.0, 1.6),
+            ("chips", PAID): (0.04, 0.01),
+            ("chips", RECEIVED): (0.9, 0.2),
         },
         {("captured", 4): (0.9, 0.5)},
     )

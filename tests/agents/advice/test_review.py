@@ -12,14 +12,14 @@ import pytest
 from nainjaune_agents.advice import Adviser
 from nainjaune_agents.advice.decisions import decision, decisions
 from nainjaune_agents.advice.review import Decision, Pick, Total, pick, review, with_mistakes
-from nainjaune_agents.advice.reviewed import CSV_HEAD, costliest, csv_text, plain, review_text
+from nainjaune_agents.advice.review_report import CSV_HEAD, costliest, csv_text, plain, review_text
 from nainjaune_agents.arena.matches import record_matches
 from nainjaune_agents.loading import load_agent
-from nainjaune_env.errors import RecordError
-from nainjaune_env.record import Record
+from nainjaune_env.core.errors import RecordError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.records.record import Record
 from nainjaune_env.registry import make_setup
-from nainjaune_env.spec import Setup
-from tests.agents.positions import small
+from tests.support.positions import small
 
 SETUP = small(4, max_rounds=3, decline="entry")
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import nainjaune_agents.advice as room
 from nainjaune_agents.advice.texts import TEXTS
-from nainjaune_env.speech import LANGUAGES
-from tests.wordings import differences, texts_of
+from nainjaune_env.core.speech import LANGUAGES
+from tests.support.wordings import differences, texts_of
 
 
 def test_every_text_is_there_in_every_language() -> None:

@@ -13,14 +13,14 @@ import pytest
 from nainjaune_agents.arena import duplicate
 from nainjaune_agents.arena.duplicate import Duplicate, chunks
 from nainjaune_agents.heuristics import heuristics
-from nainjaune_env.batch import Batch
-from nainjaune_env.cuda import compiler
-from nainjaune_env.errors import DeviceError, MissingLibraryError
-from nainjaune_env.prng import streams
-from nainjaune_env.spec import Setup
+from nainjaune_env.core.errors import DeviceError, MissingLibraryError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.cuda import compiler
 from tests.agents.arena.scripted import Chance, First, Last
-from tests.agents.positions import small
-from tests.contract import all_setups
+from tests.support.contract import all_setups
+from tests.support.positions import small
 
 
 def play_by_hand(setup: Setup, state: int, seats: list[Any]) -> tuple[list[int], int]:

@@ -11,12 +11,12 @@ from nainjaune_agents.arena import matches
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.matches import record_matches
 from nainjaune_agents.heuristics import heuristics
-from nainjaune_env.errors import RulesError
-from nainjaune_env.prng import streams
-from nainjaune_env.record import format_record, verify_record
+from nainjaune_env.core.errors import RulesError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.records.record import format_record, verify_record
 from nainjaune_env.registry import make_setup
 from tests.agents.arena.scripted import First, Last
-from tests.agents.positions import small
+from tests.support.positions import small
 
 
 def named(*names: str) -> list[Any]:

@@ -9,11 +9,11 @@ import pytest
 
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.heuristics import RandomAgent
-from nainjaune_env.batch import Batch
-from nainjaune_env.errors import AgentError, IllegalActionError
-from nainjaune_env.prng import RowStreams, streams
+from nainjaune_env.core.errors import AgentError, IllegalActionError
+from nainjaune_env.core.prng import RowStreams, streams
+from nainjaune_env.engine.batch import Batch
 from tests.agents.arena.scripted import Answers, Chance, First, Last
-from tests.agents.positions import small
+from tests.support.positions import small
 
 
 def rngs(count: int) -> list[np.random.Generator]:

@@ -11,9 +11,9 @@ from nainjaune_agents.arena import timing
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.arena.timing import Timed
 from nainjaune_env.agent import Memories
-from nainjaune_env.batch import Batch
+from nainjaune_env.engine.batch import Batch
 from tests.agents.arena.scripted import Chance, First
-from tests.agents.positions import small
+from tests.support.positions import small
 
 
 class Remembers(First):

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.arena.duplicate import Duplicate, Edge
-from nainjaune_agents.arena.ratings import rate
-from nainjaune_agents.arena.statistics import Moments
 from nainjaune_agents.arena.tournament import Result, tournament
 from nainjaune_agents.heuristics import heuristics
-from nainjaune_env.errors import AgentError
+from nainjaune_agents.stats.intervals import Moments
+from nainjaune_agents.stats.ratings import rate
+from nainjaune_env.core.errors import AgentError
 from tests.agents.arena.scripted import Chance, First, Last
-from tests.agents.positions import small
+from tests.support.positions import small
 
 
 @pytest.fixture(scope="module")

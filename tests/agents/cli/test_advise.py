@@ -14,10 +14,10 @@ from nainjaune_agents.arena.matches import record_matches
 from nainjaune_agents.cli.advise import FIELDS
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
-from nainjaune_env.record import write_records
+from nainjaune_env.records.record import write_records
 from nainjaune_env.registry import make_setup
-from tests.agents.positions import small
-from tests.source import ROOT
+from tests.support.positions import small
+from tests.support.source import ROOT
 
 HAND = "A 2 3 3 5 7♦ 8 9 10 10 V♣ D"
 

@@ -11,8 +11,8 @@ import pytest
 from nainjaune_agents.arena.matches import record_matches
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
-from nainjaune_env.record import write_records
-from tests.agents.positions import small
+from nainjaune_env.records.record import write_records
+from tests.support.positions import small
 
 
 @pytest.fixture(scope="module")

@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
 from nainjaune_agents.cli.main import COMMANDS, main
 from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
 from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.zoo import shelf
 from nainjaune_env.games import DEFAULT_GAME
-from nainjaune_env.record import read_records
-from tests.agents.positions import small
-from tests.agents.test_checkpoint import make
+from nainjaune_env.records.record import read_records
+from tests.agents.nets.test_checkpoint import make
+from tests.support.positions import small
 
 ROOT = Path(__file__).parents[3]
 TINY = ["--set=tables=32", "--set=hidden=[8]", "--set=critic_hidden=[8]", "--set=eval_every=0", "--set=threads=1"]
@@ -243,9 +243,7 @@ def test_keys_lists_the_configuration(capfd: pytest.CaptureFixture[str]) -> None
         ("c.yaml --out c.yaml/a", r"Not a directory|File exists"),
     ],
 )
-def test_trainings_errors_are_a_sentence_and_leave_nothing(
-    words: str, says: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_trainings_errors_are_a_sentence_and_leave_nothing(words: str, says: str, capfd: pytest.CaptureFixture[str]) -> None:
     """So that the same command, put right, can be given again."""
     Path("c.yaml").write_text("players: 3\n", encoding="utf-8")
     status, out, err = nainjaune(capfd, "train", *words.split())

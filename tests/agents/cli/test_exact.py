@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.arena.tournament import tournament
-from nainjaune_agents.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_agents.cli import exact as module
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.exact import exact_agents, tree
@@ -24,11 +23,12 @@ from nainjaune_agents.exact.response import Exploitability, exploitability
 from nainjaune_agents.exact.tree import build_tree
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent, setup_of_runs
+from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_agents.zoo import shelf
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
-from nainjaune_env.spec import Setup
 from tests.agents.arena.scripted import Chance
-from tests.agents.test_checkpoint import make
+from tests.agents.nets.test_checkpoint import make
 
 GAME = "--preset batasaurus --players 2 --set memory=perfect"
 
@@ -254,9 +254,7 @@ def test_solve_prints_every_size(capfd: pytest.CaptureFixture[str]) -> None:
         (GAME + " --set dinosaurs=3 --out file", r"File exists|Not a directory"),
     ],
 )
-def test_errors_are_a_sentence(
-    words: str, says: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_errors_are_a_sentence(words: str, says: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tree, "MOST_OPENINGS", 1000)  # or it would take a while
     Path("file").write_text("", encoding="utf-8")
     status, _, err = exact(capfd, words)

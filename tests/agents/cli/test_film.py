@@ -15,14 +15,14 @@ from nainjaune_agents.arena.matches import record_round
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
 from nainjaune_env import game_names, get_game
-from nainjaune_env.batch import Batch
-from nainjaune_env.prng import streams
-from nainjaune_env.record import verify_record, write_records
-from nainjaune_env.recorder import Recorder
+from nainjaune_env.core.prng import streams
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.records.record import verify_record, write_records
+from nainjaune_env.records.recorder import Recorder
 from nainjaune_env.registry import make_setup
 from nainjaune_env.render.raster import font_files
-from tests.recorded import play
-from tests.svg_boxes import texts
+from tests.support.recorded import play
+from tests.support.svg_boxes import texts
 
 
 @pytest.fixture(scope="module")

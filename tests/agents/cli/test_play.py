@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_env.games import DEFAULT_GAME
-from nainjaune_env.record import read_records
-from tests.agents.positions import small
-from tests.agents.test_checkpoint import make
-from tests.source import ROOT
+from nainjaune_env.records.record import read_records
+from tests.agents.nets.test_checkpoint import make
+from tests.support.positions import small
+from tests.support.source import ROOT
 
 
 @pytest.fixture(autouse=True)
@@ -28,9 +28,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def play(
-    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str, typed: str = ""
-) -> tuple[int, str, str]:
+def play(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str, typed: str = "") -> tuple[int, str, str]:
     """The exit status, what was printed, and what went to stderr, where ``typed`` is the whole input."""
     monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
     status = main(["play", "--pace=0", *words.split()])
@@ -140,9 +138,7 @@ def test_rules_without_an_end_are_played_by_rounds(capfd: pytest.CaptureFixture[
         ("--records file/mine.jsonl", r"File exists|Not a directory"),
     ],
 )
-def test_errors_are_a_sentence(
-    words: str, says: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_errors_are_a_sentence(words: str, says: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     Path("file").write_text("shopping list\n", encoding="utf-8")
     status, out, err = play(capfd, monkeypatch, words)
     assert (status, out) == (1, "")

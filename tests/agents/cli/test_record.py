@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from nainjaune_agents.cli import record as command
-from nainjaune_env.record import show_record, write_records
+from nainjaune_env.records.record import show_record, write_records
 from nainjaune_env.registry import make_setup
-from tests.recorded import play
+from tests.support.recorded import play
 
 
 def nainjaune_record(*words: str) -> int:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from nainjaune_agents.cli.main import main
-from tests.agents.positions import small
 from tests.agents.trainers.test_ppo import run_in, tiny
 from tests.agents.zoo.boxes import put
+from tests.support.positions import small
 
 
 def nainjaune(capfd: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:

@@ -14,20 +14,20 @@ import torch
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.cuda import nets
 from nainjaune_agents.cuda.players import Players
-from nainjaune_agents.cuda.rollouts import NetRollouts, RuleRollouts, rollouts_there
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.net_agent import NetAgent
-from nainjaune_agents.networks import PolicyValueNet
+from nainjaune_agents.nets.modules import PolicyValueNet
+from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.sampling import greedy_row
 from nainjaune_agents.search import rollouts_by
+from nainjaune_agents.search.gpu_rollouts import NetRollouts, RuleRollouts, rollouts_there
 from nainjaune_agents.trainers import expert
-from nainjaune_env.batch import Batch
-from nainjaune_env.errors import AgentError
-from nainjaune_env.prng import RowStreams, streams
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.prng import RowStreams, streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.determinize import generator_states
 from nainjaune_env.registry import make_setup
-from nainjaune_env.spec import Setup
-from nainjaune_env.worlds import generator_states
 
 CLASSIC = make_setup(None, "classic", 3)
 GLIMPSE = make_setup(None, "batasaurus", 2)
@@ -86,13 +86,13 @@ def test_who_draws_has_a_generator_for_each_table(random: bool) -> None:
 
 @pytest.mark.parametrize("stochastic", [False, True])
 def test_rollouts_by_a_network_are_those_of_the_cpu(stochastic: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nainjaune_agents.quick_net.fast_dtype", lambda: torch.float32)
+    monkeypatch.setattr("nainjaune_agents.nets.quick_net.fast_dtype", lambda: torch.float32)
     monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())  # the one in bfloat16 rounds not as the other
     host = batch(CLASSIC, "cpu", 3)
     agent = untrained(CLASSIC, stochastic=stochastic)
     rollouts = rollouts_there(agent, CLASSIC)
     assert isinstance(rollouts, NetRollouts)
-    monkeypatch.setattr("nainjaune_agents.cuda.rollouts.ROWS", 5)
+    monkeypatch.setattr("nainjaune_agents.search.gpu_rollouts.ROWS", 5)
     found = rollouts.values(host.tables, host.legal)
     assert found.tolist() == rollouts_by(agent, CLASSIC).values(host.tables, host.legal).tolist()
 
@@ -137,7 +137,7 @@ def test_labels_are_those_of_the_cpu(rollouts: str, monkeypatch: pytest.MonkeyPa
     """The same decisions, chosen by the same generator, and for each action the same rounds in the same worlds."""
     monkeypatch.setattr(expert, "check_device", lambda name: name)
     monkeypatch.setattr(PolicyValueNet, "to", lambda self, _: self)
-    monkeypatch.setattr("nainjaune_agents.quick_net.fast_dtype", lambda: torch.float32)
+    monkeypatch.setattr("nainjaune_agents.nets.quick_net.fast_dtype", lambda: torch.float32)
     monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
     found = []
     for device in ("cuda", "cpu"):

@@ -13,18 +13,19 @@ from unittest.mock import patch
 
 import numpy as np
 
-from nainjaune_agents.arena import duplicate, ratings, sequential
+from nainjaune_agents.arena import duplicate
 from nainjaune_agents.arena.play import play_out
-from nainjaune_agents.arena.sequential import SequentialTest, versus
 from nainjaune_agents.arena.tournament import tournament
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import SearchAgent, rollouts_by
+from nainjaune_agents.stats import ratings, sequential
+from nainjaune_agents.stats.sequential import SequentialTest, versus
 from nainjaune_env.agent import Turn
-from nainjaune_env.batch import Batch
-from nainjaune_env.prng import streams
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
-from nainjaune_env.spec import Setup
 
 TABLES: dict[str, tuple[str, int, dict[str, Any]]] = {
     "classic": ("classic", 4, {}),
@@ -69,7 +70,7 @@ def search(setup: Setup, device: str) -> dict[str, Any]:
         agent = load_agent(name, setup)
         options: dict[str, Any] = {}
         if device == "cuda":
-            from nainjaune_agents.cuda import rollouts as there
+            from nainjaune_agents.search import gpu_rollouts as there
 
             rollouts = there.rollouts_there(agent, setup)
             options = {"draw": rollouts.draw, "at_once": 12}
@@ -109,7 +110,7 @@ def everything(device: str) -> dict[str, Any]:
     found: dict[str, Any] = {name: play(setup, device) for name, setup in setups().items()}
     found["arena"] = compare(make_setup(None, "djeco", 2), device)
     for name in ("classic", "skip", "known cards"):
-        with patch("nainjaune_agents.cuda.rollouts.COUNTED", 2) if device == "cuda" else nullcontext():  # in three goes
+        with patch("nainjaune_agents.search.gpu_rollouts.COUNTED", 2) if device == "cuda" else nullcontext():  # in three goes
             found[f"search, {name}"] = search(setups()[name], device)
     return found
 

@@ -12,12 +12,12 @@ from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
-from nainjaune_env.batch import Batch
-from nainjaune_env.prng import streams
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.determinize import draw_worlds
 from nainjaune_env.registry import make_setup
-from nainjaune_env.spec import Setup
-from nainjaune_env.worlds import draw_worlds
-from tests.cuda.test_gpu import why_not
+from tests.engine.cuda.test_gpu import why_not
 
 from .playing import everything, setups
 
@@ -62,7 +62,7 @@ def test_a_network_plays_as_on_the_cpu_but_for_rounding() -> None:
 @pytest.mark.parametrize("preset", ["classic", "djeco", "batasaurus"])
 def test_20000_worlds_are_those_of_the_cpu(preset: str) -> None:
     """Where deals are counted in floating point too: a draw meets a bound to one part in 10^15 next to never."""
-    from nainjaune_agents.cuda.rollouts import rollouts_there
+    from nainjaune_agents.search.gpu_rollouts import rollouts_there
 
     setup = _played_into(preset)
     batch, draws = Batch(setup, 2000, seed=3), streams(1, 2000)

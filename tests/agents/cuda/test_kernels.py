@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.heuristics import rules_of_thumb
-from nainjaune_env.jit import JIT_ENABLED
+from nainjaune_env.core.jit import JIT_ENABLED
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import game_names, get_game
-from nainjaune_env.spec import Setup
-from tests.cuda.test_kernels import CONSTANT_MEMORY, constant_bytes
+from tests.engine.cuda.test_kernels import CONSTANT_MEMORY, constant_bytes
 
 pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed (the extra 'cuda')"),
@@ -24,19 +24,19 @@ pytestmark = [
 def _without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     import numba.cuda.dispatcher
 
-    from tests.cuda import compiling
+    from tests.engine.cuda import compiling
 
     monkeypatch.setattr(numba.cuda.dispatcher, "get_current_device", compiling.stand_in_device)
-    monkeypatch.setattr("nainjaune_env.cuda.device.find_cuda", compiling.StandIn)
+    monkeypatch.setattr("nainjaune_env.engine.cuda.device.find_cuda", compiling.StandIn)
 
 
 def all_kernels(setup: Setup) -> tuple[dict[tuple[str, tuple[int, int]], str], set[str]]:
     """What every kernel compiles to, by name and compute capability, and the names of those that there are."""
-    from nainjaune_agents.cuda import rollouts
     from nainjaune_agents.cuda.players import Players
-    from tests.cuda.compiling import Compiled, CompilesOnly, kernels_in
+    from nainjaune_agents.search import gpu_rollouts
+    from tests.engine.cuda.compiling import Compiled, CompilesOnly, kernels_in
 
-    class Rollouts(CompilesOnly, rollouts.RuleRollouts):
+    class Rollouts(CompilesOnly, gpu_rollouts.RuleRollouts):
         pass
 
     class Seated(CompilesOnly, Players):
@@ -65,7 +65,7 @@ def all_kernels(setup: Setup) -> tuple[dict[tuple[str, tuple[int, int]], str], s
 @pytest.mark.usefixtures("_without_a_gpu")
 @pytest.mark.parametrize("game", game_names())
 def test_every_kernel_compiles_to_ptx_for_the_gpus_it_is_meant_for(game: str) -> None:
-    from tests.cuda.compiling import CAPABILITIES
+    from tests.engine.cuda.compiling import CAPABILITIES
 
     compiled, kernels = all_kernels(get_game(game).setup())
     assert compiled.keys() == {(name, capability) for name in kernels for capability in CAPABILITIES}

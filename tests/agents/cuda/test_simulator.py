@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from tests.cuda.test_simulator import simulated
+from tests.engine.cuda.test_simulator import simulated
 
 from .playing import everything
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from nainjaune_agents.exact.tree import Openings, Tree
-from nainjaune_env.batch import Batch
+from nainjaune_env.engine.batch import Batch
 
 
 def taken(tree: Tree, leaf: int) -> list[list[int]]:

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.batch import Batch, legal_actions
-from nainjaune_env.spec import Setup
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch, legal_actions
 
 Policy = Callable[[Batch], dict[int, float]]
 """Probabilities of actions at a batch of one table."""

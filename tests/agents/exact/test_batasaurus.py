@@ -15,9 +15,9 @@ from nainjaune_agents.exact import exact_agents, solver
 from nainjaune_agents.exact.batasaurus import ExactAgent, Solution, patterns, solve, solved
 from nainjaune_agents.heuristics import RandomAgent
 from nainjaune_env.agent import Predictable, Turn
-from nainjaune_env.batch import Batch
-from nainjaune_env.errors import AgentError, RulesError
-from nainjaune_env.prng import streams
+from nainjaune_env.core.errors import AgentError, RulesError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
 
 from . import fractions_only as slow

@@ -9,10 +9,10 @@ from nainjaune_agents.exact.batasaurus import solve
 from nainjaune_agents.exact.cfr import cfr_plus
 from nainjaune_agents.exact.response import exploitability
 from nainjaune_agents.exact.tree import Openings, build_tree, collect_openings
-from nainjaune_env.batch import Batch
-from nainjaune_env.errors import AgentError
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
-from nainjaune_env.spec import Setup
 
 
 def perfect(dinosaurs: int, players: int = 2) -> Setup:

@@ -16,10 +16,10 @@ from nainjaune_agents.exact.response import exploitability, values
 from nainjaune_agents.exact.tree import Openings, Tree, build_tree, collect_openings
 from nainjaune_agents.heuristics import RandomAgent
 from nainjaune_env.agent import Agent, Turn
-from nainjaune_env.batch import Batch
-from nainjaune_env.errors import AgentError
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
-from nainjaune_env.spec import Setup
 from tests.agents.arena.scripted import Answers, Chance, Last
 
 RNG = np.random.default_rng(0)

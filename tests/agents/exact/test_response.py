@@ -13,10 +13,10 @@ from nainjaune_agents.exact.batasaurus import ExactAgent, solve
 from nainjaune_agents.exact.policy import tabular
 from nainjaune_agents.exact.response import best_response, exploitability, follow, value_to_first, values
 from nainjaune_agents.exact.tree import Openings, Tree, build_tree, collect_openings
-from nainjaune_env.batch import Batch
-from nainjaune_env.errors import AgentError
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
-from nainjaune_env.spec import Setup
 from tests.agents.arena.scripted import Last
 
 from .recursion import Policy, Recursion, highest, lowest, uniform

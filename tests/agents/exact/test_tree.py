@@ -13,12 +13,12 @@ import pytest
 from nainjaune_agents.exact import tree as module
 from nainjaune_agents.exact.response import exploitability
 from nainjaune_agents.exact.tree import Openings, begun_by, build_tree, collect_openings, plies_of
-from nainjaune_env.batch import Batch
-from nainjaune_env.errors import NainJauneError, TreeError
-from nainjaune_env.prng import streams
+from nainjaune_env.core.errors import NainJauneError, TreeError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
-from nainjaune_env.spec import Setup
-from tests.agents.positions import small
+from tests.support.positions import small
 
 from .lines import replayed
 

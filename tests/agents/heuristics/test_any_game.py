@@ -9,10 +9,10 @@ import pytest
 
 from nainjaune_agents.heuristics import RandomAgent, heuristics
 from nainjaune_env.agent import Agent, Turn
-from nainjaune_env.batch import Batch, legal_actions
+from nainjaune_env.engine.batch import Batch, legal_actions
 from nainjaune_env.registry import game_names, get_game
-from tests.agents.positions import asked, is_legal
-from tests.contract import all_setups
+from tests.support.contract import all_setups
+from tests.support.positions import asked, is_legal
 
 
 @pytest.mark.parametrize("setup", all_setups())

@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.heuristics import heuristics, modifiers
 from nainjaune_agents.heuristics.batasaurus import NAMES, Forgetful, choose, infer, play
-from nainjaune_agents.net_agent import NetAgent
-from nainjaune_agents.networks import PolicyValueNet
+from nainjaune_agents.nets.modules import PolicyValueNet
+from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_env.agent import Agent, Memories, Turn
-from nainjaune_env.batch import Batch, legal_actions
-from nainjaune_env.errors import AgentError
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch, legal_actions
 from nainjaune_env.games.batasaurus import SPEC
 from nainjaune_env.games.batasaurus.encode import BATTLE, MEMORISING
 from nainjaune_env.games.batasaurus.kernel import MEMORISE
-from nainjaune_env.games.batasaurus.notation import setup_table
-from nainjaune_env.spec import Setup
-from tests.agents.positions import asked, stirred
+from nainjaune_env.games.batasaurus.records.setup_table import setup_table
+from tests.support.positions import asked, stirred
 
 GAME = "batasaurus"
 RULES = list(NAMES)

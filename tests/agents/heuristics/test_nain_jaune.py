@@ -13,14 +13,14 @@ from nainjaune_agents.heuristics import heuristics, modifiers
 from nainjaune_agents.heuristics.nain_jaune import NAMES, Inattentive, choose
 from nainjaune_agents.loading import load_agent
 from nainjaune_env.agent import Memories, Turn
-from nainjaune_env.batch import Batch, legal_actions
-from nainjaune_env.cards import DECK, RANKS, cards_in
-from nainjaune_env.errors import AgentError
+from nainjaune_env.core.cards import DECK, RANKS, cards_in
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch, legal_actions
 from nainjaune_env.games.nain_jaune import SPEC
-from nainjaune_env.games.nain_jaune.notation import setup_table
+from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
-from nainjaune_env.spec import Setup
-from tests.agents.positions import asked, turns
+from tests.support.positions import asked, turns
 
 GAME = "nain_jaune"
 SETUPS = [

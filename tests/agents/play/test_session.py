@@ -13,11 +13,11 @@ import pytest
 from nainjaune_agents.play.session import Session
 from nainjaune_agents.play.table import PersonsTable
 from nainjaune_agents.play.terminal import CLEAR
-from nainjaune_env.record import Record, verify_record
+from nainjaune_env.core.speech import LANGUAGES
+from nainjaune_env.records.record import Record, verify_record
 from nainjaune_env.registry import game_names, get_game
-from nainjaune_env.speech import LANGUAGES
 from tests.agents.play.typist import Typist, persons_table, session
-from tests.contract import helper
+from tests.support.contract import helper
 
 GAMES = pytest.mark.parametrize("game", game_names())
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.play.table import PersonsTable
-from nainjaune_env.batch import Batch
-from nainjaune_env.errors import IllegalActionError, RecordError, RulesError
-from nainjaune_env.record import verify_record
-from nainjaune_env.recorder import Recorder
+from nainjaune_env.core.errors import IllegalActionError, RecordError, RulesError
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.records.record import verify_record
+from nainjaune_env.records.recorder import Recorder
 from nainjaune_env.registry import game_names, get_game, make_setup
 from tests.agents.play.typist import persons_table
 

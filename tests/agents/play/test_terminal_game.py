@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from nainjaune_agents.cli.main import main
-from nainjaune_env.record import read_records
+from nainjaune_env.records.record import read_records
 
 PATIENCE = 120.0
 """Seconds until a text must have come: on a machine that has compiled nothing yet, much goes by before the first."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from nainjaune_agents.play.texts import TEXTS, any_language
+from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.registry import game_names, get_game
-from nainjaune_env.speech import LANGUAGES
 from tests.agents.play.typist import persons_table
-from tests.wordings import differences, texts_of
+from tests.support.wordings import differences, texts_of
 
 COMMANDS = ("help", "quit", "undo", "last", "table", "confirm")
 LISTS = ("yes", *(f"{command}_words" for command in COMMANDS))

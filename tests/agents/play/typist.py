@@ -26,9 +26,7 @@ class Typist(Terminal):
     def __init__(self, answers: Iterable[str], *, screen: bool = False, **options: Any) -> None:
         self.left: Iterator[str] = iter(answers)
         self.asked: list[str] = []
-        super().__init__(
-            out=Screen() if screen else io.StringIO(), inp=io.StringIO(), environment={}, read=self._type, **options
-        )
+        super().__init__(out=Screen() if screen else io.StringIO(), inp=io.StringIO(), environment={}, read=self._type, **options)
 
     def _type(self, prompt: str) -> str:
         self.asked.append(prompt)

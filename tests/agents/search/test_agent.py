@@ -13,20 +13,20 @@ from numpy.typing import NDArray
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.net_agent import NetAgent
+from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.search import SearchAgent, rollouts_by, searching
 from nainjaune_agents.search.agent import Sums, better_half, schedule
 from nainjaune_agents.search.rollouts import compiled_for
 from nainjaune_env.agent import Agent, Turn
-from nainjaune_env.batch import Batch, legal_actions
-from nainjaune_env.errors import AgentError
-from nainjaune_env.prng import RowStreams, streams
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.prng import RowStreams, streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch, legal_actions
 from nainjaune_env.registry import game_names, make_setup
-from nainjaune_env.spec import Setup
-from tests.agents.positions import is_legal, small, turns
-from tests.contract import helper
+from tests.support.contract import helper
+from tests.support.positions import is_legal, small, turns
+from tests.support.toy import toy
 from tests.test_agent import untrained
-from tests.toy import toy
 
 PERFECT = make_setup("batasaurus", None, 3, memory="perfect")
 SETUPS = [make_setup("nain_jaune", "djeco", 3), small(4), PERFECT]

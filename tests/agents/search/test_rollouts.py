@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.arena.timing import Timed
 from nainjaune_agents.heuristics import heuristics
-from nainjaune_agents.quick_net import QuickNet
+from nainjaune_agents.nets.quick_net import QuickNet
 from nainjaune_agents.search.rollouts import BatchedRollouts, CompiledRollouts, ScoredRollouts, rollouts_by
 from nainjaune_env.agent import Agent, Turn
-from nainjaune_env.batch import Batch, legal_actions
-from nainjaune_env.prng import streams
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch, legal_actions
 from nainjaune_env.registry import make_setup
-from nainjaune_env.spec import Setup
-from tests.agents.positions import small
-from tests.contract import payoffs
+from tests.support.contract import payoffs
+from tests.support.positions import small
 from tests.test_agent import untrained
 
 PERFECT = make_setup("batasaurus", None, 3, memory="perfect")

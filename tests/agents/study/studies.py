@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from nainjaune_agents.loading import load_agent
+from nainjaune_agents.study.action_values import Worth
 from nainjaune_agents.study.files import write_study
 from nainjaune_agents.study.playing import Plan
-from nainjaune_agents.study.worth import Worth
-from nainjaune_env.spec import Setup
-from tests.agents.positions import small
+from nainjaune_env.core.spec import Setup
+from tests.support.positions import small
 
 NAMES = ("lowest", "random")
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from nainjaune_agents.study.arrays import KINDS, spelled
 from nainjaune_agents.study.columns import decision_columns, option_columns, round_columns
-from tests.contract import all_setups
+from tests.support.contract import all_setups
 
 
 def test_sets_are_spelled_in_order() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from nainjaune_agents.study.columns import AGENT, SEARCHED, Source, decision_columns, round_columns
-from nainjaune_env.spec import Setup
-from tests.contract import all_setups
+from nainjaune_env.core.spec import Setup
+from tests.support.contract import all_setups
 
 
 @pytest.mark.parametrize("setup", all_setups())

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from nainjaune_env.registry import make_setup
-from tests.source import ROOT
+from tests.support.source import ROOT
 
 from .studies import study
 

@@ -16,9 +16,9 @@ from nainjaune_agents.study import files
 from nainjaune_agents.study.columns import decision_columns, option_columns, round_columns
 from nainjaune_agents.study.files import DECISIONS, OPTIONS, ROUNDS, about, write_study
 from nainjaune_agents.study.playing import play
-from nainjaune_env.errors import ConfigError
+from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.registry import make_setup
-from tests.agents.positions import small
+from tests.support.positions import small
 
 from .studies import plan_of, study
 

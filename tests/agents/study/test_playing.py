@@ -11,13 +11,13 @@ import pytest
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.matches import record_matches
 from nainjaune_agents.loading import load_agent
+from nainjaune_agents.study.action_values import Worth
 from nainjaune_agents.study.playing import Chunk, Plan, Stream, play
-from nainjaune_agents.study.worth import Worth
-from nainjaune_env.errors import AgentError, ConfigError, RecordError, RulesError
-from nainjaune_env.prng import streams
+from nainjaune_env.core.errors import AgentError, ConfigError, RecordError, RulesError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
-from nainjaune_env.spec import Setup
-from tests.agents.positions import small
+from tests.support.positions import small
 
 GAMES = [small(), make_setup("batasaurus", players=2)]
 

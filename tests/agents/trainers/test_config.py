@@ -13,7 +13,7 @@ import yaml
 from nainjaune_agents.trainers import get_trainer, trainer_names
 from nainjaune_agents.trainers.config import apply_settings, at_least, build, describe, option, read_yaml, settle
 from nainjaune_agents.trainers.schedule import anneal
-from nainjaune_env.errors import ConfigError, NainJauneError, RulesError
+from nainjaune_env.core.errors import ConfigError, NainJauneError, RulesError
 
 
 @dataclass(frozen=True)

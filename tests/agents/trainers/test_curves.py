@@ -9,7 +9,7 @@ from torch.utils.tensorboard import SummaryWriter
 
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.trainers.curves import read_curve
-from nainjaune_env.errors import ConfigError
+from nainjaune_env.core.errors import ConfigError
 
 
 @pytest.fixture
@@ -27,9 +27,7 @@ def run(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize(
-    ("along", "axis"), [("decisions", [200, 400, 600]), ("seconds", [4, 8, 12]), ("iterations", [2, 4, 6])]
-)
+@pytest.mark.parametrize(("along", "axis"), [("decisions", [200, 400, 600]), ("seconds", [4, 8, 12]), ("iterations", [2, 4, 6])])
 def test_a_curve_is_what_was_logged(run: Path, along: str, axis: list[float]) -> None:
     curve = read_curve(run, "eval/edge", along)
     assert curve.name == "some"

@@ -13,24 +13,24 @@ import torch
 
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.play import play_out
-from nainjaune_agents.chance import For, generator
-from nainjaune_agents.checkpoint import Checkpoint, load_checkpoint
 from nainjaune_agents.exact.policy import tabular
 from nainjaune_agents.exact.response import exploitability
 from nainjaune_agents.exact.tree import build_tree
 from nainjaune_agents.heuristics import RandomAgent, heuristics
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.net_agent import NetAgent
-from nainjaune_agents.networks import masked_log_softmax
+from nainjaune_agents.nets.checkpoint import Checkpoint, load_checkpoint
+from nainjaune_agents.nets.modules import masked_log_softmax
+from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.search import SearchAgent, rollouts_by
+from nainjaune_agents.seeds import For, generator
 from nainjaune_agents.trainers.config import build, read_yaml
 from nainjaune_agents.trainers.deep_monte_carlo import METRICS, Config, Rollout, Trainer, train
 from nainjaune_agents.trainers.ppo import EVAL_SEED
 from nainjaune_agents.trainers.run import Run
 from nainjaune_env.agent import Turn
-from nainjaune_env.batch import Batch, legal_actions
-from nainjaune_env.errors import CheckpointError, NainJauneError
-from nainjaune_env.prng import streams
+from nainjaune_env.core.errors import CheckpointError, NainJauneError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.engine.batch import Batch, legal_actions
 from tests.agents.trainers.test_ppo import same
 
 ROOT = Path(__file__).parents[3]

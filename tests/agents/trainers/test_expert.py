@@ -19,10 +19,10 @@ import torch
 
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.play import play_out
-from nainjaune_agents.checkpoint import Checkpoint, load_checkpoint
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.net_agent import NetAgent
+from nainjaune_agents.nets.checkpoint import Checkpoint, load_checkpoint
+from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.trainers import expert
 from nainjaune_agents.trainers.config import build, read_yaml
 from nainjaune_agents.trainers.expert import LABELS, METRICS, Config, Trainer, entropy, soft_cross_entropy, targets, train
@@ -30,11 +30,11 @@ from nainjaune_agents.trainers.labels import Labels, all_labels
 from nainjaune_agents.trainers.ppo import EVAL_SEED
 from nainjaune_agents.trainers.run import Run
 from nainjaune_env.agent import Turn
-from nainjaune_env.batch import Batch, legal_actions
-from nainjaune_env.cards import cards_in
-from nainjaune_env.errors import CheckpointError, ConfigError, LabelsError, NainJauneError
-from tests.agents.positions import stirred
-from tests.contract import helper
+from nainjaune_env.core.cards import cards_in
+from nainjaune_env.core.errors import CheckpointError, ConfigError, LabelsError, NainJauneError
+from nainjaune_env.engine.batch import Batch, legal_actions
+from tests.support.contract import helper
+from tests.support.positions import stirred
 
 ROOT = Path(__file__).parents[3]
 TINY = {

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.trainers.labels import Labels, all_labels, load_labels, save_labels
-from nainjaune_env.errors import LabelsError
+from nainjaune_env.core.errors import LabelsError
 from nainjaune_env.registry import make_setup
 
 SETUP = make_setup("nain_jaune", "djeco", 3)

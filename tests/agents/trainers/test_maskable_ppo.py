@@ -19,20 +19,20 @@ from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
 from stable_baselines3.common.vec_env import VecMonitor
 
 from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.net_agent import NetAgent, load_net_agent
+from nainjaune_agents.nets.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
+from nainjaune_agents.nets.net_agent import NetAgent, load_net_agent
 from nainjaune_agents.trainers import ppo
 from nainjaune_agents.trainers.config import build, read_yaml
 from nainjaune_agents.trainers.maskable_ppo import METRICS, Config, Trainer, ended_rounds, payoff_spread, train
 from nainjaune_agents.trainers.run import Run
 from nainjaune_agents.trainers.sb3 import DuplicateEvalCallback, ModelAgent, NetPolicy
 from nainjaune_env.agent import Memories
-from nainjaune_env.batch import Batch
+from nainjaune_env.core.errors import CheckpointError, ConfigError, IllegalActionError, NainJauneError
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
-from nainjaune_env.errors import CheckpointError, ConfigError, IllegalActionError, NainJauneError
 from tests.agents.trainers.test_ppo import iteration_at, same, wait_for
 
 ROOT = Path(__file__).parents[3]

@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.arena.play import play_out
-from nainjaune_agents.net_agent import NetAgent
+from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.ppo import Config, Trainer
 from nainjaune_env.agent import Agent, Memories
-from nainjaune_env.batch import Batch
-from nainjaune_env.prng import streams
-from nainjaune_env.spec import Setup
-from tests.toy import kernel, toy
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
+from tests.support.toy import kernel, toy
 
 TABLES = 400
 

@@ -12,15 +12,15 @@ import torch
 from numpy.typing import NDArray
 
 from nainjaune_agents.arena.play import play_out
-from nainjaune_agents.checkpoint import FILE_NAME, load_checkpoint
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.trainers.collecting import LEARNER, Rollout
+from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
+from nainjaune_agents.trainers.checkpointing import begin_from
 from nainjaune_agents.trainers.ppo import Config, Trainer
-from nainjaune_agents.trainers.state import begin_from
+from nainjaune_agents.trainers.rollout import LEARNER, Rollout
 from nainjaune_env.agent import Turn
-from nainjaune_env.batch import Batch
-from nainjaune_env.errors import AgentError, CheckpointError
-from nainjaune_env.prng import streams
+from nainjaune_env.core.errors import AgentError, CheckpointError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.engine.batch import Batch
 from tests.agents.trainers.test_ppo import run_in, same, tiny, trainer_of
 
 SETUPS: list[dict[str, Any]] = [

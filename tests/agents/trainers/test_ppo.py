@@ -20,22 +20,22 @@ import torch
 
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.play import play_out
-from nainjaune_agents.chance import For, generator
-from nainjaune_agents.checkpoint import FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.heuristics import heuristics
-from nainjaune_agents.net_agent import NetAgent, load_net_agent
-from nainjaune_agents.networks import masked_log_softmax
-from nainjaune_agents.trainers.chains import Chains
-from nainjaune_agents.trainers.collecting import Rollout
+from nainjaune_agents.nets.checkpoint import FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
+from nainjaune_agents.nets.modules import masked_log_softmax
+from nainjaune_agents.nets.net_agent import NetAgent, load_net_agent
+from nainjaune_agents.seeds import For, generator
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.ppo import METRICS, Config, Trainer, minibatches, train
+from nainjaune_agents.trainers.rollout import Rollout
 from nainjaune_agents.trainers.run import Run
-from nainjaune_env.batch import Batch, legal_actions
-from nainjaune_env.errors import CheckpointError
-from nainjaune_env.prng import streams
-from tests.agents.positions import stirred
-from tests.contract import helper
+from nainjaune_agents.trainers.sequences import Chains
+from nainjaune_env.core.errors import CheckpointError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.engine.batch import Batch, legal_actions
+from tests.support.contract import helper
+from tests.support.positions import stirred
 
 ROOT = Path(__file__).parents[3]
 TINY = {"tables": 64, "hidden": [16], "critic_hidden": [16], "eval_every": 0, "threads": 1, "minibatch": 256, "iterations": 6}

@@ -13,12 +13,12 @@ from typing import Any
 import pytest
 import yaml
 
-from nainjaune_agents.checkpoint import FILE_NAME, load_checkpoint
+from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
 from nainjaune_agents.trainers import run as module
 from nainjaune_agents.trainers.run import Run, carry_out
-from nainjaune_env.errors import CheckpointError, ConfigError
-from tests.agents.positions import small
-from tests.agents.test_checkpoint import make
+from nainjaune_env.core.errors import CheckpointError, ConfigError
+from tests.agents.nets.test_checkpoint import make
+from tests.support.positions import small
 
 
 @dataclass(frozen=True)

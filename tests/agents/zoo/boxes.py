@@ -7,13 +7,13 @@ from typing import Any
 
 import torch
 
-from nainjaune_agents.checkpoint import save_checkpoint
-from nainjaune_agents.common_layout import common_layout
-from nainjaune_agents.networks import PolicyValueNet
+from nainjaune_agents.nets.checkpoint import save_checkpoint
+from nainjaune_agents.nets.common_layout import common_layout
+from nainjaune_agents.nets.modules import PolicyValueNet
 from nainjaune_agents.zoo import Card, Rating, save_card
-from nainjaune_env.files import digest
-from nainjaune_env.spec import Setup
-from tests.agents.test_checkpoint import make
+from nainjaune_env.core.atomic_files import digest
+from nainjaune_env.core.spec import Setup
+from tests.agents.nets.test_checkpoint import make
 
 RATING = Rating(field="lowest", preset="classic", players=3, knobs={"max_rounds": 2}, mean=0.5, ci95=0.1, deals=50, seed=9)
 

@@ -1,4 +1,4 @@
-"""Batasaurus' part of the contract tests: what is hidden, and what the seats' numbers are (see `tests.contract`)."""
+"""Batasaurus' part of the contract tests: what is hidden, and what the seats' numbers are (see `tests.support.contract`)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.games.batasaurus.encode import MEMORISING
 from nainjaune_env.games.batasaurus.kernel import MEMORISE
 from nainjaune_env.games.batasaurus.state import UNKNOWN
-from nainjaune_env.spec import Setup
 
 PER_SEAT = ("slots", "held", "cards", "pile", "shown", "hidden", "layout")
 SEAT_NUMBERS = ("first", "leader", "seat")

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_env.batch import Batch
-from nainjaune_env.errors import RulesError
+from nainjaune_env.core.errors import RulesError
+from nainjaune_env.core.spec import Setup, Stage
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.batasaurus import SPEC, kernel
 from nainjaune_env.games.batasaurus.encode import BATTLE, MEMORISING, TRICK
 from nainjaune_env.games.batasaurus.kernel import MEMORISE
-from nainjaune_env.games.batasaurus.notation import setup_table
+from nainjaune_env.games.batasaurus.records.setup_table import setup_table
 from nainjaune_env.games.batasaurus.state import UNKNOWN
-from nainjaune_env.spec import Setup, Stage
 
 
 def perfect(players: int, dinosaurs: int = 12, **knobs: Any) -> Setup:

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.batch import Batch
+from nainjaune_env.core.spec import Setup, Stage
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.nain_jaune import SPEC
-from nainjaune_env.games.nain_jaune.notation import setup_table
-from nainjaune_env.spec import Setup, Stage
+from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from tests.twin.compare import ACTION, Comparer
 from tests.twin.nain_jaune import DECK, HAND_SIZES, PASS, TwinRound
 

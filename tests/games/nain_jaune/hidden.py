@@ -1,4 +1,4 @@
-"""Nain Jaune's part of the contract tests: what is hidden, and what the seats' numbers are (see `tests.contract`)."""
+"""Nain Jaune's part of the contract tests: what is hidden, and what the seats' numbers are (see `tests.support.contract`)."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.games.nain_jaune import kernel
 from nainjaune_env.games.nain_jaune.chance import deck
 from nainjaune_env.games.nain_jaune.state import NOBODY
-from nainjaune_env.spec import Setup
 
 PER_SEAT = ("hand", "played", "stack", "before", "void", "cards")
 SEAT_NUMBERS = ("captor", "seat", "last", "dealer", "winner")

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nainjaune_env.batch import Batch
+from nainjaune_env.core.prng import streams
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.nain_jaune import SPEC
-from nainjaune_env.games.nain_jaune.notation import action_of, setup_table
+from nainjaune_env.games.nain_jaune.records.setup_table import action_of, setup_table
 from nainjaune_env.games.nain_jaune.state import POT_LIMIT
-from nainjaune_env.prng import streams
-from tests.contract import any_setup
+from tests.support.contract import any_setup
 from tests.twin.cells import all_cells, setup_of
 
 from .both import deal, plain, play

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from nainjaune_env.errors import RulesError
+from nainjaune_env.core.errors import RulesError
 from nainjaune_env.games.nain_jaune import SPEC
 
 from .both import Played, deal, plain, play

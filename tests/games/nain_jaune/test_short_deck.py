@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from nainjaune_env.batch import Batch
-from nainjaune_env.cards import DECK, cards_in
-from nainjaune_env.errors import DealError, RulesError
+from nainjaune_env.core.cards import DECK, cards_in
+from nainjaune_env.core.errors import DealError, RulesError
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.nain_jaune import SPEC
-from nainjaune_env.games.nain_jaune.notation import setup_table
+from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 
 
 def test_n1_7_a_short_deck_is_cut_from_the_full_one() -> None:

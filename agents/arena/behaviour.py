@@ -1,0 +1,131 @@
+"""What the hero and the field of a duplicate tournament did, measured on the very deals that the edge is from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.analysis.stat_hook import SHARE, Measure, columns
+from nainjaune_env.analysis.stats import tally
+from nainjaune_env.core.spec import Setup
+
+from ..stats.ratio_estimate import Estimate, Ratios
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One number of a measure, as the hero had it, the field, and the one beyond the other."""
+
+    measure: Measure
+    part: str
+    """Which of the measure's parts; empty where it has none."""
+    hero: Estimate
+    """The hero's, in every seat in turn."""
+    field: Estimate
+    """What the field had by itself, in the same seats on the same deals."""
+    difference: Estimate
+
+
+def general_measures(setup: Setup) -> tuple[Measure, ...]:
+    """What can be measured of any game: by the payoffs alone."""
+    unit = setup.game.unit
+    distances = ("first", *(f"+{places}" for places in range(1, setup.players)))
+    return (
+        Measure("payoff", "Payoff", f"{unit.capitalize()} a round.", unit, "payoff"),
+        Measure("best", "Best result", "Rounds in which no seat got more; a round that k seats share counts 1/k.", SHARE, "best"),
+        Measure(
+            "payoff_by_distance",
+            "Payoff by seat",
+            f"{unit.capitalize()} a round, by how many places the seat came after the one that acted first.",
+            unit,
+            "payoff_by_distance",
+            parts=distances,
+        ),
+    )
+
+
+class Measured:
+    """The measures of one hero in one field, summed up deal by deal; constant memory."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+        self.measures = general_measures(setup)
+        n = setup.players
+        # columns of what is counted: 1, then what any game has, then the game's own tally
+        places = {"payoff": range(1, 2), "best": range(2, 3), "payoff_by_distance": range(3, 3 + n)}
+        self._own = 3 + n
+        game = setup.game.measures
+        if game is not None:
+            self.measures += game.MEASURES
+            for name in game.TALLY.names or ():
+                places[name] = range(self._own + columns(game.TALLY, name)[0], self._own + columns(game.TALLY, name)[-1] + 1)
+        self._of: list[tuple[Measure, str]] = []
+        above: list[int] = []
+        below: list[int] = []
+        for measure in self.measures:
+            counts = places[measure.counts]
+            per = range(1) if measure.per is None else places[measure.per]
+            self._of += [(measure, part) for part in measure.parts or ("",)]
+            above += counts
+            below += per if len(per) == len(counts) else [per[0]] * len(counts)
+        self._above, self._below = np.array(above), np.array(below)
+        self.ratios = Ratios(len(above))
+
+    def add(self, payoff: NDArray[np.int64], leader: NDArray[np.int64], tallies: NDArray[np.int64] | None) -> None:
+        """Take in D deals: payoffs ``(D, n+1, n)``, hero in each seat in turn and last the field alone; who acted first ``(D,)``.
+
+        ``tallies (2D, C)`` are the game's own counts of each deal, summed over the hero's seats and over the field's, in turn.
+        """
+        deals, n = len(payoff), self.setup.players
+        numbers = np.empty((self._own + (0 if tallies is None else tallies.shape[1]), 2, deals))
+        best = payoff == payoff.max(axis=2, keepdims=True)
+        shared = best / best.sum(axis=2, keepdims=True)
+        seats = np.arange(n)
+        at_distance = (leader[:, None] + seats) % n
+        numbers[0] = 1
+        for side, (won, of) in enumerate(((payoff[:, seats, seats], shared[:, seats, seats]), (payoff[:, n], shared[:, n]))):
+            numbers[1, side] = won.mean(axis=1)
+            numbers[2, side] = of.mean(axis=1)
+            numbers[3 : 3 + n, side] = np.take_along_axis(won, at_distance, axis=1).T
+        if tallies is not None:
+            np.divide(tallies.reshape(deals, 2, -1).transpose(2, 1, 0), n, out=numbers[self._own :])
+        values = np.empty((len(self._above), 4, deals))
+        values[:, 0::2] = numbers[self._above]
+        values[:, 1::2] = numbers[self._below]
+        self.ratios.add(values)
+
+    def figures(self) -> Iterator[Figure]:
+        """Every number of every measure, in order."""
+        for pair, (measure, part) in enumerate(self._of):
+            share = measure.unit == SHARE
+            hero, field = self.ratios.first(pair, share=share), self.ratios.second(pair, share=share)
+            yield Figure(measure, part, hero, field, self.ratios.difference(pair))
+
+
+class Counting:
+    """Counts what is done on duplicate deals, from the deals and the actions taken."""
+
+    def __init__(self, setup: Setup, dealt: NDArray[Any]) -> None:
+        """``dealt (D,)`` are tables before any ply; each is played with the hero in each seat in turn, and then by the field."""
+        n, deals = setup.players, np.arange(len(dealt))
+        self.setup = setup
+        self._dealt = dealt
+        self._which = np.repeat(deals, n + 1)
+        self._actions: list[NDArray[np.int8]] = []
+        rows = np.full((len(dealt), n + 1, n), -1)
+        rows[:, np.arange(n), np.arange(n)] = 2 * deals[:, None]
+        rows[:, n] = 2 * deals[:, None] + 1
+        self._rows = rows.reshape(-1, n)
+
+    def stepped(self, actions: NDArray[np.int64]) -> None:
+        """These actions ``(D * (n + 1),)`` have been taken."""
+        self._actions.append(actions.astype(np.int8))
+
+    def tallies(self) -> NDArray[np.int64]:
+        """As :meth:`Measured.add` takes them, once all is played."""
+        actions = np.array(self._actions, np.int8).reshape(-1, len(self._which))
+        return tally(self.setup, self._dealt, actions, self._rows, 2 * len(self._dealt), which=self._which)

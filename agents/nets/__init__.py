@@ -1,0 +1,1 @@
+"""Networks, their checkpoints, and the agents that play by them."""

@@ -1,0 +1,183 @@
+"""Charts of figures with their intervals, as SVG that stands in a page of HTML and takes its colours from there.
+
+Classes are the page's: ``c0``, ``c1`` … colour what belongs to an agent, ``own`` is a field by itself.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from nainjaune_env.analysis.stat_hook import SHARE
+from nainjaune_env.render.svg import fit
+
+from ..stats.ratio_estimate import Estimate
+from .format_ci import written
+from .html import Attribute, Markup, joined, tag
+
+WIDTHS = {"third": 320, "half": 492, "wide": 670, "full": 1010}
+"""Widths of what stands in a panel of a third of the page, half of it, two thirds, and all."""
+COLOURS = 8
+"""As many agents have a colour of their own."""
+SIZE = 11
+ROW = 22
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One figure of one agent."""
+
+    agent: str
+    colour: int
+    """The agent's number."""
+    estimate: Estimate
+    own: bool = False
+    """Whether it is the field's own figure."""
+
+    @property
+    def shade(self) -> str:
+        """The classes that colour it."""
+        return f"c{self.colour % COLOURS}" + (" own" if self.own else "")
+
+
+Parts = Sequence[tuple[str, Sequence[Bar]]]
+"""Labels, each with a bar an agent."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """From figures to places along an axis."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def __call__(self, value: float) -> float:
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+
+    def ticks(self) -> list[float]:
+        """Four to eight round figures."""
+        step = 10 ** math.floor(math.log10((self.high - self.low) / 4))
+        step *= next((times for times in (5, 2) if (self.high - self.low) / (step * times) >= 3.5), 1)
+        return [k * step for k in range(math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9) + 1)]
+
+
+def scale_of(bars: Iterable[Bar], start: float, end: float) -> Scale:
+    """An axis with room for all intervals, and for 0."""
+    ends = [0.0]
+    for bar in bars:
+        if bar.estimate.known:
+            half = 0 if math.isnan(bar.estimate.ci95) else bar.estimate.ci95
+            ends += [bar.estimate.mean - half if bar.estimate.mean < 0 else bar.estimate.mean, bar.estimate.mean + half]
+    low, high = min(ends), max(ends)
+    return Scale(low, high, start, end) if high > low else Scale(0, 1, start, end)
+
+
+def rows(bars: Sequence[Bar], unit: str, *, signed: bool = False) -> Markup:
+    """A row a figure: name, bar, number."""
+    return parted_rows([("", bars)], unit, signed=signed, width=WIDTHS["third"], names=True)
+
+
+def parted_rows(parts: Parts, unit: str, *, signed: bool = False, width: int = WIDTHS["half"], names: bool = False) -> Markup:
+    """The same in parts, each with its label on the left; or with the agents' ``names`` there."""
+    left, right = (0.3 * width, 0.3 * width) if names else (100, 110)
+    everything = [bar for _, bars in parts for bar in bars]
+    scale = scale_of(everything, left + 8, width - right - 8)
+    gap = 0 if len(parts) == 1 else 8
+    height = sum(len(bars) * ROW + gap for _, bars in parts) + 4
+    drawn: list[Markup] = [_line(scale(0), 0, scale(0), height, "zero")]
+    y = gap / 2 + 2
+    for label, bars in parts:
+        if not names:
+            drawn.append(_text(left, y + len(bars) * ROW / 2 + 4, fit(label, left, SIZE), anchor="end"))
+        for bar in bars:
+            middle = y + ROW / 2
+            if names:
+                drawn.append(_text(left, middle + 4, fit(bar.agent, left, SIZE), anchor="end"))
+            drawn.append(_bar(bar, unit, signed, scale, middle, across=True, thick=ROW - 9))
+            drawn.append(_text(width, middle + 4, written(bar.estimate, unit, signed=signed), "number", anchor="end"))
+            y += ROW
+        y += gap
+    return _svg(width, height, drawn)
+
+
+def columns(parts: Parts, unit: str, *, signed: bool = False, width: int = WIDTHS["third"]) -> Markup:
+    """A column a figure, in groups with their labels below."""
+    left, top, height, foot = 44, 10, 190, 20
+    scale = scale_of([bar for _, bars in parts for bar in bars], height - foot, top)
+    drawn: list[Markup] = []
+    for tick in scale.ticks():
+        drawn.append(_line(left, scale(tick), width, scale(tick), "zero" if abs(tick) < 1e-12 else "grid"))
+        drawn.append(_text(left - 6, scale(tick) + 4, _tick(tick, unit), "axis", anchor="end"))
+    group = (width - left) / len(parts)
+    for number, (label, bars) in enumerate(parts):
+        middle = left + (number + 0.5) * group
+        drawn.append(_text(middle, height - 4, label, "axis", anchor="middle"))
+        step = min(0.86 * group / max(len(bars), 1), 22)
+        for k, bar in enumerate(bars):
+            place = middle + (k - (len(bars) - 1) / 2) * step
+            drawn.append(_bar(bar, unit, signed, scale, place, across=False, thick=0.84 * step))
+    return _svg(width, height, drawn)
+
+
+def _bar(bar: Bar, unit: str, signed: bool, scale: Scale, place: float, *, across: bool, thick: float) -> Markup:
+    """A bar from 0 with the whisker of its interval, along x or (not ``across``) along y, around ``place`` on the other axis."""
+    if not bar.estimate.known:
+        return Markup("")
+    zero, end = scale(0), scale(bar.estimate.mean)
+    near, far = min(zero, end), max(zero, end)
+    side = place - thick / 2
+    x, y, wide, high = (near, side, far - near, thick) if across else (side, near, thick, far - near)
+    told = f"{bar.agent}: {written(bar.estimate, unit, signed=signed)}"
+    parts = [
+        tag("title", {}, told),
+        tag("rect", {"class": bar.shade, "x": x, "y": y, "width": max(wide, 0.5), "height": max(high, 0.5)}),
+    ]
+    if bar.estimate.ci95 > 0:  # not where it is nan
+        ends = (scale(max(bar.estimate.mean - bar.estimate.ci95, scale.low)), scale(bar.estimate.mean + bar.estimate.ci95))
+        cap = min(3.0, thick / 3)
+        if across:
+            d = f"M{ends[0]:.1f} {place:.1f}H{ends[1]:.1f}" + "".join(f"M{e:.1f} {place - cap:.1f}v{2 * cap:.1f}" for e in ends)
+        else:
+            d = f"M{place:.1f} {ends[0]:.1f}V{ends[1]:.1f}" + "".join(f"M{place - cap:.1f} {e:.1f}h{2 * cap:.1f}" for e in ends)
+        parts.append(tag("path", {"class": "whisker", "d": d}))
+    return tag("g", {}, *parts)
+
+
+def dots(entries: Sequence[tuple[str, Estimate]], unit: str, *, width: int = 520) -> Markup:
+    """A row an estimate: a label, a dot with its interval, the number; coloured by whether it is above 0 or below."""
+    left, right = 0.38 * width, 0.22 * width
+    scale = scale_of([Bar("", 0, estimate) for _, estimate in entries], left + 12, width - right - 12)
+    height = len(entries) * ROW + 4
+    drawn = [_line(scale(0), 0, scale(0), height, "zero")]
+    for k, (label, estimate) in enumerate(entries):
+        middle = 2 + (k + 0.5) * ROW
+        drawn.append(_text(left, middle + 4, fit(label, left, SIZE), anchor="end"))
+        drawn.append(_text(width, middle + 4, written(estimate, unit, signed=True), "number", anchor="end"))
+        shade = {1: "gain", -1: "loss", 0: "open"}[estimate.sign]
+        if not math.isnan(estimate.ci95):
+            drawn.append(
+                _line(scale(estimate.mean - estimate.ci95), middle, scale(estimate.mean + estimate.ci95), middle, f"{shade} span")
+            )
+        drawn.append(tag("circle", {"class": shade, "cx": scale(estimate.mean), "cy": middle, "r": 4.5}))
+    return _svg(width, height, drawn)
+
+
+def _tick(value: float, unit: str) -> str:
+    return (f"{100 * value:.4g} %" if unit == SHARE else f"{value:.4g}").replace("-", "−")
+
+
+def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Markup:
+    return tag("line", {"class": kind, "x1": x1, "y1": y1, "x2": x2, "y2": y2})
+
+
+def _text(x: float, y: float, content: str, kind: str | None = None, *, anchor: str) -> Markup:
+    place: dict[str, Attribute] = {"class": kind, "x": x, "y": y, "text-anchor": anchor, "font-size": SIZE}
+    return tag("text", place, content)
+
+
+def _svg(width: float, height: float, children: Iterable[Markup]) -> Markup:
+    frame: dict[str, Attribute] = {"viewBox": f"0 0 {width:g} {height:g}", "width": width, "height": height, "role": "img"}
+    return tag("svg", frame, joined(*children))

@@ -1,0 +1,76 @@
+"""A tournament's result in sentences."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from ..arena.duplicate import Edge
+from ..arena.tournament import Result
+from ..stats.ratio_estimate import Estimate
+from .format_ci import written
+from .naming import short_names
+
+
+def estimate(edge: Edge) -> Estimate:
+    """An edge as a figure with its interval."""
+    return Estimate(edge.mean, edge.ci95)
+
+
+def headline(result: Result) -> str:
+    """Who is stronger, in a line."""
+    best = strongest(result)
+    names = dict(zip(result.agents, short_names(result.agents), strict=True))
+    if best is not None:
+        others = [names[agent] for agent in result.agents if agent != best]
+        return (
+            f"{names[best]} is stronger than {others[0]}"
+            if len(others) == 1
+            else f"{names[best]} is the strongest of {len(names)}"
+        )
+    if len(names) == 2:
+        return " and ".join(names.values()) + " are not told apart"
+    return f"None of {len(names)} is stronger than all others"
+
+
+def strongest(result: Result) -> str | None:
+    """The agent that is :func:`stronger` than every other, if there is one."""
+    for agent in result.agents:
+        if all(stronger(result, agent, other) for other in result.agents if other != agent):
+            return agent
+    return None
+
+
+def stronger(result: Result, one: str, other: str) -> bool:
+    """Whether ``one`` gains in a field of ``other``, and ``other`` loses in a field of ``one``, intervals and all."""
+    return estimate(result.edge(one, other)).sign > 0 and estimate(result.edge(other, one)).sign < 0
+
+
+def sentences(result: Result) -> list[str]:
+    """What can be said of each pair: the strongest and whoever comes nearest to it first."""
+    names = dict(zip(result.agents, short_names(result.agents), strict=True))
+    best = strongest(result)
+
+    def order(pair: tuple[str, str]) -> tuple[bool, float]:
+        return best not in pair, abs(result.edge(*pair).mean) + abs(result.edge(*pair[::-1]).mean)
+
+    return [_pair(result, names, *pair) for pair in sorted(combinations(result.agents, 2), key=order)]
+
+
+def _pair(result: Result, names: dict[str, str], one: str, other: str) -> str:
+    if stronger(result, other, one):
+        one, other = other, one
+    there, back = estimate(result.edge(one, other)), estimate(result.edge(other, one))
+    unit = result.setup.game.unit
+    figures = (
+        f"{names[one]} makes {written(there, unit, signed=True)} {unit} a round in a field of {names[other]}, "
+        f"{names[other]} {written(back, unit, signed=True)} in a field of {names[one]}"
+    )
+    if stronger(result, one, other):
+        what = f"{names[one]} is stronger than {names[other]}"
+    elif there.sign > 0 and back.sign > 0:
+        what = f"{names[one]} and {names[other]} each gain in a field of the other"
+    elif there.sign < 0 and back.sign < 0:
+        what = f"{names[one]} and {names[other]} each lose in a field of the other"
+    else:
+        what = f"{result.deals:,} deals do not tell {names[one]} and {names[other]} apart"
+    return f"{what}: {figures}."

@@ -1,0 +1,26 @@
+"""Figures with their intervals as text."""
+
+from __future__ import annotations
+
+import math
+
+from nainjaune_env.analysis.stat_hook import SHARE
+
+from ..stats.ratio_estimate import Estimate
+
+UNKNOWN = "—"
+"""For what the deals say nothing of."""
+
+
+def written(estimate: Estimate, unit: str, *, signed: bool = False) -> str:
+    """``+0.25 ± 0.04``; shares in per cent. The interval has two digits, and the figure as many decimals, at most three."""
+    if not estimate.known:
+        return UNKNOWN
+    scale, end, most = (100, " %", 2) if unit == SHARE else (1, "", 3)
+    mean, half = scale * estimate.mean, scale * estimate.ci95
+    decimals = 2 if math.isnan(half) or half == 0 else min(max(1 - math.floor(math.log10(half)), 0), most)
+    text = f"{mean:{'+' if signed else ''}.{decimals}f}"
+    if float(text) == 0:  # neither +0.00 nor -0.00
+        text = f"{0:.{decimals}f}"
+    interval = "" if math.isnan(half) else f" ± {half:.{decimals}f}"
+    return f"{text}{interval}{end}".replace("-", "−")

@@ -1,0 +1,60 @@
+"""Counting what was done in rounds that have been played, by what the game offers to count (``GameSpec.measures``)."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nainjaune_env.analysis.stat_hook import Measures
+from nainjaune_env.core.errors import RecordError
+from nainjaune_env.core.jit import instantiate
+from nainjaune_env.core.spec import GameSpec, Setup
+
+
+def measures_of(game: GameSpec) -> Measures:
+    """What ``game`` counts; raises :class:`RecordError` where it counts nothing."""
+    if game.measures is None:
+        raise RecordError(f"{game.title} offers nothing to count (GameSpec.measures).")
+    return game.measures
+
+
+def _loop_of(game: GameSpec) -> ModuleType:
+    return instantiate("nainjaune_env.analysis.stat_loops", game.name, game=game.kernel, measures=measures_of(game))
+
+
+def tally(
+    setup: Setup, deals: NDArray[Any], actions: ArrayLike, rows: ArrayLike, count: int, *, which: ArrayLike | None = None
+) -> NDArray[np.int64]:
+    """Sums of tallies of T rounds, shape ``(count, C) int64``; a row's numbers are the fields of the game's ``TALLY`` in order.
+
+    ``deals (D,)`` are tables as dealt, before any ply; round t begins with deal ``which[t]``, shape ``(T,)`` (None: each deal
+    is played once). ``actions (P, T)`` are the decisions taken in each, in order, forced plies left out, and whatever where a
+    round was over. The tally of seat s in round t is added to row ``rows[t, s]``, shape ``(T, n)``; to none where that is
+    negative. Raises :class:`RecordError` for shapes or numbers that do not fit, and where a round's actions are not legal or
+    do not bring it to its end.
+    """
+    dtype, n = measures_of(setup.game).TALLY, setup.players
+    deal = np.arange(len(deals)) if which is None else np.ascontiguousarray(which, np.int64)
+    given, where = np.asarray(actions), np.ascontiguousarray(rows, np.int64)
+    if given.ndim != 2 or given.shape[1] != len(deal) or given.dtype.kind not in "iu":
+        raise RecordError(f"Expected a row of whole numbers a step, shape (P, {len(deal)}), not {given.dtype} {given.shape}.")
+    if where.shape != (len(deal), n):
+        raise RecordError(f"Expected a row for each seat of each round, shape {len(deal), n}, not {where.shape}.")
+    if where.size and where.max() >= count:
+        raise RecordError(f"Rows are below {count}, or negative for seats that do not count; got {where.max()}.")
+    if deal.size and not 0 <= deal.min() <= deal.max() < len(deals):
+        raise RecordError(f"Deals are 0 to {len(deals) - 1}; got {deal.min()} to {deal.max()}.")
+    if given.dtype != np.int8:
+        given = np.clip(given, -1, GameSpec.MAX_ACTIONS).astype(np.int8)  # what is outside is no action, and refused as such
+    tallies = np.zeros(n, dtype)
+    numbers = tallies.view(np.int64).reshape(n, -1)
+    sums = np.zeros((count, numbers.shape[1]), np.int64)
+    wrong = _loop_of(setup.game).count_rounds(
+        deals, deal, setup.kernel_rules, np.ascontiguousarray(given), where, np.zeros(2, deals.dtype), tallies, numbers, sums
+    )
+    if wrong >= 0:
+        raise RecordError(f"Round {wrong} is not brought to its end by its actions, at most {len(given)}, or one is not legal.")
+    return sums

@@ -1,0 +1,96 @@
+"""House rules as typed knobs: :func:`knob`, :class:`Rules` and :class:`Preset`."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
+
+import numpy as np
+
+from nainjaune_env.core.errors import RulesError, choose_one
+
+MAX_NUMBER = 1_000_000
+"""Largest value of a knob that is a number, where it says nothing less: leaves room in the 32-bit chips of a table."""
+
+
+def knob(
+    default: Any,
+    meaning: str,
+    source: str,
+    *,
+    choices: tuple[str, ...] | None = None,
+    low: int | None = None,
+    high: int | None = None,
+    optional: bool = False,
+    extension: bool = False,
+) -> Any:
+    """A dataclass field that is a house rule.
+
+    ``choices`` for a knob that is a word, ``low`` (the least value) for one that is a number, neither for
+    yes or no; ``optional`` numbers may be None. ``source`` is the rule article. An ``extension`` is a knob that no rule
+    sheet has, such as a shortened deck for exact study: it is written down only where it is not at its default.
+    """
+    kind = "word" if choices else "number" if low is not None else "flag"
+    about = {"meaning": meaning, "source": source, "choices": choices, "optional": optional, "extension": extension}
+    return field(default=default, metadata={**about, "kind": kind, "low": low, "high": MAX_NUMBER if high is None else high})
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Base of a game's rules: a frozen dataclass whose fields are all made by :func:`knob`."""
+
+    def __post_init__(self) -> None:
+        for f in fields(self):
+            value = getattr(self, f.name)
+            _check_knob(f, value)
+            if value is not None:  # NumPy's values become Python's own: a record could not be written with them
+                object.__setattr__(self, f.name, _PYTHONS_OWN[f.metadata["kind"]](value))
+
+    def replace(self, **knobs: Any) -> Self:
+        """These rules with some knobs set otherwise; raises :class:`RulesError` for an unknown one."""
+        for name in knobs:
+            if name not in self.names():
+                raise RulesError(choose_one("knob", name, self.names()))
+        return dataclasses.replace(self, **knobs)
+
+    @classmethod
+    def names(cls, *, extensions: bool | None = None) -> tuple[str, ...]:
+        """The knobs in order of declaration: all, or with ``extensions`` the extensions (True) or all others (False)."""
+        return tuple(f.name for f in fields(cls) if extensions in (None, f.metadata["extension"]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Every knob and its value, in order of declaration; of the extensions those that are not at their default."""
+        values = dataclasses.asdict(self)
+        left_out = [f.name for f in fields(self) if f.metadata["extension"] and values[f.name] == f.default]
+        return {name: value for name, value in values.items() if name not in left_out}
+
+
+_PYTHONS_OWN: Mapping[str, Callable[[Any], Any]] = {"word": str, "flag": bool, "number": int}
+
+
+def _check_knob(f: dataclasses.Field[Any], value: Any) -> None:
+    about = f.metadata
+    if value is None and about["optional"]:
+        return
+    if about["kind"] == "word":
+        if value not in about["choices"]:
+            raise RulesError(choose_one(f"value for the knob {f.name!r}:", value, about["choices"]))
+    elif about["kind"] == "flag":
+        if not isinstance(value, bool | np.bool_):
+            raise RulesError(f"The knob {f.name!r} is yes or no (True or False), not {value!r}.")
+    elif isinstance(value, bool) or not isinstance(value, int | np.integer) or not about["low"] <= value <= about["high"]:
+        none = " or None" if about["optional"] else ""
+        raise RulesError(f"The knob {f.name!r} is a whole number from {about['low']} to {about['high']}{none}, not {value!r}.")
+
+
+@dataclass(frozen=True)
+class Preset:
+    """A named instance of the rules: one rule sheet."""
+
+    rules: Rules
+    players: range
+    """Numbers of seats that the sheet allows."""
+    source: str
+    """The sheet, in a few words."""

@@ -1,0 +1,66 @@
+"""Holding what came from outside against what was expected: every helper refuses, none repairs."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from nainjaune_env.core.errors import RecordError, choose_one
+
+
+def whole(given: Any) -> int | None:
+    """``given`` as Python's own int, or None where it is no whole number. NumPy's integers are some; a truth value is none."""
+    if isinstance(given, bool | np.bool_):  # True would be 1
+        return None
+    try:
+        return operator.index(given)
+    except TypeError:
+        return None
+
+
+def identical(given: object, expected: object) -> bool:
+    """Equal, and of the same types all the way down lists: in a record 1, 1.0 and true are three things."""
+    if type(given) is not type(expected):
+        return False
+    if isinstance(given, list) and isinstance(expected, list):
+        return len(given) == len(expected) and all(map(identical, given, expected))
+    return given == expected
+
+
+def check_equal(where: str, name: str, given: object, expected: object) -> None:
+    """Raises :class:`RecordError` unless ``given`` is :func:`identical` to ``expected``."""
+    if not identical(given, expected):
+        raise RecordError(f"{where}: expected {name!r} to be {expected!r}, and it is {given!r}.")
+
+
+def check_keys(where: str, given: object, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> Mapping[str, Any]:
+    """``given`` itself, if it is an object with all the ``required`` keys and none but these and the ``optional`` ones.
+
+    Raises :class:`RecordError` naming the first key at fault.
+    """
+    if not isinstance(given, Mapping):
+        raise RecordError(f"{where}: expected an object with the keys {', '.join(required)}, not {given!r}.")
+    for key in given:
+        if key not in required and key not in optional:
+            raise RecordError(f"{where}: {choose_one('key', key, (*required, *optional))}")
+    for key in required:
+        if key not in given:
+            raise RecordError(f"{where}: the key {key!r} is missing; there are {', '.join(given) or 'none'}.")
+    return given
+
+
+def check_list(where: str, name: str, given: object, of: type, length: int | None = None) -> list[Any]:
+    """``given`` itself, if it is a list of that ``length`` (None: any) whose items are all exactly of the type ``of``.
+
+    Raises :class:`RecordError` otherwise. ``true`` is no ``int`` here.
+    """
+    if isinstance(given, list) and length in (None, len(given)) and all(type(item) is of for item in given):
+        return given
+    size = "" if length is None else f"{length} "
+    raise RecordError(f"{where}: expected {name!r} to be a list of {size}{_PLURAL[of]}, not {given!r}.")
+
+
+_PLURAL = {int: "whole numbers", str: "texts", list: "lists", dict: "objects"}

@@ -1,0 +1,372 @@
+"""``Batch``: many tables of one game, stepped at once by compiled code."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any, Literal, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, RulesError, choose_one
+from nainjaune_env.core.jit import instantiate
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import GameSpec, Setup
+from nainjaune_env.engine.options import Mode
+from nainjaune_env.engine.threads import Threads
+
+Episode = Literal["round", "match"]
+
+_HOMES = {"cpu": ("nainjaune_env.engine.batch", "Batch"), "cuda": ("nainjaune_env.engine.cuda.batch", "CudaBatch")}
+"""Device -> where the class is that plays on it: a subclass of ``Batch``, loaded when it is first asked for."""
+
+
+def loops_of(game: GameSpec) -> ModuleType:
+    """The compiled loops of ``nainjaune_env.engine.loops`` for one game."""
+    return instantiate("nainjaune_env.engine.loops", game.name, game=game.kernel)
+
+
+class Batch:
+    """``B`` tables of one game under one set of rules.
+
+    Every array is allocated once and written in place by :meth:`reset` and :meth:`step`; copy what you keep.
+
+    =============  =================  ===================================================================
+    attribute      shape, dtype       meaning
+    =============  =================  ===================================================================
+    observation    (B, size) uint8    what the seat to act observes; see ``layout`` for its slots
+    mask           (B, A) bool        its legal actions
+    legal          (B,) int64         the same as one word a table, bit a = action a; 0 at rest
+    seat           (B,) int64         the seat to act (a fresh array at every read)
+    reward         (B, n) int32       what every seat gained (chips, cards) since the last call of ``step`` or ``reset``
+    done           (B,) bool          whether an episode ended in the last call
+    deals          (B,) int64         rounds begun at the table so far: what was before the last one is over
+    tables         (B,) record        the state itself: clone by copying rows
+    =============  =================  ===================================================================
+
+    The rewards of an episode sum to each seat's payoff. What a seat pays to enter a round is part of the first reward
+    after it. With ``autoreset`` (the default) a table whose episode ended shows the next one at once, with ``reward`` and
+    ``done`` still those of the end; without it the table rests until :meth:`reset`.
+
+    With ``device="cuda"`` it is a :class:`~nainjaune_env.engine.cuda.batch.CudaBatch`, whose arrays lie on a GPU.
+    """
+
+    device = "cpu"
+    """Where the arrays are."""
+
+    def __new__(cls, *args: Any, device: str | None = None, **options: Any) -> Self:
+        """An instance of the class that plays on ``device``."""
+        if cls is not Batch or device is None:
+            return super().__new__(cls)
+        if device not in _HOMES:
+            raise DeviceError(choose_one("device", device, _HOMES))
+        home, name = _HOMES[device]
+        found: type[Self] = getattr(importlib.import_module(home), name)
+        return super().__new__(found)
+
+    def __init__(
+        self,
+        setup: Setup,
+        num_tables: int,
+        *,
+        seed: int = 0,
+        episode: Episode = "round",
+        start: Literal["fresh", "carried"] | Mapping[str, ArrayLike] = "fresh",
+        skip_forced: bool = True,
+        autoreset: bool = True,
+        observe: bool = True,
+        threads: int = 1,
+        device: str | None = None,
+    ) -> None:
+        """Make the tables and deal.
+
+        ``start`` says what a round episode begins with: ``"fresh"`` (a new match's first round), ``"carried"`` (the match goes
+        on: pots, stacks, dealer), or values for every new match, as in ``{"pots": [4, 0, 0, 0, 9]}``
+        (one row for all tables or ``(B, k)``). ``skip_forced`` makes plies without a choice by itself. ``observe=False``
+        leaves ``observation`` and ``mask`` unwritten. ``threads`` share out the tables among them, where there are many; the
+        games are the same. ``device`` is ``"cpu"`` (None: the same) or ``"cuda"``, which takes no threads.
+
+        Raises :class:`RulesError` where a match would have no end, :class:`DealError` for start values that do not fit,
+        :class:`DeviceError` for a device that there is not.
+        """
+        if num_tables < 1:
+            raise DealError(f"A batch has at least 1 table, not {num_tables!r}.")
+        if threads < 1 or (threads > 1 and self.device != "cpu"):
+            raise DeviceError(f"Tables are stepped by 1 thread or more, on a GPU by just 1; got threads={threads!r}.")
+        if episode not in ("round", "match"):
+            raise RulesError(choose_one("episode", episode, ("round", "match")))
+        if episode == "match":
+            setup.game.check_match(setup.rules)
+        self.setup = setup
+        self.game = setup.game
+        self.layout = setup.layout
+        self.num_tables = num_tables
+        self.num_players = setup.players
+        self.num_actions = len(self.game.actions)
+        self.seed = seed
+        self._rules = setup.kernel_rules
+        self._loops = loops_of(self.game)
+        self._values, carry = self._start_values(start)
+        self._mode = Mode(
+            whole_match=int(episode == "match"),
+            carry=int(carry),
+            skip_forced=int(skip_forced),
+            autoreset=int(autoreset),
+            observe=int(observe),
+        )
+        self.tables: NDArray[Any] = self.place(np.zeros(num_tables, self.game.table))
+        self.legal: NDArray[np.int64] = self.place(np.zeros(num_tables, np.int64))
+        self.observation: NDArray[np.uint8] = self.place(np.zeros((num_tables, self.layout.size), np.uint8))
+        self.mask: NDArray[np.bool_] = self.place(np.zeros((num_tables, self.num_actions), np.bool_))
+        self.reward: NDArray[np.int32] = self.place(np.zeros((num_tables, self.num_players), np.int32))
+        self.done: NDArray[np.bool_] = self.place(np.zeros(num_tables, np.bool_))
+        self.deals: NDArray[np.int64] = self.place(np.zeros(num_tables, np.int64))
+        self._all = self.place(np.arange(num_tables))
+        self._credited = self.place(np.zeros((num_tables, self.num_players), np.int32))
+        self._threads = Threads(threads)
+        self._scratch = np.zeros((threads, self.num_players), np.int32)
+        self.reset(seed=seed)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # a module cannot be pickled, and this one is made anew from the game
+        return {name: value for name, value in self.__dict__.items() if name != "_loops"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._loops = loops_of(self.game)
+
+    def _start_values(self, start: object) -> tuple[NDArray[np.int32], bool]:
+        if isinstance(start, str):
+            if start not in ("fresh", "carried"):
+                raise DealError(choose_one("start", start, ("fresh", "carried")))
+            return np.zeros((self.num_tables, 0), np.int32), start == "carried"
+        if not isinstance(start, Mapping):
+            raise DealError(f"start is 'fresh', 'carried' or values by name, not {start!r}.")
+        if start and not self.game.start_values:
+            raise DealError(f"{self.game.title} starts with nothing that could be given, so start is 'fresh' or 'carried'.")
+        for name in start:
+            if name not in self.game.start_values:
+                raise DealError(choose_one("start value", name, self.game.start_values))
+        columns = []
+        for name, size in self.game.start_values.items():
+            if name in start:
+                columns.append(self._start_column(f"start[{name!r}]", size, start[name]))
+            else:
+                columns.append(np.zeros((self.num_tables, size), np.int32))
+        return np.concatenate([np.zeros((self.num_tables, 0), np.int32), *columns], axis=1), False
+
+    def _start_column(self, what: str, size: int, values: ArrayLike) -> NDArray[np.int32]:
+        try:
+            given = np.asarray(values)
+        except ValueError:
+            raise DealError(f"{what} is rows of one length, not {values!r}.") from None
+        if given.shape not in ((size,), (self.num_tables, size)):
+            raise DealError(f"{what} has shape ({size},) or ({self.num_tables}, {size}), not {given.shape}.")
+        if given.dtype.kind not in "iu":
+            raise DealError(f"{what} are whole numbers, not an array of {given.dtype}.")
+        if given.size and not 0 <= given.min() <= given.max() <= MAX_START_VALUE:
+            raise DealError(f"Start values are from 0 to {MAX_START_VALUE}; got {given.min()} to {given.max()}.")
+        return np.broadcast_to(given, (self.num_tables, size)).astype(np.int32)
+
+    def _loop(
+        self, loop: Callable[..., None], index: NDArray[np.int64], *rows: NDArray[Any], others: tuple[Any, ...] = ()
+    ) -> None:
+        """A compiled loop over the tables ``index (K,)``, with ``rows (K,)`` of each and ``others``, arrays as they are."""
+        views = (self.legal, self.observation, self.mask, self.reward, self._credited, self.deals, self.done)
+
+        def work(part: slice, thread: int) -> None:
+            given = (row[part] for row in rows)
+            loop(self.tables, self._rules, self._mode, index[part], *given, *others, *views, self._scratch[thread])
+
+        self._threads.each(work, index.size)
+
+    def place(self, array: NDArray[Any]) -> NDArray[Any]:
+        """``array`` where this batch's arrays are: itself on the CPU, a copy on another device."""
+        return array
+
+    def fetch(self, array: NDArray[Any]) -> NDArray[Any]:
+        """An array of this batch's as one of NumPy's: itself on the CPU, a copy from another device."""
+        return array
+
+    def synchronize(self) -> None:
+        """Wait until all that was asked for is done; on the CPU it always is."""
+
+    @property
+    def mode(self) -> Mode:
+        """How plies make episodes, as ``mode.Mode``."""
+        return self._mode
+
+    @property
+    def seat(self) -> NDArray[np.int64]:
+        """The seat to act at every table, shape ``(B,)``."""
+        return self.tables["seat"].astype(np.int64)
+
+    def reset(
+        self,
+        which: ArrayLike | None = None,
+        *,
+        seed: int | None = None,
+        seeds: NDArray[np.uint64] | None = None,
+    ) -> None:
+        """Begin new matches at the tables ``which`` (indices; None: all).
+
+        ``seeds`` gives each of these tables the state of its generator, shape ``(K,) uint64``: equal states give equal
+        deals. ``seed`` draws them (``prng.streams``). With neither, every generator goes on from where it is.
+        """
+        index = self.indices(which)
+        if seeds is None:
+            seeds = self.tables["rng"][index] if seed is None else streams(seed, self.num_tables)[index]
+        if seeds.shape != index.shape:
+            raise DealError(f"{index.size} tables are reset, so seeds has shape ({index.size},), not {seeds.shape}.")
+        self._loop(self._loops.reset_tables, index, seeds.astype(np.uint64), others=(self._values,))
+
+    def indices(self, which: ArrayLike | None) -> NDArray[np.int64]:
+        """The tables ``which`` (a number or a row of them; None: all) as an array ``(K,)``.
+
+        Raises :class:`DealError` where they are not there: compiled code does not look whether they are.
+        """
+        if which is None:
+            return np.arange(self.num_tables)
+        index = np.atleast_1d(np.asarray(which))
+        if index.size and index.dtype.kind not in "iu":
+            raise DealError(f"Tables are named by their numbers, not by an array of {index.dtype}.")
+        if index.ndim != 1:
+            raise DealError(f"Tables are named by their numbers in a row, not in shape {index.shape}.")
+        if index.size and not 0 <= index.min() <= index.max() < self.num_tables:
+            raise DealError(f"Tables are 0 to {self.num_tables - 1}; got {index.min()} to {index.max()}.")
+        return index.astype(np.int64)
+
+    def step(self, actions: ArrayLike, which: NDArray[np.int64] | None = None) -> None:
+        """Take one action at every table, shape ``(B,)`` of integers; at tables at rest the action is ignored.
+
+        With ``which (K,)``, tables by number, none twice, as many actions are taken there, and all else stays as it is.
+        Raises :class:`IllegalActionError`, naming the legal actions, before anything has changed.
+        """
+        index = self._all if which is None else self.indices(which)
+        chosen = self._whole_numbers(actions, index.size)
+        wrong = int(self._loops.first_illegal(self.legal, self.done, self._mode, index, chosen))
+        if wrong >= 0:
+            raise IllegalActionError(self._why_illegal(int(index[wrong]), int(chosen[wrong])))
+        self._loop(self._loops.step_tables, index, chosen, others=(self._values,))
+
+    def _whole_numbers(self, actions: ArrayLike, count: int) -> NDArray[np.int64]:
+        given = np.asarray(actions)
+        if given.shape != (count,):
+            raise IllegalActionError(f"Expected one action a table, shape ({count},), not {given.shape}.")
+        if given.dtype.kind not in "iu":
+            raise IllegalActionError(f"Actions are whole numbers, not an array of {given.dtype}.")
+        return np.ascontiguousarray(given, np.int64)
+
+    def _why_illegal(self, i: int, action: int) -> str:
+        names = self.game.actions
+        what = f"{action} ({names[action]})" if 0 <= action < len(names) else f"{action}"
+        where = f"table {i}, seat {int(self.seat[i])}"
+        return f"Action {what} is not legal at {where}; legal: {self.legal_names(i)}."
+
+    def legal_names(self, i: int) -> str:
+        """The legal actions at table ``i``, numbers and names, for a sentence."""
+        return ", ".join(f"{a} ({self.game.actions[a]})" for a in legal_actions(int(self.legal[i])))
+
+    def sample(self, random_streams: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Uniformly random legal actions, shape ``(B,)``.
+
+        ``random_streams`` ``(B,) uint64`` (see ``prng.streams``) moves on in place.
+        """
+        draws, actions = self._draws(random_streams), np.empty(self.num_tables, np.int64)
+
+        def work(part: slice, thread: int) -> None:
+            self._loops.choose_uniform(self.legal[part], draws[part], actions[part])
+
+        self._threads.each(work, self.num_tables)
+        return actions
+
+    def play_out(self, random_streams: NDArray[np.uint64]) -> NDArray[np.int64]:
+        """Uniformly random legal actions to the end of every episode, in one compiled loop; gives how many a table, ``(B,)``.
+
+        As :meth:`sample` and :meth:`step` over and over do it, with the same games; ``reward`` is all that was gained since the
+        last call, and tables at rest stay so. ``random_streams`` ``(B,) uint64`` moves on in place.
+        """
+        draws, steps = self._draws(random_streams), np.empty(self.num_tables, np.int64)
+        self._loop(self._loops.play_out_tables, self._all, others=(draws, steps, self._values))
+        return steps
+
+    def _draws(self, random_streams: NDArray[np.uint64]) -> NDArray[np.uint64]:
+        if random_streams.shape != (self.num_tables,) or random_streams.dtype != np.uint64:  # compiled code does not look
+            given = f"{random_streams.dtype} of shape {random_streams.shape}"
+            raise DealError(f"Random streams are ({self.num_tables},) uint64, as prng.streams makes them, not {given}.")
+        return random_streams
+
+    def observe(self, seats: ArrayLike, which: ArrayLike | None = None) -> NDArray[np.uint8]:
+        """What ``seats`` observe now at the tables ``which`` (None: all), at turn or not, shape ``(K, size)``.
+
+        ``seats`` is one for all of these tables, or one each, shape ``(K,)``.
+        """
+        index = self.indices(which)
+        who = self._seats_of(seats, index.size)
+        out = np.zeros((index.size, self.layout.size), np.uint8)
+        self._loops.observe_tables(self.tables if which is None else self.tables[index], self._rules, who, out)
+        return out
+
+    def _seats_of(self, seats: ArrayLike, count: int) -> NDArray[np.int64]:
+        given = np.asarray(seats)
+        if given.dtype.kind not in "iu":
+            raise DealError(f"Seats are whole numbers, not an array of {given.dtype}.")
+        if given.shape not in ((), (count,)):
+            raise DealError(f"Expected one seat, or one a table, shape ({count},), not {given.shape}.")
+        if given.size and not 0 <= given.min() <= given.max() < self.num_players:
+            raise DealError(f"Seats are 0 to {self.num_players - 1}; got {given.min()} to {given.max()}.")
+        return np.ascontiguousarray(np.broadcast_to(given, (count,)), np.int64)
+
+    def omniscient(self, which: ArrayLike | None = None) -> NDArray[np.uint8]:
+        """The observations of the seats to act, and all that the other seats know beyond them.
+
+        For critics in training; no agent is handed this. Shape ``(K, layout.omniscient(n).size)`` for the indices ``which``.
+        """
+        index = self.indices(which)
+        tables, seat = self.tables[index], self.seat[index]
+        parts = []
+        for rel in range(self.num_players):
+            out = np.zeros((len(index), self.layout.size), np.uint8)
+            self._loops.observe_tables(tables, self._rules, (seat + rel) % self.num_players, out)
+            parts.append(out if rel == 0 else out[:, self.layout.private])
+        return np.concatenate(parts, axis=1)
+
+    def redacted(self, which: ArrayLike | None = None) -> NDArray[Any]:
+        """Copies of tables holding only what the seat to act may know; shape ``(K,)`` for the indices ``which``."""
+        rows = self.tables[self.indices(which)]
+        self._loops.redact_tables(rows, self._rules, rows["seat"].astype(np.int64))
+        return rows
+
+    def save(self) -> dict[str, NDArray[Any]]:
+        """A copy of all that :meth:`restore` needs; plain arrays."""
+        return {name: getattr(self, name).copy() for name in _SAVED}
+
+    def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
+        """Go back to what :meth:`save` gave."""
+        for name in _SAVED:
+            getattr(self, name)[...] = saved[name]
+
+    def set_tables(self, which: ArrayLike, rows: NDArray[Any]) -> None:
+        """Put ``rows`` (one record for all or ``(K,)``, see the game's ``setup_table``) at the tables ``which`` and play on."""
+        index = self.indices(which)
+        self.tables[index] = self._records(rows, index.size)
+        self._loop(self._loops.enter_tables, index)
+
+    def _records(self, rows: NDArray[Any], count: int) -> NDArray[Any]:
+        given = np.asarray(rows)
+        if given.dtype != self.game.table:
+            raise DealError(f"Tables are set to records of the game's table, not an array of {given.dtype}.")
+        if given.shape not in ((), (count,)):
+            raise DealError(f"{count} tables are set, by one record or as many, not by shape {given.shape}.")
+        return given
+
+
+MAX_START_VALUE = 1 << 28
+_SAVED = ("tables", "legal", "observation", "mask", "reward", "_credited", "deals", "done")
+
+
+def legal_actions(word: int) -> list[int]:
+    """The action numbers in a legal word, ascending."""
+    return [action for action in range(63) if word >> action & 1]

@@ -1,0 +1,253 @@
+"""``Batch`` on an NVIDIA GPU."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, choose_one
+from nainjaune_env.core.jit import instantiate
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import _SAVED, Batch, loops_of
+from nainjaune_env.engine.cuda.device import OnDevice, is_numbas
+from nainjaune_env.engine.options import Mode
+
+
+def kernels_of(setup: Setup, mode: Mode) -> ModuleType:
+    """The kernels of ``nainjaune_env.engine.cuda.kernels`` for one setup and mode."""
+    about = repr((setup.kernel_rules, mode))  # named tuples of integers: the same text in every process
+    return instantiate(
+        "nainjaune_env.engine.cuda.kernels",
+        f"{setup.game.name}-{hashlib.sha256(about.encode()).hexdigest()[:16]}",
+        game=setup.game.kernel,
+        loops=loops_of(setup.game),
+        rules=setup.kernel_rules,
+        mode=mode,
+        SCRATCH=setup.players,
+    )
+
+
+class CudaBatch(OnDevice, Batch):
+    """``B`` tables on a GPU: the games that :class:`~nainjaune_env.engine.batch.Batch` plays for the same seed, to the byte.
+
+    Attributes and methods are those of ``Batch``; what differs is where arrays lie. All of them, and all that a method gives,
+    are numba's device arrays: ``torch.as_tensor(batch.observation, device="cuda")`` is the same memory, and :meth:`fetch`
+    makes a NumPy array. What a method gives (``seat``, ``sample``, ``play_out``, ``observe``, ``omniscient``, ``redacted``) is
+    written over by the next call of that method: copy what you keep. Actions and ``which`` may be NumPy's or rows of ``int64``
+    on the device; ``sample`` and ``play_out`` take ``random_streams`` that :meth:`place` has put there.
+
+    Work is queued and done in order. Checking actions means waiting for it: with ``checks="now"`` every :meth:`step` does,
+    and raises like ``Batch``. With ``checks="later"`` none does; from an illegal action on no step changes anything, and
+    :meth:`check`, :meth:`synchronize` and :meth:`save` raise.
+    """
+
+    device = "cuda"
+    tables: Any
+    legal: Any
+    observation: Any
+    mask: Any
+    reward: Any
+    done: Any
+    deals: Any
+
+    def __init__(
+        self,
+        setup: Setup,
+        num_tables: int,
+        *,
+        device: str | None = "cuda",
+        checks: Literal["now", "later"] = "now",
+        stream: int = 0,
+        **options: Any,
+    ) -> None:
+        """Make the tables and deal; ``options`` are those of ``Batch``.
+
+        ``stream`` is that of CUDA to queue all work in, as an address (``torch.cuda.Stream.cuda_stream``); 0 is the default one,
+        which torch uses too unless told otherwise.
+
+        Beyond what ``Batch`` raises, :class:`MissingLibraryError` without numba-cuda and :class:`DeviceError` without a GPU.
+        """
+        if checks not in ("now", "later"):
+            raise DeviceError(choose_one("time of checks", checks, ("now", "later")))
+        self._checks = checks
+        self._open(stream)
+        super().__init__(setup, num_tables, **options)
+
+    def __getstate__(self) -> dict[str, Any]:
+        self.check()
+        left = ("_cuda", "_kernels", "stream", "_stream", "_rooms")
+        state = {name: value for name, value in super().__getstate__().items() if name not in left}
+        arrays = {name for name, value in state.items() if is_numbas(value)}
+        return {name: self.fetch(value) if name in arrays else value for name, value in state.items()} | {"_placed": arrays}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        placed = state.pop("_placed")
+        super().__setstate__(state)
+        self._open()  # a stream is another process's
+        for name in placed:
+            setattr(self, name, self.place(state[name]))
+
+    def _start_values(self, start: object) -> tuple[Any, bool]:
+        values, carry = super()._start_values(start)
+        return self.place(values), carry
+
+    @functools.cached_property
+    def _kernels(self) -> ModuleType:  # type: ignore[override]
+        return kernels_of(self.setup, self._mode)
+
+    @functools.cached_property
+    def _fault(self) -> Any:
+        return self.place(self._kernels.no_fault())
+
+    @property
+    def _written(self) -> tuple[Any, ...]:
+        """The arrays that a kernel writes, in the order of its arguments."""
+        return (self.legal, self.observation, self.mask, self.reward, self._credited, self.deals, self.done)
+
+    def synchronize(self) -> None:
+        """Wait until all that was queued is done, and raise what it has found: see :meth:`check`."""
+        self.check()
+
+    def check(self) -> None:
+        """Wait, and raise :class:`IllegalActionError` where an action since the last check was not legal; play may then go on.
+
+        Raises :class:`DealError` where the actions were for a table that is not there.
+        """
+        place, noted, table, action = self.fetch(self._fault).tolist()
+        if not noted:
+            return
+        self._fault.copy_to_device(self._kernels.no_fault(), stream=self._stream)
+        if not 0 <= table < self.num_tables:
+            raise DealError(f"Tables are 0 to {self.num_tables - 1}; got {table}, in place {place}.")
+        raise IllegalActionError(self._why_illegal(table, action))
+
+    # ---- as in Batch ---------------------------------------------------------------------------------------------
+
+    @property
+    def seat(self) -> Any:
+        """The seat to act at every table, shape ``(B,) int64``; written anew at every read."""
+        seats = self._room("seat", (self.num_tables,), np.int64)
+        self._run("read_seats", self.num_tables, self.tables, seats)
+        return seats
+
+    def reset(self, which: Any = None, *, seed: int | None = None, seeds: Any = None) -> None:
+        """As ``Batch.reset``; ``which`` and ``seeds`` may lie on the device."""
+        index = self._index(which)
+        given = seeds if seeds is None else self._on_device(seeds)
+        if seeds is None and seed is None:
+            given = self._room("generators", tuple(index.shape), np.uint64)
+            self._run("read_generators", index.size, self.tables, index, given)
+        elif seeds is None:
+            given = self.place(streams(seed or 0, self.num_tables)[self.indices(which)])
+        elif given is None:
+            given = self.place(np.asarray(seeds, np.uint64))
+        if given.shape != index.shape:
+            raise DealError(f"{index.size} tables are reset, so seeds has shape ({index.size},), not {tuple(given.shape)}.")
+        self._run("reset", index.size, self.tables, index, given, self._values, *self._written)
+
+    def indices(self, which: Any) -> NDArray[np.int64]:
+        """As ``Batch.indices``: NumPy's, also for a ``which`` on the device."""
+        there = None if which is None else self._on_device(which)
+        return super().indices(which if there is None else self.fetch(there))
+
+    def _index(self, which: Any) -> Any:
+        return self._all if which is None else self.place(self.indices(which))
+
+    def step(self, actions: Any, which: Any = None) -> None:
+        """As ``Batch.step``. Arrays on the device are not copied; with ``checks="later"`` the host does not wait for anything."""
+        index = self._all if which is None else self._device_integers(which, "tables")
+        if index is None:
+            index = self._index(which)
+        chosen = self._device_integers(actions, "actions")
+        if chosen is None:
+            chosen = self.place(self._whole_numbers(actions, index.size))
+        if chosen.shape != index.shape:
+            raise IllegalActionError(f"Expected one action a table, shape ({index.size},), not {tuple(chosen.shape)}.")
+        self._run("find_illegal", index.size, self.legal, self.done, index, chosen, self._fault)
+        self._run("step", index.size, self.tables, index, chosen, self._values, *self._written, self._fault)
+        if self._checks == "now":
+            self.check()
+
+    def _device_integers(self, given: Any, what: str) -> Any:
+        """``given`` where it lies on the device, else None; a row of ``int64``."""
+        array = self._on_device(given)
+        if array is not None and (array.dtype != np.int64 or array.ndim != 1):
+            raise DeviceError(f"On the device {what} are a row of int64, not {array.dtype} of shape {tuple(array.shape)}.")
+        return array
+
+    def sample(self, random_streams: Any) -> Any:
+        """As ``Batch.sample``; ``random_streams`` lies on the device (:meth:`place`), where it moves on."""
+        draws = self._draws(random_streams)
+        actions = self._room("sample", (self.num_tables,), np.int64)
+        self._run("choose_uniform", self.num_tables, self.legal, draws, actions)
+        return actions
+
+    def play_out(self, random_streams: Any) -> Any:
+        """As ``Batch.play_out``; ``random_streams`` lies on the device, where it moves on."""
+        draws = self._draws(random_streams)
+        steps = self._room("play_out", (self.num_tables,), np.int64)
+        self._run("play_out", self.num_tables, self.tables, self._all, draws, steps, self._values, *self._written, self._fault)
+        return steps
+
+    def _draws(self, random_streams: Any) -> Any:
+        draws = self._on_device(random_streams)
+        if draws is None or draws.dtype != np.uint64 or tuple(draws.shape) != (self.num_tables,):
+            raise DeviceError(
+                f"Random streams are ({self.num_tables},) uint64 on the device, to move there: batch.place(streams(seed, B))."
+            )
+        return draws
+
+    def observe(self, seats: ArrayLike, which: Any = None) -> Any:
+        """As ``Batch.observe``; the seats are NumPy's."""
+        index = self._index(which)
+        who = self.place(self._seats_of(seats, index.size))
+        out = self._room("observe", (index.size, self.layout.size), np.uint8)
+        self._run("observe", index.size, self.tables, index, who, out)
+        return out
+
+    def omniscient(self, which: Any = None) -> Any:
+        """As ``Batch.omniscient``."""
+        index = self._index(which)
+        wide = self.layout.omniscient(self.num_players).size
+        out = self._room("omniscient", (index.size, wide), np.uint8)
+        room = self._room("others", (index.size, self.layout.size), np.uint8)
+        self._run("observe_all", index.size, self.tables, index, self._private, room, out)
+        return out
+
+    @functools.cached_property
+    def _private(self) -> Any:
+        return self.place(self.layout.private)
+
+    def redacted(self, which: Any = None) -> Any:
+        """As ``Batch.redacted``."""
+        index = self._index(which)
+        rows = self._room("redacted", tuple(index.shape), self.game.table)
+        self._run("redact", index.size, self.tables, index, rows)
+        return rows
+
+    def save(self) -> dict[str, NDArray[Any]]:
+        """As ``Batch.save``: NumPy arrays, which a batch on any device can :meth:`restore`."""
+        self.check()
+        return {name: self.fetch(getattr(self, name)) for name in _SAVED}
+
+    def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
+        """Go back to what :meth:`save` gave, here or on another device."""
+        for name in _SAVED:
+            getattr(self, name).copy_to_device(np.ascontiguousarray(saved[name]), stream=self._stream)
+
+    def set_tables(self, which: Any, rows: Any) -> None:
+        """As ``Batch.set_tables``; ``rows`` may lie on the device."""
+        index = self._index(which)
+        given = self._on_device(rows)
+        if given is None:
+            given = self.place(np.broadcast_to(self._records(rows, index.size), (index.size,)))
+        elif given.dtype != self.game.table or given.shape != index.shape:
+            raise DealError(f"{index.size} tables are set, by as many records, not by {given.dtype} of shape {given.shape}.")
+        self._run("enter", index.size, self.tables, index, given, *self._written)

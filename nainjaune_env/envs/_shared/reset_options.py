@@ -1,0 +1,112 @@
+"""How environments begin their episodes: seeds, generators going on, and the options of ``reset``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from nainjaune_env.core.errors import DealError, choose_one
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup, Stage
+from nainjaune_env.core.validation import whole
+from nainjaune_env.engine.batch import Batch, Episode, loops_of
+
+Start = str | Mapping[str, ArrayLike]
+"""What ``Batch`` takes as ``start``."""
+
+OPTIONS = ("start", "table")
+"""What the options of ``reset`` may name."""
+
+ONLY = np.zeros(1, np.int64)
+"""The table of an environment that has one, by number."""
+
+
+class Opener:
+    """Deals the tables that an environment then plays on.
+
+    Dealing is apart from playing so that a table is seen as its episode began, before any forced ply: pictures and
+    records start from there.
+    """
+
+    def __init__(self, setup: Setup, episode: Episode, start: Start, num_tables: int = 1) -> None:
+        """As ``Batch``, whose errors it raises."""
+        self.setup = setup
+        self._num_tables = num_tables
+        self._episode = episode
+        self._carry = isinstance(start, str) and start == "carried"
+        self._dealer = self._make_dealer("fresh" if self._carry else start)
+        self._begun = np.zeros(num_tables, np.bool_)
+
+    def _make_dealer(self, start: Any) -> Batch:
+        # it makes no ply, so its tables stay as they were dealt
+        return Batch(
+            self.setup, self._num_tables, episode=self._episode, start=start, skip_forced=False, autoreset=False, observe=False
+        )
+
+    def deal(
+        self, tables: NDArray[Any], which: NDArray[np.int64], seeds: Sequence[int | None], options: Mapping[str, Any]
+    ) -> NDArray[Any]:
+        """The next episodes of the tables ``which (K,)``, shape ``(K,)``; ``tables (B,)`` is where the last ones stand.
+
+        A table with the seed s is that of ``Batch(setup, 1, seed=s)``; with None its generator goes on, and the first time the
+        operating system seeds it. Raises :class:`DealError` for options that are not there or do not fit.
+        """
+        for name in options:
+            if name not in OPTIONS:
+                raise DealError(choose_one("reset option", name, OPTIONS))
+        if not isinstance(options.get("start", {}), Mapping):
+            raise DealError(f"The reset option 'start' is values by name, not {options['start']!r}.")
+        seeded = np.array([seed is not None for seed in seeds], np.bool_)
+        if "table" in options:
+            if seeded.any() or "start" in options:
+                raise DealError("The reset option 'table' brings its own generator and chips: no seed or 'start' with it.")
+            openings = self._given(options["table"], len(which))
+        else:
+            openings = tables[which].copy()
+            carried = self._begun[which] & ~seeded & (openings["stage"] == Stage.ROUND_OVER)
+            if not self._carry or options:
+                carried[:] = False
+            for k in np.flatnonzero(carried):
+                loops_of(self.setup.game).deal_one(openings, self.setup.kernel_rules, k)
+            fresh = np.flatnonzero(~carried)
+            dealer = self._make_dealer(options["start"]) if "start" in options else self._dealer
+            dealer.reset(which[fresh], seeds=self._generators(tables, which[fresh], [seeds[int(k)] for k in fresh]))
+            openings[fresh] = dealer.tables[which[fresh]]
+        self._begun[which] = True
+        return openings
+
+    def _generators(self, tables: NDArray[Any], which: NDArray[np.int64], seeds: Sequence[int | None]) -> NDArray[np.uint64]:
+        states = tables["rng"][which]
+        for k, seed in enumerate(seeds):
+            if seed is not None or not self._begun[which[k]]:
+                states[k] = streams(entropy() if seed is None else seed, 1)[0]
+        return states
+
+    def _given(self, table: Any, count: int) -> NDArray[Any]:
+        wanted = self.setup.game.table
+        if getattr(table, "dtype", None) != wanted or np.shape(table) != ():
+            raise DealError(f"The reset option 'table' is one record of the game's table, not {type(table).__name__}.")
+        rows = np.zeros(count, wanted)
+        rows[:] = table
+        if table["stage"] != Stage.PLAYING:
+            stage = Stage(int(table["stage"])).name
+            raise DealError(f"The reset option 'table' is a table in play, not one at the stage {stage}.")
+        return rows
+
+
+def entropy() -> int:
+    """A seed from the operating system."""
+    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
+
+
+def seed_number(seed: object) -> int | None:
+    """``seed`` as a Python number, or None; raises :class:`DealError` for anything else, numbers below 0 included."""
+    if seed is None:
+        return None
+    number = whole(seed)
+    if number is None or number < 0:  # Gymnasium refuses such a one, too
+        raise DealError(f"A seed is a whole number or None, at least 0, not {seed!r}.")
+    return number

@@ -1,0 +1,271 @@
+"""The table as a picture: the others' cards and piles, the trick in the middle, and the viewer's own slots in a row.
+
+A pure function of a :class:`~nainjaune_env.games.batasaurus.view.scene.Scene`, as the text of ``draw`` is. The viewer (a
+spectator:
+seat 0) sits at the bottom, the others follow from left to right in the order of play. Slots have the numbers of the actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nainjaune_env.games.batasaurus.encode import BATTLE
+from nainjaune_env.games.batasaurus.language.words import LABELS, Labels, Words, words_in
+from nainjaune_env.games.batasaurus.state import SLOTS
+from nainjaune_env.games.batasaurus.view.dinosaurs import dinosaur
+from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scene
+from nainjaune_env.games.batasaurus.view.text import status
+from nainjaune_env.render.svg import (
+    GOLD,
+    Style,
+    at,
+    badge,
+    circle,
+    crown,
+    document,
+    element,
+    fit,
+    group,
+    path,
+    pill,
+    polar,
+    polygon,
+    rect,
+    spread,
+    text,
+    text_width,
+    use,
+)
+
+WIDTH, HEIGHT = 1280, 920
+CARD_WIDTH, CARD_HEIGHT = 60, 84
+PANEL, PANEL_HEIGHT, PANEL_Y = 394, 250, 58
+SMALL, TRICK, LARGE = 0.86, 1.9, 1.5
+TRICK_Y = 344
+"""The top of the cards of the trick."""
+COLUMN = 228
+LAST_X, LAST_Y, LAST_WIDTH = 1016, 332, 244
+STATUS_Y, OWN_Y, SLOTS_Y = 582, 640, 752
+
+GROUND, GROUND_LIGHT, GROUND_EDGE, RIM = "#3d5a4c", "#46665a", "#32493e", "#6b4a2b"
+PLATE, PLATE_EDGE = "#263c33", "#1c2d26"
+INK, PALE, QUIET, GLOW = "#1d2430", "#fdf8e8", "#c3d3c8", "#ffd54a"
+TIERS = (("#e4efd0", "#7ba05b"), ("#fbe7b5", "#d39b2f"), ("#f6cdb6", "#c0562f"))
+"""Paper and frame of cards: dinosaurs up to 4, up to 8, and beyond. The values stand on them as well."""
+BACK = "ba-back"
+
+
+def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = None) -> str:
+    """The scene as an SVG document, ``WIDTH`` by ``HEIGHT``; ``names`` are the players', in seat order.
+
+    Raises :class:`~nainjaune_env.core.errors.RulesError` for an unknown language.
+    """
+    words, labels = words_in(language), LABELS[language]
+    called = [words.seat_short.format(seat=seat) for seat in range(seen.players)] if names is None else list(names)
+    me = seen.viewer or 0
+    others = [(me + k) % seen.players for k in range(1, seen.players)]
+    begin, step = spread(len(others), WIDTH - 40, PANEL, 18)
+    lines = status(seen, words, labels)
+    parts = [
+        *_ground(),
+        text(34, 42, "Batasaurus", 22, bold=True, fill=PALE),
+        text(34 + text_width("Batasaurus", 22) + 14, 42, f"{labels.trick} {seen.trick}", 15, fill=QUIET),
+        *(
+            part
+            for k, seat in enumerate(others)
+            for part in _panel(seen, seat, called[seat], 20 + begin + k * step, words, labels)
+        ),
+        *_trick(seen, words, labels),
+        *_last(seen.last, words, labels),
+        pill(WIDTH / 2, STATUS_Y, lines[-1], 18, width=1000, fill=PLATE, ink=GLOW, edge=PLATE_EDGE),
+        *_own(seen, called[me], words, labels),
+    ]
+    title = f"Batasaurus · {seen.preset} · {labels.trick} {seen.trick} · {' · '.join(lines)}"
+    return document(WIDTH, HEIGHT, title, parts, [_back()])
+
+
+def card_face(value: int, words: Words) -> str:
+    """A card face up, its upper left corner the origin: the value, the dinosaur, its name."""
+    paper, frame = TIERS[(value - 1) // 4]
+    name = words.dinosaurs[value - 1]
+    size = min(8.2, 8.2 * 52 / text_width(name, 8.2))
+    return group(
+        [
+            rect(0, 0, CARD_WIDTH, CARD_HEIGHT, rx=6, fill="#fffdf6", stroke="#33312c", stroke_width=1),
+            rect(3, 3, 54, 78, rx=4, fill=paper, stroke=frame, stroke_width=1.6),
+            text(7, 19, str(value), 15, bold=True, fill=INK),
+            at(4.5, 27, [dinosaur(value)], scale=0.51),
+            path("M8 57.6H52", stroke=frame, stroke_width=1.2),
+            text(30, 72, name, size, anchor="middle", bold=True, fill=INK),
+        ]
+    )
+
+
+def _back() -> str:
+    foot = "M-6 7Q-9 0 -5 -3Q-8 -9 -5 -11Q-2 -9 -2.5 -5Q-2 -12 0 -14Q2 -12 2.5 -5Q2 -9 5 -11Q8 -9 5 -3Q9 0 6 7Q0 12 -6 7Z"
+    parts = [
+        rect(0, 0, CARD_WIDTH, CARD_HEIGHT, rx=6, fill="#fffdf6", stroke="#33312c", stroke_width=1),
+        rect(4, 4, 52, 76, rx=4, fill="#7a4f35"),
+        *(
+            at(x, y, [path(foot, fill="#d9a86c")], scale=0.82, turn=turn)
+            for x, y, turn in ((19, 24, -14), (41, 42, 12), (21, 63, -10))
+        ),
+    ]
+    return group(parts, id=BACK)
+
+
+def _card(value: int, x: float, y: float, scale: float, words: Words) -> str:
+    return at(x, y, [use(BACK) if value == FACE_DOWN else card_face(value, words)], scale=scale)
+
+
+def _ground() -> list[str]:
+    hills = "M14 560Q220 470 430 540T860 520T1266 540V879Q1266 906 1239 906H41Q14 906 14 879Z"
+    return [
+        rect(0, 0, WIDTH, HEIGHT, fill=RIM),
+        rect(8, 8, WIDTH - 16, HEIGHT - 16, rx=32, fill=GROUND_EDGE),
+        rect(14, 14, WIDTH - 28, HEIGHT - 28, rx=27, fill=GROUND),
+        path(hills, fill=GROUND_LIGHT),
+    ]
+
+
+def _plate(x: float, y: float, width: float, height: float, *, turn: bool) -> str:
+    colour, stroke = (GLOW, 4.0) if turn else (PLATE_EDGE, 1.5)
+    return rect(x, y, width, height, rx=14, fill=PLATE, stroke=colour, stroke_width=stroke)
+
+
+def _panel(seen: Scene, seat: int, name: str, x: float, words: Words, labels: Labels) -> list[str]:
+    parts = [_plate(x, PANEL_Y, PANEL, PANEL_HEIGHT, turn=seat == seen.at_turn)]
+    parts += _head(seen, seat, name, x + 12, PANEL_Y + 10, PANEL - 24, labels)
+    slots = seen.slots[seat]
+    if slots is None:
+        # where its cards lie the viewer may not know, so they are a heap
+        begin, step = spread(seen.cards[seat], PANEL - 40, CARD_WIDTH * 1.15, 4)
+        parts += [_card(FACE_DOWN, x + 20 + begin + k * step, PANEL_Y + 70, 1.15, words) for k in range(seen.cards[seat])]
+    else:
+        for slot, value in enumerate(slots):
+            place = (x + 15 + slot % 6 * 62, PANEL_Y + 44 + slot // 6 * 77)
+            parts.append(_empty(*place, SMALL) if value is None else _card(value, *place, SMALL, words))
+    return [*parts, *_unshown(seen, seat, x + 12, PANEL_Y + 216, PANEL - 24, labels)]
+
+
+def _empty(x: float, y: float, scale: float) -> str:
+    """A slot without a card."""
+    style: dict[str, Style] = {"fill": "none", "stroke": QUIET, "stroke_width": 1.2, "stroke_dasharray": "4 4", "opacity": 0.5}
+    return element("rect", {"x": x, "y": y, "width": CARD_WIDTH * scale, "height": CARD_HEIGHT * scale, "rx": 6, **style})
+
+
+def _head(seen: Scene, seat: int, name: str, x: float, y: float, width: float, labels: Labels) -> list[str]:
+    """Who it is, whether it leads, and its pile."""
+    won = f"{labels.pile} {seen.piles[seat]}"
+    leads = labels.leads if seat == seen.leader and seen.at_turn is not None else ""
+    right = text_width(won, 16) + 32
+    mark = text_width(leads, 13) + 26 if leads else 0
+    name = fit(name, width - 36 - right - mark, 17)
+    parts = [badge(x + 13, y + 13, seat), text(x + 34, y + 19, name, 17, bold=True, fill=PALE)]
+    after = x + 34 + text_width(name, 17)
+    if leads:
+        parts.append(path(f"M{after + 10:.1f} {y + 6}v15m0 -15l10 4l-10 4Z", fill=GOLD, stroke=GOLD, stroke_width=1.6))
+        parts.append(text(after + 24, y + 18, leads, 13, fill=QUIET))
+    if seat in seen.winners:
+        parts.append(crown(after + 24, y + 12, 1))
+    heap = [at(x + width - 20 + 2 * k, y + 2 - 2 * k, [use(BACK)], scale=0.28) for k in range(min(seen.piles[seat], 3))]
+    return [*parts, *heap, text(x + width - 28, y + 19, won, 16, anchor="end", bold=True, fill=PALE)]
+
+
+def _unshown(seen: Scene, seat: int, x: float, y: float, width: float, labels: Labels) -> list[str]:
+    """The values that all know it still has (B4.3); those it has shown are pale."""
+    label = labels.unshown
+    begin = x + text_width(label, 11) + 10
+    step = min(24, (x + width - begin) / seen.dinosaurs)
+    parts = [text(x, y + 14, label, 11, fill=QUIET)]
+    for value in range(1, seen.dinosaurs + 1):
+        middle = begin + step * (value - 0.5)
+        kept = value in seen.unshown[seat]
+        paper, _ = TIERS[(value - 1) // 4]
+        parts.append(
+            circle(
+                middle, y + 10, 10, fill=paper if kept else "none", stroke=QUIET, stroke_width=1, opacity=None if kept else 0.35
+            )
+        )
+        if kept:
+            parts.append(text(middle, y + 14, str(value), 11, anchor="middle", bold=True, fill=INK))
+    return parts
+
+
+def _trick(seen: Scene, words: Words, labels: Labels) -> list[str]:
+    """The cards of the trick, from its leader on; who is highest so far, or battles on, in gold."""
+    around = [(seen.leader + k) % seen.players for k in range(seen.players)]
+    laid = [seat for seat in around if seen.shown[seat]]
+    centre = WIDTH / 2 if seen.players < 4 else LAST_X / 2  # four heaps leave no room beside the last trick
+    if seen.at_turn is None:
+        return [at(centre - 140, TRICK_Y + 14, [dinosaur(SLOTS)], scale=2.8), crown(centre - 85, TRICK_Y + 12, 2.2)]
+    if not laid:
+        return [text(centre, TRICK_Y + 110, labels.no_card, 18, anchor="middle", fill=QUIET)]
+    highest = max(shown[-1] for shown in seen.shown if shown)
+    parts = []
+    for k, seat in enumerate(laid):
+        middle = centre + (k - (len(laid) - 1) / 2) * COLUMN
+        ahead = seat in seen.battling if seen.phase == BATTLE else seen.shown[seat][-1] == highest
+        parts += _heap(seen, seat, middle, ahead, words)
+    return [*parts, *_battle(labels)] if seen.phase == BATTLE else parts
+
+
+def _heap(seen: Scene, seat: int, middle: float, ahead: bool, words: Words) -> list[str]:
+    """What a seat has put into the trick: its cards in order, the last on top, and one face down where it has committed one."""
+    hidden = seen.committed[seat]
+    cards = [*seen.shown[seat], *([] if hidden is None else [hidden])]
+    wide = CARD_WIDTH * TRICK
+    begin, step = spread(len(cards), COLUMN - 14, wide, -wide + 26)
+    left = middle - (COLUMN - 14) / 2 + begin
+    parts = []
+    for k, value in enumerate(cards):
+        x = left + k * step
+        if k == len(seen.shown[seat]) - 1 and ahead:
+            parts.append(rect(x - 6, TRICK_Y - 6, wide + 12, CARD_HEIGHT * TRICK + 12, rx=16, fill=GLOW))
+        parts.append(_card(value, x, TRICK_Y, TRICK, words))
+    if hidden:  # a spectator sees what lies there, and that it lies face down
+        parts.append(at(left + (len(cards) - 1) * step + wide - 40, TRICK_Y + 10, [use(BACK)], scale=0.5))
+    return [*parts, badge(middle, TRICK_Y + CARD_HEIGHT * TRICK + 8, seat, 17)]
+
+
+def _battle(labels: Labels) -> list[str]:
+    """A burst with the word."""
+    x, y = 138, STATUS_Y + 8
+    burst = [polar(0, 0, (66 if k % 2 else 84) + 11 * (k % 3), k * 360 / 28) for k in range(28)]
+    shape = at(x, y, [path(polygon([(bx, by * 0.42) for bx, by in burst]), fill="#d8452e", stroke="#fff3d0", stroke_width=3)])
+    return [shape, text(x, y + 9, labels.battle, 26, anchor="middle", bold=True, fill="#fff8e4")]
+
+
+def _last(last: LastTrick | None, words: Words, labels: Labels) -> list[str]:
+    """The trick before: what each seat showed, from its leader on, and what it took."""
+    if last is None:
+        return []
+    n = len(last.shown)
+    parts = [
+        rect(LAST_X, LAST_Y, LAST_WIDTH, 34 + 49 * n, rx=14, fill=PLATE, stroke=PLATE_EDGE, stroke_width=1.5),
+        text(LAST_X + 14, LAST_Y + 23, labels.last, 14, bold=True, fill=QUIET),
+    ]
+    for row, seat in enumerate((last.leader + k) % n for k in range(n)):
+        y = LAST_Y + 34 + 49 * row
+        parts.append(badge(LAST_X + 26, y + 21, seat, 11))
+        _, step = spread(len(last.shown[seat]), 136, CARD_WIDTH * 0.5, 4)
+        parts += [_card(value, LAST_X + 46 + k * step, y, 0.5, words) for k, value in enumerate(last.shown[seat])]
+        if last.gains[seat]:
+            parts.append(text(LAST_X + LAST_WIDTH - 14, y + 27, f"+{last.gains[seat]}", 17, anchor="end", bold=True, fill=GLOW))
+    return parts
+
+
+def _own(seen: Scene, name: str, words: Words, labels: Labels) -> list[str]:
+    """The seat at the bottom and its slots."""
+    me = seen.viewer or 0
+    wide = 1184
+    parts = [_plate(48, OWN_Y, wide, 74, turn=me == seen.at_turn)]
+    parts += _head(seen, me, name, 62, OWN_Y + 8, wide - 28, labels)
+    parts += _unshown(seen, me, 62, OWN_Y + 44, 500, labels)
+    slots = seen.slots[me] or ()
+    begin, step = spread(len(slots), wide, CARD_WIDTH * LARGE, 9.4)
+    for slot, value in enumerate(slots):
+        x = 48 + begin + slot * step
+        parts.append(_empty(x, SLOTS_Y, LARGE) if value is None else _card(value, x, SLOTS_Y, LARGE, words))
+        parts.append(text(x + CARD_WIDTH * LARGE / 2, SLOTS_Y - 9, str(slot), 14, anchor="middle", fill=QUIET))
+    return parts

@@ -1,0 +1,201 @@
+"""The table as text: the others' piles, the trick in the middle, and the viewer's own slots in rows of four.
+
+A pure function of a :class:`~nainjaune_env.games.batasaurus.view.scene.Scene`. Slots have the numbers of the actions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.games.batasaurus.encode import BATTLE, MEMORISING
+from nainjaune_env.games.batasaurus.language.words import LABELS, WORDS, Labels, Words, words_in
+from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scene, Values, scene, tricks_of
+
+WIDTH = 72
+PANEL, CARD = 23, 17
+ROW = 4
+"""Slots to a row."""
+WEAK, MIDDLE, STRONG, BACK, PLAIN = "\x1b[32m", "\x1b[33m", "\x1b[31m", "\x1b[2m", "\x1b[0m"
+"""In colour: dinosaurs up to 4, up to 8 and beyond, and the backs of cards."""
+SINGLE = ("─", "╭", "╮", "╰", "╯", "│")
+DOUBLE = ("═", "╔", "╗", "╚", "╝", "║")
+EMPTY = ("╌", "╭", "╮", "╰", "╯", "╎")
+assert LABELS.keys() == WORDS.keys()
+
+
+def draw(
+    setup: Setup,
+    table: Any,
+    seat: int | None = None,
+    *,
+    language: str = "en",
+    color: bool = False,
+    opening: Any = None,
+    actions: Sequence[int] = (),
+    every_ply: bool = False,
+    rng: np.random.Generator | None = None,
+) -> str:
+    """The table as text as ``seat`` sees it; None is a spectator, who sees every card.
+
+    ``opening`` is the table as its episode began and ``actions`` are those taken since, as ``Transcriber.transcribe`` takes
+    them: they tell the last trick. Nothing is left open here for ``rng`` to draw. ``color`` is for a terminal. Raises
+    :class:`RulesError` for an unknown language, :class:`DealError` for a seat that is not there.
+    """
+    words = words_in(language)
+    tricks = None if opening is None else tricks_of(setup, opening, actions, every_ply=every_ply)
+    text = picture(scene(setup, table, seat, tricks=tricks), words, LABELS[language])
+    return coloured(text, words) if color else text
+
+
+def picture(seen: Scene, words: Words, labels: Labels) -> str:
+    """The scene as text, no line wider than ``WIDTH``."""
+    me = seen.viewer or 0
+    others = [(me + k) % seen.players for k in range(1, seen.players)]
+    lines = [f"Batasaurus · {seen.preset} · {labels.trick} {seen.trick}", ""]
+    lines += beside([panel(seen, other, words, labels) for other in others])
+    lines += ["", *middle(seen, words, labels), "", *status_lines(seen, words, labels), ""]
+    lines += beside([panel(seen, me, words, labels)])
+    lines += all_slots(seen, words) if seen.viewer is None else own_slots(seen.slots[me] or (), words)
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def coloured(text: str, words: Words) -> str:
+    """Dinosaurs by strength, and the backs of cards."""
+    paint = {name: (WEAK, MIDDLE, STRONG)[k // 4] for k, name in enumerate(words.dinosaurs)}
+    names = "|".join(map(re.escape, words.dinosaurs))
+    return re.sub(f"{names}|░+", lambda found: f"{paint.get(found[0], BACK)}{found[0]}{PLAIN}", text)
+
+
+def beside(boxes: Sequence[Sequence[str]]) -> list[str]:
+    """Boxes of one height next to each other, in the middle of the picture."""
+    return [" ".join(row).center(WIDTH) for row in zip(*boxes, strict=True)]
+
+
+def panel(seen: Scene, seat: int, words: Words, labels: Labels) -> list[str]:
+    """A seat's box: ``▶`` is to act, cards in front and won, and the values it has not shown yet (B4.3)."""
+    inner = PANEL - 2
+    mark = "▶ " if seat == seen.at_turn else ""
+    you = f" ({labels.you})" if seat == seen.viewer else ""
+    head = f" {mark}{words.seat_short.format(seat=seat)}{you} "
+    foot = f" {labels.leads} " if seat == seen.leader and seen.at_turn is not None else ""
+    rows = [f"{words.count(seen.cards[seat])} · {labels.pile} {seen.piles[seat]}", f"{labels.unshown}{words.colon}".rstrip()]
+    for low in (1, 7):
+        values = [value for value in range(low, low + 6) if value <= seen.dinosaurs]
+        rows.append("".join(f"{value if value in seen.unshown[seat] else '·':>3}" for value in values))
+    return [f"╭─{head:─<{inner - 1}}╮", *(f"│ {row:<{inner - 2}} │" for row in rows), f"╰{foot:─>{inner - 1}}─╯"]
+
+
+def box(rows: Sequence[str], *, head: str = "", double: bool = False) -> list[str]:
+    """A frame of the size of a card; without rows that of a place where no card lies."""
+    inner = CARD - 2
+    line, left, right, below, end, side = DOUBLE if double else SINGLE if rows else EMPTY
+    body = [*rows] or ["", ""]
+    return [left + f"{head:{line}<{inner}}" + right, *(f"{side}{row:^{inner}}{side}" for row in body), below + line * inner + end]
+
+
+def face(value: int, words: Words) -> list[str]:
+    """The inside of a card, two lines: the value and the dinosaur's name, or its back."""
+    if value == FACE_DOWN:
+        return ["░" * (CARD - 2)] * 2
+    return [f" {value:<{CARD - 3}}", words.dinosaurs[value - 1]]
+
+
+def middle(seen: Scene, words: Words, labels: Labels) -> list[str]:
+    """The trick, from its leader on; a double frame is highest so far, or battles on."""
+    around = [(seen.leader + k) % seen.players for k in range(seen.players)]
+    laid = [seat for seat in around if seen.shown[seat]]
+    if not laid:
+        return [] if seen.at_turn is None else [f"({labels.no_card})".center(WIDTH)]
+    highest = max(shown[-1] for shown in seen.shown if shown)
+    boxes = []
+    for seat in laid:
+        shown, hidden = seen.shown[seat], seen.committed[seat]
+        ahead = seat in seen.battling if seen.phase == BATTLE else shown[-1] == highest
+        rows = face(shown[-1] if hidden is None else FACE_DOWN, words)
+        if hidden:
+            rows[1] = f" {words.dinosaurs[hidden - 1]} ".center(CARD - 2, "░")
+        under = shown if hidden is not None else shown[:-1]
+        below = [words.seat_short.format(seat=seat), *_under(under, labels)]
+        boxes.append([*box(rows, double=ahead), *(text.center(CARD) for text in below)])
+    height = max(map(len, boxes))
+    return beside([[*lines, *[" " * CARD] * (height - len(lines))] for lines in boxes])
+
+
+def _under(values: Values, labels: Labels) -> list[str]:
+    return wrapped(f"{labels.under} {', '.join(map(str, reversed(values)))}".split(), CARD) if values else []
+
+
+def wrapped(words: Iterable[str], width: int = WIDTH) -> list[str]:
+    """Words in lines; what must stay together is one word, spaces and all."""
+    lines: list[str] = []
+    for word in words:
+        if lines and len(f"{lines[-1]} {word}") <= width:
+            lines[-1] += f" {word}"
+        else:
+            lines.append(word)
+    return lines
+
+
+def status_lines(seen: Scene, words: Words, labels: Labels) -> list[str]:
+    """The last trick, and :func:`status`."""
+    lines = [] if seen.last is None else last_trick(seen.last, words, labels)
+    return [line.center(WIDTH) for line in [*lines, *status(seen, words, labels)]]
+
+
+def status(seen: Scene, words: Words, labels: Labels) -> list[str]:
+    """Whose turn it is and for what, or who won."""
+    stake = words.count(seen.at_stake)
+    if seen.at_turn is None:
+        winners = [words.seat_short.format(seat=seat) for seat in seen.winners]
+        text = words.wins if len(winners) == 1 else words.shared
+        said = text.format(winners=words.listed(winners), cards=words.count(max(seen.piles)))
+        return [labels.over, said[0].upper() + said[1:]]
+    actor = words.seat_short.format(seat=seen.at_turn)
+    if seen.phase == MEMORISING:
+        return [labels.memorises.format(seat=actor)]
+    if seen.phase == BATTLE:
+        return [labels.battle, labels.to_commit.format(seat=actor, cards=stake)]
+    return [(labels.to_play if seen.at_stake else labels.to_lead).format(seat=actor, cards=stake)]
+
+
+def last_trick(last: LastTrick, words: Words, labels: Labels) -> list[str]:
+    """What each seat showed in it, from its leader on, and who took it."""
+    n = len(last.shown)
+    takers = [words.seat_short.format(seat=seat) for seat, cards in enumerate(last.gains) if cards]
+    taken = labels.nobody
+    if takers:
+        text = labels.took if len(takers) == 1 else labels.shared
+        taken = text.format(seat=takers[0], seats=words.listed(takers), cards=words.count(max(last.gains)))
+    names = []
+    for seat in ((last.leader + k) % n for k in range(n)):
+        *before, final = (words.dinosaurs[value - 1] for value in last.shown[seat])
+        played = [*(f"{name}," for name in before), f"{final} ·"]
+        names += [f"{words.seat_short.format(seat=seat)} {played[0]}", *played[1:]]
+    names[-1] = names[-1].removesuffix(" ·")
+    return [*wrapped(f"{labels.last}{words.colon}{taken}".split()), *wrapped(names)]
+
+
+def own_slots(slots: Sequence[int | None], words: Words) -> list[str]:
+    """The viewer's slots as cards: face up as far as it sees them, or their backs; a frame of dots is empty."""
+    cards = [
+        box([], head=f"╌ {slot} ") if value is None else box(face(value, words), head=f"─ {slot} ")
+        for slot, value in enumerate(slots)
+    ]
+    return [line for start in range(0, len(cards), ROW) for line in beside(cards[start : start + ROW])]
+
+
+def all_slots(seen: Scene, words: Words) -> list[str]:
+    """For a spectator: every seat's slots as a line of values."""
+    heads = [words.seat_short.format(seat=seat) for seat in range(seen.players)]
+    wide = max(map(len, heads))
+    lines = ["", " " * wide + "".join(f"{slot:>4}" for slot in range(seen.dinosaurs))]
+    lines.append(" " * wide + " " + "───" + "┬───" * (seen.dinosaurs - 1))
+    for head, slots in zip(heads, seen.slots, strict=True):
+        values = "│".join("   " if value is None else f"{value:>2} " for value in slots or ())
+        lines.append(f"{head:<{wide}} {values}")
+    return [line.center(WIDTH) for line in lines]

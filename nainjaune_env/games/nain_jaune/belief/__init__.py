@@ -1,0 +1,1 @@
+"""What a seat may believe of the cards that it cannot see."""

@@ -1,0 +1,1 @@
+"""What is said and typed, in English and French."""

@@ -1,0 +1,86 @@
+"""Cards and calls as people type them, in French and in English alike: ``7d``, ``7♦``, ``valet``, ``nain jaune qui prend``."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import NamedTuple
+
+from nainjaune_env.core.cards import RANKS
+
+_RANK_NAMES = {
+    1: "a as ace 1 un one",
+    2: "2 deux two",
+    3: "3 trois three",
+    4: "4 quatre four",
+    5: "5 cinq five",
+    6: "6 six",
+    7: "7 sept seven",
+    8: "8 huit eight",
+    9: "9 neuf nine",
+    10: "10 dix ten",
+    11: "j v jack valet 11",
+    12: "q d queen dame 12",
+    13: "k r king roi 13",
+}
+_SUIT_NAMES = {
+    "s": "s p ♠ ♤ spade spades pique piques",
+    "h": "h ♥ ♡ heart hearts coeur coeurs",
+    "d": "d ♦ ♢ diamond diamonds carreau carreaux",
+    "c": "c t ♣ ♧ club clubs trefle trefles",
+}
+_RANK_OF = {name: rank for rank, names in _RANK_NAMES.items() for name in names.split()}
+_SUIT_OF = {name: suit for suit, names in _SUIT_NAMES.items() for name in names.split()}
+
+
+def _any_of(names: dict[str, object]) -> str:
+    return "|".join(map(re.escape, sorted(names, key=len, reverse=True)))  # the longest first, or `s` would take `sept` apart
+
+
+_CARD = re.compile(
+    rf"(?:the |le |la |l'|une? |an? )?(?P<rank>{_any_of({**_RANK_OF})})(?: ?(?:of |de |d'))? ?(?P<suit>{_any_of({**_SUIT_OF})})?"
+)
+_SEVENTH = re.compile(r"(?:the |le )?(?:nain(?: jaune)?|yellow dwarf)")
+_CALL = re.compile(r"(.*?)[ ,:-]*(?:qui )?(?:prends?|takes?(?: all)?)")
+_PASS = re.compile(r"-|0|p|pass|passe|je passe|i pass|stop|(?:sans|no)(?: .*)?")
+
+
+class Typed(NamedTuple):
+    """What was typed, understood."""
+
+    passes: bool = False
+    rank: int = 0
+    """1..13; 0 where one passes."""
+    suit: str | None = None
+    """As in ``cards.SUITS``; None where none was named."""
+    announced: bool = False
+    """Whether the words were said that take a pot (N2.7)."""
+
+    @property
+    def card(self) -> str | None:
+        """The card's text, where its suit was named."""
+        return None if self.suit is None else RANKS[self.rank - 1] + self.suit
+
+
+def plain(text: str) -> str:
+    """Small letters without accents, single spaces, nothing at the ends that only stresses."""
+    letters = unicodedata.normalize("NFKD", text.casefold()).replace("œ", "oe").replace("’", "'")
+    kept = "".join(letter for letter in letters if not unicodedata.combining(letter) and letter != "\ufe0f")
+    return " ".join(kept.strip(' \t.!«»“”"').split())
+
+
+def understand(text: str) -> Typed | None:
+    """What ``text`` says; None where it says nothing that is known here."""
+    words = plain(text)
+    if _PASS.fullmatch(words):
+        return Typed(passes=True)
+    call = _CALL.fullmatch(words)
+    card = words if call is None else call[1]
+    announced = call is not None
+    if _SEVENTH.fullmatch(card):
+        return Typed(rank=7, suit="d", announced=announced)
+    found = _CARD.fullmatch(card)
+    if found is None:
+        return None
+    suit = None if found["suit"] is None else _SUIT_OF[found["suit"]]
+    return Typed(rank=_RANK_OF[found["rank"]], suit=suit, announced=announced)

@@ -1,0 +1,233 @@
+"""A position as a person at the table writes it down: his hand, and what has been played since the deal.
+
+Of the round only cards are written, each seat's behind its number: ``1: 3 4 5  3: 6 7♦  0: 8``. Who stopped and who passed in
+between follows from that; where it would not, a pass is written as ``-``. Nothing else need be said, least of all what is
+wanted now: that follows too, and so does what the others provably lack.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nainjaune_env.core.cards import DECK, RANKS, by_rank, card_number, card_set
+from nainjaune_env.core.errors import DealError, choose_one
+from nainjaune_env.core.rules import MAX_NUMBER
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.games.nain_jaune import kernel
+from nainjaune_env.games.nain_jaune.belief.knowledge import Knowledge
+from nainjaune_env.games.nain_jaune.kernel import PASS, PLAYING
+from nainjaune_env.games.nain_jaune.language.parsing import understand
+from nainjaune_env.games.nain_jaune.records.real_cards import PASS_MOVE, SILENT_MARK
+from nainjaune_env.games.nain_jaune.records.setup_table import ACTIONS, action_of
+from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules
+from nainjaune_env.games.nain_jaune.state import POT_LIMIT, POTS, TABLE
+
+FIELDS: Mapping[str, str] = {
+    "hand": "your cards: A 3 10 V D R, with the suit where it is a pot's: 7♦ or 7d (7 alone is another seven)",
+    "moves": "what has been played in this round, each seat's cards behind its number: '1: 3 4 5  3: 6 7♦' (none: you lead)",
+    "pots": "the chips in the pots now, in the order 10♦ J♣ Q♠ K♥ 7♦ (default: this round's antes, less what was taken)",
+    "stacks": "everybody's chips now, by seat (default: a fresh match's)",
+    "seat": "your seat, where you number the seats otherwise than from yours on (default: 0)",
+    "round": "which round of the match this is (default: 1)",
+}
+_SEAT = re.compile(r"([0-9]+) *:")
+_BETWEEN = re.compile(r"[\s,;|]+")
+
+
+class _Move(NamedTuple):
+    seat: int
+    rank: int
+    """1..13; 0 a pass."""
+    suit: str | None
+    silent: bool
+
+
+@dataclass
+class _Cards:
+    """Real cards for those that are written by their rank alone."""
+
+    deck: int
+    taken: int = 0
+
+    def take(self, rank: int, suit: str) -> int:
+        """The card of that rank and suit, as a set; raises :class:`DealError` where it is not to be had."""
+        text = RANKS[rank - 1] + suit
+        return self._take(1 << card_number(text), text)
+
+    def take_plain(self, rank: int) -> int:
+        """Any card of that rank that is no pot's."""
+        plain = [text for text in DECK if text[0] == RANKS[rank - 1] and text not in POT_CARDS]
+        free = card_set(map(card_number, plain)) & self.deck & ~self.taken
+        return self._take(free & -free, f"another {RANKS[rank - 1]} that is no pot's")
+
+    def _take(self, card: int, text: str) -> int:
+        if not card & self.deck & ~self.taken:
+            raise DealError(f"The position has {text}, and there is none left: it stands there already, or is not in the deck.")
+        self.taken |= card
+        return card
+
+
+def read(setup: Setup, fields: Mapping[str, str]) -> Any:
+    """The position that ``fields`` (see ``FIELDS``) describe: one record of ``state.TABLE``, wiped for its seat to act.
+
+    Raises :class:`DealError`, with a sentence, where they do not go together, or there is nothing to choose.
+    """
+    for name in fields:
+        if name not in FIELDS:
+            raise DealError(choose_one("field of a position", name, FIELDS))
+    rules: Any = setup.kernel_rules
+    me = _number("seat", fields.get("seat", "0"), setup.players - 1)
+    moves = _read_moves(fields.get("moves", ""), setup.players)
+    row = _opened(setup, me, _read_hand(fields.get("hand", "")), moves, fields.get("round", "1"))
+    for move in moves:
+        _play_on(row, rules, move)
+    while row.stage == PLAYING and row.seat != me:
+        _step(row, rules, PASS)
+    legal = kernel.legal(row, rules)
+    if not kernel.asks(row, rules, legal):
+        must = "must pass: write what came of that" if legal == 1 << PASS else f"must play {ACTIONS[int(legal).bit_length() - 1]}"
+        raise DealError(f"There is nothing to choose: {RANKS[int(row.need) - 1]} is wanted, and seat {me} {must}.")
+    if "pots" in fields:
+        row.pot[:] = _numbers("pots", fields["pots"], POTS, 0, POT_LIMIT)
+    if "stacks" in fields:
+        for seat, chips in enumerate(_numbers("stacks", fields["stacks"], setup.players, -MAX_NUMBER, MAX_NUMBER)):
+            row.before[seat] += chips - row.stack[seat]
+            row.stack[seat] = chips
+    kernel.redact(row, rules, me)
+    if not Knowledge(setup, row).fits():
+        raise DealError("No deal fits: too few of the cards that are out can be in the hands of seats that have passed on them.")
+    return row
+
+
+def _read_hand(text: str) -> list[_Move]:
+    found = [_read_card(word, 0) for word in _BETWEEN.split(text.strip()) if word]
+    if not found or any(card.rank == 0 or card.silent for card in found):
+        raise DealError(f"A hand is its cards, as in 'A 3 10 V 7♦', not {text!r}.")
+    return found
+
+
+def _read_moves(text: str, players: int) -> list[_Move]:
+    found, seat = [], None
+    for word in _BETWEEN.split(_SEAT.sub(r" \1: ", text).strip()):
+        if word.endswith(":"):
+            seat = _number("seat", word[:-1], players - 1)
+        elif word and seat is None:
+            raise DealError(f"The moves begin with the number of a seat, as in '1: 3 4 5', not with {word!r}.")
+        elif word:
+            found.append(_read_card(word, seat or 0))
+    return found
+
+
+def _read_card(word: str, seat: int) -> _Move:
+    said = understand(word.removesuffix(SILENT_MARK))
+    if said is None:
+        raise DealError(f"{word!r} is no card: expected a rank and where it matters a suit, as in 8, 10♦, Vt, Qs or 7d.")
+    return _Move(seat, said.rank, said.suit, word.endswith(SILENT_MARK))
+
+
+def _opened(setup: Setup, me: int, hand: Sequence[_Move], moves: Sequence[_Move], number: str) -> Any:
+    """The table before the first move: in every hand the cards that are known to have been there."""
+    rules: KernelRules = setup.kernel_rules  # type: ignore[assignment]
+    known = [*(card._replace(seat=me) for card in hand), *(move for move in moves if move.rank)]
+    cards = _Cards(rules.deck)
+    row = np.zeros(1, TABLE)[0]
+    for move in sorted(known, key=lambda move: move.suit is None):  # those without a suit get what the others leave
+        card = cards.take_plain(move.rank) if move.suit is None else cards.take(move.rank, move.suit)
+        row.hand[move.seat] |= card
+    sizes = [int(bits).bit_count() for bits in row.hand[: setup.players]]
+    if sizes[me] != rules.hand_size:
+        raise DealError(
+            f"With {setup.players} players each is dealt {rules.hand_size} cards; seat {me} holds {len(hand)} "
+            f"and has played {sizes[me] - len(hand)}."
+        )
+    for seat, size in enumerate(sizes):
+        if seat != me and size >= rules.hand_size:
+            raise DealError(f"Seat {seat} has played {size} cards, and it was dealt {rules.hand_size}: the round would be over.")
+    row.stack[: setup.players] = rules.starting_stack
+    row.rounds = _number("round", number, MAX_NUMBER, 1) - 1
+    row.dealer = ((moves[0].seat if moves else me) - 1) % setup.players
+    kernel.open_round(row, rules)
+    return row
+
+
+def _play_on(row: Any, rules: Any, move: _Move) -> None:
+    """The passes that lie between, and the move."""
+    while not (row.seat == move.seat and (move.rank == 0 or row.need in (0, move.rank))):
+        if row.need == 0:
+            card = RANKS[move.rank - 1] if move.rank else "pass"
+            raise DealError(f"When seat {move.seat} is to play its {card}, seat {int(row.seat)} has the lead, and leads nothing.")
+        _step(row, rules, PASS)
+    _step(row, rules, _action_of(move))
+
+
+def _action_of(move: _Move) -> int:
+    if move.rank == 0:
+        return PASS
+    text = RANKS[move.rank - 1] + (move.suit or "")
+    if text in POT_CARDS:
+        return action_of(text + SILENT_MARK * move.silent)
+    return move.rank - 1
+
+
+def _step(row: Any, rules: Any, action: int) -> None:
+    """A ply, if it is legal with what is known of the hand."""
+    if not int(kernel.legal(row, rules)) >> action & 1:
+        seat, need = int(row.seat), int(row.need)
+        if action != PASS:
+            raise DealError(f"Seat {seat} cannot have played that in this way: it is to announce a pot's card, or may not.")
+        raise DealError(
+            f"Seat {seat} must have passed where {RANKS[need - 1]} was wanted, and it held one."
+            if need
+            else f"Seat {seat} had the lead, and must have played a card."
+        )
+    kernel.step(row, rules, np.int64(action))
+
+
+def _number(name: str, text: str, high: int, low: int = 0) -> int:
+    return _numbers(name, text, 1, low, high)[0]
+
+
+def _numbers(name: str, text: str, count: int, low: int, high: int) -> list[int]:
+    words = [word for word in _BETWEEN.split(text.strip()) if word]
+    if len(words) != count or not all(re.fullmatch(r"-?[0-9]{1,10}", word) and low <= int(word) <= high for word in words):
+        numbers = "a whole number" if count == 1 else f"{count} whole numbers"
+        raise DealError(f"{name!r} is {numbers} from {low} to {high}, not {text!r}.")
+    return [int(word) for word in words]
+
+
+def write(setup: Setup, table: Any, hand: Sequence[str], moves: Sequence[Sequence[Any]]) -> dict[str, str]:
+    """What :func:`read` takes for the position at ``table``, to which ``moves`` of a record have led, with the real ``hand``."""
+    me = int(table.seat)
+    groups: list[tuple[int, list[str]]] = []
+    cards = [k for k, (_, move) in enumerate(moves) if move != PASS_MOVE]
+    for k, (seat, move) in enumerate(moves):
+        if move == PASS_MOVE:
+            before = [c for c in cards if c < k]
+            after = [c for c in cards if c > k]
+            # a pass follows from the cards, but where who passes has played the card before it and plays the next one too
+            told = before and seat == moves[before[-1]][0] and seat == (moves[after[0]][0] if after else me)
+            if not told and not (not after and seat == me):
+                continue
+        if not groups or groups[-1][0] != seat:
+            groups.append((seat, []))
+        groups[-1][1].append(_plain(move))
+    return {
+        "hand": " ".join(_plain(card) for card in by_rank(hand)),
+        **({"moves": "  ".join(f"{seat}: {' '.join(texts)}" for seat, texts in groups)} if groups else {}),
+        "pots": " ".join(str(int(chips)) for chips in table.pot),
+        "stacks": " ".join(str(int(chips)) for chips in table.stack[: setup.players]),
+        "seat": str(me),
+        "round": str(int(table.rounds)),
+    }
+
+
+def _plain(move: str) -> str:
+    """A card by its rank where its suit does not matter."""
+    if move == PASS_MOVE or move.removesuffix(SILENT_MARK) in POT_CARDS:
+        return move.replace("T", "10")
+    return "10" if move[0] == "T" else move[0]

@@ -1,0 +1,1 @@
+"""Matches as records: written, replayed, verified, told."""

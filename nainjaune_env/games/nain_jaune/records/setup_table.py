@@ -1,0 +1,119 @@
+"""Names and text of this game's actions and cards, and tables set up from real cards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from nainjaune_env.core.cards import DECK, RANKS, card_number, card_set, cards_in
+from nainjaune_env.core.errors import DealError
+from nainjaune_env.core.rules import MAX_NUMBER
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.validation import whole
+from nainjaune_env.games.nain_jaune.kernel import PASS, POT, SILENT, open_round
+from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules
+from nainjaune_env.games.nain_jaune.state import POT_LIMIT, POTS, TABLE
+
+ACTIONS: tuple[str, ...] = (*RANKS, *POT_CARDS, "-", *(f"{card}~" for card in POT_CARDS))
+"""Names of the 24 actions: a plain rank, a pot card, ``-`` a pass or stop, a pot card played silently."""
+
+_POT_OF = {card_number(text): pot for pot, text in enumerate(POT_CARDS)}
+
+
+def action_of(move: str) -> int:
+    """The action that a move on a record (``"5h"``, ``"7d"``, ``"7d~"``, ``"-"``) is; raises ``ValueError``."""
+    if move == "-":
+        return PASS
+    silent = move.endswith("~")
+    number = card_number(move[:-1] if silent else move)
+    if number in _POT_OF:
+        return (SILENT if silent else POT) + _POT_OF[number]
+    if silent:
+        raise ValueError(f"{move!r}: only a pot card can be played silently, and these are {', '.join(POT_CARDS)}")
+    return number % 13
+
+
+def cards_of(action: int, hand: int) -> list[str]:
+    """The cards in ``hand`` (a set, as bits) that ``action`` may play; empty for a pass."""
+    if action == PASS:
+        return []
+    if action >= POT:
+        return [POT_CARDS[action - (POT if action < PASS else SILENT)]]
+    numbers = (action + 13 * suit for suit in range(4))
+    return [DECK[number] for number in numbers if hand >> number & 1 and number not in _POT_OF]
+
+
+def setup_table(
+    setup: Setup,
+    hands: Sequence[Sequence[str]],
+    *,
+    dealer: int,
+    stacks: Sequence[int] | None = None,
+    pots: Sequence[int] | None = None,
+    rounds_before: int = 0,
+    seed: int = 0,
+) -> Any:
+    """A table (one record of ``state.TABLE``) at the start of a round with these hands.
+
+    ``stacks`` and ``pots`` are those before the antes (None: a fresh match's); ``seed`` is the generator's state, from which
+    later rounds are dealt. Raises :class:`DealError` where hands are not from one deck or not of the right size, a number is
+    not whole, or a stack or pot cannot be.
+    """
+    rules: KernelRules = setup.kernel_rules  # type: ignore[assignment]
+    n = setup.players
+    if len(hands) != n or any(len(hand) != rules.hand_size for hand in hands):
+        sizes = [len(hand) for hand in hands]
+        raise DealError(f"With {n} players there are {n} hands of {rules.hand_size} cards, not {sizes}.")
+    try:
+        numbers = [[card_number(card) for card in hand] for hand in hands]
+    except ValueError as error:
+        raise DealError(f"The deal is no deck: {error}.") from None
+    flat = [number for hand in numbers for number in hand]
+    twice = sorted({DECK[number] for number in flat if flat.count(number) > 1})
+    if twice:
+        raise DealError(f"The deal is no deck: {', '.join(twice)} dealt more than once.")
+    foreign = sorted({DECK[number] for number in flat if not rules.deck >> number & 1})
+    if foreign:
+        raise DealError(f"The deal is not from this deck (knobs 'ranks' and 'suits'): {', '.join(foreign)} is not in it.")
+    dealer = _whole("The dealer", dealer)
+    if not 0 <= dealer < n:
+        raise DealError(f"The dealer is a seat from 0 to {n - 1}, not {dealer!r}.")
+    stacks = [rules.starting_stack] * n if stacks is None else [_whole("Each of the stacks", chips) for chips in stacks]
+    pots = [0] * POTS if pots is None else [_whole("Each of the pots", chips) for chips in pots]
+    if len(stacks) != n or len(pots) != POTS:
+        raise DealError(f"Expected {n} stacks and {POTS} pots, not {len(stacks)} and {len(pots)}.")
+    if not all(0 <= pot <= POT_LIMIT for pot in pots):
+        raise DealError(f"A pot holds from 0 to {POT_LIMIT} chips, not {pots}.")
+    if rules.limited and min(stacks) < rules.round_antes:
+        raise DealError(f"Every seat must be able to ante {rules.round_antes} chips, and the stacks are {stacks}.")
+    if max(map(abs, stacks)) >= 1 << 48:
+        raise DealError(f"Stacks stay within 2**48 chips, and they are {stacks}.")
+    rounds_before = _whole("The number of rounds before", rounds_before)
+    if not 0 <= rounds_before <= MAX_NUMBER:
+        raise DealError(f"The number of rounds before is from 0 to {MAX_NUMBER}, not {rounds_before}.")
+    seed = _whole("The seed", seed)
+    if not 0 <= seed < 1 << 64:
+        raise DealError(f"The seed is from 0 to {(1 << 64) - 1}, not {seed}.")
+    table = np.zeros(1, TABLE)
+    row = table[0]
+    row.stack[:n] = stacks
+    row.pot[:] = pots
+    row.rng = np.uint64(seed)
+    row.rounds = rounds_before
+    row.dealer = dealer
+    talon = [number for number in cards_in(rules.deck) if number not in set(flat)]
+    unused = [number for number in range(52) if not rules.deck >> number & 1]
+    row.deck[:] = flat + talon + unused
+    for seat, hand in enumerate(numbers):
+        row.hand[seat] = card_set(hand)
+    open_round(row, rules)
+    return table[0]
+
+
+def _whole(what: str, given: object) -> int:
+    number = whole(given)
+    if number is None:
+        raise DealError(f"{what} is a whole number, not {given!r}.")
+    return number

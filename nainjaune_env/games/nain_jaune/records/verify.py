@@ -1,0 +1,128 @@
+"""Checking a record by playing it over: the first thing that does not fit is refused, in the order it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+from nainjaune_env.core.cards import DECK
+from nainjaune_env.core.errors import DealError, RecordError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.validation import check_equal, check_keys, check_list
+from nainjaune_env.games.nain_jaune.records.replay import Replay, final
+from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
+from nainjaune_env.games.nain_jaune.rules import KernelRules
+from nainjaune_env.games.nain_jaune.state import POTS
+
+BODY: tuple[str, ...] = ("rounds", "stacks", "pots", "winners")
+"""This game's keys of a record, in order."""
+ROUND = ("dealer", "stacks", "pots", "hands", "talon", "moves")
+OUTCOME = ("winner", "grand_opera", "defaults", "stacks_after", "pots_after")
+
+
+def verify(setup: Setup, body: Mapping[str, Any]) -> int:
+    """Replay ``body`` (the keys ``BODY`` of a record) on real cards; gives the number of rounds.
+
+    Any seat may deal first and the first pots may hold chips; all else follows from hands and moves. Raises
+    :class:`RecordError` naming the round, the move, and what was expected.
+    """
+    check_keys("The record", body, BODY)
+    rounds = check_list("The record", "rounds", body["rounds"], dict)
+    replay: Replay | None = None
+    for number, given in enumerate(rounds, 1):
+        if replay is not None and replay.match_over:
+            raise RecordError(f"Round {number}: expected no more rounds, for the match was over after round {number - 1}.")
+        replay = _verify_round(setup, replay, given, number)
+    if replay is None or not replay.match_over:
+        raise RecordError(f"The record: expected a round {len(rounds) + 1}, for the match is not over.")
+    for key, expected in final(replay).items():
+        check_equal("The end", key, body[key], expected)
+    return len(rounds)
+
+
+def _verify_round(setup: Setup, before: Replay | None, given: object, number: int) -> Replay:
+    """Play round ``number``, which follows the settled round ``before`` (None: it is the first), and give it settled."""
+    where = f"Round {number}"
+    written = check_keys(where, given, ROUND + OUTCOME, optional=("legal",))
+    _check_start(setup, before, written, where)
+    hands = [check_list(where, f"hands[{seat}]", hand, str) for seat, hand in enumerate(_lists(where, written, "hands"))]
+    try:
+        table = setup_table(
+            setup,
+            hands,
+            dealer=written["dealer"],
+            stacks=written["stacks"],
+            pots=written["pots"],
+            rounds_before=number - 1,
+        )
+    except DealError as error:
+        raise RecordError(f"{where}: {error}") from None
+    replay = Replay(setup, table)
+    talon = check_list(where, "talon", written["talon"], str)
+    if sorted(talon) != sorted(replay.cards.talon()):
+        expected = replay.cards.talon()
+        raise RecordError(f"{where}: expected the talon to be the {len(expected)} cards left, {expected}, not {talon}.")
+    _verify_moves(replay, written, where)
+    for key, value in replay.outcome.items():
+        check_equal(where, key, written[key], value)
+    return replay
+
+
+def _check_start(setup: Setup, before: Replay | None, written: Mapping[str, Any], where: str) -> None:
+    """Dealer, stacks and pots: the match's own in the first round, then carried over (N4.4)."""
+    n, rules = setup.players, cast(KernelRules, setup.kernel_rules)
+    if before is None:
+        if type(written["dealer"]) is not int:
+            raise RecordError(f"{where}: expected 'dealer' to be a seat from 0 to {n - 1}, not {written['dealer']!r}.")
+        check_equal(where, "stacks", written["stacks"], [rules.starting_stack] * n)
+        check_list(where, "pots", written["pots"], int, POTS)
+    else:
+        check_equal(where, "dealer", written["dealer"], (int(before.table.dealer) + 1) % n)
+        check_equal(where, "stacks", written["stacks"], before.stacks)
+        check_equal(where, "pots", written["pots"], before.pots)
+
+
+def _lists(where: str, written: Mapping[str, Any], key: str, length: int | None = None) -> list[Any]:
+    return check_list(where, key, written[key], list, length)
+
+
+def _verify_moves(replay: Replay, written: Mapping[str, Any], where: str) -> None:
+    moves = _lists(where, written, "moves")
+    choices = _lists(where, written, "legal", len(moves)) if "legal" in written else None
+    for k, move in enumerate(moves):
+        if replay.round_over:
+            gone = f"expected no more moves, for seat {replay.seat} has gone out"
+            raise RecordError(f"{where}, move {k + 1}: {gone}; the record has {move!r}.")
+        seat, legal = replay.seat, replay.moves()
+        if not (_is_move(move) and move[0] == seat and move[1] in legal):
+            raise RecordError(_why_refused(f"{where}, move {k + 1}", replay, legal, move))
+        if choices is not None:
+            _check_choices(f"{where}, move {k + 1}", choices[k], legal)
+        replay.play(move[1])
+    if not replay.round_over:
+        raise RecordError(
+            f"{where}: expected a move {len(moves) + 1} by seat {replay.seat}, one of {replay.moves()}, and the moves end."
+        )
+
+
+def _is_move(move: list[Any]) -> bool:
+    return len(move) == 2 and type(move[0]) is int and type(move[1]) is str
+
+
+def _why_refused(where: str, replay: Replay, legal: list[str], move: list[Any]) -> str:
+    seat = replay.seat
+    expected = f"expected [{seat}, one of {legal}], and the move is {move!r}"
+    if not _is_move(move):
+        return f"{where}: {expected}."
+    if move[0] != seat:
+        return f"{where}: it is seat {seat}'s turn; {expected}."
+    card = move[1][:2]
+    if card in DECK and card not in replay.cards.hand(seat):
+        return f"{where}: seat {seat} does not hold {card}; {expected}."
+    return f"{where}: not legal; {expected}."
+
+
+def _check_choices(where: str, given: object, legal: list[str]) -> None:
+    """The optional ``legal`` of a move: exactly the legal real moves, in any order, each once."""
+    if sorted(check_list(where, "legal", given, str)) != sorted(legal):
+        raise RecordError(f"{where}: expected 'legal' to hold exactly {legal}, and it holds {given!r}.")

@@ -1,0 +1,195 @@
+"""What is measured of play: counts of what each seat did in a round, and the figures made of them.
+
+The module as a whole is the game's ``nainjaune_env.analysis.stat_hook.Measures``.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nainjaune_env.analysis.stat_hook import SHARE, Measure, tally_dtype
+from nainjaune_env.core.bits import lowest
+from nainjaune_env.core.jit import inlined, jit
+from nainjaune_env.games.nain_jaune.kernel import PASS, POT, SILENT, due
+from nainjaune_env.games.nain_jaune.state import POTS
+
+__all__ = ["MEASURES", "TALLY", "begin", "counts", "end", "ply"]
+
+RANKS = ("A", "2", "3", "4", "5", "6", "7", "8", "9", "10", "J", "Q", "K")
+POT_NAMES = ("10♦", "J♣", "Q♠", "K♥", "7♦")
+
+ANTES, CAPTURED, OPERA, RECEIVED, PAID, STRANDED, SILENCE = range(7)
+SOURCES = ("antes", "pots captured", "grand opéra", "paid by losers", "paid to winner", "stranded cards", "silent plays")
+"""All that chips move by (N2.1, N2.7, N3.1–N3.3)."""
+
+TALLY = tally_dtype(
+    ("out", 1),  # 1 = it went out first
+    ("beaten", 1),  # 1 = another did
+    ("cards_left", 1),  # cards in hand at the end
+    ("points_left", 1),  # the same in points, whether they are paid or not (N3.2)
+    ("opera", 1),  # 1 = it made a grand opéra
+    ("dealt", POTS),  # per pot: 1 = its card was dealt to this seat,
+    ("captured", POTS),  # which took the pot with it,
+    ("stranded", POTS),  # or held it at the end,
+    ("silent", POTS),  # or played it silently
+    ("elsewhere", POTS),  # per pot: 1 = its card was dealt to another seat,
+    ("conceded", POTS),  # which took the pot with it
+    ("leads", 1),  # cards led
+    ("led", len(RANKS)),  # the same by rank
+    ("may_decline", 1),  # plies at which it might have played, or passed
+    ("declined", 1),  # and passed
+    ("chips", len(SOURCES)),  # chips won and lost, by source; they add up to the payoff
+)
+
+MEASURES: tuple[Measure, ...] = (
+    Measure("out", "Went out first", "Rounds that it won by having no card left.", SHARE, "out"),
+    Measure("opera", "Grand opéras", "Rounds in which it made a grand opéra.", SHARE, "opera"),
+    Measure(
+        "cards_left", "Cards left", "Cards in its hand when another had gone out.",
+        "cards", "cards_left", per="beaten",
+    ),
+    Measure(
+        "points_left", "Points left", "What they count: ace 1 to ten 10, court cards 10.",
+        "points", "points_left", per="beaten",
+    ),
+    Measure(
+        "declined", "Cards declined", "Passes, of the plies at which it held the card asked for and was free to pass.",
+        SHARE, "declined", per="may_decline",
+    ),
+    Measure("leads", "Leads", "Cards that it led.", "leads", "leads"),
+    Measure("led", "Ranks led", "Leads of each rank, of all its leads.", SHARE, "led", per="leads", parts=RANKS),
+    Measure("captures", "Pots captured", "Rounds in which it took the pot by its card.", SHARE, "captured", parts=POT_NAMES),
+    Measure(
+        "captures_dealt", "Pots captured, card dealt to it", "Pots that it took, of those whose card it was dealt.",
+        SHARE, "captured", per="dealt", parts=POT_NAMES,
+    ),
+    Measure(
+        "conceded", "Pots captured, card dealt to another", "Pots that another took, of those whose card another was dealt.",
+        SHARE, "conceded", per="elsewhere", parts=POT_NAMES,
+    ),
+    Measure(
+        "stranded", "Pot cards stranded", "Pot cards that it still held at the end, of those that it was dealt.",
+        SHARE, "stranded", per="dealt", parts=POT_NAMES,
+    ),
+    Measure(
+        "silent", "Pot cards played silently", "Pot cards that it played without announcing them, of those that it was dealt.",
+        SHARE, "silent", per="dealt", parts=POT_NAMES,
+    ),
+    Measure(
+        "chips", "Where its chips come from", "Chips won and lost, by source; they add up to the payoff.",
+        "chips", "chips", parts=SOURCES, account=True,
+    ),
+)  # fmt: skip
+
+
+@jit
+def begin(table: Any, rules: Any, tallies: Any) -> None:
+    """Who was dealt which pot card, and the antes (N2.1)."""
+    for seat in range(rules.players):
+        tallies[seat].chips[ANTES] = table.stack[seat] - table.before[seat]
+        for pot in range(POTS):
+            if table.hand[seat] >> rules.pot_cards[pot] & 1:
+                for other in range(rules.players):
+                    tallies[other].elsewhere[pot] = 1
+                tallies[seat].elsewhere[pot] = 0
+                tallies[seat].dealt[pot] = 1
+
+
+@inlined
+def counts(table: Any, rules: Any, moves: Any, action: Any) -> Any:
+    """All but passes for want of a card: cards that are neither led nor a pot's nor the last one count for nothing either."""
+    if action == PASS:
+        return moves & (moves - 1) != 0
+    return table.need == 0 or action >= POT or table.cards[table.seat] == 1 or moves >> PASS & 1
+
+
+@inlined
+def ply(before: Any, table: Any, rules: Any, moves: Any, action: Any, tallies: Any) -> None:
+    """Leads, refusals, what pot cards bring, and who pays whom when a seat goes out."""
+    mine = tallies[before.seat]
+    if moves >> PASS & 1 and moves & (moves - 1):
+        mine.may_decline += 1
+        mine.declined += action == PASS
+    if action == PASS:
+        return
+    if before.need == 0:
+        mine.leads += 1
+        mine.led[rank_of(rules, action) - 1] += 1
+    if action >= POT:
+        pot_card(before, table, action, tallies)
+    if table.cards[before.seat] == 0:
+        settled(before, table, rules, action, tallies)
+
+
+@inlined
+def rank_of(rules: Any, action: Any) -> Any:
+    """The rank, from 1, of the card that ``action`` plays."""
+    if action < POT:
+        return np.int64(action + 1)
+    pot = action - POT if action < PASS else action - SILENT
+    return np.int64(rules.pot_cards[pot] % 13 + 1)
+
+
+@jit
+def pot_card(before: Any, table: Any, action: Any, tallies: Any) -> None:
+    """A pot card is played, with or without its pot (N2.7); a last card's chips are left to :func:`settled`."""
+    seat = before.seat
+    if action < PASS:
+        tallies[seat].captured[action - POT] = 1
+        tallies[seat].chips[CAPTURED] += before.pot[action - POT]
+    else:
+        tallies[seat].silent[action - SILENT] = 1
+        if table.cards[seat] > 0:
+            tallies[seat].chips[SILENCE] += table.stack[seat] - before.stack[seat]
+
+
+@jit
+def settled(before: Any, table: Any, rules: Any, action: Any, tallies: Any) -> None:
+    """A seat has gone out: what the losers paid him (N3.2), and into the pots (N3.3); the rest of his gain is his last card's.
+
+    With a grand opéra (N3.1) that is all the pots; what he paid for a silent last card came back with them.
+    """
+    winner = before.seat
+    received = np.int64(0)
+    for seat in range(rules.players):
+        if seat != winner:
+            owed = due(table, rules, seat)
+            paid = min(owed, before.stack[seat]) if rules.limited else owed
+            received += paid
+            tallies[seat].chips[PAID] -= paid
+            tallies[seat].chips[STRANDED] += table.stack[seat] - before.stack[seat] + paid
+    tallies[winner].chips[RECEIVED] += received
+    rest = table.stack[winner] - before.stack[winner] - received
+    if POT <= action < PASS:  # already counted
+        rest -= before.pot[action - POT]
+    if table.opera:
+        tallies[winner].chips[OPERA] += rest
+    else:
+        tallies[winner].chips[SILENCE] += rest
+
+
+@jit
+def end(table: Any, rules: Any, tallies: Any) -> None:
+    """What is in the hands at the end."""
+    tallies[table.winner].opera = table.opera
+    for seat in range(rules.players):
+        mine = tallies[seat]
+        mine.out = seat == table.winner
+        mine.beaten = seat != table.winner
+        mine.cards_left = table.cards[seat]
+        mine.points_left = points(table.hand[seat])
+        for pot in range(POTS):
+            mine.stranded[pot] = table.hand[seat] >> rules.pot_cards[pot] & 1
+            mine.conceded[pot] = table.captor[pot] >= 0 and table.captor[pot] != seat
+
+
+@jit
+def points(hand: Any) -> Any:
+    """What the cards of ``hand`` (a set) count (N3.2)."""
+    total = np.int64(0)
+    while hand:
+        total += min(lowest(hand) % 13 + 1, 10)
+        hand &= hand - 1
+    return total

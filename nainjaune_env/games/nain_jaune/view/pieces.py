@@ -1,0 +1,131 @@
+"""Cards and chips as they are drawn. A card is ``CARD_WIDTH`` by ``CARD_HEIGHT`` at scale 1, its upper left corner the origin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from nainjaune_env.games.nain_jaune.language.words import Words, card_sign
+from nainjaune_env.games.nain_jaune.rules import POT_CARDS
+from nainjaune_env.games.nain_jaune.view.dwarf import emblem
+from nainjaune_env.render.svg import CROWN, GOLD, SERIF, Style, at, circle, crown, element, group, path, rect, use
+
+CARD_WIDTH, CARD_HEIGHT = 60, 84
+RED, BLACK = "#d0342c", "#1d2430"
+"""The red is so light, and the black so dark, that they differ for who sees no red as well; and the suits' forms differ."""
+
+SUITS = {
+    "s": "M0 -10.5C4 -5.5 10 -2.5 9.5 3C9 7.5 3 8 1 4.5Q1.5 8.5 4 10.5H-4Q-1.5 8.5 -1 4.5"
+    "C-3 8 -9 7.5 -9.5 3C-10 -2.5 -4 -5.5 0 -10.5Z",
+    "h": "M0 10C-14 0 -11 -10.5 -5 -10C-1.8 -9.8 0 -7 0 -5C0 -7 1.8 -9.8 5 -10C11 -10.5 14 0 0 10Z",
+    "d": "M0 -11.5Q4 -5 8.5 0Q4 5 0 11.5Q-4 5 -8.5 0Q-4 -5 0 -11.5Z",
+    "c": "M0 -10.5A4.7 4.7 0 0 1 4 -3.3A4.7 4.7 0 1 1 1 3.6Q1.5 8.5 4 10.5H-4Q-1.5 8.5 -1 3.6"
+    "A4.7 4.7 0 1 1 -4 -3.3A4.7 4.7 0 0 1 0 -10.5Z",
+}
+"""Outlines around the origin, some 20 wide: no font is asked for a suit."""
+COLOURS = {"s": BLACK, "h": RED, "d": RED, "c": BLACK}
+_CROWNS = {
+    "K": CROWN,
+    "Q": "M-11 8Q-13 -2 -12 -6Q-7 -3 -5.5 1Q-3 -6 0 -9Q3 -6 5.5 1Q7 -3 12 -6Q13 -2 11 8Z",
+    "J": "M-12 8Q-14 -3 0 -4Q8 -4 12 8ZM6 -2Q16 -12 17 -4Q13 0 9 1Z",
+}
+"""What the King, the Queen and the Jack wear over their suit."""
+
+BACK = "nj-back"
+"""Id of a card's back among :func:`definitions`."""
+
+
+def suit(letter: str, x: float, y: float, scale: float) -> str:
+    """A suit around ``x``, ``y``."""
+    return at(x, y, [path(SUITS[letter], fill=COLOURS[letter])], scale=scale)
+
+
+def face(card: str, words: Words) -> str:
+    """A card face up. Those that pots belong to have a golden frame."""
+    sign, letter = card_sign(card, words)[:-1], card[1]
+    style: dict[str, Style] = {
+        "font_family": SERIF,
+        "font_weight": "bold",
+        "font_size": 22 if len(sign) == 1 else 19,
+        "fill": COLOURS[letter],
+    }
+    squeezed: dict[str, Style] = {"textLength": 20, "lengthAdjust": "spacingAndGlyphs"} if len(sign) > 1 else {}
+    rank = element("text", {"x": 12.5, "y": 21, "text_anchor": "middle", **style, **squeezed}, sign)
+    index = group([rank, suit(letter, 12.5, 34, 0.75)])
+    frame = [rect(2.6, 2.6, 54.8, 78.8, rx=4.5, fill="none", stroke=GOLD, stroke_width=3)] if card in POT_CARDS else []
+    paper = rect(0, 0, CARD_WIDTH, CARD_HEIGHT, rx=6.5, fill="#fffdf8", stroke="#3b3f46", stroke_width=1)
+    return group([paper, *frame, index, *_picture(card)])
+
+
+def _picture(card: str) -> list[str]:
+    if card == POT_CARDS[-1]:
+        return [emblem(37, 77, 60)]
+    rank, letter = card[0], card[1]
+    if rank in _CROWNS:
+        return [crown(38, 38, 0.95, _CROWNS[rank]), suit(letter, 38, 62, 1.35)]
+    return [suit(letter, 39, 59, 1.55)]
+
+
+def back(x: float, y: float, scale: float = 1) -> str:
+    """A card face down."""
+    return at(x, y, [use(BACK)], scale=scale)
+
+
+def definitions() -> list[str]:
+    """What a picture with :func:`back` must define."""
+    places = ((x, y) for row, y in enumerate(range(13, 80, 10)) for x in range(14 + row % 2 * 8, 50, 16))
+    lozenges = "".join(f"M{x} {y - 5}l4 5l-4 5l-4 -5Z" for x, y in places)
+    parts = [
+        rect(0, 0, CARD_WIDTH, CARD_HEIGHT, rx=6.5, fill="#fffdf8", stroke="#3b3f46", stroke_width=1),
+        rect(4, 4, 52, 76, rx=4, fill="#27496d"),
+        path(lozenges, fill="#f6c21c", opacity=0.8),
+    ]
+    return [group(parts, id=BACK)]
+
+
+def chip_counts(chips: int) -> dict[int, int]:
+    """Pieces of each value that make up ``chips``, from the greatest down; a pile of too many is shown by its greatest pieces."""
+    counts, left = {}, min(chips, _MOST)
+    for value in _VALUES:
+        counts[value], left = divmod(left, value)
+    return counts
+
+
+_VALUES = (100, 20, 5, 1)
+_MOST = 599
+
+
+def chips_width(amount: int) -> float:
+    """How wide :func:`chips` are with room enough."""
+    return 22 + 9.0 * (sum(chip_counts(amount).values()) - 1)
+
+
+def chips(x: float, y: float, amount: int, *, width: float) -> str:
+    """A row of pieces from ``x`` on around the height ``y``, no wider than ``width``: plaques of 100 and 20, chips of 5 and 1."""
+    pieces = [value for value, count in chip_counts(amount).items() for _ in range(count)]
+    if not pieces:
+        return ""
+    step = min(9.0, (width - 22) / max(len(pieces) - 1, 1))
+    return group(_piece(value, x + 11 + k * step, y) for k, value in enumerate(pieces))
+
+
+_PIECES = {100: ("#6b4fa0", "#ffffff"), 20: ("#c0392b", "#ffffff"), 5: ("#2874a6", "#ffffff"), 1: ("#f2c230", "#7d5a00")}
+
+
+def _piece(value: int, x: float, y: float) -> str:
+    fill, ring = _PIECES[value]
+    if value >= 20:
+        parts = [
+            rect(x - 9, y - 13, 18, 26, rx=3.5, fill=fill, stroke="#1d2430", stroke_width=1),
+            rect(x - 5.5, y - 9.5, 11, 19, rx=2, fill="none", stroke=ring, stroke_width=1.4),
+        ]
+    else:
+        parts = [
+            circle(x, y, 9.5, fill=fill, stroke="#1d2430", stroke_width=1),
+            circle(x, y, 6, fill="none", stroke=ring, stroke_width=1.5, stroke_dasharray="3 2.2"),
+        ]
+    return group(parts)
+
+
+def hand(cards: Sequence[str], places: Sequence[tuple[float, float]], scale: float, words: Words) -> list[str]:
+    """Cards face up at their places."""
+    return [at(x, y, [face(card, words)], scale=scale) for card, (x, y) in zip(cards, places, strict=True)]

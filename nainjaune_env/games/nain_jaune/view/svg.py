@@ -1,0 +1,312 @@
+"""The table as a picture: the board of five pots with the dwarf in the middle, the seats around it, the run, the viewer's hand.
+
+A pure function of a :class:`~nainjaune_env.games.nain_jaune.view.scene.Scene`, as the text of ``draw`` is, and laid out like it:
+the
+viewer (a spectator: seat 0) sits at the bottom and the others around the board in the direction of play (N1.5).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nainjaune_env.core.cards import RANKS
+from nainjaune_env.games.nain_jaune.language.words import Words, words_in
+from nainjaune_env.games.nain_jaune.rules import POT_CARDS
+from nainjaune_env.games.nain_jaune.view import pieces
+from nainjaune_env.games.nain_jaune.view.dwarf import dwarf
+from nainjaune_env.games.nain_jaune.view.pieces import CARD_HEIGHT, CARD_WIDTH
+from nainjaune_env.games.nain_jaune.view.scene import Scene
+from nainjaune_env.games.nain_jaune.view.text import LABELS, SEAT_PLACES, Labels, around, said, status
+from nainjaune_env.render.svg import (
+    BUBBLE_HEIGHT,
+    at,
+    badge,
+    bubble,
+    circle,
+    crown,
+    document,
+    element,
+    ellipse,
+    fit,
+    number,
+    path,
+    pill,
+    rect,
+    spread,
+    text,
+    text_width,
+)
+
+WIDTH, HEIGHT = 1280, 920
+BOARD_X, BOARD_Y, BOARD_WIDTH, BOARD_HEIGHT = 394, 238, 492, 322
+PANEL, WIDE_PANEL, OWN_PANEL = 260, 660, 222
+"""Width of a seat's panel, of the only other seat's, and of that at the bottom."""
+SMALL, RUN, LARGE = 0.72, 0.86, 1.5
+"""Scale of a card in a panel, in the run, and in the viewer's hand."""
+EDGE = 20
+HEAD = 62
+"""Height of a panel above its cards."""
+ROW_STEP = 42
+HAND_X, HAND_Y = 260, 762
+RUN_Y, STATUS_Y = 576, 672
+LIFT = 16
+"""How far the viewer's cards of the required rank stand out."""
+
+FELT, FELT_LIGHT, FELT_EDGE, RIM = "#2f6b57", "#34735e", "#285c4b", "#5b3a22"
+PLATE, PLATE_EDGE = "#1e4a3c", "#173a2f"
+WOOD, WOOD_DARK, CREAM, TILES = "#9a6a3a", "#5b3a22", "#fbf1d6", ("#f4dfa8", "#f1d590")
+INK, PALE, QUIET, GLOW = "#1d2430", "#fdf8e8", "#b9d3c6", "#ffd54a"
+GAIN, LOSS = "#bff0c8", "#ffc2b3"
+
+
+@dataclass(frozen=True)
+class Spot:
+    """Where a seat's panel is, and how many rows its cards take."""
+
+    seat: int
+    x: float
+    y: float
+    width: float
+    rows: int
+
+    @property
+    def height(self) -> float:
+        return HEAD + CARD_HEIGHT * SMALL + (self.rows - 1) * ROW_STEP + 10
+
+
+def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = None) -> str:
+    """The scene as an SVG document, ``WIDTH`` by ``HEIGHT``; ``names`` are the players', in seat order.
+
+    Raises :class:`~nainjaune_env.core.errors.RulesError` for an unknown language.
+    """
+    words, labels = words_in(language), LABELS[language]
+    called = [f"{labels.seat} {seat}" for seat in range(seen.players)] if names is None else list(names)
+    lines = status(seen, words, labels)
+    parts = [
+        *_felt(),
+        *_title(seen, labels),
+        *_board(seen, words),
+        *(part for spot in spots(seen) for part in _panel(seen, spot, called[spot.seat], words)),
+        *_run(seen, words, labels),
+        pill(WIDTH / 2, STATUS_Y, lines[0], 18, width=684, fill=PLATE, ink=GLOW, edge=PLATE_EDGE),
+        *_own(seen, called[seen.viewer or 0], words),
+        *_bubble(seen, words),
+    ]
+    title = f"Nain Jaune · {seen.preset} · {labels.round} {seen.round} · {' · '.join(lines)}"
+    return document(WIDTH, HEIGHT, title, parts, pieces.definitions())
+
+
+def spots(seen: Scene) -> list[Spot]:
+    """The panels of all seats but the one at the bottom."""
+    rows = 2 if seen.players in (3, 4) else 1
+    width = WIDE_PANEL if seen.players == 2 else PANEL
+    sides: dict[str, list[int]] = {"left": [], "top": [], "right": []}
+    for place, seat in zip(SEAT_PLACES[seen.players], around(seen), strict=True):
+        sides[place].append(seat)
+    sides["left"].reverse()  # clockwise from the bottom goes up on the left
+    found = []
+    begin, step = spread(len(sides["top"]), WIDTH, width, 24)
+    found += [Spot(seat, begin + k * step, 14, width, rows) for k, seat in enumerate(sides["top"])]
+    for side, x in (("left", EDGE), ("right", WIDTH - EDGE - PANEL)):
+        for k, seat in enumerate(sides[side]):
+            spot = Spot(seat, x, 0, PANEL, rows)
+            share = (BOARD_HEIGHT + 50) / len(sides[side])
+            y = BOARD_Y - 36 + share * (k + 0.5) - (spot.height + BUBBLE_HEIGHT) / 2
+            found.append(Spot(seat, x, y, PANEL, rows))
+    return found
+
+
+def card_places(count: int, x: float, y: float, width: float, rows: int, scale: float) -> list[tuple[float, float]]:
+    """Upper left corners of ``count`` cards in rows of ``width``, those of a lower row before those above."""
+    places = []
+    per_row = -(-count // rows)
+    for row in range(rows):
+        here = min(per_row, count - row * per_row)
+        begin, step = spread(max(here, 0), width, CARD_WIDTH * scale, 4)
+        places += [(x + begin + k * step, y + row * ROW_STEP) for k in range(here)]
+    return places
+
+
+def _felt() -> list[str]:
+    return [
+        rect(0, 0, WIDTH, HEIGHT, fill=RIM),
+        rect(7, 7, WIDTH - 14, HEIGHT - 14, rx=34, fill=FELT_EDGE),
+        rect(13, 13, WIDTH - 26, HEIGHT - 26, rx=29, fill=FELT),
+        ellipse(WIDTH / 2, BOARD_Y + BOARD_HEIGHT / 2 + 20, 500, 310, fill=FELT_LIGHT),
+    ]
+
+
+def _title(seen: Scene, labels: Labels) -> list[str]:
+    side = 1 if seen.direction == "clockwise" else -1
+    arrow = [
+        path("M-11 3A11.5 11.5 0 1 1 4 10.8", fill="none", stroke=QUIET, stroke_width=3, stroke_linecap="round"),
+        path("M6 4L-2 11L7 16Z", fill=QUIET),
+    ]
+    return [
+        text(34, 48, "Nain Jaune", 22, bold=True, fill=PALE),
+        text(34, 72, seen.preset, 15, fill=QUIET),
+        text(34, 94, f"{labels.round} {seen.round}", 15, fill=QUIET),
+        element("g", {"transform": f"translate({WIDTH - 50} 52) scale({side} 1)"}, *arrow),
+    ]
+
+
+def _board(seen: Scene, words: Words) -> list[str]:
+    x, y, w, h = BOARD_X, BOARD_Y, BOARD_WIDTH, BOARD_HEIGHT
+    middle_x, middle_y = x + w / 2, y + h / 2
+    tiles = [
+        rect(x + 12 + (w / 2 - 12) * right, y + 12 + (h / 2 - 12) * low, w / 2 - 12, h / 2 - 12, fill=TILES[(right + low) % 2])
+        for low in (0, 1)
+        for right in (0, 1)
+    ]
+    return [
+        rect(x + 3, y + 6, w, h, rx=16, fill="#000000", opacity=0.25),
+        rect(x, y, w, h, rx=16, fill=WOOD, stroke=WOOD_DARK, stroke_width=2),
+        *tiles,
+        rect(x + 12, y + 12, w - 24, h - 24, rx=4, fill="none", stroke=WOOD_DARK, stroke_width=2),
+        path(f"M{middle_x} {y + 12}V{y + h - 12}M{x + 12} {middle_y}H{x + w - 12}", stroke=WOOD, stroke_width=6),
+        *(part for pot in range(4) for part in _corner_pot(seen, pot, words)),
+        circle(middle_x, middle_y, 118, fill=WOOD, stroke=WOOD_DARK, stroke_width=2),
+        circle(middle_x, middle_y, 110, fill=CREAM, stroke=WOOD_DARK, stroke_width=1.5),
+        *_middle_pot(seen, middle_x, middle_y, words),
+    ]
+
+
+def _corner_pot(seen: Scene, pot: int, words: Words) -> list[str]:
+    right, low = pot % 2, pot // 2
+    scale = 1.1
+    x = BOARD_X + (BOARD_WIDTH - 26 - CARD_WIDTH * scale if right else 26)
+    y = BOARD_Y + (BOARD_HEIGHT - 26 - CARD_HEIGHT * scale if low else 26)
+    beside, side = (x - 12, -1) if right else (x + CARD_WIDTH * scale + 12, 1)
+    line = y + (60 if low else 24)
+    held = str(seen.pots[pot])
+    past = text_width(held, 26) + 10
+    # in the lower corners the circle is in the way beside the number, and below it there are no chips once the pot was taken
+    captor = (beside + side * TAKEN / 2, line + 23) if low else (beside + side * (past + TAKEN / 2), line - 9)
+    return [
+        at(x, y, [pieces.face(POT_CARDS[pot], words)], scale=scale),
+        text(beside, line, held, 26, anchor="end" if right else "start", bold=True, fill=INK),
+        *_pot_chips(seen.pots[pot], beside + side * 32, line + 22, 64),
+        *_taken(seen.captors[pot], *captor),
+    ]
+
+
+def _pot_chips(amount: int, x: float, y: float, width: float) -> list[str]:
+    """A pot's chips in a row around ``x``, ``y``."""
+    wide = min(width, pieces.chips_width(amount))
+    return [pieces.chips(x - wide / 2, y, amount, width=width)] if amount else []
+
+
+TAKEN = 44
+"""Width of what ``_taken`` draws."""
+
+
+def _taken(captor: int | None, x: float, y: float) -> list[str]:
+    """That the pot went to ``captor``: an arrow and the seat, around ``x``, ``y``."""
+    if captor is None:
+        return []
+    d = f"M{number(x - TAKEN / 2)} {number(y)}h11m-4.5 -5l5.5 5l-5.5 5"
+    arrow = path(d, fill="none", stroke=INK, stroke_width=2.4, stroke_linecap="round", stroke_linejoin="round")
+    return [arrow, badge(x + TAKEN / 2 - 13, y, captor)]
+
+
+def _middle_pot(seen: Scene, x: float, y: float, words: Words) -> list[str]:
+    held, captor = str(seen.pots[4]), seen.captors[4]
+    seven = at(-49, -116, [at(-17, -24, [pieces.face(POT_CARDS[4], words)], scale=0.58)], turn=-9)
+    left = x - (TAKEN + 8) / 2 * (captor is not None)  # number and captor together are in the middle
+    return [
+        at(x + 6, y + 44, dwarf(seven), scale=0.78),
+        *_pot_chips(seen.pots[4], x, y + 63, 110),
+        text(left, y + 98, held, 24, anchor="middle", bold=True, fill=INK),
+        *_taken(captor, left + text_width(held, 24) / 2 + 8 + TAKEN / 2, y + 89),
+    ]
+
+
+def _plate(x: float, y: float, width: float, height: float, *, turn: bool) -> str:
+    colour, stroke = (GLOW, 4.0) if turn else (PLATE_EDGE, 1.5)
+    return rect(x, y, width, height, rx=14, fill=PLATE, stroke=colour, stroke_width=stroke)
+
+
+def _panel(seen: Scene, spot: Spot, name: str, words: Words) -> list[str]:
+    x, y = spot.x, spot.y
+    parts = [_plate(x, y, spot.width, spot.height, turn=spot.seat == seen.at_turn)]
+    parts += _purse(seen, spot.seat, name, x + 12, y + 8, spot.width - 24)
+    places = card_places(seen.sizes[spot.seat], x + 12, y + HEAD, spot.width - 24, spot.rows, SMALL)
+    if spot.seat == seen.winner:
+        parts.append(crown(x + spot.width / 2, y + HEAD + 28, 2.1))
+    hand = seen.hands[spot.seat]
+    if hand is None:
+        return [*parts, *(pieces.back(*place, SMALL) for place in places)]
+    return [*parts, *pieces.hand(hand, places, SMALL, words)]
+
+
+def _purse(seen: Scene, seat: int, name: str, x: float, y: float, width: float) -> list[str]:
+    """Two lines: who it is, the dealer's mark and the round's result; chips and the number of cards."""
+    net = f"{seen.payoffs[seat]:+d}".replace("-", "−") if seen.winner is not None else ""
+    taken = text_width(net, 17) + 16 if net else 0
+    room = width - 36 - taken - (30 if seat == seen.dealer else 0)
+    name = fit(name, room, 16)
+    parts = [badge(x + 13, y + 13, seat), text(x + 34, y + 19, name, 16, bold=True, fill=PALE)]
+    if seat == seen.dealer:
+        parts.append(_dealer(x + 34 + text_width(name, 16) + 18, y + 13))
+    if net:
+        fill = GAIN if seen.payoffs[seat] > 0 else LOSS if seen.payoffs[seat] < 0 else PALE
+        parts.append(rect(x + width - taken, y + 1, taken, 25, rx=12.5, fill=fill))
+        parts.append(text(x + width - taken / 2, y + 19, net, 17, anchor="middle", bold=True, fill=INK))
+    amount = str(seen.stacks[seat]).replace("-", "−")
+    parts.append(text(x, y + 47, amount, 16, bold=True, fill=PALE if seen.stacks[seat] >= 0 else LOSS))
+    begin = text_width(amount, 16) + 8
+    parts.append(pieces.chips(x + begin, y + 41, max(seen.stacks[seat], 0), width=min(150, width - begin - 56)))
+    cards = str(seen.sizes[seat])
+    parts.append(pieces.back(x + width - 16, y + 30, 0.26))
+    parts.append(text(x + width - 22, y + 47, cards, 16, anchor="end", bold=True, fill=PALE))
+    return parts
+
+
+def _dealer(x: float, y: float) -> str:
+    """Who dealt: *dealer*, *donneur*."""
+    disc = circle(x, y, 10.5, fill=PALE, stroke=INK, stroke_width=1.2)
+    return disc + text(x, y + 5, "D", 14, anchor="middle", bold=True, fill=INK)
+
+
+def _run(seen: Scene, words: Words, labels: Labels) -> list[str]:
+    if seen.run is None:
+        return []
+    if not seen.run:
+        return [text(WIDTH / 2, RUN_Y + 50, labels.no_run, 17, anchor="middle", fill=QUIET)]
+    begin, step = spread(len(seen.run), 680, CARD_WIDTH * RUN, -5)
+    parts = []
+    for k, (seat, card) in enumerate(seen.run):
+        x = (WIDTH - 680) / 2 + begin + k * step
+        parts.append(at(x, RUN_Y, [pieces.face(card, words)], scale=RUN))
+        parts.append(badge(x + CARD_WIDTH * RUN / 2, RUN_Y + CARD_HEIGHT * RUN, seat, 10.5))
+    return parts
+
+
+def _own(seen: Scene, name: str, words: Words) -> list[str]:
+    """The seat at the bottom, whose hand is always open."""
+    me = seen.viewer or 0
+    hand = seen.hands[me] or ()
+    parts = [_plate(EDGE + 6, HAND_Y + 24, OWN_PANEL, 68, turn=me == seen.at_turn)]
+    parts += _purse(seen, me, name, EDGE + 18, HAND_Y + 32, OWN_PANEL - 24)
+    wide = WIDTH - EDGE - 10 - HAND_X
+    begin, step = spread(len(hand), wide, CARD_WIDTH * LARGE, 6)
+    if me == seen.winner:
+        parts.append(crown(WIDTH / 2, HAND_Y + 60, 3.5))
+    wanted = RANKS[seen.required - 1] if seen.required and me == seen.at_turn else ""
+    for k, card in enumerate(hand):
+        off = (k - (len(hand) - 1) / 2) / max(len(hand) - 1, 1)  # from -0.5 to 0.5: the cards lie in a slight fan
+        x, y = HAND_X + begin + k * step, HAND_Y + 30 * off * off - LIFT * (card[0] == wanted)
+        parts.append(at(x, y, [pieces.face(card, words)], scale=LARGE, turn=5 * off))
+    return parts
+
+
+def _bubble(seen: Scene, words: Words) -> list[str]:
+    if seen.said is None:
+        return []
+    seat, kind, number = seen.said
+    call = said(kind, number, words)
+    if seat == (seen.viewer or 0):
+        return [bubble(EDGE + 6, HAND_Y - 30, call, tail=24, below=True, width=300)]
+    spot = next(spot for spot in spots(seen) if spot.seat == seat)
+    return [bubble(spot.x, spot.y + spot.height + 12, call, tail=24, below=False, width=300)]

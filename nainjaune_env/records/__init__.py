@@ -1,0 +1,1 @@
+"""Finished matches as text that anyone can replay."""

@@ -1,0 +1,281 @@
+"""Records: finished matches as text that anyone can replay. JSON Lines, one match a line, UTF-8.
+
+Writers emit keys in a fixed order; readers never guess. What a match of a game looks like is its
+``Transcriber``'s business; here are the head that all records share, the lines and the files.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nainjaune_env.core.atomic_files import replacing
+from nainjaune_env.core.errors import RecordError, RulesError, choose_one
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.validation import check_keys, check_list
+from nainjaune_env.registry import get_game
+
+FORMAT = "nainjaune-record"
+VERSION = 1
+HEAD = ("format", "version", "game", "preset", "rules", "players", "seed", "agents")
+"""The keys that every record begins with, in order; the game's own (``Transcriber.BODY``) follow."""
+
+Record = dict[str, Any]
+
+
+def make_record(setup: Setup, body: Mapping[str, Any], *, agents: Sequence[str], seed: int | None = None) -> Record:
+    """A record from a ``body`` that the game's transcriber wrote; ``agents`` are names in seat order.
+
+    ``seed`` says what the match was made from; replay does not need it. Raises :class:`RecordError` where the head is not sound.
+    """
+    record = {"format": FORMAT, "version": VERSION, **setup.to_dict(), "seed": seed, "agents": list(agents), **body}
+    setup_of(record)
+    return record
+
+
+def record_of(
+    setup: Setup,
+    opening: Any,
+    actions: list[int],
+    rng: np.random.Generator,
+    *,
+    every_ply: bool,
+    single_round: bool,
+    agents: Sequence[str],
+    seed: int | None = None,
+) -> Record:
+    """The record of what ``actions`` made of the table ``opening``; these and ``rng`` are those of ``Transcriber.transcribe``.
+
+    A round played by itself (``single_round``) is written as what it is: a match whose rules say one round. Raises
+    :class:`RecordError` where that is no finished match from its first deal on.
+    """
+    if single_round:
+        setup = replace(setup, rules=setup.game.single_round(setup.rules))
+    body = setup.game.transcriber.transcribe(setup, opening, actions, rng, every_ply=every_ply)
+    return make_record(setup, body, agents=agents, seed=seed)
+
+
+def setup_of(record: Mapping[str, Any]) -> Setup:
+    """The rules a record was played under; raises :class:`RecordError` where its head is not sound."""
+    _check_kind(record)
+    try:
+        game = get_game(record["game"])
+    except RulesError as error:
+        raise RecordError(str(error)) from None
+    check_keys("The record", record, HEAD + game.transcriber.BODY)
+    if record["preset"] not in list(game.presets):
+        raise RecordError(choose_one("preset", record["preset"], game.presets))
+    sheet = game.presets[record["preset"]].rules
+    rules = check_keys(
+        "The record's rules", record["rules"], sheet.names(extensions=False), optional=sheet.names(extensions=True)
+    )
+    try:
+        setup = game.setup(record["preset"], record["players"], **rules)
+        game.check_match(setup.rules)
+    except RulesError as error:
+        raise RecordError(str(error)) from None
+    seed = record["seed"]
+    if seed is not None and type(seed) is not int:
+        raise RecordError(f"The record: expected 'seed' to be a whole number or null, not {seed!r}.")
+    check_list("The record", "agents", record["agents"], str, setup.players)
+    return setup
+
+
+def _check_kind(record: object) -> None:
+    """Format, version and game come first: in a record of another kind nothing else means what it means here."""
+    if not isinstance(record, Mapping):
+        raise RecordError(f"A record is an object, not {_short(record)}.")
+    for key, expected in (("format", FORMAT), ("version", VERSION)):
+        given = record.get(key)
+        if type(given) is not type(expected) or given != expected:
+            raise RecordError(f"Expected a record with the {key} {expected!r}, and it has {_short(given)}.")
+    if not isinstance(record.get("game"), str):
+        raise RecordError(f"Expected a record with the name of a game, and it has {_short(record.get('game'))}.")
+
+
+def verify_record(record: Mapping[str, Any]) -> int:
+    """Replay a record; gives its number of rounds.
+
+    Raises :class:`RecordError` at the first thing that is not well formed, not legal, or not what replay gives.
+    """
+    setup = setup_of(record)
+    transcriber = setup.game.transcriber
+    return transcriber.verify(setup, {key: record[key] for key in transcriber.BODY})
+
+
+def show_record(record: Mapping[str, Any], language: str = "en", part: int | None = None) -> str:
+    """A readable account of a record, which is verified first; ``part``: one round of it only, from 1."""
+    verify_record(record)
+    setup = setup_of(record)
+    return setup.game.transcriber.show(setup, record, language, part)
+
+
+def format_record(record: Mapping[str, Any]) -> str:
+    """One line of text, without its end; ``parse_record`` gives the record back."""
+    setup = setup_of(record)
+    ordered = {key: record[key] for key in HEAD + setup.game.transcriber.BODY}
+    try:
+        text = json.dumps(ordered, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text.encode()
+    except (TypeError, ValueError, RecursionError) as error:
+        raise RecordError(f"The record cannot be written: {error}.") from None
+    return text
+
+
+def parse_record(text: str) -> Record:
+    """The record in one line of text.
+
+    Raises :class:`RecordError` where it is no JSON or its head is not sound; :func:`verify_record` looks at the match.
+    """
+    record = _load(text)
+    setup_of(record)
+    return record
+
+
+def _load(text: str) -> Record:
+    try:
+        record: Record = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+        json.dumps(record, ensure_ascii=False).encode()  # half a surrogate pair can be escaped, and never written again
+    except RecordError:
+        raise
+    except (ValueError, RecursionError) as error:
+        raise RecordError(f"Expected a record as JSON: {error}.") from None
+    return record
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object, of which no key may come twice: JSON would let the last one win in silence."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise RecordError(f"Expected each key once, and {twice!r} comes {keys.count(twice)} times.")
+    return found
+
+
+def _refuse_constant(name: str) -> None:
+    raise RecordError(f"Expected a record as JSON, which has no {name}.")
+
+
+class Line(NamedTuple):
+    """One line of a file, read and verified."""
+
+    number: int
+    """From 1."""
+    record: Record
+    rounds: int
+    """Rounds replayed."""
+
+
+def read_lines(lines: Iterable[bytes], name: str) -> Iterator[Line]:
+    """Read and verify ``lines`` (with their ends, as a file opened in binary mode gives them), one by one.
+
+    Raises :class:`RecordError` naming the file ``name`` and the line, and from a replay the round and move, at fault.
+    """
+    for number, line in enumerate(lines, 1):
+        try:
+            record = _parse_line(line)
+            rounds = verify_record(record)
+        except RecordError as error:
+            raise RecordError(f"{name}, line {number}: {error}") from None
+        yield Line(number, record, rounds)
+
+
+def _parse_line(line: bytes) -> Record:
+    try:
+        if not line.strip():
+            raise RecordError("Expected a record, and the line is empty.")
+        try:
+            return parse_record(line.decode())
+        except UnicodeDecodeError as error:
+            raise RecordError(f"Expected UTF-8, and byte {error.start + 1} of the line is {line[error.start]:#04x}.") from None
+    except RecordError as error:
+        if not line.endswith(b"\n") and not _is_json(line):
+            raise RecordError("The file is cut off in the middle of this line.") from error
+        raise
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+def read_records(path: str | os.PathLike[str]) -> Iterator[Record]:
+    """The verified records of a file, read line by line: :func:`read_lines`. ``OSError`` where it cannot be read."""
+    with open(path, "rb") as file:
+        for line in read_lines(file, os.fspath(path)):
+            yield line.record
+
+
+def write_records(path: str | os.PathLike[str], records: Iterable[Mapping[str, Any]], *, overwrite: bool = False) -> int:
+    """Write a file of records, as they come; gives their number.
+
+    The file appears under its name only when it is complete: until then, and where anything fails, nothing at
+    ``path`` has changed. Raises :class:`RecordError` where a file is there already, unless ``overwrite``.
+    """
+    target = Path(path)
+    _refuse_existing(target, overwrite)
+    count = 0
+    with replacing(target) as partial:
+        with partial.open("wb") as file:
+            for record in records:
+                file.write(format_record(record).encode() + b"\n")
+                count += 1
+        _refuse_existing(target, overwrite)
+    return count
+
+
+def append_record(path: str | os.PathLike[str], record: Mapping[str, Any]) -> None:
+    """Add a record to the end of a file of records; where there is no file, make it.
+
+    The file is replaced as a whole, so whatever happens it holds what it held, or that and the record. Raises
+    :class:`RecordError` as :func:`check_appendable` does; then nothing has changed.
+    """
+    line = format_record(record).encode() + b"\n"
+    check_appendable(path)
+    target = Path(path)
+    with replacing(target) as partial:
+        if target.exists():
+            shutil.copyfile(target, partial)
+        with partial.open("ab") as file:
+            file.write(line)
+
+
+def check_appendable(path: str | os.PathLike[str]) -> None:
+    """Raises :class:`RecordError` where there is a file that does not end as one of records does, ``OSError`` as reading does.
+
+    An empty file is one of no records.
+    """
+    if not os.path.exists(path):
+        return
+    with open(path, "rb") as file:
+        lines = file.readlines()
+    if not lines:
+        return
+    where = f"{os.fspath(path)}, line {len(lines)}"
+    try:
+        _parse_line(lines[-1])
+    except RecordError as error:
+        raise RecordError(f"{where}: {error} Nothing is added to such a file.") from None
+    if not lines[-1].endswith(b"\n"):
+        raise RecordError(f"{where}: the line has no end. Nothing is added to such a file.")
+
+
+def _refuse_existing(target: Path, overwrite: bool) -> None:
+    if target.exists() and not overwrite:
+        raise RecordError(f"{target} exists already; choose another name, or say that it may be overwritten.")
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

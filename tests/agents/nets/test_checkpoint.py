@@ -1,0 +1,284 @@
+"""Checkpoints: back bit for bit, or refused with a sentence; never half a network."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import pickle
+import random
+import struct
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+
+from nainjaune_agents.nets.checkpoint import FILE_NAME, Checkpoint, check_fits, load_checkpoint, save_checkpoint
+from nainjaune_agents.nets.modules import PolicyValueNet
+from nainjaune_agents.nets.net_agent import build_net, load_net_agent
+from nainjaune_env.core.errors import CheckpointError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
+from tests.support.positions import small
+
+
+def fresh_net(setup: Setup, recurrent: int = 0) -> PolicyValueNet:
+    generator = torch.Generator().manual_seed(3)
+    return PolicyValueNet(setup.layout, len(setup.game.actions), [6], generator, recurrent=recurrent)
+
+
+def make(setup: Setup, *, recurrent: int = 0, **other: Any) -> Checkpoint:
+    """The checkpoint of a small net, with some fields set otherwise."""
+    net = fresh_net(setup, recurrent)
+    tensors = {f"model.{name}": tensor for name, tensor in net.state_dict().items()}
+    tensors["optimizer.0.step"] = torch.tensor(7.0)
+    tensors["optimizer.0.exp_avg"] = torch.tensor([1e-45, -0.0, torch.finfo().max, torch.pi])
+    values: dict[str, Any] = {
+        **setup.to_dict(),
+        "algorithm": "ppo",
+        "layout": setup.layout.fingerprint,
+        "actions": len(setup.game.actions),
+        "hidden": [6],
+        "recurrent": recurrent,
+        "iteration": 12,
+        "config": {"learning_rate": 0.1 + 0.2, "preset": None, "rules": {"stake": 2}},
+        "progress": {"seconds": 1 / 3},
+        "tensors": tensors,
+    }
+    return Checkpoint(**{**values, **other})
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> Path:
+    path = tmp_path / FILE_NAME
+    save_checkpoint(path, make(small()))
+    return path
+
+
+def test_back_bit_for_bit(saved: Path) -> None:
+    before, after = make(small()), load_checkpoint(saved)
+    assert dataclasses.replace(after, tensors={}) == dataclasses.replace(before, tensors={})
+    assert after.tensors.keys() == before.tensors.keys()
+    for name, tensor in before.tensors.items():
+        assert after.tensors[name].dtype == tensor.dtype
+        assert after.tensors[name].numpy().tobytes() == tensor.numpy().tobytes()
+
+
+def test_a_folder_stands_for_its_checkpoint(saved: Path) -> None:
+    assert load_checkpoint(saved.parent).iteration == load_checkpoint(saved).iteration == 12
+
+
+def test_parts_of_tensors_and_turned_ones_are_saved_as_they_look(tmp_path: Path) -> None:
+    wide = torch.arange(12.0).reshape(3, 4)
+    save_checkpoint(tmp_path / "c", make(small(), tensors={"a": wide.T, "b": wide[:, 1]}))
+    found = load_checkpoint(tmp_path / "c").tensors
+    assert torch.equal(found["a"], wide.T)
+    assert torch.equal(found["b"], wide[:, 1])
+
+
+@pytest.mark.parametrize("recurrent", [0, 5])
+def test_the_net_plays_as_it_did(tmp_path: Path, recurrent: int) -> None:
+    setup = small()
+    save_checkpoint(tmp_path / "c", make(setup, recurrent=recurrent))
+    loaded, fresh = build_net(load_checkpoint(tmp_path / "c"), setup, "it"), fresh_net(setup, recurrent)
+    assert loaded.recurrent == recurrent
+    observation = Batch(setup, 20).observation
+    one, two = (np.ones((20, recurrent), np.float32) for _ in range(2))
+    assert np.array_equal(loaded.evaluate(observation, one)[0], fresh.evaluate(observation, two)[0])
+    assert np.array_equal(one, two)
+    assert not loaded.training
+
+
+def test_one_from_before_there_was_memory_has_none(tmp_path: Path) -> None:
+    """Its head does not speak of it."""
+    setup = small()
+    save_checkpoint(tmp_path / "c", make(setup))
+    raw = (tmp_path / "c").read_bytes()
+    length = struct.unpack("<Q", raw[:8])[0]
+    head = json.loads(raw[8 : 8 + length])
+    about = json.loads(head["__metadata__"]["about"])
+    assert about.pop("recurrent") == 0
+    head["__metadata__"]["about"] = json.dumps(about)
+    text = json.dumps(head).encode()
+    text += b" " * (-len(text) % 8)
+    (tmp_path / "older").write_bytes(struct.pack("<Q", len(text)) + text + raw[8 + length :])
+    agent = load_net_agent(tmp_path / "older", setup, "older")
+    assert (load_checkpoint(tmp_path / "older").recurrent, agent.net.recurrent) == (0, 0)
+    observation = Batch(setup, 20).observation
+    assert np.array_equal(agent.net.evaluate(observation)[0], fresh_net(setup).evaluate(observation)[0])
+
+
+def test_cut_short_anywhere_it_is_refused(saved: Path, tmp_path: Path) -> None:
+    whole = saved.read_bytes()
+    header = 8 + struct.unpack("<Q", whole[:8])[0]
+    lengths = {0, 1, 7, 8, 9, header - 1, header, header + 1, len(whole) - 4, len(whole) - 1, *range(10, len(whole), 97)}
+    cut = tmp_path / "cut"
+    for length in sorted(lengths):
+        cut.write_bytes(whole[:length])
+        with pytest.raises(CheckpointError, match=r"cut' is no whole safetensors file"):
+            load_checkpoint(cut)
+
+
+def test_a_byte_too_many_is_refused(saved: Path) -> None:
+    saved.write_bytes(saved.read_bytes() + b"\0")
+    with pytest.raises(CheckpointError, match="no whole safetensors file"):
+        load_checkpoint(saved)
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"",
+        b"PK\x03\x04",
+        random.Random(0).randbytes(64),
+        b"{}",
+        b"\xff" * 200,
+        pickle.dumps({"a": 1}),
+        struct.pack("<Q", 2) + b"[]",
+        b"\0" * 99,
+    ],
+)
+def test_garbage_is_refused(tmp_path: Path, garbage: bytes) -> None:
+    (tmp_path / "junk").write_bytes(garbage)
+    with pytest.raises(CheckpointError, match="junk"):
+        load_checkpoint(tmp_path / "junk")
+
+
+def test_a_pickle_is_not_opened(tmp_path: Path) -> None:
+    """`torch.save` writes pickles, and pickles run code."""
+    fired = tmp_path / "fired"
+
+    class Bomb:
+        def __reduce__(self) -> Any:
+            return os.mkdir, (str(fired),)
+
+    torch.save(Bomb(), tmp_path / "bomb.pt")
+    (tmp_path / "raw").write_bytes(pickle.dumps(Bomb()))
+    for name in ("bomb.pt", "raw"):
+        with pytest.raises(CheckpointError):
+            load_checkpoint(tmp_path / name)
+    assert not fired.exists()
+
+
+@pytest.mark.parametrize(
+    ("head", "says"),
+    [
+        (None, "its head says None, version None"),
+        ({"format": "other", "version": "1"}, "its head says 'other', version '1'"),
+        ({"format": "nainjaune-checkpoint", "version": "2"}, "version '2'"),
+        ({"format": "nainjaune-checkpoint", "version": "1"}, "does not describe a checkpoint: 'about'"),
+        ({"format": "nainjaune-checkpoint", "version": "1", "about": "{"}, "does not describe a checkpoint"),
+        ({"format": "nainjaune-checkpoint", "version": "1", "about": "[]"}, "does not describe a checkpoint"),
+        ({"format": "nainjaune-checkpoint", "version": "1", "about": '{"game": "x"}'}, "missing"),
+        ({"format": "nainjaune-checkpoint", "version": "1", "about": '{"gmae": "x"}'}, "unexpected keyword argument 'gmae'"),
+    ],
+)
+def test_other_safetensors_files_are_refused(tmp_path: Path, head: dict[str, str] | None, says: str) -> None:
+    save_file({"a": torch.zeros(2)}, tmp_path / "f", metadata=head)
+    with pytest.raises(CheckpointError, match=says):
+        load_checkpoint(tmp_path / "f")
+
+
+def test_where_there_is_none(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "nowhere", tmp_path / "nowhere" / FILE_NAME):
+        with pytest.raises(CheckpointError, match="There is no checkpoint at"):
+            load_checkpoint(path)
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        ({"game": "whist"}, r"it plays 'whist', and this table is for 'nain_jaune'\."),
+        ({"players": 4}, r"it was trained with 4 players, and here there are 3\."),
+        ({"layout": "abc"}, r"another observation layout \(abc, and here it is "),
+        ({"actions": 7}, r"it chooses among 7 actions, and here there are 24\."),
+    ],
+)
+def test_for_another_table_it_is_refused(other: dict[str, Any], says: str) -> None:
+    setup = small()
+    check_fits(make(setup), setup, "it")
+    with pytest.raises(CheckpointError, match=says):
+        check_fits(make(setup, **other), setup, "it")
+
+
+def test_house_rules_may_differ() -> None:
+    """A player trained on one sheet may sit down at another: what it sees there means the same."""
+    check_fits(make(small()), small(payment="cards", stake=3), "it")
+
+
+def test_seats_count() -> None:
+    with pytest.raises(CheckpointError, match="3 players"):
+        check_fits(make(small(3)), small(4), "it")
+
+
+@pytest.mark.parametrize(
+    "hidden", [[7], [6, 6], [], ["x"], [None]]
+)  # fmt: skip
+def test_a_head_that_lies_about_the_net_is_refused(tmp_path: Path, hidden: list[Any]) -> None:
+    save_checkpoint(tmp_path / "c", make(small(), hidden=hidden))
+    with pytest.raises(CheckpointError, match=r"The tensors of .*c' are not those of its network"):
+        load_net_agent(tmp_path / "c", small(), "c")
+
+
+@pytest.mark.parametrize(("kept", "said"), [(0, 5), (5, 0), (5, 4), (5, "x"), (0, -1), (5, 2.5), (5, [5])])
+def test_a_head_that_lies_about_its_memory_is_refused(tmp_path: Path, kept: int, said: Any) -> None:
+    checkpoint = make(small(), recurrent=kept)
+    save_checkpoint(tmp_path / "c", dataclasses.replace(checkpoint, recurrent=said))
+    with pytest.raises(CheckpointError, match=r"The tensors of .*c' are not those of its network"):
+        load_net_agent(tmp_path / "c", small(), "c")
+
+
+@pytest.mark.parametrize("change", ["lack", "more", "shape"])
+def test_tensors_that_are_not_the_nets_are_refused(change: str) -> None:
+    checkpoint = make(small())
+    name = "model.policy.weight"
+    if change == "lack":
+        del checkpoint.tensors[name]
+    elif change == "more":
+        checkpoint.tensors["model.extra"] = torch.zeros(1)
+    else:
+        checkpoint.tensors[name] = checkpoint.tensors[name][:-1]
+    with pytest.raises(CheckpointError, match=r"policy|extra"):
+        build_net(checkpoint, small(), "it")
+
+
+def test_where_writing_fails_the_old_checkpoint_stays(saved: Path) -> None:
+    before = saved.read_bytes()
+    broken = make(small(), config={"x": object()})
+    with pytest.raises(TypeError):
+        save_checkpoint(saved, broken)
+    shared = torch.zeros(4)
+    with pytest.raises(RuntimeError, match="share memory"):
+        save_checkpoint(saved, make(small(), tensors={"a": shared, "b": shared}))
+    assert saved.read_bytes() == before
+    assert os.listdir(saved.parent) == [FILE_NAME]
+
+
+def test_a_disk_that_is_full_leaves_the_old_checkpoint(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = saved.read_bytes()
+
+    def half(tensors: Any, path: Path, metadata: Any) -> None:
+        path.write_bytes(before[: len(before) // 2])
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("nainjaune_agents.nets.checkpoint.save_file", half)
+    with pytest.raises(OSError, match="No space left"):
+        save_checkpoint(saved, make(small(), iteration=13))
+    assert saved.read_bytes() == before
+    assert os.listdir(saved.parent) == [FILE_NAME]
+
+
+def test_a_checkpoint_is_as_public_as_any_file(saved: Path) -> None:
+    (saved.parent / "plain").write_bytes(b"")
+    assert saved.stat().st_mode == (saved.parent / "plain").stat().st_mode
+
+
+def test_the_head_can_be_read_without_this_package(saved: Path) -> None:
+    """Eight bytes of length, JSON, tensors: what other tools will see."""
+    raw = saved.read_bytes()
+    head = json.loads(raw[8 : 8 + struct.unpack("<Q", raw[:8])[0]])["__metadata__"]
+    assert (head["format"], head["version"]) == ("nainjaune-checkpoint", "1")
+    assert json.loads(head["about"])["players"] == 3

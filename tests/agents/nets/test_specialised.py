@@ -1,0 +1,145 @@
+"""A network for all tables is, at one, the same network; and as a checkpoint it sits down at any."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nainjaune_agents.arena.play import play_out
+from nainjaune_agents.loading import load_agent, setup_of_runs
+from nainjaune_agents.nets.checkpoint import FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
+from nainjaune_agents.nets.common_layout import CommonView, common_layout
+from nainjaune_agents.nets.modules import PolicyValueNet
+from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.nets.payoff_scale import random_spread
+from nainjaune_agents.nets.specialised import specialised
+from nainjaune_env.core.errors import AgentError, CheckpointError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import GameSpec, Setup
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.registry import get_game, make_setup
+from tests.agents.nets import test_checkpoint
+from tests.support.contract import all_setups
+from tests.support.positions import small, stirred
+
+
+def common_net(game: GameSpec, recurrent: int = 0, hidden: tuple[int, ...] = (16, 8)) -> PolicyValueNet:
+    """A net on the common layout to which everything matters."""
+    return stirred(PolicyValueNet(common_layout(game), len(game.actions), hidden, torch.Generator(), recurrent=recurrent))
+
+
+def saved(path: Path, net: PolicyValueNet, setup: Setup, **other: Any) -> None:
+    """``net`` as the checkpoint of a run that is for all tables, at ``setup`` where nothing else is said."""
+    checkpoint = Checkpoint(
+        **setup.to_dict(),
+        algorithm="ppo",
+        layout=common_layout(setup.game).fingerprint,
+        actions=len(setup.game.actions),
+        hidden=list(net.hidden),
+        recurrent=net.recurrent,
+        common=True,
+        iteration=1,
+        config={},
+        tensors={f"model.{name}": tensor for name, tensor in net.state_dict().items()},
+    )
+    for key, value in other.items():
+        setattr(checkpoint, key, value)
+    save_checkpoint(path / FILE_NAME, checkpoint)
+
+
+@pytest.mark.parametrize("recurrent", [0, 5])
+@pytest.mark.parametrize("setup", all_setups())
+def test_at_one_table_it_is_the_same_network(setup: Setup, recurrent: int) -> None:
+    """Logits, values and what it remembers, along a few decisions."""
+    whole = common_net(setup.game, recurrent)
+    own, view = specialised(whole, setup), CommonView(setup)
+    batch, chance = Batch(setup, 30, seed=3), streams(3, 30, stream=1)
+    one, two = (np.zeros((30, recurrent), np.float32) for _ in range(2))
+    for _ in range(4):
+        expected = whole.evaluate(view(batch.observation), one)
+        found = own.evaluate(batch.observation, two)
+        for a, b in zip((*expected, one), (*found, two), strict=True):
+            assert b == pytest.approx(a, rel=1e-4, abs=1e-3)
+        batch.step(batch.sample(chance))
+    assert np.ptp(expected[0]) > 1
+    assert float(own.payoff_scale) == pytest.approx(random_spread(setup))
+
+
+def test_it_matters_where_it_sits() -> None:
+    """The same bytes, other seats or other rules: other play."""
+    net = common_net(get_game("nain_jaune"))
+    setups = [
+        make_setup("nain_jaune", "skip", 3),
+        make_setup("nain_jaune", "classic", 3),
+        make_setup("nain_jaune", "skip", 3, stake=2),
+    ]
+    observation = Batch(setups[0], 50).observation
+    policies = [specialised(net, setup).evaluate(observation)[0] for setup in setups]
+    assert not np.allclose(policies[0], policies[1], atol=1e-2)
+    assert not np.allclose(policies[0], policies[2], atol=1e-3)
+
+
+@pytest.mark.parametrize(("hidden", "game"), [((), "nain_jaune"), ((4,), "batasaurus")])
+def test_what_cannot_be_made_into_one_is_refused(hidden: tuple[int, ...], game: str) -> None:
+    net = common_net(get_game(game), hidden=hidden)
+    with pytest.raises(ValueError, match="a network for all tables takes 231 bytes and has hidden layers; this one takes"):
+        specialised(net, make_setup("nain_jaune"))
+
+
+@pytest.mark.parametrize("game", ["nain_jaune", "batasaurus"])
+def test_it_plays_legally_at_every_table_of_its_game(tmp_path: Path, game: str) -> None:
+    """A batch refuses what is illegal; rounds are played to their ends, with some knobs turned too."""
+    saved(tmp_path, common_net(get_game(game), recurrent=3), get_game(game).setup())
+    setups = [param.values[0] for param in all_setups() if param.values[0].game.name == game]
+    if game == "nain_jaune":
+        setups += [
+            make_setup(game, "djeco", 2, ranks=5, suits=2, hand=4),
+            make_setup(game, "tableau", 6, announce="explicit", stake=7),
+        ]
+    for setup in setups:
+        batch = Batch(setup, 10, seed=1, autoreset=False)
+        agent = load_agent(f"{tmp_path}@sample", setup)
+        play_out(batch, [agent], np.zeros((10, setup.players), np.int64), [np.random.default_rng(1)])
+        assert batch.done.all() or (batch.legal == 0).all()
+
+
+def test_it_is_refused_by_another_game_and_another_layout(tmp_path: Path) -> None:
+    net, setup = common_net(get_game("nain_jaune")), make_setup("nain_jaune")
+    saved(tmp_path, net, setup)
+    with pytest.raises(CheckpointError, match="plays 'nain_jaune', and this table is for 'batasaurus'"):
+        load_agent(str(tmp_path), make_setup("batasaurus"))
+    saved(tmp_path, net, setup, layout=setup.layout.fingerprint)  # a head that lies
+    with pytest.raises(CheckpointError, match="was trained on another observation layout"):
+        load_agent(str(tmp_path), setup)
+    saved(tmp_path, net, setup, hidden=[])
+    with pytest.raises(CheckpointError, match=r"The tensors of .* are not those of its network"):
+        load_agent(str(tmp_path), setup)
+    saved(tmp_path, net, setup, common=False)
+    with pytest.raises(CheckpointError, match="was trained on another observation layout"):
+        load_agent(str(tmp_path), setup)
+
+
+def test_it_has_no_say_about_where_beside_one_that_is_for_one_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    everywhere, other = make_setup("nain_jaune", "skip", 6), make_setup("nain_jaune", "skip", 7)
+    for name, setup in (("everything", everywhere), ("all", other)):
+        saved(Path(name), common_net(setup.game), setup)
+    save_checkpoint(Path("own") / FILE_NAME, test_checkpoint.make(small()))
+    assert setup_of_runs(["everything", "own", "tally", "all"], "nain_jaune") == small()
+    assert setup_of_runs(["everything", "tally"], "nain_jaune") == everywhere
+    with pytest.raises(AgentError, match="were trained under different rules"):
+        setup_of_runs(["everything", "all"], "nain_jaune")
+
+
+def test_one_from_before_is_for_one_table(tmp_path: Path) -> None:
+    save_checkpoint(tmp_path / FILE_NAME, test_checkpoint.make(small()))
+    assert not load_checkpoint(tmp_path).common
+    agent = load_agent(str(tmp_path), small())
+    assert isinstance(agent, NetAgent)
+    assert agent.net.zero.shape == (small().layout.size,)
+    with pytest.raises(CheckpointError, match="trained with 3 players"):
+        load_agent(str(tmp_path), small(4))

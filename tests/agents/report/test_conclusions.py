@@ -1,0 +1,52 @@
+"""What is said of a result, from edges made up for it."""
+
+from __future__ import annotations
+
+import pytest
+
+from nainjaune_agents.arena.duplicate import Edge
+from nainjaune_agents.arena.tournament import Result
+from nainjaune_agents.report.conclusions import headline, sentences, strongest
+from nainjaune_agents.stats.intervals import Moments
+from tests.support.positions import small
+
+
+def of(**means: float) -> Result:
+    """From ``ab=0.5``: a in a field of b, with an interval of 0.06 on either side."""
+    edges = [Edge(pair[0], pair[1], Moments(100, mean, 9.0)) for pair, mean in means.items()]
+    return Result(small(), sorted({edge.hero for edge in edges}), 1500, 1, None, edges)
+
+
+@pytest.mark.parametrize(
+    ("ab", "ba", "head", "says"),
+    [
+        (0.5, -0.5, "a is stronger than b", "a is stronger than b: a makes +0.500 ± 0.060 chips a round in a field of b, "
+         "b −0.500 ± 0.060 in a field of a."),
+        (-0.5, 0.5, "b is stronger than a", "b is stronger than a: b makes +0.500"),
+        (0.5, 0.01, "a and b are not told apart", "1,500 deals do not tell a and b apart: a makes +0.500"),
+        (0.01, -0.01, "a and b are not told apart", "1,500 deals do not tell a and b apart"),
+        (0.5, 0.5, "a and b are not told apart", "a and b each gain in a field of the other"),
+        (-0.5, -0.5, "a and b are not told apart", "a and b each lose in a field of the other"),
+    ],
+)  # fmt: skip
+def test_two(ab: float, ba: float, head: str, says: str) -> None:
+    result = of(ab=ab, ba=ba)
+    assert headline(result) == head
+    (said,) = sentences(result)
+    assert said.startswith(says)
+
+
+def test_the_strongest_of_three_and_its_nearest_rival_first() -> None:
+    result = of(ab=0.9, ba=-0.9, ac=0.3, ca=-0.2, bc=0.0, cb=0.0)
+    assert strongest(result) == "a"
+    assert headline(result) == "a is the strongest of 3"
+    assert [said.split(":")[0] for said in sentences(result)] == [
+        "a is stronger than c", "a is stronger than b", "1,500 deals do not tell b and c apart",
+    ]  # fmt: skip
+
+
+def test_nobody_need_be_the_strongest() -> None:
+    ring = of(ab=1.0, ba=-1.0, bc=1.0, cb=-1.0, ca=1.0, ac=-1.0)
+    assert strongest(ring) is None
+    assert headline(ring) == "None of 3 is stronger than all others"
+    assert len(sentences(ring)) == 3

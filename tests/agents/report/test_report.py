@@ -1,0 +1,156 @@
+"""A tournament as files: table, JSON, CSV, picture; the page has tests of its own."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import platform
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.image import imread
+
+from nainjaune_agents.arena.duplicate import Edge
+from nainjaune_agents.arena.tournament import Result, tournament
+from nainjaune_agents.report.report import short_names, text_table, write_report
+from nainjaune_agents.stats.intervals import Moments
+from tests.agents.arena.scripted import First, Last
+from tests.support.positions import small
+
+NAMES = ["runs/a/first", "lowest", "runs/b/second@sample"]
+MEANS = {(0, 1): 2.5, (0, 2): -0.25, (1, 0): -3.0, (1, 2): 0.0, (2, 0): 1.0, (2, 1): 12.125}
+
+
+@pytest.fixture
+def result() -> Result:
+    edges = [Edge(NAMES[i], NAMES[j], Moments(100, mean, 99.0), [Moments(100, mean, 99.0)] * 3) for (i, j), mean in MEANS.items()]
+    return Result(small(), NAMES, 100, 7, None, edges)
+
+
+def test_the_table_has_a_row_a_hero_and_a_column_a_field(result: Result) -> None:
+    text = text_table(result)
+    head, rule, *rows = text.splitlines()[3:8]
+    assert set(rule) == {"─"}
+    assert head.split() == ["hero", "\\", "field", "first", "lowest", "second@sample"]
+    half = "± 0.198"  # t(99) = 1.984, over ten
+    cells = [[cell for cell in row.strip().split("  ") if cell] for row in rows]
+    assert [[cell.strip() for cell in row] for row in cells] == [
+        ["first", "·", f"+2.500 {half}", f"-0.250 {half}"],
+        ["lowest", f"-3.000 {half}", "·", f"+0.000 {half}"],
+        ["second@sample", f"+1.000 {half}", f"+12.125 {half}", "·"],
+    ]
+    assert len({len(line) for line in (head, rule, *rows)}) == 1
+    assert "Nain Jaune, preset classic, 3 players, 100 deals, seed 7" in text
+
+
+def test_the_table_says_what_the_pots_began_with(result: Result) -> None:
+    result.pots = [1, 2, 3, 4, 5]
+    assert "[1, 2, 3, 4, 5] in the pots before the antes" in text_table(result)
+
+
+def test_files(result: Result, tmp_path: Path) -> None:
+    report = write_report(result, tmp_path / "deep" / "results")
+    assert report == tmp_path / "deep" / "results" / "results.html"
+    names = ["results.csv", "results.html", "results.json", "results.png", "results.txt"]
+    assert sorted(os.listdir(report.parent)) == names
+    held = json.loads((report.parent / "results.json").read_text(encoding="utf-8"))
+    assert held == {**result.to_dict(), **{key: held[key] for key in ("made", "commit", "versions", "machine")}}
+    assert held["versions"]["python"] == platform.python_version()
+    with (report.parent / "results.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    summed_up, rows = rows[6:], rows[:6]
+    assert {row["measure"] for row in summed_up} == {"alpha_rank"}
+    assert [(row["hero"], row["field"], float(row["mean"])) for row in rows] == [
+        (NAMES[i], NAMES[j], mean) for (i, j), mean in MEANS.items()
+    ]
+    assert {(row["preset"], row["players"], row["seed"], row["blocks"]) for row in rows} == {("classic", "3", "7", "100")}
+    assert {(row["measure"], row["part"], row["of"], row["unit"]) for row in rows} == {("edge", "", "difference", "chips")}
+    assert float(rows[0]["ci95"]) == result.edges[0].ci95
+
+
+def test_the_csv_has_every_figure_with_all_its_digits(tmp_path: Path) -> None:
+    result = tournament(small(), [First("a"), Last("b")], deals=12, seed=1, measure=True)
+    write_report(result, tmp_path)
+    with (tmp_path / "results.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["measure"] for row in rows[:3]] == ["edge", "edge", "payoff"]
+    held = {(row["hero"], row["measure"], row["part"], row["of"]): row for row in rows}
+    assert len(held) == len(rows)
+    for pair in result.edges:
+        assert pair.measured is not None
+        for figure in pair.measured.figures():
+            for of, found in (("hero", figure.hero), ("field", figure.field), ("difference", figure.difference)):
+                row = held[pair.hero, figure.measure.name, figure.part, of]
+                for number, text in ((found.mean, row["mean"]), (found.ci95, row["ci95"])):
+                    assert (text == "") if np.isnan(number) else (float(text) == number)
+                assert (row["unit"], row["blocks"]) == (figure.measure.unit, "12")
+    payoff, edge = (float(held["a", name, "", "difference"]["mean"]) for name in ("payoff", "edge"))
+    assert payoff == pytest.approx(edge)
+
+
+def test_the_json_has_every_figure_and_is_json(tmp_path: Path) -> None:
+    result = tournament(small(), [First("a"), Last("b")], deals=3, seed=1, measure=True)
+    write_report(result, tmp_path)
+
+    def refuse(constant: str) -> None:
+        raise AssertionError(constant)
+
+    held = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"), parse_constant=refuse)
+    for edge, written in zip(result.edges, held["edges"], strict=True):
+        assert edge.measured is not None
+        for figure, found in zip(edge.measured.figures(), written["measures"], strict=True):
+            assert (found["measure"], found["part"]) == (figure.measure.name, figure.part)
+            assert found["hero"]["mean"] == (figure.hero.mean if figure.hero.known else None)
+    assert set(held["milliseconds_a_decision"]) == {"a", "b"}
+    assert all(taken > 0 for taken in held["milliseconds_a_decision"].values())
+
+
+def test_json_keeps_every_digit(result: Result, tmp_path: Path) -> None:
+    result.edges[0].moments.mean = 1 / 3
+    write_report(result, tmp_path)
+    held = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    assert held["edges"][0]["mean"] == 1 / 3
+
+
+def test_the_picture_shows_something(result: Result, tmp_path: Path) -> None:
+    pixels = imread(write_report(result, tmp_path).with_suffix(".png"))
+    height, width = pixels.shape[:2]
+    assert height > 300
+    assert width > 600
+    colours = {tuple(colour) for colour in np.round(pixels[..., :3], 2).reshape(-1, 3)[::7]}
+    assert len(colours) > 20
+    ink = (pixels[..., :3] < 0.9).any(axis=2)
+    for part in (ink[:, : width // 3], ink[:, 2 * width // 3 :], ink[: height // 3], ink[2 * height // 3 :]):
+        assert 0.005 < part.mean() < 0.95
+
+
+def test_equal_agents_make_a_picture_too(tmp_path: Path) -> None:
+    """All means 0, no spread, and NaN intervals: nothing to scale colours by."""
+    edges = [Edge("a", "b", Moments(1, 0.0, 0.0)), Edge("b", "a", Moments(50, 0.0, 0.0))]
+    report = write_report(Result(small(), ["a", "b"], 50, 0, None, edges), tmp_path)
+    assert report.with_suffix(".png").stat().st_size > 5000
+
+
+def test_a_second_report_replaces_the_first_whole(result: Result, tmp_path: Path) -> None:
+    write_report(result, tmp_path)
+    result.seed = 8
+    write_report(result, tmp_path)
+    assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["seed"] == 8
+    assert len(os.listdir(tmp_path)) == 5
+
+
+@pytest.mark.parametrize(
+    ("names", "short"),
+    [
+        (["runs/a", "lowest"], ["a", "lowest"]),
+        (["x/a", "y/a"], ["x/a", "y/a"]),
+        (["x/a", "a"], ["x/a", "a"]),
+        (["runs/x/a", "runs/x/b"], ["a", "b"]),
+        (["runs/a/", "b"], ["a", "b"]),
+        (["ppo:runs/a", "b"], ["a", "b"]),
+    ],
+)
+def test_short_names_stay_different(names: list[str], short: list[str]) -> None:
+    assert short_names(names) == short

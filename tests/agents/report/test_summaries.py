@@ -1,0 +1,91 @@
+"""What stands below the edges: a row an agent on the terminal, on the page and in the CSV."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from nainjaune_agents.arena.duplicate import Edge
+from nainjaune_agents.arena.tournament import Result
+from nainjaune_agents.report.provenance import command
+from nainjaune_agents.report.report import text_table, write_report
+from nainjaune_agents.report.summaries import csv_rows, section, text_lines
+from nainjaune_agents.stats.intervals import Moments
+from nainjaune_agents.stats.ratings import Ratings
+from nainjaune_agents.stats.ratio_estimate import Estimate
+from tests.agents.report.test_page import EVIL, Reader
+from tests.support.positions import small
+
+NAMES = ["runs/first", "lowest", EVIL]
+RATINGS = Ratings(NAMES, [Estimate(81.25, 4.0), Estimate(-20.5, 4.0), Estimate(-60.75, 4.0)], 100)
+
+
+@pytest.fixture
+def result() -> Result:
+    """The first two are not told apart, and the third is worse than both."""
+    means = {(0, 1): 0.1, (1, 0): -0.1, (0, 2): 2.0, (2, 0): -2.0, (1, 2): 3.0, (2, 1): -3.0}
+    edges = [Edge(NAMES[i], NAMES[j], Moments(100, mean, 99.0), [Moments(100, mean, 99.0)] * 3) for (i, j), mean in means.items()]
+    return Result(small(), NAMES, 100, 7, None, edges, ratings=RATINGS)
+
+
+def test_a_row_an_agent_below_the_chips(result: Result) -> None:
+    lines = text_lines(result)
+    assert [" ".join(line.split()) for line in lines[1:]] == [
+        "rating alpha-rank",
+        "first +81.2 ± 4.0 98.0 % (1.5 % … 98.0 %)",
+        "lowest −20.5 ± 4.0 1.5 % (1.5 % … 98.0 %)",
+        f"{EVIL} −60.8 ± 4.0 0.5 %",
+    ]
+    assert len({len(line) for line in lines[1:]}) == 1
+    assert text_table(result).splitlines()[-6:] == ["", *lines]
+
+
+def test_without_ratings_there_is_alpha_rank(result: Result) -> None:
+    plain = replace(result, ratings=None)
+    assert text_lines(plain)[1].split() == ["alpha-rank"]
+    assert "±" not in "".join(text_lines(plain))
+    told = " ".join(Reader(section(plain)).texts)
+    assert "Alpha-rank:" in told
+    assert "Rating" not in told
+    assert {row[1] for row in csv_rows(plain)} == {"alpha_rank"}
+
+
+def test_two_agents_are_not_summed_up(result: Result) -> None:
+    two = replace(result, agents=NAMES[:2], edges=result.edges[:2], ratings=None)
+    assert (text_lines(two), section(two), [*csv_rows(two)]) == ([], "", [])
+    assert text_table(two).splitlines()[-1].startswith("      lowest")
+
+
+def test_the_page_shows_both_and_says_what_they_are(result: Result) -> None:
+    reader = Reader(section(result))
+    assert {"table", "svg", "h2"} <= set(reader.tags)
+    assert "script" not in reader.tags
+    assert {"In one number", "first", "lowest", EVIL, "+81.2 ± 4.0", "98.0 % (1.5 % … 98.0 %)"} <= set(reader.texts)
+    told = " ".join(reader.texts)
+    assert "Rating: " in told
+    assert "Alpha-rank: " in told
+
+
+def test_the_csv_has_all_digits(result: Result, tmp_path: Path) -> None:
+    write_report(result, tmp_path)
+    with (tmp_path / "results.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row["measure"] in ("rating", "alpha_rank")]
+    held = {(row["hero"], row["measure"], row["part"]): row for row in rows}
+    assert len(held) == len(rows) == 3 + 9
+    assert result.alpha_rank is not None
+    for number, name in enumerate(NAMES):
+        rating = held[name, "rating", ""]
+        assert (float(rating["mean"]), float(rating["ci95"])) == (RATINGS.points[number].mean, 4.0)
+        assert (rating["unit"], rating["field"], rating["of"], rating["blocks"]) == ("points", "", "hero", "100")
+        for part, masses in (("", result.alpha_rank.mass), ("low", result.alpha_rank.low), ("high", result.alpha_rank.high)):
+            assert float(held[name, "alpha_rank", part]["mean"]) == masses[number]
+            assert held[name, "alpha_rank", part]["ci95"] == ""
+
+
+def test_the_command_says_where_agents_were_not_rated(result: Result) -> None:
+    assert "--no-ratings" not in command(result)
+    assert "--no-ratings" in command(replace(result, ratings=None))
+    assert "--no-ratings" not in command(replace(result, agents=NAMES[:2], ratings=None))

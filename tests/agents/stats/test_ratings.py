@@ -1,0 +1,229 @@
+"""Ratings: known strengths come back from simulated rankings, the fit against a slow twin, and who sits where."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.stats import ratings
+from nainjaune_agents.stats.intervals import Z_95
+from nainjaune_agents.stats.ratings import POINTS, Stages, drawn_seats, fit, rankings, rate
+from nainjaune_env import make_setup
+from tests.agents.arena.scripted import Chance, First, Last
+from tests.support.positions import small
+
+some = settings(max_examples=20, deadline=None, derandomize=True, database=None)
+
+
+def rng(seed: int = 1) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def simulated(true: NDArray[np.float64], seating: NDArray[np.int64], chance: np.random.Generator) -> NDArray[np.int64]:
+    """Payoffs whose order is that of the model: the largest of independent Gumbel variables about log-strengths wins."""
+    return np.argsort(np.argsort(true[seating] + chance.gumbel(size=seating.shape), axis=-1), axis=-1)
+
+
+def points(found: list[Any]) -> NDArray[np.float64]:
+    return np.array([estimate.mean for estimate in found])
+
+
+def rows(*orders: str) -> NDArray[np.int16]:
+    """One round a deal: ``"ab=c"`` is a before b and c, who are equal."""
+    found = []
+    for order in orders:
+        agents = [ord(letter) - ord("a") for letter in order if letter != "="]
+        equal = [order[at - 1] == "=" for at, letter in enumerate(order) if letter != "="]
+        found.append([[*agents, *([False, *equal[1:]])]])
+    return np.array(found, np.int16)
+
+
+# ---------------------------------------------------------------- the model
+
+
+@pytest.mark.parametrize(("agents", "seats"), [(4, 4), (3, 5), (6, 3), (2, 4)])
+def test_known_strengths_come_back(agents: int, seats: int) -> None:
+    """Whether all sit at every table, only some, or some of them twice."""
+    chance = rng(agents)
+    true = chance.normal(size=agents)
+    seating = drawn_seats(agents, seats, 3000, chance)[:, None]
+    found = fit(rankings(simulated(true, seating, chance), seating), agents, chance)
+    off = (points(found) - POINTS * (true - true.mean())) / [estimate.ci95 / Z_95 for estimate in found]
+    assert (np.abs(off) < 3.5).all()
+    assert all(2 < estimate.ci95 < 40 for estimate in found)
+    assert points(found).sum() == pytest.approx(0, abs=1e-6)
+
+
+def test_intervals_hold_what_they_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 400 intervals of 100 tournaments 380 should; within four standard deviations."""
+    monkeypatch.setattr(ratings, "RESAMPLES", 60)
+    chance, true, held = rng(), np.array([0.0, 0.2, 0.5, 1.0]), 0
+    seating = np.broadcast_to(np.arange(4), (120, 1, 4))
+    for _ in range(100):
+        found = fit(rankings(simulated(true, seating, chance), seating), 4, chance)
+        off = points(found) - POINTS * (true - true.mean())
+        held += int((np.abs(off) < [estimate.ci95 for estimate in found]).sum())
+    assert 380 - 4 * math.sqrt(400 * 0.95 * 0.05) <= held <= 380 + 4 * math.sqrt(400 * 0.95 * 0.05)
+
+
+def test_a_round_played_again_on_its_deal_narrows_no_interval() -> None:
+    """What is drawn anew are deals, and all rounds of a deal go together."""
+    chance = rng()
+    seating = np.broadcast_to(np.arange(3), (400, 1, 3))
+    once = rankings(simulated(np.array([0.0, 0.3, 0.6]), seating, chance), seating)
+    widths = [fit(np.repeat(once, times, axis=1), 3, rng())[0].ci95 for times in (1, 8)]
+    assert widths[1] == pytest.approx(widths[0], rel=0.02)
+
+
+def twin(kinds: NDArray[np.integer[Any]], often: list[int], agents: int) -> NDArray[np.float64]:
+    """Log-strengths by Hunter's minorise-maximise steps ("MM algorithms for generalized Bradley-Terry models", 2004), every order
+    of equals written out."""
+    orders: list[tuple[float, tuple[int, ...]]] = []
+    for row, times in zip(kinds.tolist(), often, strict=True):
+        blocks: list[list[int]] = []
+        for agent, same in zip(row[: len(row) // 2], row[len(row) // 2 :], strict=True):
+            if same:
+                blocks[-1].append(agent)
+            else:
+                blocks.append([agent])
+        written = [sum(parts, ()) for parts in itertools.product(*(itertools.permutations(block) for block in blocks))]
+        orders += [(times / len(written), order) for order in written]
+    strength = np.ones(agents)
+    for _ in range(20_000):
+        wins, expected = np.full(agents, 0.5), 1 / (1 + strength)
+        for times, order in orders:
+            for place in range(len(order) - 1):
+                wins[order[place]] += times
+                for agent in order[place:]:
+                    expected[agent] += times / strength[list(order[place:])].sum()
+        before, strength = strength, wins / expected
+        if np.abs(np.log(strength / before)).max() < 1e-12:
+            break
+    return np.log(strength)
+
+
+@some
+@given(st.data())
+def test_the_fit_is_that_of_a_slow_twin(data: st.DataObject) -> None:
+    """With equals, with an agent in several seats, and with some who never meet."""
+    agents, seats = data.draw(st.integers(2, 4)), data.draw(st.integers(2, 4))
+    row = st.tuples(
+        st.lists(st.integers(0, agents - 1), min_size=seats, max_size=seats),
+        st.lists(st.integers(0, 2), min_size=seats, max_size=seats),
+    )
+    drawn = data.draw(st.lists(row, min_size=1, max_size=4))
+    seating, payoff = (np.array([pair[part] for pair in drawn])[:, None] for part in (0, 1))
+    kinds = rankings(payoff, seating)[:, 0]
+    often = data.draw(st.lists(st.integers(1, 5), min_size=len(kinds), max_size=len(kinds)))
+    start = np.array(data.draw(st.lists(st.floats(-9, 9), min_size=agents, max_size=agents)))
+    found = Stages(kinds, agents).log_strengths(np.array(often), start)
+    np.testing.assert_allclose(found, twin(kinds, often, agents), atol=1e-6)
+
+
+def test_two_agents_by_hand() -> None:
+    """Won 30, lost 10, drawn 20. By symmetry strengths are s and 1/s; with half a win and half a loss against strength 1,
+    40 + 0.5 = 60 s / (s + 1/s) + s / (s + 1)."""
+    found = points(fit(rows(*["ab"] * 30, *["ba"] * 10, *["a=b"] * 20), 2, rng()))
+    s = 10 ** (found[0] / 400)
+    assert found[1] == pytest.approx(-found[0])
+    assert 60 * s / (s + 1 / s) + s / (s + 1) == pytest.approx(40.5)
+
+
+def test_in_which_order_rounds_were_played_does_not_matter() -> None:
+    chance = rng()
+    seating = drawn_seats(4, 3, 300, chance)[:, None]
+    found = rankings(simulated(np.array([0.0, 0.3, 0.6, -1]), seating, chance), seating)
+    shuffled = fit(found[chance.permutation(300)], 4, rng())
+    np.testing.assert_allclose(points(shuffled), points(fit(found, 4, rng())), atol=1e-6)
+
+
+def test_nor_does_what_agents_are_numbered() -> None:
+    found, renamed = (fit(rows(*orders), 3, rng()) for orders in (["abc", "a=bc", "cab", "bac"], ["bca", "b=ca", "abc", "cba"]))
+    np.testing.assert_allclose(points(found), points(renamed)[[1, 2, 0]], atol=1e-6)
+
+
+def test_equals_are_rated_alike() -> None:
+    np.testing.assert_allclose(points(fit(rows(*["a=b=c=d"] * 9), 4, rng())), 0, atol=1e-6)
+    a, b, c = points(fit(rows(*["a=bc"] * 9), 3, rng()))
+    assert a == pytest.approx(b)
+    assert a > c + 100
+
+
+def test_who_never_lost_has_a_rating_that_grows_with_the_rounds() -> None:
+    leads = []
+    for rounds in (10, 1000, 100_000):
+        a, b = Stages(rows("ab")[0], 2).log_strengths(np.array([rounds]), np.zeros(2)) * POINTS
+        leads.append(a - b)
+    assert 0 < leads[0] < leads[1] < leads[2] < 5000
+    assert fit(rows(*["abc"] * 50), 3, rng())[0].ci95 == pytest.approx(0, abs=1e-6)
+
+
+def test_rankings_by_hand() -> None:
+    payoff, seating = np.array([[[5, -2, 5, 7]], [[0, 0, -1, 0]]]), np.array([[[2, 0, 1, 1]], [[3, 1, 2, 0]]])
+    assert rankings(payoff, seating)[:, 0].tolist() == [[1, 1, 2, 0, 0, 0, 1, 0], [0, 1, 3, 2, 0, 1, 1, 0]]
+    assert (rankings(payoff, seating) == np.concatenate([rows("bb=ca"), rows("a=b=dc")])).all()
+
+
+# ---------------------------------------------------------------- rounds
+
+
+@pytest.mark.parametrize(("agents", "seats"), [(2, 5), (3, 3), (7, 4)])
+def test_each_sits_down_once_before_any_twice(agents: int, seats: int) -> None:
+    drawn = drawn_seats(agents, seats, 2000, rng())
+    assert drawn.shape == (2000, seats)
+    often = np.array([np.bincount(row, minlength=agents) for row in drawn])
+    assert often.max() - often.min() <= 1
+    assert (np.ptp(often, axis=1) <= 1).all()
+    for place in drawn.T:  # nobody is drawn to any place more than others
+        np.testing.assert_allclose(np.bincount(place, minlength=agents) / 2000, 1 / agents, atol=0.05)
+
+
+def test_all_play_the_deals_of_a_tournament_from_every_seat(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ratings, "CHUNK_TABLES", 12)  # four deals at once
+    agents, told, seen = [First("a"), Last("b"), Chance("c")], [], []
+    real = ratings.play_deals
+
+    def watched(setup: Any, players: Any, seating: Any, *rest: Any, **named: Any) -> Any:
+        seen.append((seating, rest[0]))
+        return real(setup, players, seating, *rest, **named)
+
+    monkeypatch.setattr(ratings, "play_deals", watched)
+    found = rate(small(3), agents, deals=10, seed=4, progress=told.append)
+    assert told == [4, 4, 2]
+    seating, seeds = (np.concatenate(parts) for parts in zip(*seen, strict=True))
+    np.testing.assert_array_equal(seeds, Duplicate(small(3), agents, seed=4).deal_seeds(0, 10))
+    assert seating.shape == (10, 3, 3)
+    for deal in seating:
+        assert (np.sort(deal, axis=0) == [[0] * 3, [1] * 3, [2] * 3]).all()  # by seat, over the rounds
+        assert (np.sort(deal, axis=1) == [[0, 1, 2]] * 3).all()
+    assert len(np.unique(seating[:, 0], axis=0)) > 2
+    assert found.agents == ["a", "b", "c"]
+    assert found.deals == 10
+
+
+def test_a_rule_of_thumb_is_rated_above_chance() -> None:
+    known = heuristics("nain_jaune")
+    agents = [known[name] for name in ("random", "lowest", "tally")]
+    chance, lowest, tally = rate(make_setup(preset="djeco", players=4), agents, deals=300, seed=1).points
+    assert lowest.mean - lowest.ci95 > chance.mean + chance.ci95
+    assert tally.mean - tally.ci95 > chance.mean + chance.ci95
+
+
+def test_the_same_seed_says_the_same_and_pots_count() -> None:
+    agents = [First("a"), Last("b"), Chance("c")]
+    first, again, other = (rate(small(), agents, deals=20, seed=seed).to_dict() for seed in (1, 1, 2))
+    assert first == again != other
+    rich = rate(small(), agents, deals=20, seed=1, pots=[50, 50, 50, 50, 50]).to_dict()
+    assert rich != first
+    assert json.loads(json.dumps(first, allow_nan=False)) == first
+    assert [row["agent"] for row in first["agents"]] == ["a", "b", "c"]

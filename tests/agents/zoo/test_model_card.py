@@ -1,0 +1,67 @@
+"""Cards: back as they were, or refused with a sentence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nainjaune_agents.zoo import load_card, save_card
+from nainjaune_env.core.errors import CheckpointError
+from tests.agents.zoo.boxes import put
+from tests.support.positions import small
+
+
+@pytest.fixture
+def card(tmp_path: Path) -> Path:
+    return put(tmp_path, "strong", small(), "classic-3").with_suffix(".json")
+
+
+def test_back_as_it_was(card: Path, tmp_path: Path) -> None:
+    again = tmp_path / "again.json"
+    save_card(again, load_card(card))
+    assert load_card(again) == load_card(card)
+    assert again.read_bytes() == card.read_bytes()
+    assert not load_card(card).anywhere
+
+
+def without(held: dict[str, Any]) -> None:
+    del held["sha256"]
+
+
+def of_another_version(held: dict[str, Any]) -> None:
+    held["version"] = 2
+
+
+def with_a_strange_rating(held: dict[str, Any]) -> None:
+    held["ratings"][0]["luck"] = 1
+
+
+def with_no_list(held: dict[str, Any]) -> None:
+    held["ratings"] = {}
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (without, "holds .*, and not .*sha256"),
+        (of_another_version, "is not a nainjaune-zoo-card of version 1"),
+        (with_a_strange_rating, "A rating on the card .* does not say what one says"),
+        (with_no_list, "and not "),
+    ],
+)
+def test_another_one_is_refused(card: Path, change: Any, says: str) -> None:
+    held = json.loads(card.read_text(encoding="utf-8"))
+    change(held)
+    card.write_text(json.dumps(held), encoding="utf-8")
+    with pytest.raises(CheckpointError, match=says):
+        load_card(card)
+
+
+@pytest.mark.parametrize(("text", "says"), [("{", "is no whole card"), ("[]", "is not a nainjaune"), (None, "There is no card")])
+def test_a_broken_one_is_refused(card: Path, text: str | None, says: str) -> None:
+    card.unlink() if text is None else card.write_text(text, encoding="utf-8")
+    with pytest.raises(CheckpointError, match=says):
+        load_card(card)

@@ -1,0 +1,81 @@
+"""Putting a run's network into the box: the same player, without the optimizer, with what made it and what it is worth."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import torch
+
+from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.loading import load_agent
+from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
+from nainjaune_agents.zoo import Shelf, load_card
+from nainjaune_agents.zoo.publish import origin, shelve
+from nainjaune_env.core.errors import CheckpointError, ConfigError
+from nainjaune_env.core.spec import Setup
+from tests.agents.trainers.test_ppo import run_in, tiny
+
+SHELVED = {"against": ["lowest", "random"], "deals": 40, "seed": 3, "note": "Tiny."}
+
+
+def trained(folder: Path, **other: object) -> Setup:
+    """A run of an iteration or two in ``folder``, as the command ``nainjaune train`` leaves one."""
+    config = tiny(iterations=2, **other)
+    run_in(folder, config)
+    return config.setup()
+
+
+def test_the_same_player_lighter_and_rated(tmp_path: Path) -> None:
+    run, told = tmp_path / "run", []
+    setup = trained(run)
+    path = shelve(run, "tiny", [setup], shelf=Shelf(tmp_path / "box"), progress=told.append, **SHELVED)  # type: ignore[arg-type]
+    before, after = load_checkpoint(run), load_checkpoint(path)
+    assert path.stat().st_size < 0.5 * (run / FILE_NAME).stat().st_size
+    assert after.tensors.keys() == {name for name in before.tensors if name.startswith("model.")}
+    assert all(torch.equal(tensor, before.tensors[name]) for name, tensor in after.tensors.items())
+    card = load_card(path.with_suffix(".json"))
+    assert (card.game, card.preset, card.players, card.knobs) == (setup.game.name, setup.preset, setup.players, setup.knobs)
+    assert [rating.field for rating in card.ratings] == ["lowest", "random"]
+    edge = Duplicate(setup, [load_agent(str(path), setup), load_agent("lowest", setup)], seed=3).edge(0, 1, 40)
+    assert (card.ratings[0].mean, card.ratings[0].ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
+    assert sum(told) == 80
+    assert Shelf(tmp_path / "box").find("zoo:tiny", setup).path == path
+
+
+def test_how_it_was_made_goes_back_to_what_it_began_from(tmp_path: Path) -> None:
+    trained(tmp_path / "first")
+    trained(tmp_path / "second", init=str(tmp_path / "first"))
+    one, both = origin(tmp_path / "first"), origin(tmp_path / "second")
+    assert len(one.commands) == 1
+    assert both.commands[:1] == one.commands
+    assert len(both.commands) == 2
+    assert both.decisions > one.decisions > 0
+    assert both.seconds > one.seconds > 0
+
+
+def test_commands_say_no_place_on_this_machine(tmp_path: Path) -> None:
+    for run, init in (("first", {}), ("second", {"init": str(tmp_path / "first")})):
+        trained(tmp_path / run, **init)
+        about = json.loads((tmp_path / run / "run.json").read_text(encoding="utf-8"))
+        words = [f"init={init['init']}"] if init else []
+        about["command"] = ["train.py", "c.yaml", "--out", "/where/it/was/then", "--set", "seed=1", *words]
+        (tmp_path / run / "run.json").write_text(json.dumps(about), encoding="utf-8")
+    assert origin(tmp_path / "second").commands == [
+        "python train.py c.yaml --out runs/first --set seed=1",
+        "python train.py c.yaml --out runs/second --set seed=1 init=runs/first",
+    ]
+
+
+def test_what_is_refused(tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    setup = trained(run)
+    box = Shelf(tmp_path / "box")
+    shelve(run, "tiny", [setup], shelf=box, **SHELVED)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="exists, and is not overwritten"):
+        shelve(run, "tiny", [setup], shelf=box, **SHELVED)  # type: ignore[arg-type]
+    about = run / "run.json"
+    about.write_text(json.dumps({"command": []}), encoding="utf-8")
+    with pytest.raises(CheckpointError, match="does not say how it was made"):
+        origin(run)

@@ -1,0 +1,98 @@
+"""Files are whole or not there, whatever goes wrong while they are written."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from nainjaune_env.core.atomic_files import replacing, replacing_folder, write_text
+
+
+def test_a_file_is_there_when_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "deep" / "a.txt"
+    with replacing(path) as temporary:
+        assert temporary.parent == path.parent
+        temporary.write_bytes(b"half")
+        assert not path.exists()
+        temporary.write_bytes(b"whole")
+    assert path.read_bytes() == b"whole"
+    assert os.listdir(path.parent) == ["a.txt"]
+
+
+@pytest.mark.parametrize("wrong", [ValueError, KeyboardInterrupt, SystemExit])
+def test_where_writing_fails_the_old_file_stays_and_nothing_else(tmp_path: Path, wrong: type[BaseException]) -> None:
+    path = tmp_path / "a.txt"
+    write_text(path, "old")
+
+    def fail() -> None:
+        with replacing(path) as temporary:
+            temporary.write_text("half", encoding="utf-8")
+            raise wrong
+
+    with pytest.raises(wrong):
+        fail()
+    assert path.read_text(encoding="utf-8") == "old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_a_disk_that_refuses_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.txt"
+    write_text(path, "old")
+
+    def full(handle: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        write_text(path, "new")
+    assert path.read_text(encoding="utf-8") == "old"
+    assert os.listdir(tmp_path) == ["a.txt"]
+
+
+def test_text_is_utf_8(tmp_path: Path) -> None:
+    write_text(tmp_path / "a.txt", "7♦ – manche\n")
+    assert (tmp_path / "a.txt").read_bytes() == "7♦ – manche\n".encode()
+
+
+def test_files_are_as_public_as_any_other(tmp_path: Path) -> None:
+    """Also those of writers that put a private file of their own in place of ours."""
+    write_text(tmp_path / "a.txt", "")
+    with replacing(tmp_path / "b.txt") as temporary:
+        temporary.unlink()
+        temporary.touch(mode=0o600)
+    (tmp_path / "c.txt").write_text("", encoding="utf-8")
+    modes = {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("a.txt", "b.txt", "c.txt")}
+    assert len(modes) == 1
+
+
+def test_a_folder_is_there_when_all_of_it_is_whole(tmp_path: Path) -> None:
+    path = tmp_path / "deep" / "study"
+    with replacing_folder(path) as temporary:
+        (temporary / "a.txt").write_text("a", encoding="utf-8")
+        assert not path.exists()
+    assert os.listdir(path) == ["a.txt"]
+    assert os.listdir(path.parent) == ["study"]
+
+
+@pytest.mark.parametrize("wrong", [ValueError, KeyboardInterrupt])
+def test_where_a_folder_fails_nothing_is_left(tmp_path: Path, wrong: type[BaseException]) -> None:
+    def fail() -> None:
+        with replacing_folder(tmp_path / "study") as temporary:
+            (temporary / "a.txt").write_text("half", encoding="utf-8")
+            raise wrong
+
+    with pytest.raises(wrong):
+        fail()
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_folder_with_something_in_it_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "study").mkdir()
+    (tmp_path / "study" / "old.txt").touch()
+    with pytest.raises(OSError, match="study"), replacing_folder(tmp_path / "study") as temporary:
+        (temporary / "a.txt").touch()
+    assert os.listdir(tmp_path) == ["study"]
+    assert os.listdir(tmp_path / "study") == ["old.txt"]

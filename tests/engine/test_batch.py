@@ -1,0 +1,511 @@
+"""What `Batch` and `make_setup` refuse, in sentences, and what they hand out; play itself is in `test_contract`."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, NainJauneError, RulesError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.rules import MAX_NUMBER
+from nainjaune_env.engine.batch import MAX_START_VALUE, Batch, legal_actions
+from nainjaune_env.engine.threads import LEAST_ROWS
+from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
+from nainjaune_env.registry import game_names, get_game, make_setup
+from tests.twin.nain_jaune import DECK
+
+SETUP = make_setup("nain_jaune")
+
+
+def make(**options: Any) -> Batch:
+    return Batch(SETUP, **{"num_tables": 3, **options})
+
+
+# ---------------------------------------------------------------- rules
+
+
+@pytest.mark.parametrize(
+    ("arguments", "knobs", "sentence"),
+    [
+        (("nain_jaun",), {}, "Unknown game 'nain_jaun'. Did you mean 'nain_jaune'? Valid: "),
+        ((7,), {}, "Unknown game 7. Valid: "),
+        (
+            ("nain_jaune", "clasic"),
+            {},
+            "Unknown preset 'clasic'. Did you mean 'classic'? Valid: djeco, classic, skip, tableau.",
+        ),
+        (("nain_jaune", "djeco", 5), {}, "The preset 'djeco' is for 2 to 4 players, not 5."),
+        (("nain_jaune", "classic", 2), {}, "The preset 'classic' is for 3 to 8 players, not 2."),
+        (("nain_jaune", "skip", 9), {}, "The preset 'skip' is for 2 to 8 players, not 9."),
+        (("nain_jaune", "skip", "4"), {}, "The preset 'skip' is for 2 to 8 players, not '4'."),
+        (("nain_jaune", "skip", True), {}, "The preset 'skip' is for 2 to 8 players, not True."),
+        (("nain_jaune", "skip", 4.0), {}, "The preset 'skip' is for 2 to 8 players, not 4.0."),
+        (("nain_jaune",), {"steak": 2}, "Unknown knob 'steak'. Did you mean 'stake'? Valid: direction, decline, "),
+        (("nain_jaune",), {"zzz": 2}, "Unknown knob 'zzz'. Valid: direction, decline, "),
+        (
+            ("nain_jaune",),
+            {"decline": "nevr"},
+            "Unknown value for the knob 'decline': 'nevr'. Did you mean 'never'? Valid: never, entry, always.",
+        ),
+        (("nain_jaune",), {"stake": 0}, f"The knob 'stake' is a whole number from 1 to {MAX_NUMBER}, not 0."),
+        (("nain_jaune",), {"stake": True}, f"The knob 'stake' is a whole number from 1 to {MAX_NUMBER}, not True."),
+        (("nain_jaune",), {"stake": None}, f"The knob 'stake' is a whole number from 1 to {MAX_NUMBER}, not None."),
+        (("nain_jaune",), {"unannounced": 1.5}, "not 1.5."),
+        (("nain_jaune",), {"max_rounds": 0}, f"from 1 to {MAX_NUMBER} or None, not 0."),
+        (("nain_jaune",), {"max_rounds": MAX_NUMBER + 1}, f"from 1 to {MAX_NUMBER} or None, not {MAX_NUMBER + 1}."),
+        (("nain_jaune",), {"end_on_default": 1}, "The knob 'end_on_default' is yes or no (True or False), not 1."),
+        (("nain_jaune",), {"starting_stack": 14}, "must cover one round's antes, 15 chips at stake 1, and it is 14"),
+    ],
+)
+def test_rules_that_cannot_be_are_refused_in_a_sentence(arguments: Any, knobs: Any, sentence: str) -> None:
+    with pytest.raises(RulesError) as refused:
+        make_setup(*arguments, **knobs)
+    assert sentence in str(refused.value)
+    assert isinstance(refused.value, ValueError)
+    assert isinstance(refused.value, NainJauneError)
+
+
+def test_defaults_are_the_games_own() -> None:
+    setup = make_setup()
+    assert (setup.game.name, setup.preset, setup.players) == ("nain_jaune", "djeco", 4)
+    assert make_setup("nain_jaune", "classic").players == 4
+    assert "nain_jaune" in game_names()
+    assert get_game() is get_game("nain_jaune")
+
+
+def test_numpy_numbers_are_numbers() -> None:
+    setup = make_setup("nain_jaune", "skip", np.int64(3), stake=np.int32(2))
+    assert setup.players == 3
+    assert setup.kernel_rules.round_antes == 30  # type: ignore[attr-defined]
+
+
+def test_a_match_without_an_end_is_refused_and_its_rounds_are_not() -> None:
+    setup = make_setup("nain_jaune", "classic", max_rounds=None)
+    with pytest.raises(RulesError, match="A match under these rules has no end: set the knob 'max_rounds'"):
+        Batch(setup, 1, episode="match")
+    assert Batch(setup, 1, start="carried").legal[0]
+
+
+# ---------------------------------------------------------------- options
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "sentence"),
+    [
+        ({"num_tables": 0}, DealError, "A batch has at least 1 table, not 0."),
+        ({"num_tables": -3}, DealError, "not -3"),
+        ({"episode": "rounds"}, RulesError, "Unknown episode 'rounds'. Did you mean 'round'? Valid: round, match."),
+        ({"start": "carry"}, DealError, "Unknown start 'carry'. Did you mean 'carried'? Valid: fresh, carried."),
+        ({"start": [1, 2]}, DealError, "start is 'fresh', 'carried' or values by name, not [1, 2]."),
+        ({"start": {"pot": 1}}, DealError, "Unknown start value 'pot'. Did you mean 'pots'? Valid: pots."),
+        ({"start": {"pots": [1, 2]}}, DealError, "start['pots'] has shape (5,) or (3, 5), not (2,)."),
+        ({"start": {"pots": np.zeros((4, 5))}}, DealError, "start['pots'] has shape (5,) or (3, 5), not (4, 5)."),
+        ({"start": {"pots": 9}}, DealError, "start['pots'] has shape (5,) or (3, 5), not ()."),
+        ({"start": {"pots": [9]}}, DealError, "start['pots'] has shape (5,) or (3, 5), not (1,)."),
+        ({"start": {"pots": [[9]] * 3}}, DealError, "start['pots'] has shape (5,) or (3, 5), not (3, 1)."),
+        ({"start": {"pots": [[1], [1, 2]]}}, DealError, "start['pots'] is rows of one length, not [[1], [1, 2]]."),
+        ({"start": {"pots": [1.9] * 5}}, DealError, "start['pots'] are whole numbers, not an array of float64."),
+        ({"start": {"pots": [np.nan] * 5}}, DealError, "start['pots'] are whole numbers, not an array of float64."),
+        ({"start": {"pots": ["3"] * 5}}, DealError, "start['pots'] are whole numbers, not an array of <U1."),
+        ({"start": {"pots": [True] * 5}}, DealError, "start['pots'] are whole numbers, not an array of bool."),
+        ({"start": {"pots": "x"}}, DealError, "start['pots'] has shape (5,) or (3, 5), not ()."),
+        ({"start": {"pots": np.full(5, 2**64 - 1, np.uint64)}}, DealError, f"from 0 to {MAX_START_VALUE}; got {2**64 - 1} to "),
+        ({"start": {"pots": [-1] * 5}}, DealError, f"Start values are from 0 to {MAX_START_VALUE}; got -1 to -1."),
+        ({"start": {"pots": [0, 0, 0, 0, MAX_START_VALUE + 1]}}, DealError, f"got 0 to {MAX_START_VALUE + 1}."),
+    ],
+)
+def test_options_that_cannot_be_are_refused_in_a_sentence(options: Any, error: type, sentence: str) -> None:
+    with pytest.raises(error) as refused:
+        make(**options)
+    assert sentence in str(refused.value)
+
+
+def test_start_values_for_all_tables_or_for_each() -> None:
+    batch = make(start={"pots": [10, 20, 30, 40, 50]})
+    assert batch.tables["pot"].tolist() == [[14, 28, 42, 56, 70]] * 3
+    batch = make(start={"pots": np.arange(15).reshape(3, 5)})
+    assert (batch.tables["pot"] - 4 * np.arange(1, 6)).tolist() == np.arange(15).reshape(3, 5).tolist()
+    assert make(start={}).tables["pot"].tolist() == [[4, 8, 12, 16, 20]] * 3
+
+
+def test_no_values_for_a_game_that_takes_none() -> None:
+    plain = replace(SETUP, game=replace(SETUP.game, start_values={}))
+    assert Batch(plain, 2, start={}).tables.tobytes() == Batch(plain, 2).tables.tobytes()
+
+
+def test_observe_off_writes_neither_observation_nor_mask() -> None:
+    batch = make(observe=False)
+    batch.step(batch.sample(streams(0, 3)))
+    assert not batch.observation.any()
+    assert not batch.mask.any()
+    assert (batch.legal != 0).all()
+
+
+# ---------------------------------------------------------------- shapes and numbers
+
+
+@pytest.mark.parametrize(
+    ("actions", "sentence"),
+    [
+        ([0, 0], "Expected one action a table, shape (3,), not (2,)."),
+        (0, "Expected one action a table, shape (3,), not ()."),
+        ([[0, 0, 0]], "Expected one action a table, shape (3,), not (1, 3)."),
+        ([0.0, 1.0, 2.0], "Actions are whole numbers, not an array of float64."),
+        ([True, True, True], "Actions are whole numbers, not an array of bool."),
+        (["0", "1", "2"], "Actions are whole numbers, not an array of "),
+    ],
+)
+def test_actions_of_another_shape_or_kind_are_refused(actions: Any, sentence: str) -> None:
+    batch = make()
+    before = batch.tables.tobytes()
+    with pytest.raises(IllegalActionError) as refused:
+        batch.step(actions)
+    assert sentence in str(refused.value)
+    assert batch.tables.tobytes() == before
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.uint64])
+def test_actions_of_any_whole_kind_are_taken(kind: Any) -> None:
+    batch, other = make(), make()
+    actions = batch.sample(streams(0, 3))
+    batch.step(actions)
+    other.step(np.repeat(actions, 2).astype(kind)[::2])
+    assert batch.tables.tobytes() == other.tables.tobytes()
+
+
+@pytest.mark.parametrize("which", [[3], [-1], [0, 99], 3])
+@pytest.mark.parametrize("seeds", [False, True])
+def test_tables_that_do_not_exist_are_refused(which: Any, seeds: bool) -> None:
+    batch = make()
+    before = batch.tables.tobytes()
+    with pytest.raises(DealError, match=r"Tables are 0 to 2; got "):
+        batch.reset(which, seeds=streams(0, np.size(which)) if seeds else None)
+    with pytest.raises(DealError, match=r"Tables are 0 to 2; got "):
+        batch.set_tables(which, batch.tables[0])
+    assert batch.tables.tobytes() == before
+
+
+@pytest.mark.parametrize("name", ["reset", "set_tables", "redacted", "omniscient"])
+def test_tables_are_named_by_their_numbers_in_a_row(name: str) -> None:
+    batch = make()
+
+    def call(which: Any) -> None:
+        getattr(batch, name)(which, *([batch.tables[0]] if name == "set_tables" else []))
+
+    for which, sentence in [
+        (batch.done, "not by an array of bool"),
+        ([0.0, 1.7], "not by an array of float64"),
+        (["0"], "not by an array of <U1"),
+        ([[0, 1]], r"in a row, not in shape \(1, 2\)"),
+        ([0, 3], "Tables are 0 to 2; got 0 to 3"),
+        ([-1], "Tables are 0 to 2; got -1 to -1"),
+    ]:
+        before = batch.tables.tobytes()
+        with pytest.raises(DealError, match=sentence):
+            call(which)
+        assert batch.tables.tobytes() == before
+
+
+def test_rows_that_are_no_tables_are_refused() -> None:
+    batch = make()
+    before = batch.tables.tobytes()
+    for rows, sentence in [
+        (np.zeros(1, np.int64), r"Tables are set to records of the game's table, not an array of int64\."),
+        ("table", r"Tables are set to records of the game's table, not an array of <U5\."),
+        (batch.tables[:2].view(np.uint8), r"Tables are set to records of the game's table, not an array of uint8\."),
+        (batch.tables[:2], r"3 tables are set, by one record or as many, not by shape \(2,\)\."),
+        (batch.tables.reshape(1, 3), r"3 tables are set, by one record or as many, not by shape \(1, 3\)\."),
+    ]:
+        with pytest.raises(DealError, match=sentence):
+            batch.set_tables([0, 1, 2], rows)
+        assert batch.tables.tobytes() == before
+
+
+def test_no_tables_are_fine() -> None:
+    batch = make()
+    assert batch.redacted([]).shape == (0,)
+    before = batch.tables.tobytes()
+    batch.reset([])
+    assert batch.tables.tobytes() == before
+
+
+def test_seeds_of_another_shape_are_refused() -> None:
+    with pytest.raises(DealError, match=r"2 tables are reset, so seeds has shape \(2,\), not \(3,\)"):
+        make().reset([0, 1], seeds=streams(0, 3))
+
+
+def test_seeds_give_equal_deals() -> None:
+    batch = make()
+    batch.reset([0, 2], seeds=np.array([77, 77], np.uint64))
+    assert batch.tables[0].tobytes() == batch.tables[2].tobytes() != batch.tables[1].tobytes()
+
+
+@pytest.mark.parametrize("seats", [4, -1, [0, 1, 4]])
+def test_seats_that_do_not_exist_are_refused(seats: Any) -> None:
+    with pytest.raises(DealError, match="Seats are 0 to 3; got"):
+        make().observe(seats)
+
+
+@pytest.mark.parametrize(
+    ("seats", "sentence"),
+    [
+        (1.7, "Seats are whole numbers, not an array of float64."),
+        ("1", "Seats are whole numbers, not an array of <U1."),
+        ([True, False, True], "Seats are whole numbers, not an array of bool."),
+        ([0, 1], "Expected one seat, or one a table, shape (3,), not (2,)."),
+        ([[0, 1, 2]], "Expected one seat, or one a table, shape (3,), not (1, 3)."),
+    ],
+)
+def test_seats_of_another_shape_or_kind_are_refused(seats: Any, sentence: str) -> None:
+    with pytest.raises(DealError) as refused:
+        make().observe(seats)
+    assert str(refused.value) == sentence
+
+
+def test_legal_actions() -> None:
+    assert legal_actions(0) == []
+    assert legal_actions(0b1011) == [0, 1, 3]
+    assert legal_actions(1 << 62) == [62]
+
+
+# ---------------------------------------------------------------- rounds begun
+
+
+def test_deals_count_what_reset_begins() -> None:
+    batch = make(autoreset=False)
+    assert (batch.deals.dtype, batch.deals.tolist()) == (np.int64, [1, 1, 1])
+    batch.reset()
+    batch.reset([0, 2], seeds=streams(0, 2))
+    batch.reset(2, seed=5)
+    assert batch.deals.tolist() == [3, 2, 4]
+    while not batch.done.all():
+        batch.step(batch.sample(streams(0, 3)))
+    assert batch.deals.tolist() == [3, 2, 4]  # at rest nothing begins
+    batch.step(batch.sample(streams(0, 3)))
+    assert batch.deals.tolist() == [3, 2, 4]
+    batch.reset(1)
+    assert batch.deals.tolist() == [3, 3, 4]
+
+
+@pytest.mark.parametrize("game", game_names())
+@pytest.mark.parametrize("skip_forced", [True, False])
+@pytest.mark.parametrize("start", ["fresh", "carried"])
+def test_deals_count_what_autoreset_begins(game: str, start: Any, skip_forced: bool) -> None:
+    """One more at each end."""
+    batch = Batch(make_setup(game), 5, seed=3, start=start, skip_forced=skip_forced)
+    expected, draws, ends = np.ones(5, np.int64), streams(3, 5), 0
+    for _ in range(400):
+        batch.step(batch.sample(draws))
+        ends += int(batch.done.sum())
+        expected += batch.done
+        assert batch.deals.tolist() == expected.tolist()
+    assert ends >= 10
+
+
+def test_deals_count_every_round_of_a_match() -> None:
+    """Two rounds each, then the next match: ``rounds`` of the table is 1 or 2, and the deal is odd or even with it."""
+    batch = Batch(make_setup("nain_jaune", "classic", 3, max_rounds=2), 6, seed=4, episode="match")
+    draws, before, seen = streams(4, 6), batch.deals.copy(), set()
+    for _ in range(300):
+        rounds = batch.tables["rounds"].copy()
+        assert (batch.deals % 2 == rounds % 2).all()
+        batch.step(batch.sample(draws))
+        begun = batch.tables["rounds"] != rounds
+        assert (batch.deals - before == begun).all()
+        assert batch.done[begun].tolist() == (rounds[begun] == 2).tolist()
+        before = batch.deals.copy()
+        seen |= set(before.tolist())
+    assert seen >= {1, 2, 3, 4, 5}
+
+
+def test_deals_count_tables_that_are_set() -> None:
+    batch = make()
+    batch.set_tables([0, 2], batch.tables[1])
+    batch.set_tables(2, batch.tables[0])
+    assert batch.deals.tolist() == [2, 1, 3]
+
+
+def test_deals_are_saved_and_restored() -> None:
+    batch = make(seed=6)
+    batch.reset(1)
+    saved, draws = batch.save(), streams(6, 3)
+    for _ in range(100):
+        batch.step(batch.sample(draws))
+    assert (batch.deals > [1, 2, 1]).all()
+    assert saved["deals"].tolist() == [1, 2, 1]
+    batch.restore(saved)
+    assert batch.deals.tolist() == [1, 2, 1]
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_batches_are_copied_and_pickled(game: str) -> None:
+    batch = Batch(make_setup(game), 3, seed=2, start="carried")
+    draws = streams(7, 3)
+    for _ in range(40):
+        batch.step(batch.sample(draws))
+    others = [copy.deepcopy(batch), pickle.loads(pickle.dumps(batch))]
+    for _ in range(40):
+        actions = batch.sample(draws)
+        before = batch.tables.tobytes()
+        for other in others:
+            other.step(actions)
+        assert batch.tables.tobytes() == before
+        batch.step(actions)
+    for other in others:
+        assert other.setup == batch.setup
+        assert other.setup.game is batch.setup.game  # a game goes by its name
+        assert all(kept.tobytes() == batch.save()[name].tobytes() for name, kept in other.save().items())
+
+
+def test_illegal_actions_begin_nothing() -> None:
+    batch = make()
+    with pytest.raises(IllegalActionError):
+        batch.step([99, 99, 99])
+    assert batch.deals.tolist() == [1, 1, 1]
+
+
+# ---------------------------------------------------------------- deals
+
+
+def deal(**change: Any) -> Any:
+    hands = [list(DECK[12 * seat : 12 * seat + 12]) for seat in range(4)]
+    for seat, hand in change.pop("hands", {}).items():
+        hands[seat] = hand
+    return setup_table(SETUP, hands, **{"dealer": 3, **change})
+
+
+def test_a_deal_is_set_up() -> None:
+    table = deal(stacks=[20, 30, 40, 50], pots=[1, 2, 3, 4, 5], rounds_before=6)
+    assert table.stack[:4].tolist() == [5, 15, 25, 35]
+    assert table.pot.tolist() == [5, 10, 15, 20, 25]
+    assert (table.seat, table.rounds) == (0, 7)
+    assert sorted(table.deck.tolist()) == list(range(52))
+
+
+def test_a_deal_is_set_up_from_numpys_numbers_too() -> None:
+    numbers = {"stacks": [20, 30, 40, 50], "pots": [1, 2, 3, 4, 5]}
+    table = deal(dealer=np.int8(3), seed=np.uint64(2**64 - 1), **{name: np.array(row) for name, row in numbers.items()})
+    assert table == deal(seed=2**64 - 1, **numbers)
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"hands": {0: []}}, "With 4 players there are 4 hands of 12 cards, not [0, 12, 12, 12]."),
+        ({"hands": {1: list(DECK[:12])}}, "The deal is no deck: 2c, 2d, 2h, 2s, 3c, 3d, 3h, 3s, "),
+        ({"hands": {1: ["1s", *DECK[13:24]]}}, "The deal is no deck: '1s' is no card: expected a rank of A2345"),
+        ({"hands": {1: [7, *DECK[13:24]]}}, "7 is no card"),
+        ({"dealer": 4}, "The dealer is a seat from 0 to 3, not 4."),
+        ({"dealer": -1}, "The dealer is a seat from 0 to 3, not -1."),
+        ({"stacks": [49] * 3}, "Expected 4 stacks and 5 pots, not 3 and 5."),
+        ({"pots": [0] * 4}, "Expected 4 stacks and 5 pots, not 4 and 4."),
+        ({"dealer": 1.7}, "The dealer is a whole number, not 1.7."),
+        ({"dealer": True}, "The dealer is a whole number, not True."),
+        ({"stacks": [49, 49, 49.9, 49]}, "Each of the stacks is a whole number, not 49.9."),
+        ({"stacks": ["49"] * 4}, "Each of the stacks is a whole number, not '49'."),
+        ({"pots": [1.5] * 5}, "Each of the pots is a whole number, not 1.5."),
+        ({"rounds_before": 1.5}, "The number of rounds before is a whole number, not 1.5."),
+        ({"rounds_before": -1}, "The number of rounds before is from 0 to 1000000, not -1."),
+        ({"seed": 1.5}, "The seed is a whole number, not 1.5."),
+        ({"seed": -1}, "The seed is from 0 to 18446744073709551615, not -1."),
+        ({"pots": [0, 0, 0, 0, -1]}, "A pot holds from 0 to 268435456 chips, not [0, 0, 0, 0, -1]."),
+        ({"stacks": [49, 49, 49, 14]}, "Every seat must be able to ante 15 chips, and the stacks are [49, 49, 49, 14]."),
+        ({"stacks": [1 << 48] * 4}, "Stacks stay within 2**48 chips"),
+    ],
+)
+def test_a_deal_that_cannot_be_is_refused_in_a_sentence(change: Any, sentence: str) -> None:
+    with pytest.raises(DealError) as refused:
+        deal(**change)
+    assert sentence in str(refused.value)
+
+
+# ---------------------------------------------------------------- some tables only
+
+
+@pytest.mark.parametrize("game", game_names())
+@pytest.mark.parametrize("autoreset", [True, False])
+def test_stepping_some_tables_is_stepping_all_of_them_in_turn(game: str, autoreset: bool) -> None:
+    """And leaves all others as they are, their rewards too."""
+    setup = make_setup(game)
+    whole, parts = (Batch(setup, 5, seed=3, autoreset=autoreset) for _ in range(2))
+    draws = streams(4, 5)
+    for _ in range(60):
+        actions = whole.sample(draws)
+        whole.step(actions)
+        for which in ([4, 1], [], [0], [2, 3]):
+            before = parts.save()
+            parts.step(actions[which], np.array(which, np.int64))
+            others = [i for i in range(5) if i not in which]
+            for name, kept in before.items():
+                assert np.array_equal(getattr(parts, name)[others], kept[others]), name
+        for name, held in whole.save().items():
+            assert held.tobytes() == getattr(parts, name).tobytes(), name
+    assert whole.deals.max() > 1 or not autoreset
+
+
+def test_an_illegal_action_at_some_tables_names_the_table_and_steps_none() -> None:
+    batch = make(seed=3, num_tables=4)
+    before = batch.save()
+    with pytest.raises(IllegalActionError, match=r"Action 63 is not legal at table 2, seat"):
+        batch.step([int(batch.legal[3]).bit_length() - 1, 63], np.array([3, 2]))
+    with pytest.raises(IllegalActionError, match=r"one action a table, shape \(2,\), not \(3,\)"):
+        batch.step([0, 0, 0], np.array([0, 1]))
+    assert all(held.tobytes() == getattr(batch, name).tobytes() for name, held in before.items())
+
+
+def test_observing_some_tables() -> None:
+    batch = make(seed=3, num_tables=4)
+    everyone = batch.observe([0, 1, 2, 3])
+    assert np.array_equal(batch.observe([2, 0], [2, 0]), everyone[[2, 0]])
+    assert np.array_equal(batch.observe(3, [3]), everyone[[3]])
+    assert batch.observe(0, []).shape == (0, batch.layout.size)
+
+
+@pytest.mark.parametrize("call", [Batch.sample, Batch.play_out])
+@pytest.mark.parametrize(
+    ("draws", "what"),
+    [
+        (streams(1, 3), r"uint64 of shape \(3,\)"),
+        (streams(1, 4).astype(np.int64), "int64"),
+        (streams(1, 8).reshape(4, 2), r"\(4, 2\)"),
+    ],
+)
+def test_random_streams_that_do_not_fit_are_refused(call: Any, draws: Any, what: str) -> None:
+    """Compiled code would read beyond their end, or draw otherwise."""
+    batch = make(num_tables=4)
+    before = batch.save()
+    with pytest.raises(DealError, match=rf"Random streams are \(4,\) uint64, as prng\.streams makes them, not .*{what}"):
+        call(batch, draws)
+    assert all(held.tobytes() == getattr(batch, name).tobytes() for name, held in before.items())
+
+
+# ---------------------------------------------------------------- threads
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_threads_play_the_same_games(game: str) -> None:
+    setup, many = make_setup(game), 3 * LEAST_ROWS + 7
+    alone, shared = Batch(setup, many, seed=5), Batch(setup, many, seed=5, threads=3)
+    draws, same_draws = streams(6, many), streams(6, many)
+    for _ in range(20):
+        actions = alone.sample(draws)
+        assert np.array_equal(shared.sample(same_draws), actions)
+        alone.step(actions)
+        shared.step(actions)
+    assert alone.play_out(draws).tolist() == shared.play_out(same_draws).tolist()
+    shared = pickle.loads(pickle.dumps(shared))  # its threads are made anew
+    for batch in (alone, shared):
+        batch.reset(np.arange(0, many, 2), seed=8)
+        batch.step(batch.sample(streams(9, many)))
+    for name, held in alone.save().items():
+        assert held.tobytes() == getattr(shared, name).tobytes(), name
+
+
+def test_threads_are_at_least_one() -> None:
+    with pytest.raises(DeviceError, match=r"stepped by 1 thread or more, on a GPU by just 1; got threads=0"):
+        make(threads=0)

@@ -1,0 +1,59 @@
+"""Worlds: many tables that a seat could not tell from its own, drawn at once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nainjaune_env.agent import Turn
+from nainjaune_env.core.prng import RowStreams, streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.determinize import draw_worlds, generator_states
+from tests.support.contract import all_setups, helper
+from tests.support.positions import small, turns
+
+
+@pytest.mark.parametrize("setup", all_setups())
+def test_worlds_are_what_the_seat_knows_with_the_rest_drawn_anew(setup: Setup) -> None:
+    for turn in turns(setup, seed=3, tables=4, steps=12):
+        worlds = turn.worlds(3, np.random.default_rng(1))
+        assert (worlds.shape, worlds.dtype) == ((4, 3), setup.game.table)
+        assert len(np.unique(worlds["rng"])) == 12
+        for i in range(4):
+            for world in worlds[i]:
+                rows = np.array([world])
+                setup.game.kernel.redact(rows[0], setup.kernel_rules, int(world.seat))
+                assert rows[0].tobytes() == turn.tables[i].tobytes()
+        assert helper(setup).leaks(setup, turn.tables[0], int(turn.seat[0])) == []
+
+
+def test_worlds_depend_on_the_generator_and_on_nothing_else() -> None:
+    for turn in turns(small(4), seed=3, tables=4, steps=5):
+        one, two, three = (turn.worlds(5, np.random.default_rng(seed)) for seed in (1, 1, 2))
+        assert one.tobytes() == two.tobytes()
+        assert one["hand"].tobytes() != three["hand"].tobytes()
+        assert len(np.unique(one["hand"].reshape(20, -1), axis=0)) > 10
+        # with a generator for each row, a row's worlds are its own, however many there are
+        whole = turn.worlds(5, RowStreams(streams(7, 4), np.arange(4)))
+        alone = Turn(turn._batch, np.array([2])).worlds(3, RowStreams(streams(7, 4), np.array([2])))
+        assert alone.tobytes() == whole[2:3, :3].tobytes()
+
+
+def test_the_state_of_the_generator_is_written_on() -> None:
+    setup = small(4)
+    tables = Batch(setup, 3, seed=2).redacted()
+    states = streams(5, 3)
+    first = draw_worlds(setup, tables, np.array([0, 0, 2]), states)
+    assert (states == streams(5, 3)).tolist() == [False, True, False]
+    more = draw_worlds(setup, tables, np.array([0, 2]), states)
+    at_once = draw_worlds(setup, tables, np.array([0, 0, 0, 2, 2]), streams(5, 3))
+    assert at_once.tobytes() == np.concatenate([first[:2], more[:1], first[2:], more[1:]]).tobytes()
+
+
+def test_generator_states_take_all_the_bits_of_a_number() -> None:
+    states: Any = generator_states(np.array([0.0, 0.5, 1 - 2.0**-53]))
+    assert states.dtype == np.uint64
+    assert states.tolist() == [0, 1 << 63, (1 << 64) - (1 << 11)]

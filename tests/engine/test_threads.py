@@ -1,0 +1,36 @@
+"""Rows shared out among threads."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from nainjaune_env.engine.threads import LEAST_ROWS, Threads
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5])
+@pytest.mark.parametrize("rows", [0, 1, LEAST_ROWS - 1, LEAST_ROWS, 2 * LEAST_ROWS, 7 * LEAST_ROWS + 3])
+def test_every_row_is_worked_on_once_in_parts_that_are_worth_it(count: int, rows: int) -> None:
+    parts: list[tuple[int, int, int]] = []
+    Threads(count).each(lambda part, number: parts.append((part.start, part.stop, number)), rows)
+    parts.sort()
+    assert [row for start, stop, _ in parts for row in range(start, stop)] == list(range(rows))
+    assert sorted(number for *_, number in parts) == list(range(len(parts)))
+    assert len(parts) == min(count, max(rows // LEAST_ROWS, 1))
+    assert all(stop - start >= LEAST_ROWS for start, stop, _ in parts) or len(parts) == 1
+
+
+def test_parts_are_worked_on_at_the_same_time() -> None:
+    meeting = threading.Barrier(3, timeout=30)
+    Threads(3).each(lambda *_: meeting.wait(), 3 * LEAST_ROWS)  # none would leave before all are there
+
+
+@pytest.mark.parametrize("wrong", [0, 1, 2])
+def test_what_goes_wrong_in_a_part_is_raised(wrong: int) -> None:
+    def work(part: slice, number: int) -> None:
+        if number == wrong:
+            raise ValueError(f"part {number}")
+
+    with pytest.raises(ValueError, match=f"part {wrong}"):
+        Threads(3).each(work, 3 * LEAST_ROWS)

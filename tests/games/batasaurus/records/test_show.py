@@ -1,0 +1,203 @@
+"""The account of a record, and the tricks it is told from, which are the twin's."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import string
+
+import pytest
+from hypothesis import given, settings
+
+from nainjaune_env.core.errors import RecordError, RulesError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.games.batasaurus.language.words import ENGLISH, FRENCH, LABELS, WORDS
+from nainjaune_env.games.batasaurus.records.replay import Replay, final
+from nainjaune_env.games.batasaurus.records.verify import opening
+from nainjaune_env.records.record import LANGUAGES, Record, make_record, setup_of, show_record
+from nainjaune_env.registry import make_setup
+from tests.games.batasaurus.records.test_write import on_the_twin
+from tests.support.recorded import play, seeds, setups
+
+
+def replayed(record: Record) -> Replay:
+    replay = opening(setup_of(record), record)
+    replay.memorise()
+    for _, slot in record["moves"]:
+        replay.step(slot)
+    return replay
+
+
+def record_of(script: str, dinosaurs: int, *, leader: int = 0, layouts: list[list[int]] | None = None, **knobs: str) -> Record:
+    """A game of three from a script such as "0:3 1:3 2:1", who plays which value; without layouts all know their own cards."""
+    values = list(range(1, dinosaurs + 1))
+    knobs = {"memory": "perfect" if layouts is None else "glimpse", **knobs}
+    setup = make_setup("batasaurus", players=3, dinosaurs=dinosaurs, **knobs)
+    body = {"layouts": [values] * 3 if layouts is None else layouts, "leader": leader}
+    replay = opening(setup, body)
+    replay.memorise()
+    moves = []
+    for seat, value in (map(int, step.split(":")) for step in script.split()):
+        moves.append([seat, body["layouts"][seat].index(value)])
+        assert replay.seat == seat
+        replay.step(moves[-1][1])
+    assert replay.over
+    return make_record(setup, {**body, "moves": moves, **final(replay)}, agents=["ann", "bob", "cleo"])
+
+
+SHARED = record_of("0:3 1:3 2:1 0:2 1:2 0:1 1:1", 3)
+"""A battle on a battle, and a third that nobody can begin: 7 cards between two."""
+SHARED_FRENCH = """\
+Batasaurus, feuille « batasaurus », 3 joueurs, 3 dinosaures chacun
+
+  Cartes de chacun, triées et toujours connues de lui, par emplacement :
+    0 Compsognathus (1) · 1 Kentrosaure (2) · 2 Ptéranodon (3)
+
+Pli 1 — place 0 entame
+  Place 0 (ann) : Ptéranodon (3), emplacement 2
+  Place 1 (bob) : Ptéranodon (3), emplacement 2
+  Place 2 (cleo) : Compsognathus (1), emplacement 0
+  Bataille ! Ptéranodon (3) pour place 0 et place 1.
+  Place 0 (ann) : une carte face cachée, emplacement 1
+  Place 1 (bob) : une carte face cachée, emplacement 1
+  On retourne : place 0 Kentrosaure (2) · place 1 Kentrosaure (2)
+  Bataille ! Kentrosaure (2) pour place 0 et place 1.
+  Place 0 (ann) : une carte face cachée, emplacement 0
+  Place 1 (bob) : une carte face cachée, emplacement 0
+  On retourne : place 0 Compsognathus (1) · place 1 Compsognathus (1)
+  Bataille ! Compsognathus (1) pour place 0 et place 1.
+  Plus de carte à ajouter : place 0 et place 1 se partagent le pli, 3 cartes chacune ; le reste, 1 carte, n'est à personne.
+
+Cartes restantes, ajoutées aux piles : place 0 0 · place 1 0 · place 2 2
+Piles : place 0 3 · place 1 3 · place 2 2
+Résultat : Place 0 (ann) et Place 1 (bob) gagnent à égalité avec 3 cartes.
+"""
+DROPPED = record_of("1:3 2:3 0:1 1:2 2:1 1:1 2:2 0:2", 3, leader=1, layouts=[[2, 3, 1], [1, 2, 3], [3, 1, 2]])
+"""Seat 2 has no card left for its second battle."""
+DROPPED_ENGLISH = """\
+Batasaurus, the 'batasaurus' sheet, 3 players, 3 dinosaurs each
+
+  Cards of seat 0, by slot:
+    0 Kentrosaurus (2) · 1 Pteranodon (3) · 2 Compsognathus (1)
+  Cards of seat 1, by slot:
+    0 Compsognathus (1) · 1 Kentrosaurus (2) · 2 Pteranodon (3)
+  Cards of seat 2, by slot:
+    0 Pteranodon (3) · 1 Compsognathus (1) · 2 Kentrosaurus (2)
+  All memorise their cards and turn them face down.
+
+Trick 1 — seat 1 leads
+  Seat 1 (bob): Pteranodon (3), slot 2
+  Seat 2 (cleo): Pteranodon (3), slot 0
+  Seat 0 (ann): Compsognathus (1), slot 2
+  Battle! Pteranodon (3) from seat 1 and seat 2.
+  Seat 1 (bob): a card face down, slot 1
+  Seat 2 (cleo): a card face down, slot 1
+  They turn up: seat 1 Kentrosaurus (2) · seat 2 Compsognathus (1)
+  Seat 1 takes 5 cards (5 in all).
+
+Trick 2 — seat 1 leads
+  Seat 1 (bob): Compsognathus (1), slot 0
+  Seat 2 (cleo): Kentrosaurus (2), slot 2
+  Seat 0 (ann): Kentrosaurus (2), slot 0
+  Battle! Kentrosaurus (2) from seat 2 and seat 0.
+  Seat 2 has no card left and drops out of the battle.
+  Seat 0 takes 3 cards (3 in all).
+
+Cards left over, added to the piles: seat 0 1 · seat 1 0 · seat 2 0
+Piles: seat 0 4 · seat 1 5 · seat 2 0
+Result: Seat 1 (bob) wins with 5 cards.
+"""
+
+
+def test_a_shared_trick_in_french() -> None:
+    assert show_record(SHARED, "fr") == SHARED_FRENCH
+
+
+def test_a_seat_that_drops_out_in_english() -> None:
+    assert show_record(DROPPED, "en") == DROPPED_ENGLISH
+
+
+def test_what_is_shared_without_a_rest_and_what_is_nobodys() -> None:
+    even = record_of("0:2 1:2 2:2 0:1 1:1 2:1", 2)
+    french = "  Plus de carte à ajouter : place 0, place 1 et place 2 se partagent le pli, 2 cartes chacune.\n"
+    assert french in show_record(even, "fr")
+    assert "  No card left to add: seat 0, seat 1 and seat 2 share the trick, 2 cards each.\n" in show_record(even, "en")
+    assert "left over" not in show_record(even, "en")
+    nobody = record_of("0:2 1:2 2:2 0:1 1:1 2:1", 2, exhausted="void")
+    assert "  Plus de carte à ajouter : le pli, 6 cartes, n'est à personne.\n" in show_record(nobody, "fr")
+    assert "  No card left to add: the trick, 6 cards, is nobody's.\n" in show_record(nobody, "en")
+    assert "Result: Seat 0 (ann), Seat 1 (bob) and Seat 2 (cleo) share the win with 0 cards.\n" in show_record(nobody, "en")
+    assert "gagnent à égalité avec 0 carte.\n" in show_record(nobody, "fr")
+
+
+@settings(max_examples=60, deadline=None)
+@given(setups("batasaurus"), seeds)
+def test_the_tricks_told_are_the_twins(setup: Setup, seed: int) -> None:
+    (record,) = play(setup, seed)
+    twin = on_the_twin(record)
+    replay = replayed(record)
+    assert len(replay.tricks) == len(twin.done_tricks)
+    for told, trick in zip(replay.tricks, twin.done_tricks, strict=True):
+        assert told.leader == trick.leader
+        assert [{play.seat: play.value for play in plays} for plays in told.rounds] == trick.rounds
+        assert told.cards == trick.cards()
+        if trick.winner is None:
+            share = trick.cards() // len(trick.exhausted) if record["rules"]["exhausted"] == "split" else 0
+            assert told.gains == tuple(share if seat in trick.exhausted else 0 for seat in range(setup.players))
+            assert sorted(told.dropped[-1]) == sorted(trick.exhausted)
+        else:
+            assert told.takers == (trick.winner,)
+            assert told.gains == tuple(trick.cards() if seat == trick.winner else 0 for seat in range(setup.players))
+        others = told.dropped if trick.winner is not None else told.dropped[:-1]
+        assert sorted(seat for seats in others for seat in seats) == sorted(trick.dropped)
+
+
+@settings(max_examples=30, deadline=None)
+@given(setups("batasaurus"), seeds)
+def test_every_trick_card_and_pile_is_told(setup: Setup, seed: int) -> None:
+    (record,) = play(setup, seed)
+    for language in LANGUAGES:
+        words, text = WORDS[language], show_record(record, language)
+        replay = replayed(record)
+        assert len(re.findall(words.trick.format(number=r"\d+", seat=r"\w+ \d"), text)) == len(replay.tricks)
+        told = text.split(words.trick.format(number=1, seat=words.seat_short.format(seat=record["leader"])))[1]
+        for trick in replay.tricks:
+            for number, plays in enumerate(trick.rounds):
+                for one in plays:
+                    seat = words.seat.format(seat=one.seat, agent=f"seat{one.seat}")
+                    form = words.commits if number else words.plays
+                    assert f"  {seat}{words.colon}{form.format(card=words.named(one.value), slot=one.slot)}\n" in told
+        piles = " · ".join(f"{words.seat_short.format(seat=seat)} {cards}" for seat, cards in enumerate(record["piles"]))
+        assert f"\n{words.piles}{words.colon}{piles}\n" in text
+
+
+def test_there_is_one_round() -> None:
+    assert show_record(SHARED, "fr", 1) == SHARED_FRENCH
+    for part in (0, 2):
+        with pytest.raises(RecordError, match=rf"The record has one round, and no round {part}\."):
+            show_record(SHARED, "fr", part)
+
+
+def test_an_unknown_language_is_refused() -> None:
+    with pytest.raises(RulesError, match=r"Unknown language 'it'\. Valid: fr, en\."):
+        show_record(SHARED, "it")
+
+
+@pytest.mark.parametrize(("one", "other"), [(FRENCH, ENGLISH), (LABELS["fr"], LABELS["en"])], ids=["words", "labels"])
+def test_both_languages_fill_in_the_same_fields(one: object, other: object) -> None:
+    def places(text: str) -> set[str | None]:
+        return {part[1] for part in string.Formatter().parse(text)} - {None}
+
+    for field in dataclasses.fields(one):  # type: ignore[arg-type]
+        french, english = getattr(one, field.name), getattr(other, field.name)
+        assert type(french) is type(english)
+        if isinstance(french, str):
+            assert places(french) == places(english), field.name
+    assert set(LANGUAGES) == set(WORDS) == set(LABELS)
+
+
+def test_there_are_twelve_dinosaurs_with_names_of_their_own() -> None:
+    for words in WORDS.values():
+        assert len(set(words.dinosaurs)) == 12
+        assert (words.dinosaurs[0], words.dinosaurs[11]) == ("Compsognathus", "T. rex")
+    assert (FRENCH.named(9), ENGLISH.named(9)) == ("Styracosaure (9)", "Styracosaurus (9)")

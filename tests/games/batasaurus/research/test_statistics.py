@@ -1,0 +1,83 @@
+"""Measures of this game, counted again from records on the slow twin, which shares no code with the kernel or them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.games.batasaurus.research.statistics import TRICKS
+from nainjaune_env.records.record import Record
+from nainjaune_env.registry import make_setup
+from tests.support.recorded import seeds, setups
+from tests.support.tallied import play_rounds
+from tests.twin.batasaurus import Knobs, TwinGame
+
+
+def by_hand(record: Record) -> list[dict[str, Any]]:
+    """The tally of each seat, from the tricks that the twin has kept."""
+    n = record["players"]
+    game = TwinGame(Knobs(**record["rules"]), record["layouts"], record["leader"])
+    while game.phase() == "memorise":
+        game.play(game.legal()[0])
+    for seat, slot in record["moves"]:
+        assert seat == game.seat()
+        game.play(slot)
+    assert game.over
+    tricks, tallies = game.done_tricks, []
+    for seat in range(n):
+        battled = [trick for trick in tricks if any(seat in one for one in trick.rounds[1:])]
+        led = [trick.rounds[0][seat] if trick.leader == seat else 0 for trick in tricks]
+        shared = 0
+        if game.knobs.exhausted == "split":
+            shared = sum(trick.cards() // len(trick.exhausted) for trick in tricks if seat in trick.exhausted)
+        tallies.append(
+            {
+                "tricks": len(tricks),
+                "won": sum(trick.winner == seat for trick in tricks),
+                "battled": len(battled),
+                "battles_won": sum(trick.winner == seat for trick in battled),
+                "led": [int(value > 0) for value in led] + [0] * (len(TRICKS) - len(led)),
+                "led_value": led + [0] * (len(TRICKS) - len(led)),
+                "cards": [sum(trick.cards() for trick in tricks if trick.winner == seat), shared, game.left_over[seat]],
+            }
+        )
+    return tallies
+
+
+def assert_counted_as_by_hand(setup: Setup, seed: int, count: int) -> list[dict[str, Any]]:
+    rounds = play_rounds(setup, seed, count)
+    counted = rounds.counted()
+    found = []
+    for table, record in enumerate(rounds.records):
+        for seat, expected in enumerate(by_hand(record)):
+            for name, value in expected.items():
+                assert rounds.field(name, counted)[table, seat].tolist() == value, (table, seat, name)
+            assert sum(expected["cards"]) == rounds.payoff[table, seat] == record["piles"][seat]
+            found.append(expected)
+    assert len(found) == count * setup.players
+    return found
+
+
+@settings(max_examples=40, deadline=None, derandomize=True, database=None)
+@given(setups("batasaurus"), seeds)
+def test_every_count_is_that_of_the_twin(setup: Setup, seed: int) -> None:
+    assert_counted_as_by_hand(setup, seed, 3)
+
+
+def test_everything_that_is_counted_comes_about() -> None:
+    """In games enough, each number is not always 0, and so the comparison above says something of it."""
+    found = assert_counted_as_by_hand(make_setup("batasaurus", players=3), 3, 300)
+    for name in found[0]:
+        assert np.any([tally[name] for tally in found], axis=0).all(), name
+
+
+def test_a_trick_has_one_leader_and_at_most_one_winner() -> None:
+    rounds = play_rounds(make_setup("batasaurus", players=4), 3, 100, record=False)
+    counted = rounds.counted()
+    tricks = rounds.field("tricks", counted)
+    assert (tricks == tricks[:, :1]).all()
+    assert (rounds.field("led", counted).sum(axis=(1, 2)) == tricks[:, 0]).all()
+    assert (rounds.field("won", counted).sum(axis=1) <= tricks[:, 0]).all()

@@ -1,0 +1,196 @@
+"""The table as a picture: what it shows, and that nothing lies on anything else."""
+
+from __future__ import annotations
+
+import itertools
+import random
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nainjaune_env.core.errors import DealError, RecordError, RulesError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.games.batasaurus.encode import BATTLE, MEMORISING
+from nainjaune_env.games.batasaurus.language.words import WORDS
+from nainjaune_env.games.batasaurus.state import SLOTS
+from nainjaune_env.games.batasaurus.view import film
+from nainjaune_env.games.batasaurus.view import svg as module
+from nainjaune_env.games.batasaurus.view.dinosaurs import COATS, dinosaur
+from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, scene
+from nainjaune_env.games.batasaurus.view.svg import BACK, drawing
+from nainjaune_env.registry import make_setup
+from tests.games.batasaurus import hidden
+from tests.support.recorded import play as play_matches
+from tests.support.svg_boxes import Box, boxes, texts
+
+
+def moments(setup: Setup, seed: int) -> list[tuple[Any, dict[str, Any]]]:
+    """Every table of a game, with how it came to be."""
+    batch, draws = Batch(setup, 1, seed=seed, skip_forced=False, autoreset=False), streams(seed, 1)
+    opening, actions, found = batch.tables[0].copy(), [], []
+    while True:
+        found.append((batch.tables[0].copy(), {"opening": opening, "actions": list(actions), "every_ply": True}))
+        if batch.done[0]:
+            return found
+        action = batch.sample(draws)
+        actions.append(int(action[0]))
+        batch.step(action)
+
+
+def glimpse(players: int = 3, **knobs: Any) -> Setup:
+    return make_setup("batasaurus", players=players, **knobs)
+
+
+def backs(picture: str) -> list[Box]:
+    return [box for box in boxes(picture) if box.content == f"#{BACK}" and box.right - box.left > 40]
+
+
+@pytest.mark.parametrize("memory", ["glimpse", "perfect"])
+@pytest.mark.parametrize("players", [2, 3, 4])
+def test_every_number_of_seats_has_room(players: int, memory: str) -> None:
+    """Nothing outside the picture; no text on another but on cards that lie on cards; no panel on another."""
+    setup, language = glimpse(players, memory=memory), ("en", "fr")[players % 2]
+    names = ["runs/a_very_long_name_of_a_run@sample"] * players
+    dinosaurs = {*WORDS[language].dinosaurs, *map(str, range(1, SLOTS + 1))}
+    found = moments(setup, players)
+    for table, history in (*found[::6], found[-1]):
+        for seat in (None, 0):
+            found_boxes = boxes(film.svg(setup, table, seat, language=language, names=names, **history))
+            for box in found_boxes:
+                assert box.left >= 0
+                assert box.top >= 0
+                assert box.right <= module.WIDTH
+                assert box.bottom <= module.HEIGHT
+            written = [box for box in found_boxes if box.kind == "text" and box.content not in dinosaurs]
+            assert len(written) > 2 * players
+            plates = [box for box in found_boxes if box.kind == "rect" and 240 < box.right - box.left < 1200]
+            assert len(plates) >= players
+            for layer in (written, plates):
+                assert [(a, b) for a, b in itertools.combinations(layer, 2) if a.meets(b)] == []
+
+
+def test_who_sees_which_cards() -> None:
+    """B4.2: in the memorising step its own, afterwards their backs; a spectator sees all."""
+    setup = glimpse(3)
+    (table, history), *_, (_, _) = moments(setup, 1)
+    looks = int(table.seat)
+    assert table.phase == MEMORISING
+    assert len(backs(film.svg(setup, table, looks, **history))) == 24
+    assert len(backs(film.svg(setup, table, (looks + 1) % 3, **history))) == 36
+    assert backs(film.svg(setup, table, **history)) == []
+    names = texts(film.svg(setup, table, looks, **history))
+    assert all(name in names for name in WORDS["en"].dinosaurs)
+    later, history = moments(setup, 1)[5]
+    assert len(backs(film.svg(setup, later, looks, **history))) == int(later.cards[:3].sum())
+
+
+@pytest.mark.parametrize("memory", ["glimpse", "perfect"])
+def test_b4_what_is_hidden_does_not_show_whatever_was_played(memory: str) -> None:
+    """Two deals that a seat cannot tell apart, and play that shows the same, with its history: the same picture."""
+    setup, rng, looks = glimpse(3, memory=memory), random.Random(1), 0
+    for seed in range(6):
+        one, two = (Batch(setup, 1, seed=seed, skip_forced=False, autoreset=False) for _ in "ab")
+        seat = rng.randrange(3)
+        two.set_tables(0, np.array([hidden.reshuffle(setup, one.tables[0], seat, rng)], setup.game.table))
+        logs: list[dict[str, Any]] = [
+            {"opening": batch.tables[0].copy(), "actions": [], "every_ply": True} for batch in (one, two)
+        ]
+        while True:
+            here, there = (film.svg(setup, batch.tables[0], seat, **log) for batch, log in zip((one, two), logs, strict=True))
+            assert here == there
+            looks += 1
+            legal = legal_actions(int(one.legal[0]))
+            like = {a: hidden.counterpart(setup, one.tables[0], two.tables[0], a) for a in legal}
+            choices = [a for a, b in like.items() if b is not None]
+            if not choices:
+                break
+            action = rng.choice(choices)
+            for batch, log, number in ((one, logs[0], action), (two, logs[1], like[action])):
+                log["actions"].append(number)
+                batch.step([number])
+    assert looks > 60
+
+
+def test_a_battle_shows() -> None:
+    setup = glimpse(3)
+    table, history = next(
+        (table, history)
+        for seed in range(20) for table, history in moments(setup, seed) if table.phase == BATTLE and table.hidden.any()
+    )  # fmt: skip
+    for seat in range(3):
+        picture = film.svg(setup, table, seat, **history)
+        assert texts(picture).count("Battle!") == 1
+        assert len(backs(picture)) == int(table.cards[:3].sum()) + int((table.hidden > 0).sum())
+    assert f"seat {int(table.seat)} to put a card face down, {int(table.at_stake)} cards at stake" in texts(picture)
+    seen = scene(setup, table)
+    committed = next(value for value in seen.committed if value)
+    assert WORDS["en"].dinosaurs[committed - 1] in texts(film.svg(setup, table, **history))
+    assert "Battle!" not in texts(film.svg(setup, moments(setup, 0)[4][0], **moments(setup, 0)[4][1]))
+
+
+def test_the_end_shows() -> None:
+    setup = glimpse(2)
+    table, history = moments(setup, 3)[-1]
+    picture = film.svg(setup, table, 0, language="fr", **history)
+    winners = scene(setup, table).winners
+    assert any(("gagne avec" if len(winners) == 1 else "gagnent à égalité avec") in text for text in texts(picture))
+    assert [f"pile {int(cards)}" for cards in table.pile[:2]] == [text for text in reversed(texts(picture)) if "pile" in text]
+    assert ET.fromstring(picture)[0].text.startswith("Batasaurus · batasaurus · pli ")  # type: ignore[union-attr]
+
+
+def test_the_same_scene_gives_the_same_bytes() -> None:
+    setup = glimpse()
+    table, history = moments(setup, 2)[9]
+    assert film.svg(setup, table, 1, **history) == film.svg(setup, table.copy(), 1, **history)
+    assert drawing(scene(setup, table, 1)) == film.svg(setup, table, 1)
+
+
+def test_every_part_of_a_scene_shows() -> None:
+    """Or two tables that differ would be drawn alike."""
+    seen = scene(glimpse(2), moments(glimpse(2), 2)[9][0], 0)
+    seen = replace(seen, shown=((5,), ()), committed=(None, None), battling=(), at_turn=1, leader=0, phase=BATTLE - 1)
+    assert seen.slots[0] is not None
+    drawn = {drawing(seen)}
+    for change in (
+        {"preset": "other"}, {"dinosaurs": 11}, {"viewer": 1}, {"trick": 9}, {"at_turn": 0}, {"leader": 1}, {"piles": (7, 8)},
+        {"slots": ((3, *seen.slots[0][1:]), None)}, {"slots": ((None,) * 12, None)}, {"cards": (seen.cards[0], 11)},
+        {"unshown": ((1, 2, 3), (4,))}, {"shown": ((6,), ())}, {"shown": ((5,), (4,))}, {"committed": (FACE_DOWN, None)},
+        {"committed": (7, None)}, {"phase": BATTLE, "battling": (0,)}, {"phase": BATTLE, "battling": (1,)}, {"at_stake": 12},
+        {"last": LastTrick(0, ((1,), (2,)), (0, 2))}, {"last": LastTrick(0, ((1,), (2,)), (2, 0))},
+        {"at_turn": None, "winners": (1,)},
+    ):  # fmt: skip
+        drawn.add(drawing(replace(seen, **change)))
+    assert len(drawn) == 22
+
+
+def test_each_dinosaur_is_its_own_and_stands_on_its_card() -> None:
+    assert len({dinosaur(value) for value in range(1, SLOTS + 1)}) == SLOTS == len(COATS)
+    for value in range(1, SLOTS + 1):
+        ET.fromstring(dinosaur(value))
+
+
+def test_a_film_shows_the_opening_and_every_ply() -> None:
+    for memory, steps in (("glimpse", 2), ("perfect", 0)):
+        setup = glimpse(2, memory=memory)
+        record = play_matches(setup, 1, 1)[0]
+        frames = list(film.film(setup, record, 0, names=["ann", "bob"]))
+        assert len(frames) == len(record["moves"]) + steps + 1
+        assert {"ann", "bob"} <= set(texts(frames[0]))
+        assert any("win" in text for text in texts(frames[-1]))
+        assert list(film.frames(setup, record, 0, part=1, names=["ann", "bob"])) == frames
+    with pytest.raises(RecordError, match="one round, and no round 2"):
+        list(film.frames(setup, record, part=2))
+
+
+def test_refusals() -> None:
+    setup = glimpse()
+    table, _ = moments(setup, 2)[0]
+    with pytest.raises(RulesError, match="Unknown language 'de'"):
+        film.svg(setup, table, language="de")
+    with pytest.raises(DealError, match="from 0 to 2 or None"):
+        film.svg(setup, table, 3)

@@ -1,0 +1,123 @@
+"""What every game's outlook owes to an adviser (`nainjaune_env.analysis.advice_hook`), in every language."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nainjaune_agents.advice.decisions import decisions
+from nainjaune_agents.advice.playouts import columns_of, outlook_of
+from nainjaune_env.analysis.advice_hook import BEST, Forecast, percent, signed
+from nainjaune_env.analysis.stats import measures_of
+from nainjaune_env.core.errors import DealError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.speech import LANGUAGES
+from nainjaune_env.records.record import setup_of
+from nainjaune_env.registry import game_names, get_game
+from tests.support.recorded import play
+from tests.support.wordings import differences, texts_of
+
+GAMES = pytest.mark.parametrize("game", game_names())
+SETUPS = [get_game("nain_jaune").setup("djeco", 3, decline="always", announce="explicit"), get_game("batasaurus").setup(None, 3)]
+EACH = pytest.mark.parametrize("setup", SETUPS, ids=lambda setup: setup.game.name)
+
+
+def words(game: str) -> Any:
+    home = "outlook_words" if game == "nain_jaune" else "outlook"
+    return importlib.import_module(f"nainjaune_env.games.{game}.{home}").OUTLOOK_WORDS
+
+
+@GAMES
+def test_every_word_is_there_in_every_language(game: str) -> None:
+    said, outlook = words(game), outlook_of(get_game(game))
+    assert set(said) == set(LANGUAGES)
+    assert len(list(texts_of(said["en"]))) > 10
+    assert differences(said["en"], said["fr"]) == []
+    for texts in (outlook.UNITS, *(p.head for p in outlook.PROSPECTS), *(kind.title for kind in outlook.KINDS)):
+        assert set(texts) == set(LANGUAGES)
+    for prospect in outlook.PROSPECTS:
+        assert prospect.parts is None or set(prospect.parts) == set(LANGUAGES)
+
+
+@GAMES
+def test_what_is_forecast_is_counted(game: str) -> None:
+    spec = get_game(game)
+    outlook, measures = outlook_of(spec), measures_of(spec)
+    names = [column.name for column in columns_of(spec)]
+    assert names[0] == "payoff"
+    assert {p.name for p in outlook.PROSPECTS} <= {BEST, *(measures.TALLY.names or ())}
+    for prospect in outlook.PROSPECTS:
+        assert names.count(prospect.name) == len((prospect.parts or {"en": ("",)})["en"])
+    (account,) = (measure for measure in measures.MEASURES if measure.account)
+    assert outlook.ACCOUNT == account.name == account.counts
+    assert names.count(account.name) == len(account.parts)
+
+
+@EACH
+def test_every_decision_of_a_match_can_be_told(setup: Setup) -> None:
+    kinds = set()
+    for record in play(setup, 3, count=3, episode="round"):
+        own = setup_of(record)
+        outlook = outlook_of(own.game)
+        plies = list(decisions(own, record))
+        assert plies
+        for ply in plies:
+            legal = int(own.game.kernel.legal(ply.table, own.kernel_rules))
+            assert legal >> ply.action & 1
+            kinds.add(outlook.kind(ply.table, own.kernel_rules, legal))
+            for language in LANGUAGES:
+                lines = outlook.describe(own, ply.table, language)
+                assert all(head and text for head, text in lines)
+                names = [outlook.named(ply.table, action, language) for action in range(63) if legal >> action & 1]
+                assert all(names)
+                assert len(set(names)) == len(names)
+                assert outlook.paint(lines[1][1]) or lines[1][1]
+            assert set(outlook.at_stake(own, ply.table)) <= set(range(5))
+    assert kinds <= set(range(len(outlook_of(setup.game).KINDS)))
+    assert len(kinds) >= 2
+
+
+@EACH
+def test_the_table_told_of_is_the_seats_alone(setup: Setup) -> None:
+    """Wiping it once more changes nothing."""
+    (record, *_) = play(setup, 4, episode="round")
+    own = setup_of(record)
+    for ply in decisions(own, record):
+        again = np.array([ply.table])
+        own.game.kernel.redact(again[0], own.kernel_rules, int(ply.table.seat))
+        assert again[0].tobytes() == ply.table.tobytes()
+
+
+@GAMES
+def test_reasons_name_only_chances_that_are_clear(game: str) -> None:
+    outlook = outlook_of(get_game(game))
+    sizes = {p.name: len((p.parts or {"en": ("",)})["en"]) for p in outlook.PROSPECTS}
+    more, less = ({name: np.full(size, share) for name, size in sizes.items()} for share in (0.75, 0.25))
+    noise, clear = ({name: np.full(size, sure) for name, size in sizes.items()} for sure in (False, True))
+    (account,) = (measure for measure in measures_of(get_game(game)).MEASURES if measure.account)
+    for language in LANGUAGES:
+        told = 0
+        for source in range(len(account.parts)):
+            for chips, better, other in ((1.25, more, less), (-1.25, less, more)):
+                plain = outlook.reason(source, Forecast(chips, better, other, noise), language)
+                shown = outlook.reason(source, Forecast(chips, better, other, clear), language)
+                assert signed(chips, language) in plain
+                assert "%" not in plain
+                assert shown.startswith(plain)
+                told += "%" in shown
+        assert told >= 2
+
+
+def test_a_game_without_a_notation_says_so() -> None:
+    setup = SETUPS[1]
+    with pytest.raises(DealError, match="A position of Batasaurus cannot be written: give a record"):
+        outlook_of(setup.game).read(setup, {"hand": "1 2 3"})
+
+
+def test_numbers_as_people_write_them() -> None:
+    assert [signed(x, "en") for x in (1.25, -0.31, 0.04, -0.04, 0)] == ["+1.2", "−0.3", "0.0", "0.0", "0.0"]
+    assert signed(-3.14159, "fr", 2) == "−3,14"
+    assert percent(0.413) == "41\u00a0%"

@@ -1,0 +1,295 @@
+"""What holds for every game there is: what a seat observes, and what it must not come to know."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup, Stage
+from nainjaune_env.engine.batch import Batch, legal_actions
+from tests.support.contract import CHOICES, advance, all_setups, any_setup, everything, finish, helper, single
+
+every_setup = pytest.mark.parametrize("setup", all_setups())
+some = settings(max_examples=60, deadline=None, derandomize=True, database=None)
+few = settings(some, max_examples=25)
+SEEDS = st.integers(0, 2**64 - 1)
+STYLES = st.sampled_from(sorted(CHOICES))
+
+
+class Eyes:
+    """The kernel's functions on single tables; rules and size are worked out once."""
+
+    def __init__(self, setup: Setup) -> None:
+        self.setup = setup
+        self.rules = setup.kernel_rules
+        self.size = setup.layout.size
+        self.kernel = setup.game.kernel
+
+    def observed(self, table: Any, seat: int) -> bytes:
+        out = np.zeros(self.size, np.uint8)
+        self.kernel.encode(table, self.rules, seat, out)
+        return out.tobytes()
+
+    def redacted(self, table: Any, seat: int) -> Any:
+        rows = np.array([table])
+        self.kernel.redact(rows[0], self.rules, seat)
+        return rows[0]
+
+    def resampled(self, known: Any, seat: int, state: int) -> Any:
+        rows = np.array([known])
+        rows["rng"] = np.uint64(state)
+        self.kernel.resample(rows[0], self.rules, seat)
+        return rows[0]
+
+    def legal(self, table: Any) -> int:
+        return int(self.kernel.legal(table, self.rules))
+
+
+# ---------------------------------------------------------------- the observation
+
+
+@every_setup
+def test_observations_are_as_the_layout_says(setup: Setup) -> None:
+    batch, draws = Batch(setup, 32, seed=1, skip_forced=False), streams(1, 32)
+    assert batch.observation.shape == (32, setup.layout.size)
+    for _ in range(120):
+        for seat in range(setup.players):
+            assert (batch.observe(seat) <= setup.layout.high).all()
+        batch.step(batch.sample(draws))
+
+
+@every_setup
+def test_encode_writes_every_byte_and_none_beyond(setup: Setup) -> None:
+    size, rng = setup.layout.size, random.Random(2)
+    batch = single(setup, seed=2)
+    for _ in range(40):
+        if not batch.legal[0]:
+            batch.reset()
+        for seat in range(setup.players):
+            outs = []
+            for poison in (0xAA, 0x55):
+                out = np.full(size + 16, poison, np.uint8)
+                assert setup.game.kernel.encode(batch.tables[0], setup.kernel_rules, seat, out) == size
+                assert (out[size:] == poison).all()
+                outs.append(out[:size].tobytes())
+            assert outs[0] == outs[1]
+        advance(batch, 1, rng)
+
+
+@every_setup
+def test_any_seat_can_be_observed_and_nothing_changes(setup: Setup) -> None:
+    batch, draws = Batch(setup, 9, seed=3), streams(3, 9)
+    for _ in range(40):
+        before = everything(batch)
+        each = np.stack([batch.observe(seat) for seat in range(setup.players)])
+        assert everything(batch) == before
+        assert np.array_equal(each[batch.seat, np.arange(9)], batch.observation)
+        assert np.array_equal(batch.observe(batch.seat), batch.observation)
+        assert len({row.tobytes() for row in each[:, 0]}) == setup.players
+        batch.step(batch.sample(draws))
+
+
+# ---------------------------------------------------------------- redacted tables
+
+
+@some
+@given(setup=any_setup(), seed=SEEDS, plies=st.integers(0, 120), style=STYLES)
+def test_a_redacted_table_is_enough_to_see_and_to_move_and_holds_no_secret(
+    setup: Setup, seed: int, plies: int, style: str
+) -> None:
+    eyes = Eyes(setup)
+    batch = single(setup, seed=seed)
+    advance(batch, plies, random.Random(seed), style)
+    table = batch.tables[0]
+    before = table.tobytes()
+    for seat in range(setup.players):
+        known = eyes.redacted(table, seat)
+        assert eyes.observed(known, seat) == eyes.observed(table, seat)
+        assert helper(setup).leaks(setup, known, seat) == []
+        if seat == table.seat and batch.legal[0]:
+            assert eyes.legal(known) == eyes.legal(table)
+        assert eyes.redacted(known, seat).tobytes() == known.tobytes()
+    assert table.tobytes() == before
+    if batch.legal[0]:
+        assert batch.redacted()[0].tobytes() == eyes.redacted(table, int(table.seat)).tobytes()
+        assert batch.redacted([0]).tobytes() == batch.redacted().tobytes()
+        assert table.tobytes() == before
+
+
+@some
+@given(setup=any_setup(), seed=SEEDS, plies=st.integers(0, 120), style=STYLES)
+def test_what_is_hidden_has_no_effect_on_what_a_seat_sees(setup: Setup, seed: int, plies: int, style: str) -> None:
+    eyes = Eyes(setup)
+    rng = random.Random(seed)
+    batch = single(setup, seed=seed)
+    advance(batch, plies, rng, style)
+    table = batch.tables[0]
+    for seat in range(setup.players):
+        other = helper(setup).reshuffle(setup, table, seat, rng)
+        assert eyes.observed(other, seat) == eyes.observed(table, seat)
+        assert eyes.redacted(other, seat).tobytes() == eyes.redacted(table, seat).tobytes()
+        if seat == table.seat and batch.legal[0]:
+            assert eyes.legal(other) == eyes.legal(table)
+
+
+@few
+@given(setup=any_setup(), seed=SEEDS, plies=st.integers(0, 120), style=STYLES)
+def test_what_is_hidden_has_no_effect_on_a_picture(setup: Setup, seed: int, plies: int, style: str) -> None:
+    rng = random.Random(seed)
+    batch = single(setup, seed=seed)
+    advance(batch, plies, rng, style)
+    table = batch.tables[0]
+    painter = setup.game.painter
+    assert painter is not None
+    for seat in range(setup.players):
+        other = helper(setup).reshuffle(setup, table, seat, rng)
+        assert painter.svg(setup, other, seat) == painter.svg(setup, table, seat)
+
+
+def test_a_spectator_sees_what_is_hidden_from_seats() -> None:
+    """Or the test above would hold of any picture."""
+    for parameter in all_setups():
+        setup = parameter.values[0]
+        batch = single(setup, seed=5)
+        advance(batch, 5, random.Random(5))
+        other = helper(setup).reshuffle(setup, batch.tables[0], 0, random.Random(5))
+        assert setup.game.painter.svg(setup, other) != setup.game.painter.svg(setup, batch.tables[0])
+
+
+def test_reshuffling_does_reshuffle() -> None:
+    """Or the test above would hold of any encoder."""
+    for parameter in all_setups():
+        setup = parameter.values[0]
+        eyes = Eyes(setup)
+        batch = single(setup, seed=5)
+        advance(batch, 5, random.Random(5))
+        other = helper(setup).reshuffle(setup, batch.tables[0], 0, random.Random(5))
+        assert any(eyes.observed(other, s) != eyes.observed(batch.tables[0], s) for s in range(1, setup.players))
+
+
+@some
+@given(setup=any_setup(), seed=SEEDS, style=STYLES)
+def test_a_seat_sees_the_same_wherever_the_public_play_is_the_same(setup: Setup, seed: int, style: str) -> None:
+    """Two deals that a seat cannot tell apart, and play that shows the same, as long as both allow it: not a byte differs."""
+    eyes = Eyes(setup)
+    rng = random.Random(seed)
+    one = single(setup, seed=seed)
+    seat = rng.randrange(setup.players)
+    two = single(setup, seed=seed)
+    two.set_tables(0, helper(setup).reshuffle(setup, one.tables[0], seat, rng))
+    for _ in range(400):
+        assert eyes.observed(two.tables[0], seat) == eyes.observed(one.tables[0], seat)
+        assert eyes.redacted(two.tables[0], seat).tobytes() == eyes.redacted(one.tables[0], seat).tobytes()
+        like = {
+            action: other
+            for action in legal_actions(int(one.legal[0]))
+            if (other := helper(setup).counterpart(setup, one.tables[0], two.tables[0], action)) is not None
+        }
+        if not like:
+            break
+        action = CHOICES[style](sorted(like), rng)
+        one.step([action])
+        two.step([like[action]])
+        if one.done[0] or two.done[0]:
+            break
+
+
+# ---------------------------------------------------------------- what is hidden, drawn anew
+
+
+@some
+@given(setup=any_setup(), seed=SEEDS, plies=st.integers(0, 120), style=STYLES)
+def test_a_resampled_table_is_one_that_the_seat_could_not_tell_from_its_own(
+    setup: Setup, seed: int, plies: int, style: str
+) -> None:
+    eyes = Eyes(setup)
+    batch = single(setup, seed=seed)
+    advance(batch, plies, random.Random(seed), style)
+    table = batch.tables[0]
+    for seat in range(setup.players):
+        known = eyes.redacted(table, seat)
+        drawn = eyes.resampled(known, seat, seed)
+        assert eyes.redacted(drawn, seat).tobytes() == known.tobytes()
+        assert eyes.observed(drawn, seat) == eyes.observed(table, seat)
+        assert eyes.resampled(known, seat, seed).tobytes() == drawn.tobytes()
+
+
+@some
+@given(setup=any_setup(), seed=SEEDS, plies=st.integers(0, 120), style=STYLES)
+def test_a_resampled_table_knows_nothing_of_the_one_it_came_from(setup: Setup, seed: int, plies: int, style: str) -> None:
+    eyes = Eyes(setup)
+    rng = random.Random(seed)
+    batch = single(setup, seed=seed)
+    advance(batch, plies, rng, style)
+    table = batch.tables[0]
+    for seat in range(setup.players):
+        other = helper(setup).reshuffle(setup, table, seat, rng)
+        drawn = [eyes.resampled(eyes.redacted(row, seat), seat, seed) for row in (table, other)]
+        assert drawn[0].tobytes() == drawn[1].tobytes()
+
+
+@some
+@given(setup=any_setup(), seed=SEEDS, plies=st.integers(0, 60), style=STYLES)
+def test_a_resampled_table_plays_on_to_the_end_and_into_the_next_round(setup: Setup, seed: int, plies: int, style: str) -> None:
+    eyes = Eyes(setup)
+    rng = random.Random(seed)
+    batch = single(setup, seed=seed)
+    advance(batch, plies, rng, style)
+    seat = rng.randrange(setup.players)
+    batch.set_tables(0, eyes.resampled(eyes.redacted(batch.tables[0], seat), seat, seed))
+    finish(batch, rng, style)
+    assert batch.tables["stage"][0] != Stage.PLAYING
+    if batch.tables["stage"][0] == Stage.ROUND_OVER:
+        eyes.kernel.deal(batch.tables[0], eyes.rules)
+        batch.set_tables(0, batch.tables)
+        finish(batch, rng, style)
+        assert batch.tables["stage"][0] != Stage.PLAYING
+
+
+@every_setup
+def test_resampling_draws_different_tables(setup: Setup) -> None:
+    """Or the tests above would hold of one that always fills in the same."""
+    eyes = Eyes(setup)
+    batch = single(setup, seed=6)
+    for _ in range(60):
+        known = eyes.redacted(batch.tables[0], 0)
+        drawn = np.array([eyes.resampled(known, 0, state) for state in range(6)])
+        drawn["rng"] = 0
+        if len({row.tobytes() for row in drawn}) > 2:
+            return
+        advance(batch, 1, random.Random(6))
+        if batch.done[0]:
+            batch.reset()
+    raise AssertionError("nothing was ever drawn")
+
+
+# ---------------------------------------------------------------- seats
+
+
+@some
+@given(setup=any_setup(), seed=SEEDS, plies=st.integers(0, 60), by=st.integers(1, 7), style=STYLES)
+def test_seats_rotated_give_results_rotated(setup: Setup, seed: int, plies: int, by: int, style: str) -> None:
+    eyes = Eyes(setup)
+    rng, n = random.Random(seed), setup.players
+    one = single(setup, seed=seed)
+    advance(one, plies, rng, style)
+    if not one.legal[0]:
+        return
+    two = single(setup, seed=seed + 1)
+    two.set_tables(0, helper(setup).rotate(setup, one.tables[0], by))
+    one.set_tables(0, one.tables)  # so that both pay what the round has paid so far from here
+    while one.legal[0]:
+        assert two.legal[0] == one.legal[0]
+        assert two.tables["seat"][0] == (one.tables["seat"][0] + by) % n
+        assert np.array_equal(two.observation, one.observation)
+        for seat in range(n):
+            assert eyes.observed(two.tables[0], (seat + by) % n) == eyes.observed(one.tables[0], seat)
+        two.step(advance(one, 1, rng, style))
+        assert two.reward[0].tolist() == np.roll(one.reward[0], by).tolist()
+    assert two.done[0]

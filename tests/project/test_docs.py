@@ -1,0 +1,59 @@
+"""The generated pages say what the code says."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from nainjaune_agents.arena.behaviour import general_measures
+from nainjaune_agents.report.report import CSV_HEAD
+from nainjaune_env import game_names, get_game
+
+GENERATE = Path(__file__).resolve().parents[2] / "docs" / "generate.py"
+
+
+def generate(*options: str | Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, GENERATE, *options], check=False, capture_output=True, text=True)
+
+
+def test_pages_have_not_drifted() -> None:
+    done = generate("--check")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_drift_is_shown(tmp_path: Path) -> None:
+    assert generate("--check", "--into", tmp_path).returncode == 1  # no pages at all
+    assert generate("--into", tmp_path).returncode == 0
+    assert generate("--check", "--into", tmp_path).returncode == 0
+    page = tmp_path / f"{game_names()[0]}.md"
+    page.write_text(page.read_text(encoding="utf-8").replace("## Knobs", "## Nobs"), encoding="utf-8")
+    done = generate("--check", "--into", tmp_path)
+    assert done.returncode == 1
+    assert "-## Nobs\n+## Knobs" in done.stdout
+
+
+def test_every_knob_action_slot_measure_and_preset_is_on_its_page() -> None:
+    for name in game_names():
+        game = get_game(name)
+        text = (GENERATE.parent / f"{name}.md").read_text(encoding="utf-8")
+        rules = game.presets[game.default_preset].rules
+        for knob in rules.to_dict():
+            assert text.count(f"| `{knob}` |") == 2
+        for number, action in enumerate(game.actions):
+            assert f"| {number}: `{action}` |" in text
+        for slot in game.layout(game.default_players):
+            assert f"| `{slot.name}` |" in text
+        assert game.measures is not None
+        for measure in game.measures.MEASURES:
+            assert f"| {measure.title} (`{measure.name}`) | {measure.meaning} |" in text
+        assert all(f"| `{preset}` |" in text for preset in game.presets)
+
+
+def test_the_reports_page_names_what_any_game_is_measured_by() -> None:
+    text = (GENERATE.parent / "report.md").read_text(encoding="utf-8")
+    for name in game_names():
+        for measure in general_measures(get_game(name).setup()):
+            assert f"{measure.title} (`{measure.name}`)" in text
+    columns = text.split("with the columns `")[1].split("`")[0]
+    assert columns.split() == list(CSV_HEAD)

@@ -1,0 +1,202 @@
+"""Who may import whom: packages in layers, downward only. Read from the source, so that an import inside a function counts too."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from nainjaune_env.registry import game_names
+from tests.support import source as module
+from tests.support.source import Source, imports, sources
+
+ENV, AGENTS = "nainjaune_env", "nainjaune_agents"
+LAYERS: dict[str, int] = {
+    # what everything stands on, and what a game may offer beyond its kernel
+    f"{ENV}.core.*": 0, f"{ENV}.games": 0, f"{ENV}.render.svg": 0,
+    f"{ENV}.analysis.stat_hook": 0, f"{ENV}.analysis.feature_hook": 0, f"{ENV}.analysis.advice_hook": 0,
+    # many tables at once
+    f"{ENV}.engine.*": 1,
+    # the games
+    **{f"{ENV}.games.{game}.*": 2 for game in game_names()},
+    # what is written once for all games
+    f"{ENV}.registry": 3, f"{ENV}.agent": 3, f"{ENV}.records.*": 3, f"{ENV}.analysis.*": 3,
+    # adaptors to other libraries, and the public names
+    f"{ENV}.render.*": 4, f"{ENV}.envs.*": 4, ENV: 4,
+    # agents
+    AGENTS: 5, f"{AGENTS}.seeds": 5, f"{AGENTS}.sampling": 5, f"{AGENTS}.loading": 5, f"{AGENTS}.heuristics.*": 5,
+    f"{AGENTS}.exact.*": 5, f"{AGENTS}.search.*": 5, f"{AGENTS}.cuda.*": 5, f"{AGENTS}.zoo.*": 5, f"{AGENTS}.nets.*": 5,
+    f"{AGENTS}.arena.*": 6, f"{AGENTS}.stats.*": 6, f"{AGENTS}.report.*": 6, f"{AGENTS}.zoo.publish": 6,
+    f"{AGENTS}.trainers.*": 7, f"{AGENTS}.play.*": 7, f"{AGENTS}.advice.*": 7, f"{AGENTS}.study.*": 7,
+    f"{AGENTS}.cli.*": 8, "train.py": 8, "evaluate.py": 8,
+}  # fmt: skip
+"""Package (ending in ``.*``) or module -> layer. The most exact entry counts; every module has one."""
+
+LIBRARIES: dict[str, set[str]] = {
+    "numpy": {"*"},
+    "numba": {f"{ENV}.core.jit", f"{ENV}.engine.cuda.*", f"{AGENTS}.cuda.kernels"},
+    "gymnasium": {f"{ENV}.envs.*"},
+    "pettingzoo": {f"{ENV}.envs.*"},
+    "pyspiel": {f"{ENV}.envs.open_spiel"},
+    "ray": {f"{ENV}.envs.rllib"},
+    "stable_baselines3": {f"{ENV}.envs.sb3_vec_env", f"{AGENTS}.trainers.sb3", f"{AGENTS}.trainers.maskable_ppo"},
+    "sb3_contrib": {f"{AGENTS}.trainers.sb3", f"{AGENTS}.trainers.maskable_ppo"},
+    "resvg_py": {f"{ENV}.render.raster"},
+    "PIL": {f"{ENV}.render.raster", f"{ENV}.render.film"},
+    "pygame": {f"{ENV}.render.window"},
+    "torch": {f"{AGENTS}.trainers.*", f"{AGENTS}.nets.*", f"{AGENTS}.cuda.nets"},
+    "safetensors": {f"{AGENTS}.nets.checkpoint"},
+    "matplotlib": {f"{AGENTS}.report.*", f"{AGENTS}.trainers.curves"},
+    "tensorboard": {f"{AGENTS}.trainers.curves"},
+    "yaml": {f"{AGENTS}.trainers.*"},
+    "tqdm": {f"{AGENTS}.cli.*"},
+    "pyarrow": {f"{AGENTS}.study.files", f"{AGENTS}.study.arrays"},
+    "duckdb": {f"{AGENTS}.study.queries"},
+}
+"""Library -> the packages and modules that may import it."""
+
+PARTS = {**sources()}
+
+
+def in_package(name: str, package: str) -> bool:
+    return (
+        package == "*" or name == package or (package.endswith(".*") and (name == package[:-2] or name.startswith(package[:-1])))
+    )
+
+
+def layer(name: str) -> int:
+    """The layer of a module: that of its most exact entry. KeyError where there is none."""
+    found = [package for package in LAYERS if in_package(name, package)]
+    if not found:
+        raise KeyError(f"{name} has no layer: enter it in LAYERS, in {__file__}")
+    return LAYERS[max(found, key=len)]
+
+
+def ours(name: str) -> bool:
+    return name.split(".")[0] in (ENV, AGENTS)
+
+
+def game_of(name: str) -> str | None:
+    parts = name.split(".")
+    return parts[2] if parts[:2] == [ENV, "games"] and len(parts) > 2 else None
+
+
+def faults(part: Source) -> list[str]:
+    """What a file imports and may not."""
+    found = []
+    for target in sorted(imports(part)):
+        top = target.split(".")[0]
+        if top in sys.stdlib_module_names:
+            continue
+        if not ours(target):
+            if not any(in_package(part.name, package) for package in LIBRARIES.get(top, set())):
+                found.append(f"{part.name} imports {target}")
+        elif target not in PARTS:
+            found.append(f"{part.name} imports {target}, which is not there")
+        elif layer(target) > layer(part.name):
+            found.append(f"{part.name} (layer {layer(part.name)}) imports {target} (layer {layer(target)})")
+        elif game_of(part.name) and game_of(target) and game_of(part.name) != game_of(target):
+            found.append(f"{part.name} imports {target}: games do not know each other")
+    return found
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_imports_go_downward(name: str) -> None:
+    assert faults(PARTS[name]) == []
+
+
+def test_every_entry_is_a_module_or_a_package() -> None:
+    for package in LAYERS:
+        assert any(in_package(name, package) for name in PARTS), package
+
+
+@pytest.mark.parametrize("package", [f"{AGENTS}.arena", f"{AGENTS}.trainers", f"{AGENTS}.cli", f"{ENV}.envs", f"{ENV}.games"])
+def test_the_packages_are_not_empty(package: str) -> None:
+    """Or the tests above would read nothing."""
+    assert len([name for name in PARTS if in_package(name, f"{package}.*")]) > 1
+
+
+def test_no_import_goes_round() -> None:
+    """Each module can be loaded before all that use it; packages on the way count as loaded."""
+    graph = {name: {t for t in imports(part) if t in PARTS and t != name} for name, part in PARTS.items() if name != ENV}
+    done: set[str] = set()
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        assert name not in path, " -> ".join([*path[path.index(name) :], name])
+        if name not in done:
+            for target in sorted(graph.get(name, set()) - {ENV}):
+                visit(target, (*path, name))
+            done.add(name)
+
+    for name in sorted(graph):
+        visit(name, ())
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "fault"),
+    [
+        (f"{ENV}.engine.batch", "from nainjaune_env.envs import gymnasium_env", "layer 4"),
+        (f"{ENV}.engine.batch", "def f():\n    import nainjaune_agents.seeds", "layer 5"),
+        (f"{ENV}.engine.batch", "import torch", "imports torch"),
+        (f"{ENV}.engine.batch", "import numba", "imports numba"),
+        (f"{AGENTS}.seeds", "from .arena import play", "layer 6"),
+        (f"{AGENTS}.arena.play", "from ..trainers.config import build", "layer 7"),
+        (f"{AGENTS}.arena.play", "from .. import cli", "layer 8"),
+        (f"{AGENTS}.arena.play", "from torch import nn", "imports torch"),
+        (f"{AGENTS}.arena.play", "from ..agents import Turn", "imports nainjaune_agents.agents, which is not there"),
+        (f"{AGENTS}.seeds", "import agents.sampling", "imports agents.sampling"),
+        (f"{ENV}.core.jit", "from nainjaune_env.engine.batch import Batch", "layer 1"),
+        (f"{ENV}.core.spec", "if TYPE_CHECKING:\n    from nainjaune_env.registry import get_game", "layer 3"),
+    ],
+)
+def test_the_check_can_fail(tmp_path: Path, name: str, code: str, fault: str) -> None:
+    path = tmp_path / "x.py"
+    path.write_text(code, encoding="utf-8")
+    (found,) = faults(Source(name, path))
+    assert fault in found
+
+
+def test_games_must_not_know_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = f"{ENV}.games.other"
+    monkeypatch.setitem(PARTS, other, Source(other, tmp_path / "y.py"))
+    monkeypatch.setitem(module.sources(), other, PARTS[other])
+    monkeypatch.setitem(LAYERS, f"{other}.*", 2)
+    (tmp_path / "x.py").write_text("from nainjaune_env.games import other", encoding="utf-8")
+    (found,) = faults(Source(f"{ENV}.games.{game_names()[0]}.kernel", tmp_path / "x.py"))
+    assert "games do not know each other" in found
+
+
+def test_a_module_without_a_layer_is_a_fault() -> None:
+    with pytest.raises(KeyError, match="has no layer"):
+        layer(f"{ENV}.novelty")
+
+
+@pytest.mark.parametrize(
+    ("code", "absent"),
+    [
+        ("import nainjaune_env", "torch matplotlib pettingzoo tqdm yaml tensorboard numba nainjaune_agents"),
+        (
+            "from nainjaune_env import Batch, make_setup; Batch(make_setup(), 1, device='cpu')",
+            "torch matplotlib pettingzoo tqdm nainjaune_agents nainjaune_env.engine.cuda numba.cuda cuda",
+        ),
+        (
+            "import nainjaune_env.records.recorder, nainjaune_env.records.record",
+            "torch matplotlib pettingzoo tqdm nainjaune_agents",
+        ),
+        ("from nainjaune_env import env, parallel_env", "torch matplotlib tqdm nainjaune_agents resvg_py PIL pygame"),
+        ("import nainjaune_env.render.renderer, nainjaune_env.render.film", "numba pettingzoo matplotlib resvg_py PIL pygame"),
+        ("from nainjaune_agents.loading import load_agent", "torch matplotlib pettingzoo tqdm"),
+        ("import nainjaune_agents.arena.tournament, nainjaune_agents.report.report", "torch matplotlib pettingzoo"),
+        (
+            "import nainjaune_agents.cli.main",
+            "torch matplotlib pettingzoo tqdm yaml numba pyarrow duckdb nainjaune_env.records.record",
+        ),
+        ("import nainjaune_agents.trainers.ppo", "matplotlib pettingzoo"),
+    ],
+)
+def test_what_an_import_does_not_load(code: str, absent: str) -> None:
+    ask = f"{code}\nimport sys; print(*sorted(set({absent.split()!r}) & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", ask], check=True, capture_output=True, text=True)
+    assert done.stdout.strip() == ""

@@ -1,0 +1,96 @@
+"""No game's name stands in code outside its rooms: a game is one folder, and there is no `if game ==` anywhere."""
+
+from __future__ import annotations
+
+import ast
+import io
+import re
+import tokenize
+from pathlib import Path
+
+import pytest
+
+from nainjaune_env.games import DEFAULT_GAME
+from nainjaune_env.registry import game_names
+from tests.support.source import ROOT, sources
+
+OWN_NAMES = r"NainJauneError"
+"""The package is called after a game."""
+
+
+def pattern(game: str) -> re.Pattern[str]:
+    """A game's folder name in all its spellings: nain_jaune, nain-jaune, Nain Jaune, NAIN_JAUNE, NainJaune."""
+    words = game.split("_")
+    if len(words) == 1:
+        return re.compile(re.escape(game), re.IGNORECASE)
+    apart = "[-_ ]".join(map(re.escape, words))
+    return re.compile(f"(?i:{apart})|{''.join(word.title() for word in words)}")
+
+
+def rooms(game: str) -> tuple[Path, ...]:
+    """Where its name may stand."""
+    agents = (ROOT / "agents" / room / f"{game}.py" for room in ("heuristics", "exact"))
+    return (ROOT / "nainjaune_env" / "games" / game, *agents)
+
+
+def words_of(text: str) -> list[tuple[int, str]]:
+    """Identifiers and texts of a file with their lines; comments and documentation are left out."""
+    docs = set()
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            docs |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+    kinds = {tokenize.NAME, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+    return [(token.start[0], token.string) for token in tokens if token.type in kinds and token.start[0] not in docs]
+
+
+def mentions(text: str, game: str) -> list[tuple[int, str]]:
+    return [(line, word) for line, word in words_of(text) if pattern(game).search(re.sub(OWN_NAMES, "", word))]
+
+
+CODE = sorted({source.path for source in sources().values()} | set(ROOT.glob("docs/**/*.py")))
+
+
+@pytest.mark.parametrize("path", CODE, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_no_games_name_outside_its_rooms(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    for game in game_names():
+        if not any(path.is_relative_to(room) for room in rooms(game)):
+            found = mentions(text, game)
+            if path == ROOT / "nainjaune_env" / "games" / "__init__.py":
+                assert [word.strip("\"'") for _, word in found] == [DEFAULT_GAME] * (game == DEFAULT_GAME)
+            else:
+                assert found == []
+
+
+def test_each_game_has_its_rooms() -> None:
+    """Or nothing above would be looked at."""
+    assert DEFAULT_GAME in game_names()
+    for game in game_names():
+        assert (rooms(game)[0] / "__init__.py").exists()
+    assert any(mentions(path.read_text(encoding="utf-8"), DEFAULT_GAME) for path in rooms(DEFAULT_GAME)[0].glob("*.py"))
+
+
+@pytest.mark.parametrize(
+    ("code", "found"),
+    [
+        ('game = "nain_jaune"', True),
+        ("import nain_jaune", True),
+        ('title = "Nain Jaune"', True),
+        ('env_id = f"{x}/nain-jaune-v0"', True),
+        ("class NainJauneRules: ...", True),
+        ("NAIN_JAUNE = 1", True),
+        ("if is_nain_jaune(x): ...", True),
+        ('"""About Nain Jaune."""', False),
+        ("x = 1  # as in nain_jaune", False),
+        ("from nainjaune_env.core.errors import NainJauneError", False),
+        ('prog = "nainjaune"', False),
+    ],
+)
+def test_the_check_can_fail(code: str, found: bool) -> None:
+    assert bool(mentions(code, "nain_jaune")) == found
+
+
+@pytest.mark.parametrize("code", ["Batasaurus = 1", 'x = "batasaurus"', "is_batasaurus = 1"])
+def test_names_of_one_word(code: str) -> None:
+    assert mentions(code, "batasaurus")

@@ -1,0 +1,166 @@
+"""Records of what is played on a batch, in every way of playing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nainjaune_env.core.errors import DealError, RecordError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.records.record import Record, setup_of, verify_record
+from nainjaune_env.records.recorder import Recorder
+from nainjaune_env.registry import make_setup
+
+DJECO = make_setup("nain_jaune", "djeco", 3)
+SETUPS = [DJECO, make_setup("batasaurus", players=3), make_setup("batasaurus", players=3, memory="perfect", dinosaurs=4)]
+every_setup = pytest.mark.parametrize("setup", SETUPS, ids=["nain_jaune", "batasaurus", "batasaurus short"])
+NAMES = ["a", "b", "c"]
+
+
+def recorder_of(batch: Batch, agents: Any = NAMES) -> Recorder:
+    return Recorder(batch, agents, rng=np.random.default_rng(0), seed=11)
+
+
+def won(record: Record) -> list[int]:
+    """What each seat won in all, by the record."""
+    if "piles" in record:
+        return list(record["piles"])
+    start = record["rounds"][0]["stacks"]
+    return [after - before for after, before in zip(record["stacks"], start, strict=True)]
+
+
+@every_setup
+@pytest.mark.parametrize("autoreset", [True, False])
+@pytest.mark.parametrize("skip_forced", [True, False])
+@pytest.mark.parametrize("episode", ["round", "match"])
+def test_records_tell_what_the_batch_played(setup: Setup, episode: Any, skip_forced: bool, autoreset: bool) -> None:
+    batch = Batch(setup, 5, seed=3, episode=episode, skip_forced=skip_forced, autoreset=autoreset)
+    recorder, choices = recorder_of(batch), streams(4, 5)
+    gained = np.zeros((5, 3), np.int64)
+    records: list[Record] = []
+    finished_at = set()
+    for _ in range(3000):
+        actions = batch.sample(choices)
+        batch.step(actions)
+        gained += batch.reward
+        for i, record in recorder.stepped(actions):
+            assert batch.done[i]
+            assert won(record) == gained[i].tolist()
+            gained[i] = 0
+            records.append(record)
+            finished_at.add(i)
+        if len(records) >= (12 if autoreset else 5):
+            break
+    assert finished_at == set(range(5))
+    for record in records:
+        assert record["agents"] == NAMES
+        assert record["seed"] == 11
+        rounds = verify_record(record)
+        assert episode == "match" or rounds == 1
+
+
+def test_a_round_by_itself_is_a_match_of_one_round() -> None:
+    for preset in ("djeco", "classic"):
+        setup = make_setup("nain_jaune", preset, 3)
+        batch = Batch(setup, 1, seed=1, start={"pots": [3, 0, 0, 0, 8]})
+        recorder, choices = recorder_of(batch), streams(4, 1)
+        records: list[Record] = []
+        while not records:
+            actions = batch.sample(choices)
+            batch.step(actions)
+            records = [record for _, record in recorder.stepped(actions)]
+        assert setup_of(records[0]).rules == replace(setup.rules, max_rounds=1)
+        assert records[0]["rounds"][0]["pots"] == [3, 0, 0, 0, 8]
+        assert verify_record(records[0]) == 1
+
+
+def test_a_round_under_rules_without_an_end_can_be_recorded() -> None:
+    batch = Batch(make_setup("nain_jaune", "classic", 3, max_rounds=None), 1)
+    recorder, choices = recorder_of(batch), streams(4, 1)
+    records: list[Record] = []
+    while not records:
+        actions = batch.sample(choices)
+        batch.step(actions)
+        records = [record for _, record in recorder.stepped(actions)]
+    assert verify_record(records[0]) == 1
+
+
+def test_rounds_that_carry_on_a_match_are_refused() -> None:
+    with pytest.raises(RecordError, match=r"rounds with start='carried' are neither\. Make the batch with episode='match'"):
+        recorder_of(Batch(DJECO, 1, start="carried"))
+    recorder_of(Batch(DJECO, 1, start="carried", episode="match"))
+
+
+def test_names_may_differ_by_table() -> None:
+    batch = Batch(DJECO, 2, autoreset=False)
+    recorder, choices = recorder_of(batch, [["a", "b", "c"], ["c", "a", "b"]]), streams(4, 2)
+    seen = {}
+    while len(seen) < 2:
+        actions = batch.sample(choices)
+        batch.step(actions)
+        seen.update({i: record["agents"] for i, record in recorder.stepped(actions)})
+    assert seen == {0: ["a", "b", "c"], 1: ["c", "a", "b"]}
+
+
+@pytest.mark.parametrize("agents", [["a", "b"], [["a", "b", "c"]], [["a", "b"], ["a", "b"]], []])
+def test_names_that_do_not_fit_are_refused(agents: Any) -> None:
+    with pytest.raises(RecordError, match="Expected 3 agents' names in seat order, or such a row for each of 2 tables"):
+        recorder_of(Batch(DJECO, 2), agents)
+
+
+@every_setup
+def test_a_reset_begins_anew_and_drops_what_was_unfinished(setup: Setup) -> None:
+    batch = Batch(setup, 2, seed=1, autoreset=False)
+    recorder, choices = recorder_of(batch), streams(4, 2)
+    for _ in range(4):
+        actions = batch.sample(choices)
+        batch.step(actions)
+        recorder.stepped(actions)
+    batch.reset([0])
+    recorder.began([0])
+    records = {}
+    while len(records) < 2:
+        actions = batch.sample(choices)
+        batch.step(actions)
+        records.update(recorder.stepped(actions))
+    assert all(verify_record(record) == 1 for record in records.values())
+
+
+@every_setup
+def test_a_recorder_may_come_to_a_batch_whose_episode_has_just_begun_again(setup: Setup) -> None:
+    batch, choices = Batch(setup, 1, seed=1), streams(4, 1)
+    while not batch.done[0]:
+        batch.step(batch.sample(choices))
+    recorder = recorder_of(batch)
+    finished: list[tuple[int, Record]] = []
+    while not finished:
+        actions = batch.sample(choices)
+        batch.step(actions)
+        finished = recorder.stepped(actions)
+    assert verify_record(finished[0][1]) == 1
+
+
+@every_setup
+def test_an_episode_taken_up_in_its_middle_is_refused_when_it_ends(setup: Setup) -> None:
+    batch, choices = Batch(setup, 1, seed=1), streams(4, 1)
+    batch.step(batch.sample(choices))
+    recorder = recorder_of(batch)
+    actions = batch.sample(choices)
+    batch.step(actions)
+    while not batch.done[0]:
+        recorder.stepped(actions)
+        actions = batch.sample(choices)
+        batch.step(actions)
+    with pytest.raises(RecordError, match="A record begins with a match's first deal"):
+        recorder.stepped(actions)
+
+
+@pytest.mark.parametrize("which", [np.array([True, False]), [1.7], [2], [-1]])
+def test_tables_that_are_not_there_are_refused(which: Any) -> None:
+    with pytest.raises(DealError, match=r"^Tables are "):
+        recorder_of(Batch(DJECO, 2)).began(which)

@@ -1,0 +1,87 @@
+"""Elements of SVG as text, and text that fits."""
+
+from __future__ import annotations
+
+import xml.etree.ElementTree as ET
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from PIL import ImageFont
+
+from nainjaune_env.render import svg
+from nainjaune_env.render.raster import font_files
+from tests.support.svg_boxes import boxes
+
+TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="\ufffe\uffff"), max_size=40)
+
+
+def read(content: str) -> ET.Element:
+    return ET.fromstring(svg.document(100, 100, "t", [content]))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(3, "3"), (3.0, "3"), (0.25, "0.25"), (-0.001, "0"), (1.005, "1"), (-2.5, "-2.5"), (100, "100")]
+)
+def test_numbers_are_short(value: float, text: str) -> None:
+    assert svg.number(value) == text
+
+
+@given(TEXT)
+def test_any_text_can_be_written(content: str) -> None:
+    root = ET.fromstring(svg.document(10, 10, content, [svg.text(1, 2, content, 3, id=content)]))
+    assert root[0].text == (content or None)
+    assert (root[2].text or "") == content
+    assert root[2].get("id") == content
+
+
+def test_attributes() -> None:
+    (_, _, rect) = read(svg.rect(1, 2.0, 3.5, 4, stroke_width=2, fill=None))
+    assert rect.attrib == {"x": "1", "y": "2", "width": "3.5", "height": "4", "stroke-width": "2"}
+
+
+def test_widths_are_those_of_the_font_that_draws() -> None:
+    """In thousandths of the size; no plain character is wider than the bold one it is measured by."""
+    plain, bold, _ = (ImageFont.truetype(path, 2000, layout_engine=ImageFont.Layout.BASIC) for path in font_files())
+    assert len(svg.WIDTHS) > 190
+    for character, width in svg.WIDTHS.items():
+        assert bold.getlength(character) / 2 == pytest.approx(width, abs=1)
+        assert plain.getlength(character) / 2 <= width + 1
+
+
+@given(TEXT, st.floats(20, 400))
+def test_text_is_made_to_fit(content: str, width: float) -> None:
+    short = svg.fit(content, width, 16)
+    assert svg.text_width(short, 16) <= width
+    assert short == content or short.endswith("…")
+    assert content.startswith(short.removesuffix("…"))
+
+
+@given(st.integers(1, 30), st.floats(60, 900), st.floats(10, 60), st.floats(0, 10))
+def test_rows_stay_within_their_width(count: int, width: float, item: float, gap: float) -> None:
+    begin, step = svg.spread(count, width, item, gap)
+    assert begin >= -1e-6
+    assert begin + step * (count - 1) + item <= width + 1e-6
+    assert step <= item + gap
+    assert svg.spread(0, width, item, gap) == (0, 0)
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_a_smooth_curve_goes_through_its_points(closed: bool) -> None:
+    d = svg.smooth([(0, 0), (10, 5), (20, 0)], closed=closed)
+    ends = [part.split(" ")[-2:] for part in d.removesuffix("Z").split("C")[1:]]
+    assert ends == [["10", "5"], ["20", "0"], ["0", "0"]][: 3 if closed else 2]
+    assert d.endswith("Z") == closed
+
+
+@pytest.mark.parametrize("below", [True, False])
+def test_a_bubble_keeps_its_width(below: bool) -> None:
+    (box,) = boxes(svg.document(500, 100, "t", [svg.bubble(10, 20, "long " * 30, tail=20, below=below, width=200)]))
+    assert box.left >= 10
+    assert box.right <= 210
+    assert box.content.endswith("…")
+
+
+def test_seats_can_be_told_apart() -> None:
+    assert len(set(svg.SEAT_COLOURS)) == 8
+    assert [boxes(svg.document(9, 9, "t", [svg.badge(5, 5, seat)]))[1].content for seat in range(8)] == list("01234567")
