@@ -124,7 +124,7 @@ def _mind(setup: Setup, agent: Agent) -> int | Asked:
 
 def _compiled_for(game: GameSpec) -> ModuleType:
     bound = {"game": game.kernel, "measures": measures_of(game), "rules_of_thumb": rules_of_thumb(game.name) or no_rules}
-    return instantiate(f"{__package__}.compiled", game.name, **bound)
+    return instantiate(f"{__package__}.playout_loops", game.name, **bound)
 
 
 class Playouts:

@@ -78,7 +78,7 @@ def rollouts_by(agent: Agent, setup: Setup) -> Rollouts:
 
 def compiled_for(game: GameSpec) -> ModuleType:
     """The compiled loops of ``compiled`` for one game."""
-    return instantiate(f"{__package__}.compiled", game.name, game=game.kernel, rules_of_thumb=rules_of_thumb(game.name))
+    return instantiate(f"{__package__}.rollout_loops", game.name, game=game.kernel, rules_of_thumb=rules_of_thumb(game.name))
 
 
 class CompiledRollouts:

@@ -1,4 +1,4 @@
-"""Who may import whom: packages in layers, downward only. Read from the source, so that an import inside a function counts too."""
+"""Who may import whom: packages in layers, downward only. Read from the source, so imports inside functions count too."""
 
 from __future__ import annotations
 
