@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Chance
+from nainjaune_env.agent import Rng
 from nainjaune_env.core.bits import lowest
 from nainjaune_env.core.jit import inlined, jit
 
@@ -72,7 +72,7 @@ def _greedy(logits: Any, legal: Any, actions: Any) -> None:
         actions[i] = greedy_row(logits[i], legal[i])
 
 
-def sample(logits: NDArray[np.float32], legal: NDArray[np.int64], rng: Chance) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+def sample(logits: NDArray[np.float32], legal: NDArray[np.int64], rng: Rng) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Actions drawn from the softmax over legal logits, and their log-probabilities.
 
     ``logits (K, A) float32`` (finite; columns beyond the actions are not looked at), ``legal (K,) int64`` words, none 0.

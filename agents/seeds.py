@@ -7,7 +7,7 @@ from enum import IntEnum
 import numpy as np
 
 
-class For(IntEnum):
+class Stream(IntEnum):
     """What a generator is for; the first part of its key."""
 
     DUPLICATE = 0
@@ -21,7 +21,7 @@ class For(IntEnum):
     ADVICE = 8
 
 
-def generator(seed: int, purpose: For, *key: int) -> np.random.Generator:
+def generator(seed: int, purpose: Stream, *key: int) -> np.random.Generator:
     """A generator that depends on ``seed >= 0``, the purpose and the key alone.
 
     The numbers of the key are below 2**32: NumPy splits larger ones, and they would meet other keys.

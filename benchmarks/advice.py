@@ -26,7 +26,7 @@ from nainjaune_agents.advice import Adviser
 from nainjaune_agents.advice.models import players
 from nainjaune_agents.loading import load_agent, use_threads
 from nainjaune_env import Batch, make_setup
-from nainjaune_env.agent import Agent, Turn
+from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.errors import NainJauneError
 from nainjaune_env.core.spec import Setup
 
@@ -40,7 +40,7 @@ def positions(setup: Setup, player: Agent, after: int, count: int) -> NDArray[An
     rng = np.random.default_rng(0)
     for _ in range(after):
         playing = np.flatnonzero(~batch.done)
-        batch.step(player.act(Turn(batch, playing), rng), playing)
+        batch.step(player.act(DecisionBatch(batch, playing), rng), playing)
     return batch.tables[~batch.done].copy()
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.loading import load_agent, use_threads
 from nainjaune_env import Batch, make_setup
-from nainjaune_env.agent import Agent, Rememberer, Turn
+from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent
 from nainjaune_env.core.errors import AgentError, NainJauneError
 from nainjaune_env.core.spec import Setup
 
@@ -34,7 +34,7 @@ def choices(setup: Setup, player: Agent, count: int, rng: np.random.Generator) -
     while not batch.done.all():
         playing = np.flatnonzero(~batch.done)
         found.append(batch.tables[playing])
-        batch.step(player.act(Turn(batch, playing), rng), playing)
+        batch.step(player.act(DecisionBatch(batch, playing), rng), playing)
     tables = np.concatenate(found)
     return tables[rng.permutation(len(tables))[:count]]
 
@@ -44,7 +44,7 @@ def milliseconds(agent: Agent, batch: Batch, indices: list[NDArray[np.int64]]) -
     rng, spent = np.random.default_rng(2), np.zeros(len(indices))
     for number, index in enumerate(indices):
         begun = time.process_time()
-        agent.act(Turn(batch, index), rng)
+        agent.act(DecisionBatch(batch, index), rng)
         spent[number] = 1000 * (time.process_time() - begun)
     return spent
 
@@ -66,7 +66,7 @@ def main(arguments: list[str] | None = None) -> None:
         setup = make_setup(None, options.preset, options.players)
         agents = [load_agent(name, setup) for name in options.agents]
         for agent in agents:
-            if isinstance(agent, Rememberer) and agent.memory(setup).itemsize:
+            if isinstance(agent, RecurrentAgent) and agent.state_dtype(setup).itemsize:
                 raise AgentError(f"{agent.name!r} remembers, and what it would by now cannot be told from a table.")
     except NainJauneError as error:
         sys.exit(str(error))

@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.engine.determinize import draw_worlds, generator_states
+from nainjaune_env.engine.determinize import determinize, generator_states
 
 
 @dataclass(frozen=True)
-class Turn:
+class DecisionBatch:
     """K decisions to make at once, each with what the seat to act may know and nothing else."""
 
     _batch: Batch
     """Not for agents: it knows all."""
     index: NDArray[np.int64]
     """The tables, shape ``(K,)``."""
-    _memory: NDArray[Any] | None = None
+    _state: NDArray[Any] | None = None
 
     @property
     def setup(self) -> Setup:
@@ -38,14 +38,14 @@ class Turn:
         return self._batch.num_actions
 
     @property
-    def memory(self) -> NDArray[Any]:
+    def state(self) -> NDArray[Any]:
         """What the agent left here at these seats' last decisions of this round, shape ``(K, ...)``; zeros at the first.
 
-        Only for a :class:`Rememberer`, which writes into it in place. Raises :class:`AgentError` where there is none.
+        Only for a :class:`RecurrentAgent`, which writes into it in place. Raises :class:`AgentError` where there is none.
         """
-        if self._memory is None:
-            raise AgentError("This turn comes without a memory: an agent that remembers is asked through Memories.turn.")
-        return self._memory
+        if self._state is None:
+            raise AgentError("These decisions come without a recurrent state: get them from RecurrentStates.decision_batch.")
+        return self._state
 
     @cached_property
     def seat(self) -> NDArray[np.int64]:
@@ -72,23 +72,23 @@ class Turn:
         """The tables as records, shape ``(K,)``, wiped of all that the seats to act may not know."""
         return self._batch.redacted(self.index)
 
-    def worlds(self, count: int, rng: Chance) -> NDArray[Any]:
+    def determinizations(self, count: int, rng: Rng) -> NDArray[Any]:
         """``count`` tables for each decision as they could be, shape ``(K, count)``: what the seat may not know is drawn anew.
 
         It is uniform over all that fits what :attr:`tables` hold, and depends on nothing else but ``rng``.
         """
         owner = np.repeat(np.arange(len(self.index)), count)
         states = generator_states(rng.random(len(self.index)))
-        return draw_worlds(self.setup, self.tables, owner, states).reshape(-1, count)
+        return determinize(self.setup, self.tables, owner, states).reshape(-1, count)
 
-    def seen_as(self, observation: NDArray[np.uint8], tables: NDArray[Any]) -> Turn:
+    def seen_as(self, observation: NDArray[np.uint8], tables: NDArray[Any]) -> DecisionBatch:
         """These decisions with another ``observation`` and other ``tables``: for one who does not take in all there is to see."""
         other = replace(self)
         other.__dict__.update(observation=observation, tables=tables)
         return other
 
 
-class Chance(Protocol):
+class Rng(Protocol):
     """What agents draw from: ``numpy.random.Generator`` is one, ``prng.RowStreams`` another."""
 
     def random(self, size: int | tuple[int, ...], /) -> NDArray[np.float64]:
@@ -98,30 +98,30 @@ class Chance(Protocol):
 
 @runtime_checkable
 class Agent(Protocol):
-    """Chooses actions. All chance comes from ``rng``; what it remembers between calls is in ``turn.memory`` or nowhere."""
+    """Chooses actions. All chance comes from ``rng``; what it remembers between calls is in ``decisions.state`` or nowhere."""
 
     name: str
 
-    def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
+    def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """A legal action for each decision, shape ``(K,)``."""
         ...
 
 
 @runtime_checkable
-class Rememberer(Agent, Protocol):
+class RecurrentAgent(Agent, Protocol):
     """An agent that remembers from one decision of a round to the next."""
 
-    def memory(self, setup: Setup) -> np.dtype[Any]:
+    def state_dtype(self, setup: Setup) -> np.dtype[Any]:
         """What it keeps for one seat at one table; of no size where it needs none."""
         ...
 
 
 @runtime_checkable
-class Predictable(Agent, Protocol):
+class StochasticPolicy(Agent, Protocol):
     """An agent that can say how likely it would take each action."""
 
-    def probabilities(self, turn: Turn) -> NDArray[np.float64]:
-        """Probabilities, shape ``(K, A)``, 0 where illegal; what :meth:`act` would do to ``turn.memory``, this does too."""
+    def probabilities(self, decisions: DecisionBatch) -> NDArray[np.float64]:
+        """Probabilities, shape ``(K, A)``, 0 where illegal; what :meth:`act` would do to ``decisions.state``, this does too."""
         ...
 
 
@@ -147,7 +147,7 @@ def find_agent(name: str, setup: Setup) -> Agent:
 AGENT_GROUP = "nainjaune_env.agents"
 
 
-class Memories:
+class RecurrentStates:
     """What each of some agents remembers, a row for every table and seat of a batch: zeros when a round begins.
 
     It is kept here and not in the agents, so that one agent can sit in many seats, and a table that is
@@ -157,22 +157,22 @@ class Memories:
     def __init__(self, batch: Batch, agents: Sequence[Agent]) -> None:
         self._batch = batch
         shape = (batch.num_tables, batch.num_players)
-        kinds = [agent.memory(batch.setup) if isinstance(agent, Rememberer) else None for agent in agents]
+        kinds = [agent.state_dtype(batch.setup) if isinstance(agent, RecurrentAgent) else None for agent in agents]
         self._rows = [np.zeros(shape, kind) if kind is not None and kind.itemsize else None for kind in kinds]
         self._deals = batch.deals.copy()
 
-    def turn(self, number: int, index: NDArray[np.int64]) -> Turn:
+    def decision_batch(self, number: int, index: NDArray[np.int64]) -> DecisionBatch:
         """The decisions at the tables ``index``, for agent ``number``; call :meth:`keep` when it has made them."""
         rows = self._rows[number]
         if rows is None:
-            return Turn(self._batch, index)
-        return Turn(self._batch, index, rows[index, self._batch.seat[index]])
+            return DecisionBatch(self._batch, index)
+        return DecisionBatch(self._batch, index, rows[index, self._batch.seat[index]])
 
-    def keep(self, number: int, turn: Turn) -> None:
-        """Keep what agent ``number`` has left in ``turn.memory``; before the next step."""
+    def keep(self, number: int, decisions: DecisionBatch) -> None:
+        """Keep what agent ``number`` has left in ``decisions.state``; before the next step."""
         rows = self._rows[number]
         if rows is not None:
-            rows[turn.index, turn.seat] = turn.memory
+            rows[decisions.index, decisions.seat] = decisions.state
 
     def stepped(self) -> None:
         """The batch has been stepped: where a new round has begun, what was remembered is gone."""
@@ -184,7 +184,7 @@ class Memories:
                     rows[begun] = np.zeros((), rows.dtype)
 
 
-class Seating:
+class SeatAssignment:
     """Agents in the seats of a batch: who is to act where, and what they do."""
 
     def __init__(
@@ -192,7 +192,7 @@ class Seating:
         batch: Batch,
         agents: Sequence[Agent],
         seats: NDArray[np.int64],
-        chance: Callable[[int, NDArray[np.int64]], Chance],
+        chance: Callable[[int, NDArray[np.int64]], Rng],
     ) -> None:
         """``seats (B, n)`` says which agent sits where, as an index into ``agents``, -1 for nobody; it may be changed in place.
 
@@ -202,7 +202,7 @@ class Seating:
         self.agents = agents
         self.seats = seats
         self._chance = chance
-        self._memories = Memories(batch, agents)
+        self._memories = RecurrentStates(batch, agents)
 
     def actions(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
         """What the agents at turn at the tables ``index`` do, shape ``(K,)``; 0 where nobody sits.
@@ -214,9 +214,9 @@ class Seating:
         for number, agent in enumerate(self.agents):
             where = np.flatnonzero(at_turn == number)
             if where.size:
-                turn = self._memories.turn(number, index[where])
-                chosen = np.asarray(agent.act(turn, self._chance(number, turn.index)))
-                self._memories.keep(number, turn)
+                decisions = self._memories.decision_batch(number, index[where])
+                chosen = np.asarray(agent.act(decisions, self._chance(number, decisions.index)))
+                self._memories.keep(number, decisions)
                 if chosen.shape != where.shape or chosen.dtype.kind not in "iu":
                     raise AgentError(
                         f"The agent {agent.name!r} was asked for {where.size} whole numbers, shape {where.shape}, "

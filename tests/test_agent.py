@@ -13,7 +13,7 @@ import torch
 from nainjaune_agents.heuristics import heuristics, modifiers
 from nainjaune_agents.nets.modules import PolicyValueNet
 from nainjaune_agents.nets.net_agent import ROWS, NetAgent
-from nainjaune_env.agent import Agent, Predictable, Rememberer, Turn
+from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, StochasticPolicy
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
@@ -50,45 +50,45 @@ def test_what_is_hidden_moves_nobody(setup: Any) -> None:
         rows = [helper(setup).reshuffle(setup, row, int(row.seat), mixer) for row in seen.tables]
         other.set_tables(np.arange(6), np.array(rows))
         assert (other.seat == seen.seat).all()
-        for agent, turn in zip(players, turns_of, strict=True):
-            again = with_memory_of(turn, other)
-            one = agent.act(turn, np.random.default_rng(step))
+        for agent, decisions in zip(players, turns_of, strict=True):
+            again = with_memory_of(decisions, other)
+            one = agent.act(decisions, np.random.default_rng(step))
             two = agent.act(again, np.random.default_rng(step))
             assert one.tolist() == two.tolist(), agent.name
-            if turn._memory is not None:
-                assert turn.memory.tobytes() == again.memory.tobytes(), agent.name
+            if decisions._memory is not None:
+                assert decisions.state.tobytes() == again.memory.tobytes(), agent.name
 
 
 def test_a_turns_tables_are_redacted_copies() -> None:
     setup = small()
-    for turn in turns(setup, seed=8, tables=5, steps=20):
-        before = turn._batch.tables.copy()
-        for row in turn.tables:
+    for decisions in turns(setup, seed=8, tables=5, steps=20):
+        before = decisions._batch.tables.copy()
+        for row in decisions.tables:
             assert helper(setup).leaks(setup, row, int(row.seat)) == []
-        turn.tables["stack"] = 999
-        assert turn._batch.tables.tobytes() == before.tobytes()
+        decisions.tables["stack"] = 999
+        assert decisions._batch.tables.tobytes() == before.tobytes()
 
 
 def test_a_turn_shows_its_own_tables_in_order() -> None:
     batch = Batch(small(4), 9, seed=9)
-    turn = Turn(batch, np.array([7, 2, 2]))
-    assert turn.setup is batch.setup
-    for part, whole in ((turn.observation, batch.observation), (turn.legal, batch.legal), (turn.mask, batch.mask)):
+    decisions = DecisionBatch(batch, np.array([7, 2, 2]))
+    assert decisions.setup is batch.setup
+    for part, whole in ((decisions.observation, batch.observation), (decisions.legal, batch.legal), (decisions.mask, batch.mask)):
         assert np.array_equal(part, whole[[7, 2, 2]])
-    assert turn.tables["seat"].tolist() == batch.seat[[7, 2, 2]].tolist()
-    assert turn.tables.tobytes() == batch.redacted([7, 2, 2]).tobytes()
+    assert decisions.tables["seat"].tolist() == batch.seat[[7, 2, 2]].tolist()
+    assert decisions.tables.tobytes() == batch.redacted([7, 2, 2]).tobytes()
     with pytest.raises(dataclasses.FrozenInstanceError):
-        turn.index = np.arange(3)  # type: ignore[misc]
+        decisions.index = np.arange(3)  # type: ignore[misc]
 
 
 def test_the_protocol_can_be_asked_for() -> None:
     assert all(isinstance(agent, Agent) for agent in agents(small()))
     assert not isinstance(object(), Agent)
-    assert isinstance(untrained(small()), Rememberer)
-    assert isinstance(untrained(small()), Predictable)
+    assert isinstance(untrained(small()), RecurrentAgent)
+    assert isinstance(untrained(small()), StochasticPolicy)
     random_agent = heuristics("patience")["random"]
-    assert not isinstance(random_agent, Rememberer)
-    assert not isinstance(random_agent, Predictable)
+    assert not isinstance(random_agent, RecurrentAgent)
+    assert not isinstance(random_agent, StochasticPolicy)
 
 
 @pytest.mark.parametrize("setup", [small(), make_setup("batasaurus")], ids=["nain_jaune", "batasaurus"])
@@ -96,28 +96,28 @@ def test_one_table_is_a_batch_of_one(setup: Setup) -> None:
     """How many decisions come at once makes no difference to those without chance."""
     players = [agent for agent in agents(setup) if agent.name not in ("random", "drawn") and "@" not in agent.name]
     for turns_of in asked(setup, players, seed=10, tables=7, steps=9):
-        for agent, turn in zip(players, turns_of, strict=True):
-            each = [with_memory_of(turn, turn._batch, [i]) for i in range(7)]
-            together = agent.act(turn, np.random.default_rng(0))
+        for agent, decisions in zip(players, turns_of, strict=True):
+            each = [with_memory_of(decisions, decisions._batch, [i]) for i in range(7)]
+            together = agent.act(decisions, np.random.default_rng(0))
             assert together.tolist() == [agent.act(one, np.random.default_rng(0))[0] for one in each]
-            if turn._memory is not None:
+            if decisions._memory is not None:
                 left = np.concatenate([one.memory for one in each])
-                assert turn.memory == pytest.approx(left, abs=1e-5)
+                assert decisions.state == pytest.approx(left, abs=1e-5)
 
 
 @pytest.mark.parametrize("recurrent", [0, 8])
 def test_a_net_agent_takes_more_decisions_than_go_through_at_once(recurrent: int, monkeypatch: pytest.MonkeyPatch) -> None:
     setup = small()
     agent = untrained(setup, recurrent=recurrent)
-    for (turn,) in asked(setup, [agent], seed=11, tables=50, steps=3):
+    for (decisions,) in asked(setup, [agent], seed=11, tables=50, steps=3):
         with monkeypatch.context() as fewer:
             fewer.setattr("nainjaune_agents.nets.net_agent.ROWS", 7)
-            again = with_memory_of(turn, turn._batch)
+            again = with_memory_of(decisions, decisions._batch)
             in_parts = agent.act(again, np.random.default_rng(0))
-        assert agent.act(turn, np.random.default_rng(0)).tolist() == in_parts.tolist()
+        assert agent.act(decisions, np.random.default_rng(0)).tolist() == in_parts.tolist()
         if recurrent:
-            assert turn.memory.any(axis=1).all()
-            assert again.memory == pytest.approx(turn.memory, abs=1e-5)
+            assert decisions.state.any(axis=1).all()
+            assert again.memory == pytest.approx(decisions.state, abs=1e-5)
     assert ROWS > 7
 
 
@@ -128,7 +128,7 @@ def test_a_net_agent_draws_as_its_policy_says_or_takes_the_likeliest() -> None:
     logits, _ = agent.net.evaluate(batch.observation)
     p = np.where(batch.mask[0], np.exp(logits[0].astype(np.float64)), 0)
     p /= p.sum()
-    many = Turn(batch, np.zeros(20_000, np.int64))
+    many = DecisionBatch(batch, np.zeros(20_000, np.int64))
     assert (agent.act(many, np.random.default_rng(0)) == p.argmax()).all()
     actions = drawn.act(many, np.random.default_rng(0))
     assert is_legal(many, actions)
@@ -143,20 +143,20 @@ def test_a_net_agents_probabilities(stochastic: bool, recurrent: int) -> None:
     """They are those of its policy, or all on the likeliest action; and it remembers as if it had acted."""
     setup = make_setup("batasaurus", None, 3)
     agent = untrained(setup, stochastic=stochastic, recurrent=recurrent)
-    for (turn,) in asked(setup, [agent], seed=13, tables=20, steps=9):
-        again, third = with_memory_of(turn, turn._batch), with_memory_of(turn, turn._batch)
-        shares = agent.probabilities(turn)
+    for (decisions,) in asked(setup, [agent], seed=13, tables=20, steps=9):
+        again, third = with_memory_of(decisions, decisions._batch), with_memory_of(decisions, decisions._batch)
+        shares = agent.probabilities(decisions)
         assert (shares.shape, shares.dtype) == ((20, len(setup.game.actions)), np.float64)
         assert shares.sum(axis=1) == pytest.approx(np.ones(20), abs=1e-12)
-        assert (shares[~turn.mask] == 0).all()
+        assert (shares[~decisions.mask] == 0).all()
         actions = agent.act(again, np.random.default_rng(0))
         if recurrent:
-            assert turn.memory.tobytes() == again.memory.tobytes()
+            assert decisions.state.tobytes() == again.memory.tobytes()
         if stochastic:
-            logits, _ = agent.net.evaluate(turn.observation, third._memory)
-            rows = np.where(turn.mask, np.exp(logits.astype(np.float64)), 0)
+            logits, _ = agent.net.evaluate(decisions.observation, third._memory)
+            rows = np.where(decisions.mask, np.exp(logits.astype(np.float64)), 0)
             assert shares == pytest.approx(rows / rows.sum(axis=1, keepdims=True), rel=1e-5)
-            assert (shares[turn.mask] > 0).all()
+            assert (shares[decisions.mask] > 0).all()
         else:
             assert shares[np.arange(20), actions].tolist() == [1.0] * 20
 
@@ -166,7 +166,7 @@ def test_probabilities_of_great_logits_are_finite() -> None:
     agent = untrained(setup, stochastic=True)
     with torch.no_grad():
         agent.net.policy.weight *= 1e5
-    (turn,) = turns(setup, seed=14, tables=30, steps=1)
-    shares = agent.probabilities(turn)
+    (decisions,) = turns(setup, seed=14, tables=30, steps=1)
+    shares = agent.probabilities(decisions)
     assert np.isfinite(shares).all()
     assert shares.sum(axis=1) == pytest.approx(np.ones(30))

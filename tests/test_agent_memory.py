@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.play import play_out
-from nainjaune_env.agent import Agent, Memories, Rememberer, Turn
+from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, RecurrentStates
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
@@ -34,18 +34,18 @@ class Diarist:
         """The actions of each table, deal and seat."""
         self.longest = 0
 
-    def memory(self, setup: Setup) -> np.dtype[Any]:
+    def state_dtype(self, setup: Setup) -> np.dtype[Any]:
         return DIARY
 
-    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
-        actions = np.array([_drawn(int(word), rng) for word in turn.legal], np.int64)
-        for k, (table, seat) in enumerate(zip(turn.index.tolist(), turn.seat.tolist(), strict=True)):
-            deal = int(turn._batch.deals[table])
+    def act(self, decisions: DecisionBatch, rng: np.random.Generator) -> NDArray[np.int64]:
+        actions = np.array([_drawn(int(word), rng) for word in decisions.legal], np.int64)
+        for k, (table, seat) in enumerate(zip(decisions.index.tolist(), decisions.seat.tolist(), strict=True)):
+            deal = int(decisions._batch.deals[table])
             past = self.past.setdefault((table, deal, seat), [])
-            kept = tuple(int(value) for value in turn.memory[k])
+            kept = tuple(int(value) for value in decisions.state[k])
             assert kept == ((deal, seat, table, len(past), past[-1]) if past else (0, 0, 0, 0, 0))
             past.append(int(actions[k]))
-            turn.memory[k] = (deal, seat, table, len(past), past[-1])
+            decisions.state[k] = (deal, seat, table, len(past), past[-1])
             self.longest = max(self.longest, len(past))
         return actions
 
@@ -57,11 +57,11 @@ class Sized(Diarist):
         super().__init__("sized")
         self.kind = np.dtype(kind)
 
-    def memory(self, setup: Setup) -> np.dtype[Any]:
+    def state_dtype(self, setup: Setup) -> np.dtype[Any]:
         return self.kind
 
-    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
-        return np.array([_drawn(int(word), rng) for word in turn.legal], np.int64)
+    def act(self, decisions: DecisionBatch, rng: np.random.Generator) -> NDArray[np.int64]:
+        return np.array([_drawn(int(word), rng) for word in decisions.legal], np.int64)
 
 
 class Forgotten:
@@ -69,10 +69,10 @@ class Forgotten:
 
     name = "forgotten"
 
-    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
+    def act(self, decisions: DecisionBatch, rng: np.random.Generator) -> NDArray[np.int64]:
         with pytest.raises(AgentError):
-            _ = turn.memory
-        return np.array([_drawn(int(word), rng) for word in turn.legal], np.int64)
+            _ = decisions.state
+        return np.array([_drawn(int(word), rng) for word in decisions.legal], np.int64)
 
 
 def _drawn(word: int, rng: np.random.Generator) -> int:
@@ -84,15 +84,15 @@ def rngs(count: int) -> list[np.random.Generator]:
     return [np.random.default_rng(k) for k in range(count)]
 
 
-def play(batch: Batch, memories: Memories, agents: list[Agent], steps: int, seed: int = 0) -> None:
+def play(batch: Batch, memories: RecurrentStates, agents: list[Agent], steps: int, seed: int = 0) -> None:
     """All agents are asked at every table, as if each sat in all seats; the play goes as the first wants."""
     rng = np.random.default_rng(seed)
     for _ in range(steps):
         chosen = []
         for number, agent in enumerate(agents):
-            turn = memories.turn(number, np.arange(batch.num_tables))
-            chosen.append(agent.act(turn, rng))
-            memories.keep(number, turn)
+            decisions = memories.decision_batch(number, np.arange(batch.num_tables))
+            chosen.append(agent.act(decisions, rng))
+            memories.keep(number, decisions)
         batch.step(chosen[0])
         memories.stepped()
 
@@ -132,7 +132,7 @@ def test_rounds_without_end(setup: Setup, options: Any) -> None:
     """Every new round begins with zeros, whichever way it was dealt."""
     diarist = Diarist()
     batch = Batch(setup, 5, seed=2, **options)
-    memories = Memories(batch, [diarist])
+    memories = RecurrentStates(batch, [diarist])
     play(batch, memories, [diarist], 300)
     assert len({deal for _, deal, _ in diarist.past}) >= 3
     assert diarist.longest >= 2
@@ -152,12 +152,12 @@ def test_gone_after_a_reset_of_some_tables() -> None:
     setup = make_setup("batasaurus")
     batch = Batch(setup, 4, seed=4, autoreset=False)
     diarist = Diarist()
-    memories = Memories(batch, [diarist])
+    memories = RecurrentStates(batch, [diarist])
     play(batch, memories, [diarist], 6)
     batch.reset([1, 3])
     memories.stepped()
     for table, zeros in enumerate([False, True, False, True]):
-        kept = memories.turn(0, np.array([table])).memory[0]
+        kept = memories.decision_batch(0, np.array([table])).state[0]
         assert (kept == np.zeros((), DIARY)) == zeros
     play(batch, memories, [diarist], 8)
     assert {deal for table, deal, _ in diarist.past if table == 1} == {1, 2}
@@ -168,72 +168,72 @@ def test_tables_at_rest_keep_what_was_remembered() -> None:
     """It is gone when the next round begins and not before."""
     batch = Batch(toy(), 3, seed=5, autoreset=False)
     diarist = Diarist()
-    memories = Memories(batch, [diarist])
+    memories = RecurrentStates(batch, [diarist])
     while not batch.done.all():
         going = np.flatnonzero(~batch.done)
-        turn = memories.turn(0, going)
+        decisions = memories.decision_batch(0, going)
         actions = np.zeros(3, np.int64)
-        actions[going] = diarist.act(turn, np.random.default_rng(0))
-        memories.keep(0, turn)
+        actions[going] = diarist.act(decisions, np.random.default_rng(0))
+        memories.keep(0, decisions)
         batch.step(actions)
         memories.stepped()
-    assert (memories.turn(0, np.arange(3)).memory["decisions"] >= 2).all()
+    assert (memories.decision_batch(0, np.arange(3)).state["decisions"] >= 2).all()
     batch.reset()
     memories.stepped()
-    assert not memories.turn(0, np.arange(3)).memory["decisions"].any()
+    assert not memories.decision_batch(0, np.arange(3)).state["decisions"].any()
 
 
 def test_kept_for_each_agent_apart() -> None:
     batch = Batch(small(), 4, seed=6)
     agents: list[Agent] = [Diarist("one"), Forgotten(), Sized((np.float32, (3,)))]
-    memories = Memories(batch, agents)
+    memories = RecurrentStates(batch, agents)
     play(batch, memories, agents, 4)
-    one, other = memories.turn(0, np.arange(4)), memories.turn(2, np.arange(4))
+    one, other = memories.decision_batch(0, np.arange(4)), memories.decision_batch(2, np.arange(4))
     assert one.memory.dtype == DIARY
     assert (other.memory.shape, other.memory.dtype) == ((4, 3), np.float32)
     assert not other.memory.any()
-    assert isinstance(agents[0], Rememberer)
-    assert not isinstance(agents[1], Rememberer)
+    assert isinstance(agents[0], RecurrentAgent)
+    assert not isinstance(agents[1], RecurrentAgent)
 
 
 def test_what_is_written_counts_once_it_is_kept() -> None:
     """A turn's memory is the agent's own copy: looking ahead without keeping leaves no trace."""
     batch = Batch(make_setup("batasaurus"), 2, seed=7)
-    memories = Memories(batch, [Sized(np.int64)])
-    turn = memories.turn(0, np.array([1, 0]))
-    turn.memory[:] = [10, 20]
-    assert memories.turn(0, np.array([0, 1])).memory.tolist() == [0, 0]
-    memories.keep(0, turn)
-    assert memories.turn(0, np.array([0, 1])).memory.tolist() == [20, 10]
+    memories = RecurrentStates(batch, [Sized(np.int64)])
+    decisions = memories.decision_batch(0, np.array([1, 0]))
+    decisions.state[:] = [10, 20]
+    assert memories.decision_batch(0, np.array([0, 1])).state.tolist() == [0, 0]
+    memories.keep(0, decisions)
+    assert memories.decision_batch(0, np.array([0, 1])).state.tolist() == [20, 10]
     batch.step(batch.sample(streams(0, 2)))  # the other seat's turn
     memories.stepped()
-    assert memories.turn(0, np.array([0, 1])).memory.tolist() == [0, 0]
-    memories.keep(0, memories.turn(0, np.array([0, 1])))
+    assert memories.decision_batch(0, np.array([0, 1])).state.tolist() == [0, 0]
+    memories.keep(0, memories.decision_batch(0, np.array([0, 1])))
     batch.step(batch.sample(streams(0, 2)))  # both have looked, so that the first is to act again
     memories.stepped()
-    assert memories.turn(0, np.array([0, 1])).memory.tolist() == [20, 10]
+    assert memories.decision_batch(0, np.array([0, 1])).state.tolist() == [20, 10]
 
 
 def test_seen_otherwise_a_turn_has_the_same_memory() -> None:
     batch = Batch(make_setup("batasaurus"), 2, seed=8)
-    memories = Memories(batch, [Sized(np.int64)])
-    turn = memories.turn(0, np.array([0, 1]))
-    blind = turn.seen_as(np.zeros_like(turn.observation), turn.tables[::-1])
+    memories = RecurrentStates(batch, [Sized(np.int64)])
+    decisions = memories.decision_batch(0, np.array([0, 1]))
+    blind = decisions.seen_as(np.zeros_like(decisions.observation), decisions.tables[::-1])
     assert not blind.observation.any()
-    assert turn.observation.any()
-    assert blind.tables.tobytes() == turn.tables[::-1].tobytes()
-    assert blind.legal.tolist() == turn.legal.tolist()
+    assert decisions.observation.any()
+    assert blind.tables.tobytes() == decisions.tables[::-1].tobytes()
+    assert blind.legal.tolist() == decisions.legal.tolist()
     blind.memory[:] = [1, 2]
-    assert turn.memory.tolist() == [1, 2]
+    assert decisions.state.tolist() == [1, 2]
 
 
 def test_a_turn_without_a_memory_says_so() -> None:
     batch = Batch(small(), 2)
-    sentence = r"This turn comes without a memory: an agent that remembers is asked through Memories\.turn\."
+    sentence = r"These decisions come without a recurrent state: get them from RecurrentStates\.decision_batch\."
     with pytest.raises(AgentError, match=sentence):
-        _ = Turn(batch, np.arange(2)).memory
+        _ = DecisionBatch(batch, np.arange(2)).memory
     with pytest.raises(AgentError, match=sentence):
-        _ = Memories(batch, [Forgotten()]).turn(0, np.arange(2)).memory
+        _ = RecurrentStates(batch, [Forgotten()]).turn(0, np.arange(2)).memory
 
 
 @pytest.mark.parametrize("kind", [(np.float32, (0,)), "V0"], ids=["no floats", "nothing"])
@@ -241,9 +241,9 @@ def test_memory_of_no_size_is_none(kind: Any) -> None:
     """As a net without recurrent units has it: it is asked without a memory, and plays as ever."""
     agent = Sized(kind)
     batch = Batch(small(), 3, seed=9, autoreset=False)
-    turn = Memories(batch, [agent]).turn(0, np.arange(3))
+    decisions = RecurrentStates(batch, [agent]).decision_batch(0, np.arange(3))
     with pytest.raises(AgentError):
-        _ = turn.memory
+        _ = decisions.state
     payoff = play_out(batch, [agent], np.zeros((3, 3), np.int64), rngs(1))
     other = Batch(small(), 3, seed=9, autoreset=False)
     assert payoff.tolist() == play_out(other, [Forgotten()], np.zeros((3, 3), np.int64), rngs(1)).tolist()

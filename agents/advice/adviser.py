@@ -16,12 +16,12 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Chance
+from nainjaune_env.agent import Agent, Rng
 from nainjaune_env.core.errors import ConfigError, DealError, IllegalActionError
 from nainjaune_env.core.prng import RowStreams
 from nainjaune_env.core.spec import Setup, Stage
 from nainjaune_env.engine.batch import legal_actions, loops_of
-from nainjaune_env.engine.determinize import draw_worlds, generator_states
+from nainjaune_env.engine.determinize import determinize, generator_states
 
 from ..stats.intervals import Z_95
 from .paired_stats import Sums
@@ -148,7 +148,7 @@ class Adviser:
     def advise(
         self,
         tables: NDArray[Any],
-        rng: Chance,
+        rng: Rng,
         *,
         deals: int | None = None,
         error: float | None = None,
@@ -234,7 +234,7 @@ class Adviser:
         """What comes of them: for each in turn, for each world, for each action left, a row."""
         tables = np.concatenate([job.position.table for job in jobs])
         owner = np.repeat(np.arange(len(jobs)), [job.worlds for job in jobs])
-        worlds = draw_worlds(self.setup, tables, owner, np.array([job.state for job in jobs]))
+        worlds = determinize(self.setup, tables, owner, np.array([job.state for job in jobs]))
         number = np.array([len(job.left) for job in jobs])[owner]
         actions = np.concatenate([np.tile(job.position.actions[job.left], job.worlds) for job in jobs])
         playouts = self._playouts.pop()

@@ -57,7 +57,7 @@ def play_on(
         step(tables, i, rules, game.legal(table, rules), actions[k], before, tallies)
         while table.stage == PLAYING:
             moves = game.legal(table, rules)
-            if game.asks(table, rules, moves):
+            if game.needs_decision(table, rules, moves):
                 mind = minds[table.seat]
                 if mind <= ASKED:
                     playing[asked], legal[asked], asking[asked] = i, moves, ASKED - mind

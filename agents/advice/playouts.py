@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Rememberer, Turn
+from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent
 from nainjaune_env.analysis.advice_hook import BEST, Outlook
 from nainjaune_env.analysis.stat_hook import columns
 from nainjaune_env.analysis.stats import measures_of
@@ -103,12 +103,12 @@ class _ByTurn:
     ) -> NDArray[np.int64]:
         here = np.arange(len(tables))
         self._batch.set_tables(here, tables)
-        return self._agent.act(Turn(self._batch, here), RowStreams(states, index))
+        return self._agent.act(DecisionBatch(self._batch, here), RowStreams(states, index))
 
 
 def _mind(setup: Setup, agent: Agent) -> int | Asked:
     """The number of what plays in compiled code, or who must be asked; raises :class:`AgentError` where neither will do."""
-    if isinstance(agent, Rememberer) and agent.memory(setup).itemsize:
+    if isinstance(agent, RecurrentAgent) and agent.state_dtype(setup).itemsize:
         raise AgentError(
             f"No round can be played out by {agent.name!r}, which remembers: "
             "what each seat would remember by now cannot be told from the table."

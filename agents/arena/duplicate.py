@@ -16,12 +16,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Chance
+from nainjaune_env.agent import Agent, Rng
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 
-from ..seeds import For, generator
+from ..seeds import Stream, generator
 from ..stats.intervals import Moments
 from .behaviour import Counting, Measured
 from .play import play_out
@@ -150,7 +150,7 @@ class Duplicate:
         seating = np.ones((count, n + 1, n), np.int64)
         for seat in range(n):
             seating[:, seat, seat] = 0
-        rngs = [generator(self.seed, For.DUPLICATE, hero, rival, who, at) for who in range(2)]
+        rngs = [generator(self.seed, Stream.DUPLICATE, hero, rival, who, at) for who in range(2)]
         pair = [self.agents[hero], self.agents[rival]]
         seeds = self.deal_seeds(at, count)
         return play_deals(self.setup, pair, seating, seeds, rngs, start=self.start, after_step=after_step, device=self.device)
@@ -180,7 +180,7 @@ def play_deals(
     agents: Sequence[Agent],
     seating: NDArray[np.int64],
     seeds: NDArray[np.uint64],
-    rngs: Sequence[Chance],
+    rngs: Sequence[Rng],
     *,
     start: Start = "fresh",
     after_step: AfterStep | None = None,

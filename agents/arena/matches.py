@@ -14,7 +14,7 @@ from nainjaune_env.engine.batch import Batch
 from nainjaune_env.records.record import Record
 from nainjaune_env.records.recorder import Recorder
 
-from ..seeds import For, generator
+from ..seeds import Stream, generator
 from .play import play_out
 
 TABLES = 256
@@ -41,7 +41,7 @@ def record_matches(
         batch.reset(seeds=streams(seed, count, stream=MATCH_STREAM, first=at))
         seating = (np.arange(n)[None, :] + np.arange(at, at + count)[:, None]) % len(agents)
         names = [[agents[who].name for who in row] for row in seating]
-        rngs = [generator(seed, For.MATCHES, at, who) for who in range(len(agents) + 1)]
+        rngs = [generator(seed, Stream.MATCHES, at, who) for who in range(len(agents) + 1)]
         recorder = Recorder(batch, names, rng=rngs[-1], seed=seed)
         finished: dict[int, Record] = {}
 
@@ -62,7 +62,7 @@ def record_round(setup: Setup, agents: Sequence[Agent], *, seed: int) -> Record:
     """
     batch = Batch(setup, 1, seed=seed, autoreset=False)
     seating = np.arange(setup.players)[None, :] % len(agents)
-    rngs = [generator(seed, For.FILM, who) for who in range(len(agents) + 1)]
+    rngs = [generator(seed, Stream.FILM, who) for who in range(len(agents) + 1)]
     recorder = Recorder(batch, [agents[who].name for who in seating[0]], rng=rngs[-1], seed=seed)
     finished: list[tuple[int, Record]] = []
     play_out(batch, agents, seating, rngs[:-1], after_step=lambda actions: finished.extend(recorder.stepped(actions)))

@@ -8,7 +8,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Chance, Seating
+from nainjaune_env.agent import Agent, Rng, SeatAssignment
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.engine.batch import Batch
 
@@ -17,14 +17,14 @@ def play_out(
     batch: Batch,
     agents: Sequence[Agent],
     seating: NDArray[np.int64],
-    rngs: Sequence[Chance] | Callable[[int, NDArray[np.int64]], Chance],
+    rngs: Sequence[Rng] | Callable[[int, NDArray[np.int64]], Rng],
     *,
     after_step: Callable[[NDArray[np.int64]], None] | None = None,
 ) -> NDArray[np.int64]:
     """Play every table of ``batch`` (made with ``autoreset=False``) to the end of its episode.
 
     ``seating (B, n)`` says which agent sits where, as an index into ``agents``; each agent has its own generator in ``rngs``, or
-    ``rngs(number, index)`` gives what agent ``number`` draws from at the tables ``index``, as ``Seating`` takes it.
+    ``rngs(number, index)`` gives what agent ``number`` draws from at the tables ``index``, as ``SeatAssignment`` takes it.
     ``after_step`` is told the actions (B,) after each step. Gives the payoff of every seat, shape ``(B, n)``.
 
     On a GPU only some agents can play, and who draws, draws otherwise: see ``cuda.players``.
@@ -39,7 +39,7 @@ def play_out(
 
         return play_out_there(cast(Any, batch), agents, seating, chance, after_step=after_step)
     payoff = batch.reward.astype(np.int64)
-    seated = Seating(batch, agents, seating, chance)
+    seated = SeatAssignment(batch, agents, seating, chance)
     while not batch.done.all():
         actions = np.zeros(batch.num_tables, np.int64)
         playing = np.flatnonzero(~batch.done)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Chance, Rememberer, Turn
+from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, Rng
 from nainjaune_env.core.spec import Setup
 
 
@@ -43,7 +43,7 @@ class Timed:
         self.clock = Clock(agent.name)
         self._warm = False
 
-    def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
+    def act(self, turn: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """What the agent does."""
         begun = perf_counter()
         actions = self.agent.act(turn, rng)
@@ -54,6 +54,6 @@ class Timed:
         self._warm = True
         return actions
 
-    def memory(self, setup: Setup) -> np.dtype[Any]:
+    def state_dtype(self, setup: Setup) -> np.dtype[Any]:
         """What the agent keeps; of no size where it remembers nothing."""
-        return self.agent.memory(setup) if isinstance(self.agent, Rememberer) else np.dtype([])
+        return self.agent.state_dtype(setup) if isinstance(self.agent, RecurrentAgent) else np.dtype([])

@@ -14,7 +14,7 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 
-from ..seeds import For, generator
+from ..seeds import Stream, generator
 from ..stats.alpharank import Masses, masses
 from ..stats.ratings import Ratings, rate
 from ..stats.ratio_estimate import Estimate
@@ -55,7 +55,7 @@ class Result:
         for edge in self.edges:
             pair = self.agents.index(edge.hero), self.agents.index(edge.field_name)
             mean[pair], half[pair] = edge.mean, edge.ci95
-        return masses(mean, half, generator(self.seed, For.ALPHA_RANK))
+        return masses(mean, half, generator(self.seed, Stream.ALPHA_RANK))
 
     def to_dict(self) -> dict[str, Any]:
         """As ``results.json`` holds it."""

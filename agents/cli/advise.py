@@ -91,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
     from ..advice.models import players, seated, usual_model
     from ..advice.to_json import told
     from ..loading import use_threads
-    from ..seeds import For, generator
+    from ..seeds import Stream, generator
 
     check_numbers(args)
     setup, table, position = _recorded(args) if args.record is not None else _written(args)
@@ -100,7 +100,9 @@ def run(args: argparse.Namespace) -> int:
     adviser = Adviser(setup, players(setup, names), threads=args.threads)
     use_threads(1)  # each of our own threads has one
     error = ERROR if args.error is None and args.deals is None else args.error
-    advice = adviser.advise(np.array([table]), generator(args.seed, For.ADVICE), deals=args.deals, error=error, every=args.every)
+    advice = adviser.advise(
+        np.array([table]), generator(args.seed, Stream.ADVICE), deals=args.deals, error=error, every=args.every
+    )
     if args.json:
         found = told(setup, table, advice, 0, model=names, position=position, language=args.lang)
         print(json.dumps(found, ensure_ascii=False, indent=2))

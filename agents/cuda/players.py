@@ -10,7 +10,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Chance
+from nainjaune_env.agent import Agent, Rng
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.cuda.batch import CudaBatch
@@ -141,7 +141,7 @@ def play_out_there(
     batch: CudaBatch,
     agents: Sequence[Agent],
     seating: NDArray[np.int64],
-    chance: Callable[[int, NDArray[np.int64]], Chance],
+    chance: Callable[[int, NDArray[np.int64]], Rng],
     *,
     after_step: Callable[[NDArray[np.int64]], None] | None = None,
 ) -> NDArray[np.int64]:

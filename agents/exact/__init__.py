@@ -11,7 +11,7 @@ import pkgutil
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from nainjaune_env.agent import Predictable
+from nainjaune_env.agent import StochasticPolicy
 from nainjaune_env.core.spec import Setup
 
 
@@ -28,7 +28,7 @@ class Solved(NamedTuple):
     """Positions that were solved for it."""
 
 
-class ExactPlayer(Predictable, Protocol):
+class ExactPlayer(StochasticPolicy, Protocol):
     """An agent that plays a solution, and so only at tables that have been solved."""
 
     plays_at: str

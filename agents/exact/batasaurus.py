@@ -31,7 +31,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Chance, Turn
+from nainjaune_env.agent import DecisionBatch, Rng
 from nainjaune_env.core.bits import count
 from nainjaune_env.core.errors import AgentError, RulesError
 from nainjaune_env.core.jit import jit
@@ -302,19 +302,19 @@ class ExactAgent:
                 f"not with {setup.players} and memory = {rules.memory}."
             )
 
-    def probabilities(self, turn: Turn) -> NDArray[np.float64]:
+    def probabilities(self, decisions: DecisionBatch) -> NDArray[np.float64]:
         """Of each action at each decision, shape ``(K, A)``; raises :class:`AgentError` for other tables than it has solved."""
-        self.check(turn.setup)
-        rules: Any = turn.setup.rules
+        self.check(decisions.setup)
+        rules: Any = decisions.setup.rules
         solution = solve(rules.dinosaurs)
-        out = np.zeros((len(turn.index), turn.num_actions))
-        write_policy(turn.tables, solution.values, workspace(solution.dinosaurs), out)
+        out = np.zeros((len(decisions.index), decisions.num_actions))
+        write_policy(decisions.tables, solution.values, workspace(solution.dinosaurs), out)
         return out
 
-    def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
+    def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """A legal action for each decision, shape ``(K,)``."""
-        actions = np.zeros(len(turn.index), np.int64)
-        draw(self.probabilities(turn), turn.legal, rng.random(len(actions)), actions)
+        actions = np.zeros(len(decisions.index), np.int64)
+        draw(self.probabilities(decisions), decisions.legal, rng.random(len(actions)), actions)
         return actions
 
 

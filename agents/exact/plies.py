@@ -51,7 +51,7 @@ def play_on(tables: Any, rules: Any, actions: Any, recall: Any, seen: Any, legal
         moves = np.int64(0)
         while table.stage == PLAYING:
             moves = game.legal(table, rules)
-            if game.asks(table, rules, moves):
+            if game.needs_decision(table, rules, moves):
                 break
             game.step(table, rules, lowest(moves))
             remember(table, rules, recall[i], seen)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Predictable, Rememberer, Turn
+from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, StochasticPolicy
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.engine.batch import Batch
 
@@ -32,7 +32,7 @@ def tabular(tree: Tree, agent: Agent, rng: np.random.Generator, *, draws: int = 
     if isinstance(agent, RandomAgent):
         return tree.uniform()
     rows = np.zeros((tree.num_infosets, len(tree.setup.game.actions)))
-    kind = agent.memory(tree.setup) if isinstance(agent, Rememberer) else None
+    kind = agent.state_dtype(tree.setup) if isinstance(agent, RecurrentAgent) else None
     # one place more, which stays 0: nothing is remembered when a round begins
     memory = np.zeros(tree.num_infosets + 1, kind) if kind is not None and kind.itemsize else None
     before = np.where(tree.infosets.previous < 0, tree.num_infosets, tree.infosets.of[tree.infosets.previous])
@@ -53,13 +53,13 @@ def tabular(tree: Tree, agent: Agent, rng: np.random.Generator, *, draws: int = 
 def _ask(agent: Agent, batch: Batch, memory: NDArray[Any] | None, rng: np.random.Generator, draws: int) -> NDArray[np.float64]:
     """What ``agent`` would do at every table of ``batch``, ``(K, A)``; ``memory (K, ...)`` is rewritten in place."""
     index = np.arange(batch.num_tables)
-    if isinstance(agent, Predictable):
-        return agent.probabilities(Turn(batch, index, memory))
+    if isinstance(agent, StochasticPolicy):
+        return agent.probabilities(DecisionBatch(batch, index, memory))
     first: tuple[bytes, bytes] | None = None
     rows = np.zeros((batch.num_tables, batch.num_actions))
     for _ in range(draws or ASKED):
         own = None if memory is None else memory.copy()
-        actions = agent.act(Turn(batch, index, own), rng)
+        actions = agent.act(DecisionBatch(batch, index, own), rng)
         # what it keeps must never be left to chance: later choices may follow from it
         given = b"" if draws else actions.tobytes(), b"" if own is None else own.tobytes()
         if first not in (None, given):

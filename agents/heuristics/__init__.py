@@ -19,7 +19,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Chance, Turn
+from nainjaune_env.agent import Agent, DecisionBatch, Rng
 
 from ..sampling import sample
 
@@ -29,10 +29,10 @@ class RandomAgent:
 
     name = "random"
 
-    def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
+    def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """Uniform over the legal actions, shape ``(K,)``."""
-        logits = np.zeros((len(turn.index), turn.num_actions), np.float32)
-        return sample(logits, turn.legal, rng)[0]
+        logits = np.zeros((len(decisions.index), decisions.num_actions), np.float32)
+        return sample(logits, decisions.legal, rng)[0]
 
 
 @runtime_checkable

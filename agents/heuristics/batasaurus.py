@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Chance, Rememberer, Turn
+from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, Rng
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.jit import jit
 from nainjaune_env.core.spec import Setup
@@ -157,15 +157,15 @@ class RuleOfThumb:
         self.name = name
         self.which = NAMES.index(name)
 
-    def memory(self, setup: Setup) -> np.dtype[Any]:
+    def state_dtype(self, setup: Setup) -> np.dtype[Any]:
         """The value in each slot, ``(12,) uint8``; 0 = not known. Nothing where a seat always sees its cards."""
         return np.dtype((np.uint8, (SLOTS if setup.kernel_rules.memory == GLIMPSE else 0,)))  # type: ignore[attr-defined]
 
-    def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
+    def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """What the rule of thumb plays, shape ``(K,)``; no chance in it."""
-        actions = np.empty(len(turn.index), np.int64)
-        known = turn.memory if self.memory(turn.setup).itemsize else np.zeros((len(actions), SLOTS), np.uint8)
-        choose_all(self.which, turn.tables, turn.setup.kernel_rules, turn.legal, known, actions)
+        actions = np.empty(len(decisions.index), np.int64)
+        known = decisions.state if self.state_dtype(decisions.setup).itemsize else np.zeros((len(actions), SLOTS), np.uint8)
+        choose_all(self.which, decisions.tables, decisions.setup.kernel_rules, decisions.legal, known, actions)
         return actions
 
 
@@ -182,7 +182,7 @@ class Forgetful:
     """
 
     def __init__(self, agent: Agent, remembers: float) -> None:
-        if not isinstance(agent, Rememberer):
+        if not isinstance(agent, RecurrentAgent):
             raise AgentError(_NOTHING.format(agent.name))
         if not 0 <= remembers <= 1:
             raise AgentError(f"A slot is remembered with a probability from 0 to 1, not {remembers}.")
@@ -190,24 +190,24 @@ class Forgetful:
         self.remembers = remembers
         self.name = f"{agent.name}@remember={remembers:g}"
 
-    def memory(self, setup: Setup) -> np.dtype[Any]:
+    def state_dtype(self, setup: Setup) -> np.dtype[Any]:
         """That of the agent; raises :class:`AgentError` where it has none, or no seat has to remember."""
         if setup.kernel_rules.memory != GLIMPSE:  # type: ignore[attr-defined]
             raise AgentError(f"{self.name}: under these rules a seat always sees its cards, so there is nothing to forget.")
-        kind = self.agent.memory(setup)
+        kind = self.agent.state_dtype(setup)
         if not kind.itemsize:
             raise AgentError(_NOTHING.format(self.agent.name))
         return kind
 
-    def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
+    def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """What the agent plays on what it has taken in, shape ``(K,)``."""
-        forgotten = (turn.legal[:, None] == 1 << MEMORISE) & (rng.random((len(turn.index), SLOTS)) >= self.remembers)
-        observation, tables = turn.observation.copy(), turn.tables.copy()
-        turn.setup.layout.view(observation, "layout")[forgotten] = 0
-        own = tables["layout"][np.arange(len(tables)), turn.seat]
+        forgotten = (decisions.legal[:, None] == 1 << MEMORISE) & (rng.random((len(decisions.index), SLOTS)) >= self.remembers)
+        observation, tables = decisions.observation.copy(), decisions.tables.copy()
+        decisions.setup.layout.view(observation, "layout")[forgotten] = 0
+        own = tables["layout"][np.arange(len(tables)), decisions.seat]
         own[forgotten] = 0
-        tables["layout"][np.arange(len(tables)), turn.seat] = own
-        return self.agent.act(turn.seen_as(observation, tables), rng)
+        tables["layout"][np.arange(len(tables)), decisions.seat] = own
+        return self.agent.act(decisions.seen_as(observation, tables), rng)
 
 
 MODIFIERS: Mapping[str, Callable[[Agent, float], Agent]] = {"remember": Forgetful}

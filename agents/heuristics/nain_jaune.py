@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Chance, Rememberer, Turn
+from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, Rng
 from nainjaune_env.core.bits import count
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.jit import jit
@@ -352,7 +352,7 @@ class RuleOfThumb:
         self.name = name
         self.which = NAMES.index(name)
 
-    def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
+    def act(self, turn: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """What the rule of thumb plays, shape ``(K,)``; no chance in it."""
         actions = np.empty(len(turn.index), np.int64)
         choose_all(self.which, turn.tables, turn.setup.kernel_rules, turn.legal, actions)
@@ -377,20 +377,20 @@ class Inattentive:
         self.heeds = heeds
         self.name = f"{agent.name}@heed={heeds:g}"
 
-    def memory(self, setup: Setup) -> np.dtype[Any]:
+    def state_dtype(self, setup: Setup) -> np.dtype[Any]:
         """Ranks proven absent by seat, bit r-1 = rank r: ``proven`` by now, and ``heeded`` of these.
 
         Raises :class:`AgentError` where the agent remembers something itself: there is room for one memory.
         """
-        if isinstance(self.agent, Rememberer) and self.agent.memory(setup).itemsize:
+        if isinstance(self.agent, RecurrentAgent) and self.agent.state_dtype(setup).itemsize:
             raise AgentError(f"{self.name}: {self.agent.name} remembers, and @heed= is for agents that do not.")
         return np.dtype([("proven", np.int16, (MAX_SEATS,)), ("heeded", np.int16, (MAX_SEATS,))])
 
-    def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
+    def act(self, turn: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """What the agent plays on what it has taken in, shape ``(K,)``."""
         decisions, players = np.arange(len(turn.index)), turn.setup.players
         takes_in = rng.random((len(decisions), MAX_SEATS * RANKS)).reshape(-1, MAX_SEATS, RANKS) < self.heeds
-        observation, tables, memory = turn.observation.copy(), turn.tables.copy(), turn.memory
+        observation, tables, memory = turn.observation.copy(), turn.tables.copy(), turn.state
         news = tables["void"] & ~memory["proven"]
         memory["proven"] = tables["void"]
         memory["heeded"] |= news & (takes_in << np.arange(RANKS)).sum(axis=2, dtype=np.int16)

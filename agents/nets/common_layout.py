@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import RulesError
-from nainjaune_env.core.layout import Layout, Slot
+from nainjaune_env.core.layout import Feature, Layout
 from nainjaune_env.core.rules import Rules
 from nainjaune_env.core.spec import GameSpec, Setup
 
@@ -31,7 +31,7 @@ STEPS = 32
 def common_layout(game: GameSpec) -> Layout:
     """The slots of an observation at any table of ``game``."""
     counts = seat_counts(game)
-    seats = Slot(SEATS, (len(counts),), f"one-hot: seats at the table, from {counts[0]} to {counts[-1]}")
+    seats = Feature(SEATS, (len(counts),), f"one-hot: seats at the table, from {counts[0]} to {counts[-1]}")
     return Layout((*game.layout(counts[-1]).slots, seats, *rule_slots(game)))
 
 
@@ -83,31 +83,31 @@ def places(part: Layout, whole: Layout) -> NDArray[np.int64]:
     return np.concatenate(found)
 
 
-def rule_slots(game: GameSpec) -> tuple[Slot, ...]:
+def rule_slots(game: GameSpec) -> tuple[Feature, ...]:
     """Slots for the knobs of ``game`` that reach its kernel, in order of declaration.
 
     A knob that is a word has a byte for each of its choices, so that the layout's fingerprint tells when one is added or they
     change places; a number that may be None has one that says so, and one for the number.
     """
-    slots: list[Slot] = []
+    slots: list[Feature] = []
     for f in dataclasses.fields(_usual_rules(game)):
         if not reaches_play(game, f.name):
             continue
         about, name = f.metadata, f"rules.{f.name}"
         if about["kind"] == "word":
             slots += [
-                Slot(f"{name}={choice}", (1,), f"whether it is {choice!r}: {about['meaning']}") for choice in about["choices"]
+                Feature(f"{name}={choice}", (1,), f"whether it is {choice!r}: {about['meaning']}") for choice in about["choices"]
             ]
         elif about["kind"] == "flag":
-            slots.append(Slot(name, (1,), about["meaning"]))
+            slots.append(Feature(name, (1,), about["meaning"]))
         else:
             if about["optional"]:
-                slots.append(Slot(f"{name}=None", (1,), f"whether it is None: {about['meaning']}"))
+                slots.append(Feature(f"{name}=None", (1,), f"whether it is None: {about['meaning']}"))
             if about["high"] < TOP:
-                slots.append(Slot(name, (1,), about["meaning"], high=about["high"], scale=float(about["high"])))
+                slots.append(Feature(name, (1,), about["meaning"], high=about["high"], scale=float(about["high"])))
             else:
                 coded = f"exact below {2 * STEPS}, then in steps of 1/{STEPS} octave, up to {TOP}"
-                slots.append(Slot(name, (1,), f"{about['meaning']}; {coded}", high=TOP, scale=float(STEPS)))
+                slots.append(Feature(name, (1,), f"{about['meaning']}; {coded}", high=TOP, scale=float(STEPS)))
     return tuple(slots)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Chance, Turn
+from nainjaune_env.agent import DecisionBatch, Rng
 from nainjaune_env.core.errors import CheckpointError
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
@@ -40,23 +40,23 @@ class NetAgent:
         self.net = net if device is None else net.to(check_device(device))
         self.stochastic = stochastic
 
-    def memory(self, setup: Setup) -> np.dtype[Any]:
+    def state_dtype(self, setup: Setup) -> np.dtype[Any]:
         """The network's state: ``(recurrent,) float32``, nothing where it has none."""
         return np.dtype((np.float32, (self.net.recurrent,)))
 
-    def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
+    def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """A legal action for each decision, shape ``(K,)``."""
-        logits = self._logits(turn)
+        logits = self._logits(decisions)
         if self.stochastic:
-            return sample(logits, turn.legal, rng)[0]
-        return greedy(logits, turn.legal)
+            return sample(logits, decisions.legal, rng)[0]
+        return greedy(logits, decisions.legal)
 
-    def probabilities(self, turn: Turn) -> NDArray[np.float64]:
+    def probabilities(self, decisions: DecisionBatch) -> NDArray[np.float64]:
         """The policy, shape ``(K, A)``; all on the likeliest action where it does not draw."""
-        logits = self._logits(turn)
+        logits = self._logits(decisions)
         if not self.stochastic:
-            return np.eye(turn.num_actions)[greedy(logits, turn.legal)]
-        legal = np.where(turn.mask, logits.astype(np.float64), -np.inf)
+            return np.eye(decisions.num_actions)[greedy(logits, decisions.legal)]
+        legal = np.where(decisions.mask, logits.astype(np.float64), -np.inf)
         weights = np.exp(legal - legal.max(axis=1, keepdims=True))
         shares: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
         return shares
@@ -65,12 +65,12 @@ class NetAgent:
         """The network as it is now, for rollouts: near enough to it and several times as quick."""
         return QuickNet(self.net)
 
-    def _logits(self, turn: Turn) -> NDArray[np.float32]:
-        state = turn.memory if self.net.recurrent else None
+    def _logits(self, decisions: DecisionBatch) -> NDArray[np.float32]:
+        state = decisions.state if self.net.recurrent else None
         parts = []
-        for at in range(0, max(len(turn.index), 1), ROWS):  # of no decision too there is something to put together
+        for at in range(0, max(len(decisions.index), 1), ROWS):  # of no decision too there is something to put together
             piece = slice(at, at + ROWS)
-            parts.append(self.net.evaluate(turn.observation[piece], None if state is None else state[piece])[0])
+            parts.append(self.net.evaluate(decisions.observation[piece], None if state is None else state[piece])[0])
         return np.concatenate(parts)
 
 

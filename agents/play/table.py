@@ -8,14 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Seating
+from nainjaune_env.agent import Agent, SeatAssignment
 from nainjaune_env.core.errors import RulesError
 from nainjaune_env.core.spec import Setup, Stage
 from nainjaune_env.core.speech import Said, Speaker
 from nainjaune_env.engine.batch import Batch, legal_actions, loops_of
 from nainjaune_env.records.record import Record, record_of
 
-from ..seeds import For, generator
+from ..seeds import Stream, generator
 
 
 class _Before(NamedTuple):
@@ -67,8 +67,8 @@ class PersonsTable:
         """What each seat has made of this round, shape (n,)."""
         self._batch = Batch(setup, 1, seed=seed, skip_forced=False, autoreset=False)
         sits = np.array([[-1 if s == seat else s - (s > seat) for s in range(n)]])
-        chance = [generator(seed, For.PERSON, number) for number in range(n - 1)]
-        self._seating = Seating(self._batch, others, sits, lambda number, _: chance[number])
+        chance = [generator(seed, Stream.PERSON, number) for number in range(n - 1)]
+        self._seating = SeatAssignment(self._batch, others, sits, lambda number, _: chance[number])
         self._begin()
         self._before: list[_Before] = []
         """The decisions that may still be taken back, first to last."""
@@ -127,8 +127,8 @@ class PersonsTable:
     @property
     def _asked(self) -> bool:
         """Whether the seat to act is to be asked."""
-        asks = self.setup.game.kernel.asks
-        return bool(asks(self._batch.tables[0], self.setup.kernel_rules, np.int64(self._batch.legal[0])))
+        needs_decision = self.setup.game.kernel.needs_decision
+        return bool(needs_decision(self._batch.tables[0], self.setup.kernel_rules, np.int64(self._batch.legal[0])))
 
     @property
     def waits(self) -> bool:

@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Chance, Turn
+from nainjaune_env.agent import Agent, DecisionBatch, Rng
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import GameSpec, Setup
-from nainjaune_env.engine.determinize import draw_worlds, generator_states
+from nainjaune_env.engine.determinize import determinize, generator_states
 
 from .rollouts import Logits, Rollouts, Scorer, rollouts_by
 
@@ -40,7 +40,7 @@ ERRORS_PER_NAT = 0.2
 
 
 Drawer = Callable[[Setup, NDArray[Any], NDArray[np.int64], NDArray[np.uint64]], Any]
-"""What draws worlds, as ``worlds.draw_worlds`` does: an array of them, or what takes a row of booleans as an index like one."""
+"""What draws worlds, as ``worlds.determinize`` does: an array of them, or what takes a row of booleans as an index like one."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class SearchAgent:
         *,
         halving: bool = True,
         prior: Logits | None = None,
-        draw: Drawer = draw_worlds,
+        draw: Drawer = determinize,
         at_once: int = WORLDS,
     ) -> None:
         """``deals`` for each action tried on average: with ``halving`` more for the better ones, without it for all alike.
@@ -85,7 +85,7 @@ class SearchAgent:
         self._draw = draw
         self._at_once = at_once
 
-    def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
+    def act(self, turn: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """The action found best, shape ``(K,)``; nothing is searched where there is one alone to try."""
         states = generator_states(rng.random(len(turn.index)))
         tried, nats = self._promising(turn)
@@ -95,11 +95,11 @@ class SearchAgent:
             actions[choice] = self._search(turn.setup, turn.tables[choice], tried[choice], nats[choice], states[choice]).action
         return actions
 
-    def evaluate_actions(self, turn: Turn, rng: Chance) -> Values:
+    def evaluate_actions(self, turn: DecisionBatch, rng: Rng) -> Values:
         """What each action is worth, as far as it was tried."""
         return self._search(turn.setup, turn.tables, *self._promising(turn), generator_states(rng.random(len(turn.index))))
 
-    def _promising(self, turn: Turn) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _promising(self, turn: DecisionBatch) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The actions to try, as words ``(K,)``, and the prior in nats against the likeliest, ``(K, A)``, 0 where not tried."""
         if self._prior is None:
             return turn.legal, np.zeros(turn.mask.shape)

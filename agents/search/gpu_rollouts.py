@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Rememberer
+from nainjaune_env.agent import Agent, RecurrentAgent
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.cuda.batch import CudaBatch
@@ -64,7 +64,7 @@ class CudaRollouts(OnDevice):
         return kernels_of(self._setup, self._rule)
 
     def draw(self, setup: Setup, tables: NDArray[Any], owner: NDArray[np.int64], states: NDArray[np.uint64]) -> Worlds:
-        """What ``worlds.draw_worlds`` does, for ``owner (N,)`` that ascend; the worlds stay on the device.
+        """What ``worlds.determinize`` does, for ``owner (N,)`` that ascend; the worlds stay on the device.
 
         They are those of the CPU, but where a game counts in floating point: a GPU adds and multiplies in one rounding, and where
         what is drawn falls on a bound, to one part in 10^15, another deal comes.
@@ -137,7 +137,7 @@ def rollouts_there(agent: Agent, setup: Setup) -> CudaRollouts:
     Raises :class:`AgentError` where it remembers, or plays on no GPU, and :class:`~nainjaune_env.core.errors.DeviceError`
     without one.
     """
-    if isinstance(agent, Rememberer) and agent.memory(setup).itemsize:
+    if isinstance(agent, RecurrentAgent) and agent.state_dtype(setup).itemsize:
         raise AgentError(f"No search can play rounds out by {agent.name!r}, which remembers.")
     (plays,) = check_players([agent], setup)
     return NetRollouts(setup, agent) if plays == BY_NET else RuleRollouts(setup, plays)

@@ -30,7 +30,7 @@ def finish_uniform(table: Any, rules: Any) -> None:
                 moves &= moves - 1
             game.step(table, rules, lowest(moves))
         else:
-            game.force(table, rules, moves)
+            game.play_forced(table, rules, moves)
 
 
 @jit
@@ -41,7 +41,7 @@ def finish_by_rule(table: Any, rules: Any, which: Any) -> None:
         if moves & (moves - 1):
             game.step(table, rules, np.int64(rules_of_thumb.play(which, table, rules, moves)))
         else:
-            game.force(table, rules, moves)
+            game.play_forced(table, rules, moves)
 
 
 @jit
@@ -97,12 +97,12 @@ def step_on(tables: Any, rules: Any, actions: Any, playing: Any, legal: Any, obs
         game.step(table, rules, actions[k])
         while table.stage == PLAYING:
             moves = game.legal(table, rules)
-            if game.asks(table, rules, moves):
+            if game.needs_decision(table, rules, moves):
                 playing[asked], legal[asked] = playing[k], moves
                 game.encode(table, rules, table.seat, observation[asked])
                 asked += 1
                 break
-            game.force(table, rules, moves)
+            game.play_forced(table, rules, moves)
     return asked
 
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Rememberer, Turn
+from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.prng import RowStreams, streams
@@ -62,7 +62,7 @@ def rollouts_by(agent: Agent, setup: Setup) -> Rollouts:
 
     Raises :class:`AgentError` where it remembers: what a seat has come to remember on the way to a table cannot be read off it.
     """
-    if isinstance(agent, Rememberer) and agent.memory(setup).itemsize:
+    if isinstance(agent, RecurrentAgent) and agent.state_dtype(setup).itemsize:
         raise AgentError(
             f"No search can play rounds out by {agent.name!r}, which remembers: "
             "what each seat would remember by now cannot be told from the table."
@@ -174,6 +174,6 @@ class BatchedRollouts(_Tables):
         payoff = batch.reward[index, seat].astype(np.int64)
         while not batch.done[index].all():
             playing = index[~batch.done[index]]
-            batch.step(self._agent.act(Turn(batch, playing), RowStreams(self._states, playing)), playing)
+            batch.step(self._agent.act(DecisionBatch(batch, playing), RowStreams(self._states, playing)), playing)
             payoff[playing] += batch.reward[playing, seat[playing]]
         return payoff

@@ -27,7 +27,7 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 
 from ..arena.duplicate import CHUNK_TABLES, CHUNKS_AT_ONCE, check_device, chunks, play_deals, start_with
-from ..seeds import For, generator
+from ..seeds import Stream, generator
 from .intervals import Z_95
 from .ratio_estimate import Estimate
 
@@ -78,17 +78,17 @@ def rate(
     size = CHUNK_TABLES // n
     for at, count in chunks(0, deals, size * CHUNKS_AT_ONCE[device]):
         chairs = [
-            drawn_seats(len(agents), n, some, generator(seed, For.MIXED, len(agents), first))
+            drawn_seats(len(agents), n, some, generator(seed, Stream.MIXED, len(agents), first))
             for first, some in chunks(at, count, size)
         ]
         drawn = np.concatenate(chairs)
         seating = np.stack([np.roll(drawn, turn, axis=1) for turn in range(n)], axis=1)
-        rngs = [generator(seed, For.MIXED, who, at) for who in range(len(agents))]
+        rngs = [generator(seed, Stream.MIXED, who, at) for who in range(len(agents))]
         payoff, _ = play_deals(setup, agents, seating, streams(seed, count, first=at), rngs, start=start, device=device)
         found.append(rankings(payoff, seating))
         if progress is not None:
             progress(count)
-    points = fit(np.concatenate(found), len(agents), generator(seed, For.MIXED, len(agents) + 1))
+    points = fit(np.concatenate(found), len(agents), generator(seed, Stream.MIXED, len(agents) + 1))
     return Ratings([agent.name for agent in agents], points, deals)
 
 

@@ -34,7 +34,7 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 
 from ..arena.duplicate import CHUNKS_AT_ONCE, Start, check_device, chunks, play_deals, start_with
-from ..seeds import For, generator
+from ..seeds import Stream, generator
 from .intervals import Moments
 
 LOOK_EVERY = 256
@@ -200,7 +200,7 @@ def both_ways(
     alone = [play((who,) * n) for who in (0, 1)]
     hero = [[play((1 - who,) * seat + (who,) + (1 - who,) * (n - 1 - seat)) for seat in range(n)] for who in (0, 1)]
     seating = np.broadcast_to(np.array(list(numbers), np.int64), (count, len(numbers), n))
-    rngs = [generator(seed, For.VERSUS, who, at) for who in (0, 1)]
+    rngs = [generator(seed, Stream.VERSUS, who, at) for who in (0, 1)]
     payoff, _ = play_deals(setup, agents, seating, streams(seed, count, first=at), rngs, start=start, device=device)
     gains = [payoff[:, hero[who], range(n)] - payoff[:, alone[1 - who]] for who in (0, 1)]  # each (D, n)
     return np.stack([gain.mean(axis=1) for gain in gains], axis=1)

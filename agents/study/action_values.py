@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.determinize import draw_worlds
+from nainjaune_env.engine.determinize import determinize
 
 from ..search import rollouts_by
 
@@ -69,7 +69,7 @@ class Worth:
 
     def _part(self, tables: NDArray[Any], legal: NDArray[np.int64], states: NDArray[np.uint64]) -> Values:
         decisions, deals = len(tables), self.deals
-        worlds = draw_worlds(self.setup, tables, np.repeat(np.arange(decisions), deals), states)
+        worlds = determinize(self.setup, tables, np.repeat(np.arange(decisions), deals), states)
         payoff = self._rollouts.values(worlds, np.repeat(legal, deals)).reshape(decisions, deals, -1)
         mask = (legal[:, None] >> np.arange(payoff.shape[2]) & 1).astype(bool)
         mean = np.where(mask, payoff.mean(axis=1), np.nan)

@@ -48,7 +48,7 @@ from ..nets.checkpoint import Checkpoint
 from ..nets.modules import PolicyValueNet
 from ..nets.net_agent import NetAgent
 from ..sampling import sample
-from ..seeds import For, generator
+from ..seeds import Stream, generator
 from .checkpointing import checkpoint_of, load_optimizer, named, optimizer_tensors, taking_up, under
 from .config import at_least, at_most, option, settle
 from .ppo import EVAL_SEED, explained_variance
@@ -159,7 +159,7 @@ class Trainer:
     def iterate(self) -> dict[str, float]:
         """Play a round at every table and learn from it; gives the metrics."""
         began = time.perf_counter()
-        rng = generator(self.config.seed, For.TRAINING, self.iteration)
+        rng = generator(self.config.seed, Stream.TRAINING, self.iteration)
         rollout = self.play(rng)
         metrics = self.update(rollout, rng)
         self.iteration += 1

@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.utils.tensorboard import SummaryWriter
 
-from nainjaune_env.agent import Agent, Turn
+from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.errors import ConfigError, choose_one
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
@@ -48,7 +48,7 @@ from ..nets.devices import check_device
 from ..nets.modules import PolicyValueNet, masked_log_softmax
 from ..nets.net_agent import NetAgent
 from ..search import SearchAgent, rollouts_by
-from ..seeds import For, generator
+from ..seeds import Stream, generator
 from .checkpointing import begin_from, checkpoint_of, named, taking_up, under
 from .config import at_least, at_most, option, settle
 from .labels import Labels, all_labels, load_labels, save_labels
@@ -214,7 +214,7 @@ class Trainer:
 
     def label(self, number: int, expert: SearchAgent) -> Labels:
         """Play the rounds of a shard and label some of their decisions."""
-        rng = generator(self.config.seed, For.TRAINING, self.generation, 1 + number)
+        rng = generator(self.config.seed, Stream.TRAINING, self.generation, 1 + number)
         tables, earned = self.play(self.tables(), self.player(), rng)
         if len(tables) < self.config.shard:
             raise ConfigError(
@@ -225,15 +225,15 @@ class Trainer:
         batch = Batch(self.setup, len(chosen))
         batch.set_tables(np.arange(len(chosen)), tables[chosen])
         # a turn shows the search no table but as its seat may know it
-        turn = Turn(batch, np.arange(len(chosen)))
-        values = expert.evaluate_actions(turn, rng)
+        decisions = DecisionBatch(batch, np.arange(len(chosen)))
+        values = expert.evaluate_actions(decisions, rng)
         return Labels(
-            observation=turn.observation,
-            legal=turn.legal,
+            observation=decisions.observation,
+            legal=decisions.legal,
             mean=values.mean.astype(np.float32),
             error=values.error.astype(np.float32),
             earned=earned[chosen],
-            seat=turn.seat.astype(np.uint8),
+            seat=decisions.seat.astype(np.uint8),
             generation=np.full(len(chosen), self.generation, np.int32),
         )
 
@@ -250,12 +250,12 @@ class Trainer:
         actions = np.zeros(batch.num_tables, np.int64)
         while not batch.done.all():
             index = np.flatnonzero(~batch.done)
-            turn = Turn(batch, index)
-            choice = index[turn.legal & (turn.legal - 1) != 0]
+            decisions = DecisionBatch(batch, index)
+            choice = index[decisions.legal & (decisions.legal - 1) != 0]
             tables.append(batch.tables[choice])
             earned.append(netted[choice, batch.seat[choice]])
             explored = rng.random(len(index)) < self.config.explore
-            actions[index] = np.where(explored, explorer.act(turn, rng), player.act(turn, rng))
+            actions[index] = np.where(explored, explorer.act(decisions, rng), player.act(decisions, rng))
             batch.step(actions)
             netted += batch.reward
         return np.concatenate(tables), np.concatenate(earned)
@@ -278,7 +278,7 @@ class Trainer:
         arrays = (labels.observation, labels.mask, target, value, target_entropy)
         columns = [torch.from_numpy(array).to(c.device) for array in arrays]
         optimizer = torch.optim.Adam(self.net.parameters(), lr=c.learning_rate)
-        rng = generator(c.seed, For.TRAINING, self.generation, 0)
+        rng = generator(c.seed, Stream.TRAINING, self.generation, 0)
         per_epoch = -(-len(labels) // c.minibatch)
         for epoch in range(c.epochs):
             order = torch.from_numpy(rng.permutation(len(labels))).to(c.device)

@@ -36,7 +36,7 @@ from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint
 from ..nets.modules import PolicyValueNet
 from ..nets.net_agent import NetAgent
-from ..seeds import For, generator
+from ..seeds import Stream, generator
 from .checkpointing import checkpoint_of, load_optimizer, named, optimizer_tensors, taking_up, under
 from .config import at_least, at_most, option, settle
 from .run import Progress, Run, carry_out
@@ -224,7 +224,7 @@ class Trainer:
         c = self.config
         if self.past and self.iteration % c.snapshot_every == 0:
             self.snapshot()
-        rng = generator(c.seed, For.TRAINING, self.iteration)
+        rng = generator(c.seed, Stream.TRAINING, self.iteration)
         set_random_seed(int(rng.integers(2**32)))  # Python's, NumPy's and torch's global generators
         self.venv.seed(int(rng.integers(2**62)))
         self.model.ent_coef = self.scheduled(c.entropy, c.last_entropy)

@@ -34,7 +34,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from nainjaune_env.agent import Seating
+from nainjaune_env.agent import SeatAssignment
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
@@ -49,7 +49,7 @@ from ..nets.modules import BeliefHead, PolicyValueNet, ValueNet
 from ..nets.net_agent import NetAgent
 from ..nets.payoff_scale import random_spread
 from ..nets.specialised import specialised
-from ..seeds import For, generator
+from ..seeds import Stream, generator
 from .advantages import gae
 from .checkpointing import begin_from, checkpoint_of, load_optimizer, named, optimizer_tensors, taking_up, under
 from .config import at_least, at_most, option, settle
@@ -203,7 +203,7 @@ class Trainer:
         """Play a round at every table and learn from it; gives the metrics."""
         began = time.perf_counter()
         fraction = self.iteration / self.config.iterations
-        rng = generator(self.config.seed, For.TRAINING, self.iteration)
+        rng = generator(self.config.seed, Stream.TRAINING, self.iteration)
         rollout = self.collect(rng)
         metrics = self.update(rollout, rng, fraction)
         self.iteration += 1
@@ -256,15 +256,15 @@ class Trainer:
         """Of what the network's values are multiples at the tables of each part, in the game's unit."""
         return self.spreads if self.common else [float(self.net.payoff_scale)]
 
-    def seat_opponents(self, number: int = 0) -> Seating:
+    def seat_opponents(self, number: int = 0) -> SeatAssignment:
         """The opponents in their seats of a part, and the learner in the others: in all of them where there are no opponents."""
         part, opponents = self.parts[number], self.opponents[number]
         n = part.setup.players
         seats = np.full((len(part), n), 0 if opponents else LEARNER)
         table = np.arange(len(part))
         seats[table, (table + self.iteration) % n] = LEARNER
-        chance = generator(self.config.seed, For.TRAINING, self.iteration, 1 + number)
-        return Seating(part.batch, opponents, seats, lambda *_: chance)
+        chance = generator(self.config.seed, Stream.TRAINING, self.iteration, 1 + number)
+        return SeatAssignment(part.batch, opponents, seats, lambda *_: chance)
 
     def own_share(self, net: Any) -> Any:
         """``net (K, players)``, NumPy's or torch's, as learned from.

@@ -16,14 +16,14 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Seating
+from nainjaune_env.agent import SeatAssignment
 from nainjaune_env.core.prng import RowStreams
 
 from ..sampling import sample
 from .multitask import Tables
 
 LEARNER = -1
-"""In the seats of a ``Seating``: nobody of its agents, so the network itself."""
+"""In the seats of a ``SeatAssignment``: nobody of its agents, so the network itself."""
 
 
 @dataclass
@@ -87,7 +87,7 @@ class Player(Protocol):
 def play(
     part: Tables,
     player: Player,
-    others: Seating,
+    others: SeatAssignment,
     record: Record,
     *,
     chance: NDArray[np.uint64],

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from nainjaune_env.agent import Agent, Chance, Turn
+from nainjaune_env.agent import Agent, DecisionBatch, Rng
 from nainjaune_env.core.errors import MissingLibraryError
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
@@ -100,9 +100,9 @@ class ModelAgent:
         self.name = name
         self.model = model
 
-    def act(self, turn: Turn, rng: Chance) -> NDArray[np.int64]:
+    def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """A legal action for each decision, shape ``(K,)``."""
-        actions, _ = self.model.predict(turn.observation, action_masks=turn.mask, deterministic=True)
+        actions, _ = self.model.predict(decisions.observation, action_masks=decisions.mask, deterministic=True)
         return np.asarray(actions, np.int64)
 
 

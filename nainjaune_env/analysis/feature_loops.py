@@ -48,7 +48,7 @@ def survey(openings: Any, rules: Any, whole: Any, every_ply: Any, actions: Any, 
         while True:
             while table.stage == PLAYING:
                 moves = game.legal(table, rules)
-                if game.asks(table, rules, moves):
+                if game.needs_decision(table, rules, moves):
                     action = taken(actions, used, t, moves)
                     if action == NO_ACTION:
                         return t
@@ -94,7 +94,7 @@ def retrace(
             while table.stage == PLAYING:
                 seat = np.int64(table.seat)
                 moves = game.legal(table, rules)
-                asked = game.asks(table, rules, moves)
+                asked = game.needs_decision(table, rules, moves)
                 ply += 1
                 action = np.int64(actions[used, t]) if asked else np.int64(lowest(moves))
                 if asked or every_ply:

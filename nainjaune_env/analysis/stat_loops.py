@@ -42,7 +42,7 @@ def count_rounds(
         decision = 0
         while table.stage == PLAYING:
             moves = game.legal(table, rules)
-            if game.asks(table, rules, moves):
+            if game.needs_decision(table, rules, moves):
                 if decision == actions.shape[0]:
                     return t
                 action = np.int64(actions[decision, t])

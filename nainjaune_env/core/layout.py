@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
-class Slot:
+class Feature:
     """One named stretch of an observation."""
 
     name: str
@@ -46,7 +46,7 @@ class Slot:
 class Layout:
     """The slots of an observation, a ``uint8`` vector of ``size`` bytes."""
 
-    def __init__(self, slots: tuple[Slot, ...]) -> None:
+    def __init__(self, slots: tuple[Feature, ...]) -> None:
         self.slots = slots
         self._range: dict[str, slice] = {}
         at = 0
@@ -58,10 +58,10 @@ class Layout:
         self.size: int = at
         """Length of an observation in bytes."""
 
-    def __iter__(self) -> Iterator[Slot]:
+    def __iter__(self) -> Iterator[Feature]:
         return iter(self.slots)
 
-    def __getitem__(self, name: str) -> Slot:
+    def __getitem__(self, name: str) -> Feature:
         for slot in self.slots:
             if slot.name == name:
                 return slot

@@ -5,20 +5,20 @@ A game is a folder in ``nainjaune_env.games``. Its ``kernel`` module holds scala
 
 =============================================  ========================================================================
 ``start(table, rules)``                        a new match: stacks, pots, who deals first; no cards yet
-``give(table, rules, values)``                 set the start values (``GameSpec.start_values``) before the first deal
+``set_start_values(table, rules, values)``     set the start values (``GameSpec.start_values``) before the first deal
 ``deal(table, rules)``                         the next round of the match; ends at the first ply (``stage`` PLAYING)
 ``legal(table, rules) -> int64``               the legal actions of ``table.seat``, bit a = action a; never 0 in play
-``asks(table, rules, moves) -> bool``          whether ``table.seat`` is to be asked, where ``moves`` (a word) are legal:
+``needs_decision(table, rules, moves)``        whether ``table.seat`` is to be asked, where ``moves`` (a word) are legal:
                                                always where there is more than one; where not, the one can go unasked
 ``step(table, rules, action)``                 one ply; ``action`` must be legal
-``force(table, rules, moves)``                 the one ply of ``moves``, where nobody is asked, and as many of the kind after it
+``play_forced(table, rules, moves)``           the one ply of ``moves``, where nobody is asked, and as many of the kind after it
                                                as the game can make at once; it need not go further than that one
 ``payoffs(table, rules, out)``                 net result of the round so far, per seat, into ``out`` (``int32``)
 ``encode(table, rules, seat, out)``            what ``seat`` observes, into ``out`` (``uint8``); gives the bytes written
 ``redact(table, rules, seat)``                 wipe from the table all that ``seat`` may not know
 ``resample(table, rules, seat)``               undo that, in a round that is being played: fill in what was wiped, uniformly at
                                                random over all that fits; drawn from ``rng``, which the caller has set
-``resample_all(tables, rules, seat, memory)``  the same for each of ``tables``, which differ in ``rng`` alone; ``memory``
+``resample_many(tables, rules, seat, memory)``  the same for each of ``tables``, which differ in ``rng`` alone; ``memory``
                                                (``float64``) may be written over, and be of any length
 =============================================  ========================================================================
 

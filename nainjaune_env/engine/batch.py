@@ -14,7 +14,7 @@ from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError
 from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import GameSpec, Setup
-from nainjaune_env.engine.options import Mode
+from nainjaune_env.engine.options import EpisodeOptions
 from nainjaune_env.engine.threads import Threads
 
 Episode = Literal["round", "match"]
@@ -109,7 +109,7 @@ class Batch:
         self._rules = setup.kernel_rules
         self._loops = loops_of(self.game)
         self._values, carry = self._start_values(start)
-        self._mode = Mode(
+        self._mode = EpisodeOptions(
             whole_match=int(episode == "match"),
             carry=int(carry),
             skip_forced=int(skip_forced),
@@ -194,7 +194,7 @@ class Batch:
         """Wait until all that was asked for is done; on the CPU it always is."""
 
     @property
-    def mode(self) -> Mode:
+    def mode(self) -> EpisodeOptions:
         """How plies make episodes, as ``mode.Mode``."""
         return self._mode
 

@@ -14,7 +14,7 @@ MEMORY = 1 << 19
 """Numbers that a game may count in, 8 bytes each, before it draws many worlds of one table."""
 
 
-def draw_worlds(setup: Setup, tables: NDArray[Any], owner: NDArray[np.int64], states: NDArray[np.uint64]) -> NDArray[Any]:
+def determinize(setup: Setup, tables: NDArray[Any], owner: NDArray[np.int64], states: NDArray[np.uint64]) -> NDArray[Any]:
     """For each w a world of the table ``owner[w]``, shape ``(N,)``: records with what its seat to act may not know drawn anew.
 
     ``tables (K,)`` are records wiped for their seats to act, whose rounds are being played. What is hidden is uniform over all

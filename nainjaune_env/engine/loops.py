@@ -32,7 +32,7 @@ def begin(table: Any, rules: Any, mode: Any, values: Any, afresh: Any) -> None:
     if afresh or not mode.carry or table.stage == MATCH_OVER:
         game.start(table, rules)
         if values.size > 0:
-            game.give(table, rules, values)
+            game.set_start_values(table, rules, values)
     game.deal(table, rules)
 
 
@@ -62,9 +62,9 @@ def run_on(table: Any, rules: Any, mode: Any, credited: Any, deals: Any, scratch
             game.deal(table, rules)
             deals[0] += 1
         moves = game.legal(table, rules)
-        if not mode.skip_forced or game.asks(table, rules, moves):
+        if not mode.skip_forced or game.needs_decision(table, rules, moves):
             return moves
-        game.force(table, rules, moves)
+        game.play_forced(table, rules, moves)
 
 
 @inlined
@@ -237,7 +237,7 @@ def resample_tables(tables: Any, rules: Any, owner: Any, states: Any, memory: An
             states[i] = advance(states[i])
             worlds[w].rng = mix(states[i])
             w += 1
-        game.resample_all(worlds[first:w], rules, np.int64(tables[i].seat), memory)
+        game.resample_many(worlds[first:w], rules, np.int64(tables[i].seat), memory)
 
 
 @jit

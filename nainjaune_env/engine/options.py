@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 
-class Mode(NamedTuple):
+class EpisodeOptions(NamedTuple):
     """How plies make episodes; all integers, for the compiler.
 
     It stands apart from the loops, which are made anew for each game: at a call numba recognises a named tuple by its name and
@@ -18,7 +18,7 @@ class Mode(NamedTuple):
     carry: int
     """1 = the next round episode goes on with the match (pots, stacks, dealer), 0 = every round is a fresh match's first."""
     skip_forced: int
-    """1 = plies that the game need not ask for (``asks``: a single legal action) are made without asking."""
+    """1 = plies that the game need not ask for (``needs_decision``: a single legal action) are made without asking."""
     autoreset: int
     """1 = a finished table begins its next episode at once, 0 = it rests until it is reset."""
     observe: int

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import DealError, IllegalActionError, MissingLibraryError, RecordError, RulesError, choose_one
-from nainjaune_env.core.layout import Layout, Slot
+from nainjaune_env.core.layout import Feature, Layout
 from nainjaune_env.core.spec import Chance, GameSpec, Setup
 from nainjaune_env.core.validation import whole
 from nainjaune_env.engine.batch import Batch, legal_actions, loops_of
@@ -227,9 +227,9 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
         loops_of(self.spec).observe_tables(np.repeat(table, n), self.setup.kernel_rules, np.arange(n), out)
         return out.tobytes()
 
-    def asks(self) -> bool:
+    def needs_decision(self) -> bool:
         """Whether the seat to act at the batch's table is to be asked."""
-        return bool(self.spec.kernel.asks(self.batch.tables[0], self.setup.kernel_rules, self.batch.legal[0]))
+        return bool(self.spec.kernel.needs_decision(self.batch.tables[0], self.setup.kernel_rules, self.batch.legal[0]))
 
 
 class TableState(pyspiel.State):  # type: ignore[misc]
@@ -350,7 +350,7 @@ class TableState(pyspiel.State):  # type: ignore[misc]
     def _run_on(self, game: TableGame) -> None:
         """Make the plies that nobody is asked for, and take the table back from the batch."""
         batch = game.batch
-        while game.skip_forced and not batch.done[0] and not game.asks():
+        while game.skip_forced and not batch.done[0] and not game.needs_decision():
             self._ply(game, legal_actions(int(batch.legal[0]))[0])
         self._table = batch.tables.copy()
         self._legal = int(batch.legal[0])
@@ -492,7 +492,7 @@ def chance_of(game: GameSpec) -> Chance:
     return game.chance
 
 
-def _slot_text(slot: Slot, values: NDArray[Any]) -> str:
+def _slot_text(slot: Feature, values: NDArray[Any]) -> str:
     """``cards=12 9`` for few numbers, else those that are not the slot's nothing, by index: ``hand[3]=2``."""
     if slot.size == 1:
         return f"{slot.name}={int(values.reshape(-1)[0])}"

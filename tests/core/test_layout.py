@@ -7,13 +7,13 @@ import re
 import numpy as np
 import pytest
 
-from nainjaune_env.core.layout import Layout, Slot
+from nainjaune_env.core.layout import Feature, Layout
 from nainjaune_env.registry import game_names, get_game
 
 SLOTS = (
-    Slot("one", (3,), "the first"),
-    Slot("two", (2, 4), "the second", high=9, scale=2.0),
-    Slot("three", (1,), "the third", high=255, scale=32.0, zero=128),
+    Feature("one", (3,), "the first"),
+    Feature("two", (2, 4), "the second", high=9, scale=2.0),
+    Feature("three", (1,), "the third", high=255, scale=32.0, zero=128),
 )
 LAYOUT = Layout(SLOTS)
 
@@ -55,20 +55,20 @@ def test_a_name_twice_is_refused() -> None:
     "other",
     [
         (SLOTS[1], SLOTS[0], SLOTS[2]),
-        (Slot("uno", (3,), "the first"), *SLOTS[1:]),
-        (Slot("one", (4,), "the first"), *SLOTS[1:]),
-        (Slot("one", (3,), "the first", high=2), *SLOTS[1:]),
-        (Slot("one", (3,), "the first", scale=2.0), *SLOTS[1:]),
-        (Slot("one", (3,), "the first", zero=1), *SLOTS[1:]),
+        (Feature("uno", (3,), "the first"), *SLOTS[1:]),
+        (Feature("one", (4,), "the first"), *SLOTS[1:]),
+        (Feature("one", (3,), "the first", high=2), *SLOTS[1:]),
+        (Feature("one", (3,), "the first", scale=2.0), *SLOTS[1:]),
+        (Feature("one", (3,), "the first", zero=1), *SLOTS[1:]),
         SLOTS[:2],
     ],
 )
-def test_the_fingerprint_tells_codings_apart(other: tuple[Slot, ...]) -> None:
+def test_the_fingerprint_tells_codings_apart(other: tuple[Feature, ...]) -> None:
     assert Layout(other).fingerprint != LAYOUT.fingerprint
 
 
 def test_the_fingerprint_ignores_how_a_meaning_is_worded() -> None:
-    reworded = (Slot("one", (3,), "number one"), *SLOTS[1:])
+    reworded = (Feature("one", (3,), "number one"), *SLOTS[1:])
     assert Layout(reworded).fingerprint == LAYOUT.fingerprint
 
 

@@ -7,38 +7,38 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_env.agent import Turn
+from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.engine.determinize import draw_worlds, generator_states
+from nainjaune_env.engine.determinize import determinize, generator_states
 from tests.support.contract import all_setups, helper
 from tests.support.positions import small, turns
 
 
 @pytest.mark.parametrize("setup", all_setups())
 def test_worlds_are_what_the_seat_knows_with_the_rest_drawn_anew(setup: Setup) -> None:
-    for turn in turns(setup, seed=3, tables=4, steps=12):
-        worlds = turn.worlds(3, np.random.default_rng(1))
+    for decisions in turns(setup, seed=3, tables=4, steps=12):
+        worlds = decisions.determinizations(3, np.random.default_rng(1))
         assert (worlds.shape, worlds.dtype) == ((4, 3), setup.game.table)
         assert len(np.unique(worlds["rng"])) == 12
         for i in range(4):
             for world in worlds[i]:
                 rows = np.array([world])
                 setup.game.kernel.redact(rows[0], setup.kernel_rules, int(world.seat))
-                assert rows[0].tobytes() == turn.tables[i].tobytes()
-        assert helper(setup).leaks(setup, turn.tables[0], int(turn.seat[0])) == []
+                assert rows[0].tobytes() == decisions.tables[i].tobytes()
+        assert helper(setup).leaks(setup, decisions.tables[0], int(decisions.seat[0])) == []
 
 
 def test_worlds_depend_on_the_generator_and_on_nothing_else() -> None:
-    for turn in turns(small(4), seed=3, tables=4, steps=5):
-        one, two, three = (turn.worlds(5, np.random.default_rng(seed)) for seed in (1, 1, 2))
+    for decisions in turns(small(4), seed=3, tables=4, steps=5):
+        one, two, three = (decisions.determinizations(5, np.random.default_rng(seed)) for seed in (1, 1, 2))
         assert one.tobytes() == two.tobytes()
         assert one["hand"].tobytes() != three["hand"].tobytes()
         assert len(np.unique(one["hand"].reshape(20, -1), axis=0)) > 10
         # with a generator for each row, a row's worlds are its own, however many there are
-        whole = turn.worlds(5, RowStreams(streams(7, 4), np.arange(4)))
-        alone = Turn(turn._batch, np.array([2])).worlds(3, RowStreams(streams(7, 4), np.array([2])))
+        whole = decisions.determinizations(5, RowStreams(streams(7, 4), np.arange(4)))
+        alone = DecisionBatch(decisions._batch, np.array([2])).worlds(3, RowStreams(streams(7, 4), np.array([2])))
         assert alone.tobytes() == whole[2:3, :3].tobytes()
 
 
@@ -46,10 +46,10 @@ def test_the_state_of_the_generator_is_written_on() -> None:
     setup = small(4)
     tables = Batch(setup, 3, seed=2).redacted()
     states = streams(5, 3)
-    first = draw_worlds(setup, tables, np.array([0, 0, 2]), states)
+    first = determinize(setup, tables, np.array([0, 0, 2]), states)
     assert (states == streams(5, 3)).tolist() == [False, True, False]
-    more = draw_worlds(setup, tables, np.array([0, 2]), states)
-    at_once = draw_worlds(setup, tables, np.array([0, 0, 0, 2, 2]), streams(5, 3))
+    more = determinize(setup, tables, np.array([0, 2]), states)
+    at_once = determinize(setup, tables, np.array([0, 0, 0, 2, 2]), streams(5, 3))
     assert at_once.tobytes() == np.concatenate([first[:2], more[:1], first[2:], more[1:]]).tobytes()
 
 

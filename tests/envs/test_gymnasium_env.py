@@ -15,7 +15,7 @@ from gymnasium.utils.env_checker import check_env
 import nainjaune_env
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_env import Batch, make_setup
-from nainjaune_env.agent import Agent, Turn
+from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError
 from nainjaune_env.envs.gymnasium_env import SeatEnv
 from nainjaune_env.envs.registration import environment_id, register
@@ -101,7 +101,7 @@ def test_the_same_games_as_the_batch(preset: str, seat: int) -> None:
     env = SeatEnv(preset, 3, opponents=rule, seat=seat)
     hero = heuristics(env.setup.game.name)[rule]
     batch = Batch(env.setup, 1, seed=8, autoreset=False)
-    memory = nainjaune_env.agent.Seating(batch, [hero], np.zeros((1, 3), np.int64), lambda *_: np.random.default_rng(0))
+    memory = nainjaune_env.agent.SeatAssignment(batch, [hero], np.zeros((1, 3), np.int64), lambda *_: np.random.default_rng(0))
     seen, info = env.reset(seed=8)
     payoff, total, over = batch.reward[0].astype(np.int64), 0.0, False
     while not batch.done[0]:
@@ -195,9 +195,9 @@ class Cheat:
     def __init__(self) -> None:
         self.seen: list[bytes] = []
 
-    def act(self, turn: Turn, rng: Any) -> Any:
-        self.seen.append(turn.tables.tobytes())
-        return np.array([int(word).bit_length() - 1 for word in turn.legal])
+    def act(self, decisions: DecisionBatch, rng: Any) -> Any:
+        self.seen.append(decisions.tables.tobytes())
+        return np.array([int(word).bit_length() - 1 for word in decisions.legal])
 
 
 def test_opponents_see_redacted_tables_and_may_be_any_agent() -> None:

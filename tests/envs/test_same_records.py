@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 import nainjaune_env
 from nainjaune_env import Batch, make_setup
-from nainjaune_env.agent import Turn
+from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.engine.batch import legal_actions
 from nainjaune_env.envs import open_spiel
 from nainjaune_env.envs.gymnasium_env import SeatEnv
@@ -43,8 +43,10 @@ class Looker:
 
     name = "looker"
 
-    def act(self, turn: Turn, rng: Any) -> NDArray[np.int64]:
-        return np.array([choose(seen, legal_actions(int(word))) for seen, word in zip(turn.observation, turn.legal, strict=True)])
+    def act(self, decisions: DecisionBatch, rng: Any) -> NDArray[np.int64]:
+        return np.array(
+            [choose(seen, legal_actions(int(word))) for seen, word in zip(decisions.observation, decisions.legal, strict=True)]
+        )
 
 
 def setup_of(settings: Settings) -> Any:

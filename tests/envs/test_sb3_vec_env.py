@@ -19,7 +19,7 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, VecCheckNan, VecMonitor
 
 from nainjaune_agents.heuristics import heuristics
-from nainjaune_env.agent import Seating
+from nainjaune_env.agent import SeatAssignment
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, MissingLibraryError, RulesError
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.envs._shared.learner_tables import Pool
@@ -212,7 +212,7 @@ class Replay:
         self.seat = seat
         players = venv.setup.players
         agent = heuristics(venv.setup.game.name)[rule]
-        self._seating = Seating(self.batch, [agent], np.zeros((1, players), np.int64), lambda *_: np.random.default_rng(0))
+        self._seating = SeatAssignment(self.batch, [agent], np.zeros((1, players), np.int64), lambda *_: np.random.default_rng(0))
         self.gained = self.batch.reward[0].astype(np.int64)
         self.play_on()
 

@@ -86,7 +86,7 @@ def test_a_seat_is_asked_wherever_it_has_a_choice(setup: Setup) -> None:
     for seed in range(3):
         batch = single(setup, seed=seed)
         while batch.legal[0]:
-            asked = setup.game.kernel.asks(batch.tables[0], setup.kernel_rules, batch.legal[0])
+            asked = setup.game.kernel.needs_decision(batch.tables[0], setup.kernel_rules, batch.legal[0])
             assert asked or len(legal_actions(int(batch.legal[0]))) == 1
             asking = Batch(setup, 1, autoreset=False)
             asking.set_tables(0, batch.tables[0])
@@ -105,7 +105,7 @@ def test_the_mask_is_the_legal_word(setup: Setup, skip_forced: bool) -> None:
         assert (batch.legal != 0).all()
         if skip_forced:
             kernel, rules = setup.game.kernel, setup.kernel_rules
-            assert all(kernel.asks(batch.tables[i], rules, batch.legal[i]) for i in range(16))
+            assert all(kernel.needs_decision(batch.tables[i], rules, batch.legal[i]) for i in range(16))
         assert np.array_equal(batch.seat, batch.tables["seat"])
         batch.step(batch.sample(draws))
 
@@ -237,7 +237,7 @@ def assert_skipping_changes_nothing(setup: Setup, seed: int, choice: str, episod
     plies = single(setup, seed=seed, episode=episode)
 
     def forced(total: Any) -> Any:
-        while plies.legal[0] and not setup.game.kernel.asks(plies.tables[0], setup.kernel_rules, plies.legal[0]):
+        while plies.legal[0] and not setup.game.kernel.needs_decision(plies.tables[0], setup.kernel_rules, plies.legal[0]):
             plies.step(legal_actions(int(plies.legal[0])))
             total = total + plies.reward[0]
         return total
@@ -353,7 +353,7 @@ def test_given_start_values_hold_for_every_new_match(setup: Setup) -> None:
         expected["rng"] = before
         kernel.start(expected[0], rules)
         if flat.size:
-            kernel.give(expected[0], rules, flat)
+            kernel.set_start_values(expected[0], rules, flat)
         kernel.deal(expected[0], rules)
         assert batch.tables.tobytes() == expected.tobytes()
         finish(batch, random.Random(15))

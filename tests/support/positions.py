@@ -10,48 +10,48 @@ import torch
 from numpy.typing import NDArray
 
 from nainjaune_agents.nets.modules import PolicyValueNet
-from nainjaune_env.agent import Agent, Memories, Turn
+from nainjaune_env.agent import Agent, DecisionBatch, RecurrentStates
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
 
 
-def turns(setup: Setup, seed: int, *, tables: int = 8, steps: int = 25, **options: Any) -> Iterator[Turn]:
+def turns(setup: Setup, seed: int, *, tables: int = 8, steps: int = 25, **options: Any) -> Iterator[DecisionBatch]:
     """What every table asks at every step of random play, rounds without end."""
     batch, draws = Batch(setup, tables, seed=seed, **options), streams(seed, tables, stream=9)
     for _ in range(steps):
-        yield Turn(batch, np.arange(tables))
+        yield DecisionBatch(batch, np.arange(tables))
         batch.step(batch.sample(draws))
 
 
 def asked(
     setup: Setup, agents: Sequence[Agent], seed: int, *, tables: int = 8, steps: int = 25, **options: Any
-) -> Iterator[list[Turn]]:
+) -> Iterator[list[DecisionBatch]]:
     """The same for agents that may remember: a turn for each of them at every step, with what it left in its last ones.
 
     Each is asked at every table, as if it sat in all seats; where the play goes is not up to any of them.
     """
     batch, draws = Batch(setup, tables, seed=seed, **options), streams(seed, tables, stream=9)
-    memories = Memories(batch, agents)
+    memories = RecurrentStates(batch, agents)
     for _ in range(steps):
-        asking = [memories.turn(number, np.arange(tables)) for number in range(len(agents))]
+        asking = [memories.decision_batch(number, np.arange(tables)) for number in range(len(agents))]
         yield asking
-        for number, turn in enumerate(asking):
-            memories.keep(number, turn)
+        for number, decisions in enumerate(asking):
+            memories.keep(number, decisions)
         batch.step(batch.sample(draws))
         memories.stepped()
 
 
-def with_memory_of(turn: Turn, batch: Batch, which: Sequence[int] | None = None) -> Turn:
-    """The decisions at the tables ``which`` (none: all) of another ``batch``, with a copy of what is remembered in ``turn``."""
+def with_memory_of(decisions: DecisionBatch, batch: Batch, which: Sequence[int] | None = None) -> DecisionBatch:
+    """The decisions at the tables ``which`` (none: all) of another ``batch``, with a copy of the recurrent state in ``decisions``."""
     index = np.arange(batch.num_tables) if which is None else np.array(which)
-    return Turn(batch, index, None if turn._memory is None else turn.memory[index].copy())
+    return DecisionBatch(batch, index, None if decisions._state is None else decisions.state[index].copy())
 
 
-def is_legal(turn: Turn, actions: NDArray[np.int64]) -> bool:
+def is_legal(decisions: DecisionBatch, actions: NDArray[np.int64]) -> bool:
     """Whether every one of ``actions (K,)`` may be played."""
-    return bool((turn.legal >> actions & 1).all())
+    return bool((decisions.legal >> actions & 1).all())
 
 
 def small(players: int = 3, **knobs: Any) -> Setup:

@@ -62,7 +62,7 @@ def resampled(setup: Setup, rows: NDArray[Any], memory: int) -> NDArray[Any]:
     """What the seats to act may not know drawn anew, with so much memory to count in."""
     rows["rng"] = streams(5, len(rows))
     for i in range(len(rows)):
-        setup.game.kernel.resample_all(rows[i : i + 1], setup.kernel_rules, int(rows[i].seat), np.zeros(memory))
+        setup.game.kernel.resample_many(rows[i : i + 1], setup.kernel_rules, int(rows[i].seat), np.zeros(memory))
     return rows
 
 

@@ -17,10 +17,10 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import _SAVED, Batch, loops_of
 from nainjaune_env.engine.cuda.device import OnDevice, is_numbas
-from nainjaune_env.engine.options import Mode
+from nainjaune_env.engine.options import EpisodeOptions
 
 
-def kernels_of(setup: Setup, mode: Mode) -> ModuleType:
+def kernels_of(setup: Setup, mode: EpisodeOptions) -> ModuleType:
     """The kernels of ``nainjaune_env.engine.cuda.kernels`` for one setup and mode."""
     about = repr((setup.kernel_rules, mode))  # named tuples of integers: the same text in every process
     return instantiate(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Seating, find_agent
+from nainjaune_env.agent import Agent, SeatAssignment, find_agent
 from nainjaune_env.core.errors import AgentError, IllegalActionError, RulesError
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
@@ -103,7 +103,7 @@ class LearnerTables:
         self.redealt: NDArray[np.bool_] = np.zeros(num_tables, np.bool_)
         """Whether the learner had nothing to decide in the episode that the last reset dealt, so that a later one runs, shape
         ``(B,)``: such a one is not the one that begins with the seed."""
-        self._seating = Seating(self.batch, seated(opponents, setup), np.full((num_tables, n), -1), self._chance)
+        self._seating = SeatAssignment(self.batch, seated(opponents, setup), np.full((num_tables, n), -1), self._chance)
         self.histories = Histories(self.batch, episode) if histories else None
 
     def _chance(self, _: int, index: NDArray[np.int64]) -> RowStreams:

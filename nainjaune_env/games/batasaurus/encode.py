@@ -12,7 +12,7 @@ import numpy as np
 
 from nainjaune_env.core.bits import write_flags
 from nainjaune_env.core.jit import inlined, jit
-from nainjaune_env.core.layout import Layout, Slot
+from nainjaune_env.core.layout import Feature, Layout
 from nainjaune_env.games.batasaurus.state import MAX_SEATS, SEAT_BITS, SLOTS
 
 ONE = np.int64(1)
@@ -25,23 +25,23 @@ def layout(players: int) -> Layout:
     """The slots with ``players`` seats. They are the same for shortened sets (B1.2)."""
     return Layout(
         (
-            Slot(
+            Feature(
                 "layout",
                 (SLOTS, SLOTS),
                 "by slot, one-hot: the value 1.. of my card there, as far as I see it now (B4); nothing where I do not",
                 private=True,
             ),
-            Slot("slots", (SLOTS,), "which of my slots hold a card", private=True),
-            Slot("held", (players, SLOTS), "values that each seat has not shown yet, relative"),
-            Slot("shown", (players, SLOTS), "one-hot: the last card that each seat has shown in this trick, relative"),
-            Slot("phase", (3,), "one-hot: memorising, a trick, a battle"),
-            Slot("at_turn", (players,), "one-hot: who is to act, relative"),
-            Slot("leader", (players,), "one-hot: who leads this trick, relative"),
-            Slot("battling", (players,), "who commits in the battle that is on, relative"),
-            Slot("committed", (players,), "who has a card face down in it, relative"),
-            Slot("cards", (players,), "cards in slots, relative", high=SLOTS, scale=6.0),
-            Slot("pile", (players,), "cards won so far, relative", high=MAX_SEATS * SLOTS, scale=12.0),
-            Slot("at_stake", (1,), "cards in this trick", high=MAX_SEATS * SLOTS, scale=8.0),
+            Feature("slots", (SLOTS,), "which of my slots hold a card", private=True),
+            Feature("held", (players, SLOTS), "values that each seat has not shown yet, relative"),
+            Feature("shown", (players, SLOTS), "one-hot: the last card that each seat has shown in this trick, relative"),
+            Feature("phase", (3,), "one-hot: memorising, a trick, a battle"),
+            Feature("at_turn", (players,), "one-hot: who is to act, relative"),
+            Feature("leader", (players,), "one-hot: who leads this trick, relative"),
+            Feature("battling", (players,), "who commits in the battle that is on, relative"),
+            Feature("committed", (players,), "who has a card face down in it, relative"),
+            Feature("cards", (players,), "cards in slots, relative", high=SLOTS, scale=6.0),
+            Feature("pile", (players,), "cards won so far, relative", high=MAX_SEATS * SLOTS, scale=12.0),
+            Feature("at_stake", (1,), "cards in this trick", high=MAX_SEATS * SLOTS, scale=8.0),
         )
     )
 

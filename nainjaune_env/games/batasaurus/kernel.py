@@ -21,7 +21,18 @@ from nainjaune_env.games.batasaurus.encode import BATTLE, MEMORISING, TRICK, enc
 from nainjaune_env.games.batasaurus.state import MAX_SEATS, SEAT_BITS, SLOTS, UNKNOWN
 
 __all__ = [
-    "asks", "deal", "encode", "force", "give", "legal", "payoffs", "redact", "resample", "resample_all", "start", "step",
+    "deal",
+    "encode",
+    "legal",
+    "needs_decision",
+    "payoffs",
+    "play_forced",
+    "redact",
+    "resample",
+    "resample_many",
+    "set_start_values",
+    "start",
+    "step",
 ]  # fmt: skip
 
 ONE = np.int64(1)
@@ -42,7 +53,7 @@ def start(table: Any, rules: Any) -> None:
 
 
 @jit
-def give(table: Any, rules: Any, values: Any) -> None:
+def set_start_values(table: Any, rules: Any, values: Any) -> None:
     """Nothing can be given: ``GameSpec.start_values`` is empty."""
 
 
@@ -100,7 +111,7 @@ def legal(table: Any, rules: Any) -> Any:
 
 
 @inlined
-def asks(table: Any, rules: Any, moves: Any) -> Any:
+def needs_decision(table: Any, rules: Any, moves: Any) -> Any:
     """Whether the seat to act is to be asked: it has a choice, or something to see that it will not see again (B4.2)."""
     return moves & (moves - 1) != 0 or table.phase == MEMORISING
 
@@ -123,7 +134,7 @@ def step(table: Any, rules: Any, action: Any) -> None:
 
 
 @inlined
-def force(table: Any, rules: Any, moves: Any) -> None:
+def play_forced(table: Any, rules: Any, moves: Any) -> None:
     """The one ply that is legal, ``moves``."""
     step(table, rules, lowest(moves))
 
@@ -270,7 +281,7 @@ def resample(table: Any, rules: Any, seat: Any) -> None:
 
 
 @jit
-def resample_all(tables: Any, rules: Any, seat: Any, memory: Any) -> None:
+def resample_many(tables: Any, rules: Any, seat: Any, memory: Any) -> None:
     """``resample`` for each of ``tables``; there is nothing to count first."""
     for i in range(tables.size):
         resample(tables[i], rules, seat)

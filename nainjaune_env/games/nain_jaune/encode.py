@@ -12,7 +12,7 @@ import numpy as np
 
 from nainjaune_env.core.bits import SPREAD, write_flags, write_word
 from nainjaune_env.core.jit import inlined, jit
-from nainjaune_env.core.layout import Layout, Slot
+from nainjaune_env.core.layout import Feature, Layout
 from nainjaune_env.games.nain_jaune.state import POTS, SEAT_BITS
 
 ONE = np.int64(1)
@@ -27,22 +27,22 @@ def layout(players: int) -> Layout:
     """The slots with ``players`` seats."""
     return Layout(
         (
-            Slot("hand", (RANKS,), "plain cards I hold, by rank", high=4, scale=2.0, private=True),
-            Slot("hand_pots", (POTS,), "pot cards I hold", private=True),
-            Slot("played", (RANKS,), "plain cards played by anyone this round, by rank", high=4, scale=2.0),
-            Slot("played_pots", (POTS,), "pot cards played by anyone this round"),
-            Slot("required", (RANKS + 1,), "one-hot: 0 I or another have the lead, else the required rank"),
-            Slot("last", (players,), "one-hot: who played last (before the first card: who leads), relative"),
-            Slot("at_turn", (players,), "one-hot: who is to act, relative"),
-            Slot("cards", (players,), "cards in hand, relative", high=22, scale=8.0),
-            Slot("voids", (players - 1, RANKS), "ranks proven absent (N6), of every other seat, relative"),
-            Slot("turn_taken", (players,), "whether the seat has ended a turn this round (N2.9), relative"),
-            Slot("fresh", (1,), "whether the seat to act held all its dealt cards when its turn began"),
-            Slot("pots", (POTS,), CHIPS, high=255, scale=32.0),
-            Slot("stacks", (players,), f"stacks, relative seats; {SIGNED}", high=255, scale=32.0, zero=128),
-            Slot("dealer", (players,), "one-hot: who dealt, relative"),
-            Slot("rounds", (1,), "rounds dealt in this match", high=255, scale=8.0),
-            Slot(
+            Feature("hand", (RANKS,), "plain cards I hold, by rank", high=4, scale=2.0, private=True),
+            Feature("hand_pots", (POTS,), "pot cards I hold", private=True),
+            Feature("played", (RANKS,), "plain cards played by anyone this round, by rank", high=4, scale=2.0),
+            Feature("played_pots", (POTS,), "pot cards played by anyone this round"),
+            Feature("required", (RANKS + 1,), "one-hot: 0 I or another have the lead, else the required rank"),
+            Feature("last", (players,), "one-hot: who played last (before the first card: who leads), relative"),
+            Feature("at_turn", (players,), "one-hot: who is to act, relative"),
+            Feature("cards", (players,), "cards in hand, relative", high=22, scale=8.0),
+            Feature("voids", (players - 1, RANKS), "ranks proven absent (N6), of every other seat, relative"),
+            Feature("turn_taken", (players,), "whether the seat has ended a turn this round (N2.9), relative"),
+            Feature("fresh", (1,), "whether the seat to act held all its dealt cards when its turn began"),
+            Feature("pots", (POTS,), CHIPS, high=255, scale=32.0),
+            Feature("stacks", (players,), f"stacks, relative seats; {SIGNED}", high=255, scale=32.0, zero=128),
+            Feature("dealer", (players,), "one-hot: who dealt, relative"),
+            Feature("rounds", (1,), "rounds dealt in this match", high=255, scale=8.0),
+            Feature(
                 "rounds_left",
                 (1,),
                 "rounds that `max_rounds` still allows after this one; 0 without a limit",

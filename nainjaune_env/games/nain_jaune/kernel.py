@@ -18,13 +18,24 @@ import numpy as np
 from nainjaune_env.core.bits import lowest
 from nainjaune_env.core.jit import inlined, jit
 from nainjaune_env.core.prng import below
-from nainjaune_env.games.nain_jaune.belief.deals import resample_all
+from nainjaune_env.games.nain_jaune.belief.deals import resample_many
 from nainjaune_env.games.nain_jaune.belief.resample import resample
 from nainjaune_env.games.nain_jaune.encode import PLANE, encode, pot_cards_in
 from nainjaune_env.games.nain_jaune.state import MAX_SEATS, NOBODY, POT_LIMIT, POTS, SEAT_BITS
 
 __all__ = [
-    "asks", "deal", "encode", "force", "give", "legal", "payoffs", "redact", "resample", "resample_all", "start", "step",
+    "deal",
+    "encode",
+    "legal",
+    "needs_decision",
+    "payoffs",
+    "play_forced",
+    "redact",
+    "resample",
+    "resample_many",
+    "set_start_values",
+    "start",
+    "step",
 ]  # fmt: skip
 
 ONE = np.int64(1)
@@ -66,7 +77,7 @@ def start(table: Any, rules: Any) -> None:
 
 
 @jit
-def give(table: Any, rules: Any, values: Any) -> None:
+def set_start_values(table: Any, rules: Any, values: Any) -> None:
     """Set the pots, before antes, that the match starts with."""
     for pot in range(POTS):
         table.pot[pot] = values[pot]
@@ -134,13 +145,13 @@ def legal(table: Any, rules: Any) -> Any:
 
 
 @inlined
-def asks(table: Any, rules: Any, moves: Any) -> Any:
+def needs_decision(table: Any, rules: Any, moves: Any) -> Any:
     """Whether the seat to act is to be asked, where ``moves`` are legal: it has more than one."""
     return moves & (moves - 1) != 0
 
 
 @inlined
-def force(table: Any, rules: Any, moves: Any) -> None:
+def play_forced(table: Any, rules: Any, moves: Any) -> None:
     """The one ply that is legal, ``moves``; of a pass, those of all seats after it that can only pass as well."""
     if moves >> PASS & 1:
         pass_turn(table, rules, True)

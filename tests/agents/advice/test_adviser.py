@@ -39,7 +39,7 @@ def bits(advice: Advice) -> bytes:
 
 def positions(setup: Setup, seed: int, tables: int = 5) -> NDArray[Any]:
     """Tables in the middle of rounds, all of them known."""
-    return [turn._batch.tables[turn.index].copy() for turn in turns(setup, seed, tables=tables, steps=4)][-1]
+    return [decisions._batch.tables[decisions.index].copy() for decisions in turns(setup, seed, tables=tables, steps=4)][-1]
 
 
 @both
@@ -81,14 +81,16 @@ def test_it_is_worth_what_a_search_finds() -> None:
     advice = adviser(DJECO).advise(tables, np.random.default_rng(1), deals=1500, every=True)
     batch = Batch(DJECO, len(tables))
     batch.set_tables(np.arange(len(tables)), tables)
-    turn = next(turns(DJECO, 1, tables=len(tables), steps=1))
-    turn._batch.set_tables(turn.index, tables)
-    found = SearchAgent("flat", rollouts_by(agent, DJECO), 1500, halving=False).evaluate_actions(turn, np.random.default_rng(2))
+    decisions = next(turns(DJECO, 1, tables=len(tables), steps=1))
+    decisions._batch.set_tables(decisions.index, tables)
+    found = SearchAgent("flat", rollouts_by(agent, DJECO), 1500, halving=False).evaluate_actions(
+        decisions, np.random.default_rng(2)
+    )
     earned = (tables["stack"] - tables["before"])[np.arange(len(tables)), tables["seat"]]
     apart = advice.mean[:, :, 0] + earned[:, None] - found.mean
     noise = np.hypot(advice.error[:, :, 0], found.error)
-    assert np.isnan(apart).tolist() == (~turn.mask).tolist()
-    z = apart[turn.mask] / noise[turn.mask]
+    assert np.isnan(apart).tolist() == (~decisions.mask).tolist()
+    z = apart[decisions.mask] / noise[decisions.mask]
     assert len(z) > 8
     assert np.abs(z).max() < 4
     assert (advice.best == np.nanargmax(advice.mean[:, :, 0], axis=1)).all()
@@ -142,9 +144,9 @@ def test_what_is_clearly_worse_gets_no_more_worlds() -> None:
 
 def test_only_what_is_asked_about_is_tried() -> None:
     tables = positions(DJECO, 12)
-    turn = next(turns(DJECO, 1, tables=len(tables), steps=1))
-    turn._batch.set_tables(turn.index, tables)
-    words = np.array([1 << legal_actions(int(word))[-1] for word in turn.legal])
+    decisions = next(turns(DJECO, 1, tables=len(tables), steps=1))
+    decisions._batch.set_tables(decisions.index, tables)
+    words = np.array([1 << legal_actions(int(word))[-1] for word in decisions.legal])
     advice = adviser(DJECO).advise(tables, np.random.default_rng(1), deals=30, tried=words)
     assert ((advice.deals > 0) == (words[:, None] >> np.arange(24) & 1)).all()
     assert (1 << advice.best).tolist() == words.tolist()

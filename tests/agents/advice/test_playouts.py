@@ -17,14 +17,14 @@ from nainjaune_agents.advice import Playouts, columns_of
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import rollouts_by
-from nainjaune_env.agent import Agent, Turn
+from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.analysis.stat_hook import columns
 from nainjaune_env.analysis.stats import measures_of
 from nainjaune_env.core.errors import AgentError, RulesError
 from nainjaune_env.core.prng import RowStreams
 from nainjaune_env.core.spec import Setup, Stage
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.engine.determinize import draw_worlds
+from nainjaune_env.engine.determinize import determinize
 from nainjaune_env.registry import make_setup
 from tests.support.positions import small, stirred, turns
 from tests.support.source import ROOT
@@ -43,10 +43,10 @@ def worlds_of(setup: Setup, seed: int, *, tables: int = 4, each: int = 3) -> tup
     """Worlds of positions in the middle of rounds, and an action in each."""
     rng = random.Random(seed)
     rows, actions = [], []
-    for turn in turns(setup, seed, tables=tables, steps=6):
-        worlds = draw_worlds(setup, turn.tables, np.repeat(np.arange(tables), each), np.arange(tables, dtype=np.uint64))
+    for decisions in turns(setup, seed, tables=tables, steps=6):
+        worlds = determinize(setup, decisions.tables, np.repeat(np.arange(tables), each), np.arange(tables, dtype=np.uint64))
         rows.append(worlds)
-        actions += [rng.choice(np.flatnonzero(turn.mask[k // each]).tolist()) for k in range(tables * each)]
+        actions += [rng.choice(np.flatnonzero(decisions.mask[k // each]).tolist()) for k in range(tables * each)]
     return np.concatenate(rows), np.array(actions)
 
 
@@ -60,11 +60,11 @@ def by_hand(setup: Setup, world: Any, action: int, agents: list[Agent]) -> list[
     game.kernel.payoffs(row, rules, before)
     while row.stage == Stage.PLAYING:
         moves = int(game.kernel.legal(row, rules))
-        if action < 0 and not game.kernel.asks(row, rules, np.int64(moves)):
+        if action < 0 and not game.kernel.needs_decision(row, rules, np.int64(moves)):
             action = moves.bit_length() - 1
         elif action < 0:
             batch.set_tables(0, row)
-            action = int(agents[int(row.seat)].act(Turn(batch, np.array([0])), RowStreams(states, np.array([0])))[0])
+            action = int(agents[int(row.seat)].act(DecisionBatch(batch, np.array([0])), RowStreams(states, np.array([0])))[0])
         was = np.array([row])[0]
         game.kernel.step(row, rules, np.int64(action))
         measures.ply(was, row, rules, np.int64(moves), np.int64(action), tallies)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Turn
+from nainjaune_env.agent import DecisionBatch
 
 
 class First:
@@ -18,19 +18,19 @@ class First:
         self.asked = 0
         self.hands: set[tuple[int, int]] = set()
 
-    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
-        self.asked += len(turn.index)
-        self.hands |= {(int(row.seat), int(row.hand[row.seat])) for row in turn.tables}
-        word: NDArray[np.int64] = turn.legal & -turn.legal
+    def act(self, decisions: DecisionBatch, rng: np.random.Generator) -> NDArray[np.int64]:
+        self.asked += len(decisions.index)
+        self.hands |= {(int(row.seat), int(row.hand[row.seat])) for row in decisions.tables}
+        word: NDArray[np.int64] = decisions.legal & -decisions.legal
         return np.round(np.log2(word.astype(np.float64))).astype(np.int64)
 
 
 class Last(First):
     """The highest-numbered one."""
 
-    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
-        self.asked += len(turn.index)
-        return np.array([int(word).bit_length() - 1 for word in turn.legal], np.int64)
+    def act(self, decisions: DecisionBatch, rng: np.random.Generator) -> NDArray[np.int64]:
+        self.asked += len(decisions.index)
+        return np.array([int(word).bit_length() - 1 for word in decisions.legal], np.int64)
 
 
 class Chance(First):
@@ -40,10 +40,10 @@ class Chance(First):
         super().__init__(name)
         self.drawn: list[float] = []
 
-    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
-        numbers = rng.random(len(turn.index))
+    def act(self, decisions: DecisionBatch, rng: np.random.Generator) -> NDArray[np.int64]:
+        numbers = rng.random(len(decisions.index))
         self.drawn.append(float(numbers[0]))
-        choices = [[a for a in range(63) if int(word) >> a & 1] for word in turn.legal]
+        choices = [[a for a in range(63) if int(word) >> a & 1] for word in decisions.legal]
         return np.array([c[int(x * len(c))] for c, x in zip(choices, numbers, strict=True)], np.int64)
 
 
@@ -55,5 +55,5 @@ class Answers:
     def __init__(self, answer: Any) -> None:
         self.answer = answer
 
-    def act(self, turn: Turn, rng: np.random.Generator) -> Any:
-        return self.answer(turn) if callable(self.answer) else self.answer
+    def act(self, decisions: DecisionBatch, rng: np.random.Generator) -> Any:
+        return self.answer(decisions) if callable(self.answer) else self.answer

@@ -12,7 +12,7 @@ import pytest
 from nainjaune_agents.arena import duplicate
 from nainjaune_agents.arena.behaviour import Figure
 from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_env.agent import Turn
+from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.analysis.stat_hook import SHARE, columns
 from nainjaune_env.analysis.stats import tally
 from nainjaune_env.core.spec import Setup
@@ -28,15 +28,15 @@ class First:
     def __init__(self, name: str = "first") -> None:
         self.name = name
 
-    def act(self, turn: Turn, rng: Any) -> Any:
-        return np.array([(int(word) & -int(word)).bit_length() - 1 for word in turn.legal], np.int64)
+    def act(self, decisions: DecisionBatch, rng: Any) -> Any:
+        return np.array([(int(word) & -int(word)).bit_length() - 1 for word in decisions.legal], np.int64)
 
 
 class Last(First):
     """The highest-numbered one."""
 
-    def act(self, turn: Turn, rng: Any) -> Any:
-        return np.array([int(word).bit_length() - 1 for word in turn.legal], np.int64)
+    def act(self, decisions: DecisionBatch, rng: Any) -> Any:
+        return np.array([int(word).bit_length() - 1 for word in decisions.legal], np.int64)
 
 
 def figures(edge: Any) -> dict[tuple[str, str], Figure]:

@@ -109,10 +109,10 @@ def test_each_deal_is_the_same_in_every_rotation() -> None:
     batches: list[Any] = []
 
     class Spy(First):
-        def act(self, turn: Any, rng: Any) -> Any:
+        def act(self, decisions: Any, rng: Any) -> Any:
             if not batches:
-                batches.append(turn._batch.tables.copy())
-            return super().act(turn, rng)
+                batches.append(decisions._batch.tables.copy())
+            return super().act(decisions, rng)
 
     Duplicate(setup, [Spy(), First("b")], seed=7).edge(0, 1, 6)
     tables = batches[0].reshape(6, 5)
@@ -164,9 +164,9 @@ def test_pots_that_the_deals_begin_with() -> None:
     seen: list[Any] = []
 
     class Spy(First):
-        def act(self, turn: Any, rng: Any) -> Any:
-            seen.append(turn.tables["pot"].copy())
-            return super().act(turn, rng)
+        def act(self, decisions: Any, rng: Any) -> Any:
+            seen.append(decisions.tables["pot"].copy())
+            return super().act(decisions, rng)
 
     Duplicate(setup, [Spy(), First("b")], seed=1, pots=[10, 0, 0, 0, 40]).edge(0, 1, 2)
     assert seen[0][0].tolist() == [10 + 3, 6, 9, 12, 40 + 15]

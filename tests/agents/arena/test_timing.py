@@ -10,18 +10,18 @@ import pytest
 from nainjaune_agents.arena import timing
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.arena.timing import Timed
-from nainjaune_env.agent import Memories
+from nainjaune_env.agent import RecurrentStates
 from nainjaune_env.engine.batch import Batch
 from tests.agents.arena.scripted import Chance, First
 from tests.support.positions import small
 
 
 class Remembers(First):
-    def memory(self, setup: Any) -> Any:
+    def state_dtype(self, setup: Any) -> Any:
         return np.dtype(np.int64)
 
     def act(self, turn: Any, rng: Any) -> Any:
-        turn.memory[...] += 1
+        turn.state[...] += 1
         return super().act(turn, rng)
 
 
@@ -52,7 +52,7 @@ def test_it_plays_as_the_agent_does(kind: type[First]) -> None:
 def test_it_remembers_what_the_agent_remembers() -> None:
     batch = Batch(small(), 2, autoreset=False)
     timed = Timed(Remembers())
-    turn = Memories(batch, [timed]).turn(0, np.arange(2))
+    turn = RecurrentStates(batch, [timed]).decision_batch(0, np.arange(2))
     timed.act(turn, np.random.default_rng(0))
-    assert turn.memory.tolist() == [1, 1]
-    assert Memories(batch, [Timed(First())]).turn(0, np.arange(2))._memory is None
+    assert turn.state.tolist() == [1, 1]
+    assert RecurrentStates(batch, [Timed(First())]).turn(0, np.arange(2))._memory is None

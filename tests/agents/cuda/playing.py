@@ -21,7 +21,7 @@ from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import SearchAgent, rollouts_by
 from nainjaune_agents.stats import ratings, sequential
 from nainjaune_agents.stats.sequential import SequentialTest, versus
-from nainjaune_env.agent import Turn
+from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
@@ -63,7 +63,7 @@ def search(setup: Setup, device: str) -> dict[str, Any]:
     batch, draws = Batch(setup, 5, seed=2), streams(3, 5)
     for _ in range(6):
         batch.step(batch.sample(draws))
-    turn, found = Turn(batch, np.arange(5)), {}
+    decisions, found = DecisionBatch(batch, np.arange(5)), {}
     for name in ("random", "longest", "cheapest"):
         if name not in heuristics(setup.game.name):
             continue
@@ -78,7 +78,7 @@ def search(setup: Setup, device: str) -> dict[str, Any]:
             rollouts = rollouts_by(agent, setup)
         for halving in (False, True):
             expert = SearchAgent("expert", rollouts, 3, halving=halving, **options)
-            values = expert.evaluate_actions(turn, np.random.default_rng(5))
+            values = expert.evaluate_actions(decisions, np.random.default_rng(5))
             found[f"{name}, halving {halving}"] = [
                 np.nan_to_num(values.mean).tolist(),
                 values.count.tolist(),

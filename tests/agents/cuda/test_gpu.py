@@ -15,7 +15,7 @@ from nainjaune_agents.loading import load_agent
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.engine.determinize import draw_worlds
+from nainjaune_env.engine.determinize import determinize
 from nainjaune_env.registry import make_setup
 from tests.engine.cuda.test_gpu import why_not
 
@@ -72,7 +72,7 @@ def test_20000_worlds_are_those_of_the_cpu(preset: str) -> None:
     rollouts = rollouts_there(heuristics(setup.game.name)["random"], setup)
     here, there = streams(2, 2000), streams(2, 2000)
     worlds = rollouts.draw(setup, tables, owner, there)
-    assert rollouts.fetch(worlds.rows).tobytes() == draw_worlds(setup, tables, owner, here).tobytes()
+    assert rollouts.fetch(worlds.rows).tobytes() == determinize(setup, tables, owner, here).tobytes()
     assert np.array_equal(here, there)
 
 

@@ -14,7 +14,7 @@ from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.exact import exact_agents, solver
 from nainjaune_agents.exact.batasaurus import ExactAgent, Solution, patterns, solve, solved
 from nainjaune_agents.heuristics import RandomAgent
-from nainjaune_env.agent import Predictable, Turn
+from nainjaune_env.agent import DecisionBatch, StochasticPolicy
 from nainjaune_env.core.errors import AgentError, RulesError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch
@@ -93,14 +93,14 @@ def positions(dinosaurs: int, plies: int, tables: int = 200) -> Batch:
 @pytest.mark.parametrize("plies", [0, 1, 2, 3, 4, 6, 9])
 def test_the_agent_plays_what_its_probabilities_say(plies: int) -> None:
     batch = positions(5, plies)
-    turn = Turn(batch, np.arange(batch.num_tables))
+    decisions = DecisionBatch(batch, np.arange(batch.num_tables))
     agent = ExactAgent()
-    assert isinstance(agent, Predictable)
-    probabilities = agent.probabilities(turn)
-    assert probabilities.shape == turn.mask.shape
-    assert probabilities.sum(axis=1) == pytest.approx(np.ones(len(turn.index)))
-    assert (probabilities[~turn.mask] == 0).all()
-    actions = agent.act(turn, np.random.default_rng(0))
+    assert isinstance(agent, StochasticPolicy)
+    probabilities = agent.probabilities(decisions)
+    assert probabilities.shape == decisions.mask.shape
+    assert probabilities.sum(axis=1) == pytest.approx(np.ones(len(decisions.index)))
+    assert (probabilities[~decisions.mask] == 0).all()
+    actions = agent.act(decisions, np.random.default_rng(0))
     assert (probabilities[np.arange(len(actions)), actions] > 0).all()
 
 
@@ -111,10 +111,10 @@ def test_commits_are_drawn_in_proportion() -> None:
     batch.set_tables(np.arange(batch.num_tables), batch.tables[0])
     for _ in range(2):
         batch.step(np.full(batch.num_tables, 2))
-    turn = Turn(batch, np.arange(batch.num_tables))
-    expected = ExactAgent().probabilities(turn)[0]
+    decisions = DecisionBatch(batch, np.arange(batch.num_tables))
+    expected = ExactAgent().probabilities(decisions)[0]
     assert (expected > 0).sum() > 1
-    drawn = np.bincount(ExactAgent().act(turn, np.random.default_rng(3)), minlength=len(expected)) / batch.num_tables
+    drawn = np.bincount(ExactAgent().act(decisions, np.random.default_rng(3)), minlength=len(expected)) / batch.num_tables
     assert drawn == pytest.approx(expected, abs=0.02)
 
 
@@ -131,7 +131,7 @@ def test_it_never_loses_on_average() -> None:
 def test_it_refuses_other_tables(knobs: dict[str, object]) -> None:
     batch = Batch(make_setup("batasaurus", **knobs), 1)  # type: ignore[arg-type]
     with pytest.raises(AgentError, match="plays with 2 players and memory = perfect, not with"):
-        ExactAgent().act(Turn(batch, np.arange(1)), np.random.default_rng(0))
+        ExactAgent().act(DecisionBatch(batch, np.arange(1)), np.random.default_rng(0))
 
 
 def test_a_solution_is_made_once() -> None:

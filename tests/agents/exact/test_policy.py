@@ -15,7 +15,7 @@ from nainjaune_agents.exact.policy import tabular
 from nainjaune_agents.exact.response import exploitability, values
 from nainjaune_agents.exact.tree import Openings, Tree, build_tree, collect_openings
 from nainjaune_agents.heuristics import RandomAgent
-from nainjaune_env.agent import Agent, Turn
+from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
@@ -35,12 +35,12 @@ class Counter:
 
     name = "counter"
 
-    def memory(self, setup: Setup) -> np.dtype[Any]:
+    def state_dtype(self, setup: Setup) -> np.dtype[Any]:
         return np.dtype((np.int16, (1,)))
 
-    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
-        turn.memory[:, 0] += 1
-        return np.array([self.card(int(word), int(k)) for word, k in zip(turn.legal, turn.memory[:, 0], strict=True)])
+    def act(self, decisions: DecisionBatch, rng: np.random.Generator) -> NDArray[np.int64]:
+        decisions.state[:, 0] += 1
+        return np.array([self.card(int(word), int(k)) for word, k in zip(decisions.legal, decisions.state[:, 0], strict=True)])
 
     def card(self, word: int, k: int) -> int:
         cards = [a for a in range(63) if word >> a & 1]
@@ -50,16 +50,16 @@ class Counter:
 class LikelyCounter(Counter):
     """The same, asked for probabilities."""
 
-    def probabilities(self, turn: Turn) -> NDArray[np.float64]:
-        return np.eye(turn.num_actions)[self.act(turn, RNG)]
+    def probabilities(self, decisions: DecisionBatch) -> NDArray[np.float64]:
+        return np.eye(decisions.num_actions)[self.act(decisions, RNG)]
 
 
 def test_random_is_uniform(tree: Tree) -> None:
     assert (tabular(tree, RandomAgent(), RNG) == tree.uniform()).all()
 
 
-def lowest(turn: Turn) -> NDArray[np.int64]:
-    return np.bitwise_count((turn.legal & -turn.legal) - 1).astype(np.int64)
+def lowest(decisions: DecisionBatch) -> NDArray[np.int64]:
+    return np.bitwise_count((decisions.legal & -decisions.legal) - 1).astype(np.int64)
 
 
 @pytest.mark.parametrize(("agent", "at"), [(Answers(lowest), 0), (Last("last"), -1)])
@@ -86,19 +86,19 @@ class Recaller:
 
     name = "recaller"
 
-    def memory(self, setup: Setup) -> np.dtype[Any]:
+    def state_dtype(self, setup: Setup) -> np.dtype[Any]:
         return np.dtype((np.int16, (12,)))
 
-    def probabilities(self, turn: Turn) -> NDArray[np.float64]:
-        layout = turn.tables["layout"][np.arange(len(turn.index)), turn.seat]
-        turn.memory[...] = np.where(layout > 0, layout, turn.memory)
-        likes = np.ones(turn.mask.shape)
-        likes[:, :12] += turn.memory.astype(float) ** 2
-        weights = np.where(turn.mask, likes, 0)
+    def probabilities(self, decisions: DecisionBatch) -> NDArray[np.float64]:
+        layout = decisions.tables["layout"][np.arange(len(decisions.index)), decisions.seat]
+        decisions.state[...] = np.where(layout > 0, layout, decisions.state)
+        likes = np.ones(decisions.mask.shape)
+        likes[:, :12] += decisions.state.astype(float) ** 2
+        weights = np.where(decisions.mask, likes, 0)
         return weights / weights.sum(axis=1, keepdims=True)
 
-    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
-        below = self.probabilities(turn).cumsum(axis=1) <= rng.random((len(turn.index), 1))
+    def act(self, decisions: DecisionBatch, rng: np.random.Generator) -> NDArray[np.int64]:
+        below = self.probabilities(decisions).cumsum(axis=1) <= rng.random((len(decisions.index), 1))
         return below.sum(axis=1)
 
 
@@ -145,10 +145,10 @@ def test_memory_is_never_left_to_chance(tree: Tree) -> None:
 class Dreamer(Counter):
     """Its memory alone is left to chance, and decides later."""
 
-    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
-        first = turn.memory[:, 0] == 0
-        actions = super().act(turn, rng)
-        turn.memory[first, 0] += rng.integers(2, size=first.sum(), dtype=np.int16)
+    def act(self, decisions: DecisionBatch, rng: np.random.Generator) -> NDArray[np.int64]:
+        first = decisions.state[:, 0] == 0
+        actions = super().act(decisions, rng)
+        decisions.state[first, 0] += rng.integers(2, size=first.sum(), dtype=np.int16)
         return actions
 
 
@@ -159,7 +159,7 @@ def test_a_memory_that_is_left_to_chance_is_refused(tree: Tree) -> None:
 
 def test_illegal_actions_are_refused(tree: Tree) -> None:
     with pytest.raises(AgentError, match="A policy holds probabilities"):
-        tabular(tree, Answers(lambda turn: np.full(len(turn.index), 11)), RNG)
+        tabular(tree, Answers(lambda decisions: np.full(len(decisions.index), 11)), RNG)
 
 
 def test_pieces_make_the_same_policy(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.heuristics import RandomAgent, heuristics
-from nainjaune_env.agent import Agent, Turn
+from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.engine.batch import Batch, legal_actions
 from nainjaune_env.registry import game_names, get_game
 from tests.support.contract import all_setups
@@ -20,11 +20,11 @@ def test_always_legal(setup: Any) -> None:
     rng, players = np.random.default_rng(0), list(heuristics(setup.game.name).values())
     for options in ({}, {"skip_forced": False}, {"start": "carried"}):
         for turns_of in asked(setup, players, seed=1, tables=16, steps=30, **options):
-            for agent, turn in zip(players, turns_of, strict=True):
-                actions = agent.act(turn, rng)
-                assert actions.shape == turn.index.shape
+            for agent, decisions in zip(players, turns_of, strict=True):
+                actions = agent.act(decisions, rng)
+                assert actions.shape == decisions.index.shape
                 assert actions.dtype == np.int64
-                assert is_legal(turn, actions)
+                assert is_legal(decisions, actions)
 
 
 @pytest.mark.parametrize("game", game_names())
@@ -46,7 +46,7 @@ def test_random_is_uniform() -> None:
     for i in range(8):
         legal = legal_actions(int(batch.legal[i]))
         draws = 20_000
-        actions = RandomAgent().act(Turn(batch, np.full(draws, i)), rng)
+        actions = RandomAgent().act(DecisionBatch(batch, np.full(draws, i)), rng)
         counts = np.bincount(actions, minlength=batch.num_actions)
         assert counts.sum() == counts[legal].sum() == draws
         freedom = len(legal) - 1

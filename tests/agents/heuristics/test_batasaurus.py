@@ -17,7 +17,7 @@ from nainjaune_agents.heuristics import heuristics, modifiers
 from nainjaune_agents.heuristics.batasaurus import NAMES, Forgetful, choose, infer, play
 from nainjaune_agents.nets.modules import PolicyValueNet
 from nainjaune_agents.nets.net_agent import NetAgent
-from nainjaune_env.agent import Agent, Memories, Turn
+from nainjaune_env.agent import Agent, DecisionBatch, RecurrentStates
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, legal_actions
@@ -52,7 +52,7 @@ class Sitting:
         self.batch = Batch(self.setup, 1, skip_forced=False, autoreset=False)
         self.batch.set_tables(0, setup_table(self.setup, given, leader=leader))
         self.agents = [heuristics(GAME)[name] for name in NAMES] if agents is None else agents
-        self.memories = Memories(self.batch, self.agents)
+        self.memories = RecurrentStates(self.batch, self.agents)
         while self.table.phase == MEMORISING:
             assert set(self.actions().values()) == {MEMORISE}
             self.move(MEMORISE)
@@ -73,9 +73,9 @@ class Sitting:
     def actions(self) -> dict[str, int]:
         found = {}
         for number, agent in enumerate(self.agents):
-            turn = self.memories.turn(number, np.arange(1))
-            found[agent.name] = int(agent.act(turn, np.random.default_rng(0))[0])
-            self.memories.keep(number, turn)
+            decisions = self.memories.decision_batch(number, np.arange(1))
+            found[agent.name] = int(agent.act(decisions, np.random.default_rng(0))[0])
+            self.memories.keep(number, decisions)
         return found
 
     def values(self) -> dict[str, int]:
@@ -87,7 +87,7 @@ def with_known(sitting: Sitting, name: str, known: list[int]) -> int:
     """The slot that a rule of thumb plays when it remembers so much: a value a slot, 0 for none."""
     memory = np.zeros((1, 12), np.uint8)
     memory[0, : len(known)] = known
-    return int(heuristics(GAME)[name].act(Turn(sitting.batch, np.arange(1), memory), np.random.default_rng(0))[0])
+    return int(heuristics(GAME)[name].act(DecisionBatch(sitting.batch, np.arange(1), memory), np.random.default_rng(0))[0])
 
 
 both = pytest.mark.parametrize("memory", ["glimpse", "perfect"])
@@ -188,7 +188,7 @@ def test_what_is_shown_helps_to_tell() -> None:
     sitting = Sitting(2, "0:6 1:4")
     assert with_known(sitting, "cheapest", known) == 1
     memory = np.array([[*known, *[0] * 6]], np.uint8)
-    heuristics(GAME)["highest"].act(Turn(sitting.batch, np.arange(1), memory), np.random.default_rng(0))
+    heuristics(GAME)["highest"].act(DecisionBatch(sitting.batch, np.arange(1), memory), np.random.default_rng(0))
     assert memory[0, :6].tolist() == [3, 1, 0, 2, 5, 4]
 
 
@@ -242,19 +242,19 @@ def test_each_plays_by_its_definition(players: int, knobs: dict[str, Any], remem
     always = setup.rules.memory == "perfect"  # type: ignore[attr-defined]
     rng, checked, gaps = np.random.default_rng(1), 0, 0
     for turns_of in asked(setup, agents, seed=3, tables=10, steps=40):
-        for agent, turn in zip(agents, turns_of, strict=True):
-            looking = turn.legal == 1 << MEMORISE
-            rows = turn._batch.tables
-            before = None if always else turn.memory.copy()
-            actions = agent.act(turn, rng)
+        for agent, decisions in zip(agents, turns_of, strict=True):
+            looking = decisions.legal == 1 << MEMORISE
+            rows = decisions._batch.tables
+            before = None if always else decisions.state.copy()
+            actions = agent.act(decisions, rng)
             for i, row in enumerate(rows):
                 mine = row.layout[row.seat] if before is None or looking[i] else before[i]
-                known = {slot: int(mine[slot]) for slot in legal_actions(int(turn.legal[i])) if slot < 12 and mine[slot]}
-                assert actions[i] == defined(agent.name, setup, row, int(turn.legal[i]), known)
+                known = {slot: int(mine[slot]) for slot in legal_actions(int(decisions.legal[i])) if slot < 12 and mine[slot]}
+                assert actions[i] == defined(agent.name, setup, row, int(decisions.legal[i]), known)
                 checked += not looking[i]
-                gaps += 0 < len(known) < int(turn.legal[i]).bit_count() and not looking[i]
+                gaps += 0 < len(known) < int(decisions.legal[i]).bit_count() and not looking[i]
             if not always:  # some of what they have just seen is forgotten
-                turn.memory[looking[:, None] & (rng.random((10, 12)) >= remembers)] = 0
+                decisions.state[looking[:, None] & (rng.random((10, 12)) >= remembers)] = 0
     assert checked > 500
     assert (gaps > 50) == (remembers < 1 and not always)
 
@@ -270,12 +270,12 @@ def test_every_rule_of_thumb_is_there_by_name() -> None:
 def test_searches_can_call_it_on_one_table(name: str) -> None:
     setup = SPEC.setup(None, 3, memory="perfect")
     agent = heuristics(GAME)[name]
-    for (turn,) in asked(setup, [agent], seed=6, tables=4, steps=8):
-        actions = agent.act(turn, np.random.default_rng(0))
+    for (decisions,) in asked(setup, [agent], seed=6, tables=4, steps=8):
+        actions = agent.act(decisions, np.random.default_rng(0))
         for i in range(4):
-            known = turn.tables[i].layout[turn.seat[i]].copy()
-            assert choose(NAMES.index(name), turn.tables[i], setup.kernel_rules, turn.legal[i], known) == actions[i]
-            assert play(NAMES.index(name), turn.tables[i], setup.kernel_rules, turn.legal[i]) == actions[i]
+            known = decisions.tables[i].layout[decisions.seat[i]].copy()
+            assert choose(NAMES.index(name), decisions.tables[i], setup.kernel_rules, decisions.legal[i], known) == actions[i]
+            assert play(NAMES.index(name), decisions.tables[i], setup.kernel_rules, decisions.legal[i]) == actions[i]
 
 
 @pytest.mark.parametrize("players", [2, 4])
@@ -304,22 +304,22 @@ class Seer:
         """Where it looked: the values in the observation, and those in the tables."""
         self.later = 0
 
-    def memory(self, setup: Setup) -> np.dtype[Any]:
+    def state_dtype(self, setup: Setup) -> np.dtype[Any]:
         return np.dtype(np.int64)
 
-    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
-        shown = turn.setup.layout.view(turn.observation, "layout") @ np.arange(1, 13)
-        for k in range(len(turn.index)):
-            if turn.legal[k] == 1 << MEMORISE:
-                self.seen.append((shown[k].tolist(), turn.tables[k].layout[turn.seat[k]].tolist()))
-                truth = turn._batch.tables[turn.index[k]].layout[turn.seat[k]]
+    def act(self, decisions: DecisionBatch, rng: np.random.Generator) -> NDArray[np.int64]:
+        shown = decisions.setup.layout.view(decisions.observation, "layout") @ np.arange(1, 13)
+        for k in range(len(decisions.index)):
+            if decisions.legal[k] == 1 << MEMORISE:
+                self.seen.append((shown[k].tolist(), decisions.tables[k].layout[decisions.seat[k]].tolist()))
+                truth = decisions._batch.tables[decisions.index[k]].layout[decisions.seat[k]]
                 assert all(value in (0, true) for value, true in zip(shown[k], truth, strict=True))
             else:
                 self.later += 1
-                assert turn.observation[k].tobytes() == turn._batch.observation[turn.index[k]].tobytes()
-                assert turn.tables[k].tobytes() == turn._batch.redacted(turn.index[k : k + 1])[0].tobytes()
-            turn.memory[k] += 1
-        return np.array([legal_actions(int(word))[0] for word in turn.legal], np.int64)
+                assert decisions.observation[k].tobytes() == decisions._batch.observation[decisions.index[k]].tobytes()
+                assert decisions.tables[k].tobytes() == decisions._batch.redacted(decisions.index[k : k + 1])[0].tobytes()
+            decisions.state[k] += 1
+        return np.array([legal_actions(int(word))[0] for word in decisions.legal], np.int64)
 
 
 def played_by(agent: Agent, players: int = 2, tables: int = 50, **knobs: Any) -> NDArray[np.int64]:
@@ -363,23 +363,23 @@ def test_what_is_forgotten_is_neither_observed_nor_in_the_tables() -> None:
 def test_nothing_but_its_own_view_is_touched() -> None:
     batch = Batch(SPEC.setup(), 20, seed=5)
     agent = Forgetful(heuristics(GAME)["highest"], 0.0)
-    memories = Memories(batch, [agent])
-    turn = memories.turn(0, np.arange(20))
-    before, seen, tables = batch.save(), turn.observation.copy(), turn.tables.copy()
-    agent.act(turn, np.random.default_rng(0))
+    memories = RecurrentStates(batch, [agent])
+    decisions = memories.decision_batch(0, np.arange(20))
+    before, seen, tables = batch.save(), decisions.observation.copy(), decisions.tables.copy()
+    agent.act(decisions, np.random.default_rng(0))
     assert all(np.array_equal(array, batch.save()[name]) for name, array in before.items())
-    assert np.array_equal(turn.observation, seen)
-    assert turn.tables.tobytes() == tables.tobytes()
-    assert not turn.memory.any()
+    assert np.array_equal(decisions.observation, seen)
+    assert decisions.tables.tobytes() == tables.tobytes()
+    assert not decisions.state.any()
 
 
 def test_its_chance_is_the_generators() -> None:
     def memory(seed: int) -> list[list[int]]:
         batch = Batch(SPEC.setup(), 20, seed=5)
         agent = Forgetful(heuristics(GAME)["highest"], 0.5)
-        turn = Memories(batch, [agent]).turn(0, np.arange(20))
-        agent.act(turn, np.random.default_rng(seed))
-        kept: list[list[int]] = turn.memory.tolist()
+        decisions = RecurrentStates(batch, [agent]).decision_batch(0, np.arange(20))
+        agent.act(decisions, np.random.default_rng(seed))
+        kept: list[list[int]] = decisions.state.tolist()
         return kept
 
     assert memory(1) == memory(1) != memory(2)
@@ -396,13 +396,13 @@ def test_a_net_forgets_too() -> None:
     assert played_by(Forgetful(agent, 1.0)).tolist() == played_by(agent).tolist()
     blind = Forgetful(agent, 0.0)
     batch = Batch(setup, 20, seed=5)
-    turn = Memories(batch, [blind]).turn(0, np.arange(20))
-    blind.act(turn, np.random.default_rng(0))
-    without = turn.observation.copy()
+    decisions = RecurrentStates(batch, [blind]).decision_batch(0, np.arange(20))
+    blind.act(decisions, np.random.default_rng(0))
+    without = decisions.observation.copy()
     setup.layout.view(without, "layout")[:] = 0
     state = np.zeros((20, 6), np.float32)
     agent.net.evaluate(without, state)
-    assert turn.memory == pytest.approx(state, abs=1e-6)
+    assert decisions.state == pytest.approx(state, abs=1e-6)
 
 
 def test_its_name_says_how_much_it_remembers() -> None:
@@ -415,7 +415,7 @@ def test_who_remembers_nothing_cannot_forget() -> None:
         Forgetful(heuristics(GAME)["random"], 0.5)
     setup = SPEC.setup()
     with pytest.raises(AgentError, match=r"The agent 'net' remembers nothing, so there is nothing it could forget\."):
-        Memories(Batch(setup, 1), [Forgetful(net_agent(setup, 0), 0.5)])
+        RecurrentStates(Batch(setup, 1), [Forgetful(net_agent(setup, 0), 0.5)])
 
 
 def test_where_all_is_seen_there_is_nothing_to_forget() -> None:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from nainjaune_agents.heuristics import heuristics, modifiers
 from nainjaune_agents.heuristics.nain_jaune import NAMES, Inattentive, choose
 from nainjaune_agents.loading import load_agent
-from nainjaune_env.agent import Memories, Turn
+from nainjaune_env.agent import DecisionBatch, RecurrentStates
 from nainjaune_env.core.cards import DECK, RANKS, cards_in
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
@@ -222,7 +222,7 @@ def led(hand: str, *, preset: str = "classic", pots: list[int] | None = None, **
     hands = [mine] + [rest[i * len(mine) : (i + 1) * len(mine)] for i in range(n - 1)]
     batch = Batch(setup, 1, skip_forced=False, autoreset=False)
     batch.set_tables(0, setup_table(setup, hands, dealer=n - 1, pots=pots))
-    turn = Turn(batch, np.arange(1))
+    turn = DecisionBatch(batch, np.arange(1))
     return {
         name: setup.game.actions[int(agent.act(turn, np.random.default_rng(0))[0])]
         for name, agent in heuristics(GAME).items()
@@ -270,7 +270,7 @@ def leads(hand: str, moves: str = "", *, preset: str = "classic", dealt: int, **
     assert SPEC.outlook is not None
     batch.set_tables(0, SPEC.outlook.read(setup, {"hand": hand, "moves": moves}))
     assert batch.tables[0].need == 0
-    turn = Turn(batch, np.arange(1))
+    turn = DecisionBatch(batch, np.arange(1))
     return {name: setup.game.actions[int(heuristics(GAME)[name].act(turn, np.random.default_rng(0))[0])] for name in NAMES}
 
 
@@ -348,9 +348,9 @@ class Listener:
     def __init__(self) -> None:
         self.told: list[list[set[tuple[int, int]]]] = []
         """A list a call, of a set a decision: (distance, rank)."""
-        self.turns: list[Turn] = []
+        self.turns: list[DecisionBatch] = []
 
-    def act(self, turn: Turn, rng: np.random.Generator) -> NDArray[np.int64]:
+    def act(self, turn: DecisionBatch, rng: np.random.Generator) -> NDArray[np.int64]:
         seen = turn.setup.layout.view(turn.observation, "voids")
         told = []
         for k in range(len(turn.index)):
@@ -362,7 +362,7 @@ class Listener:
         return np.array([legal_actions(int(word))[0] for word in turn.legal], np.int64)
 
 
-def absent(turn: Turn, table: Any) -> set[tuple[int, int]]:
+def absent(turn: DecisionBatch, table: Any) -> set[tuple[int, int]]:
     """What a table says is proven of the others, as (distance from the seat to act, rank)."""
     n, seat = turn.setup.players, int(table.seat)
     return {(k, rank) for k in range(1, n) for rank in range(1, 14) if int(table.void[(seat + k) % n]) >> rank - 1 & 1}
@@ -435,4 +435,4 @@ def test_what_cannot_be_heeded_is_refused() -> None:
         load_agent("tally@heed=1.5", setup)
     twice = load_agent("tally@heed=0.5@heed=0.5", setup)
     with pytest.raises(AgentError, match=r"tally@heed=0\.5 remembers, and @heed= is for agents that do not"):
-        Memories(Batch(setup, 1), [twice])
+        RecurrentStates(Batch(setup, 1), [twice])

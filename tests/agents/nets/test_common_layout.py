@@ -21,7 +21,7 @@ from nainjaune_agents.nets.common_layout import (
     seat_counts,
 )
 from nainjaune_env.core.errors import RulesError
-from nainjaune_env.core.layout import Layout, Slot
+from nainjaune_env.core.layout import Feature, Layout
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.engine.batch import Batch
@@ -177,15 +177,15 @@ def _with(game: GameSpec, sheet: Any) -> GameSpec:
     ids=str,
 )
 def test_a_slot_that_means_another_thing_is_no_part(other: dict[str, Any]) -> None:
-    slot = Slot("a", (3,), "")
+    slot = Feature("a", (3,), "")
     part, whole = Layout((slot,)), Layout((dataclasses.replace(slot, **other),))
     with pytest.raises(ValueError, match=r"slot 'a' is .* no part of it"):
         places(part, whole)
 
 
 def test_places_take_the_first_of_a_longer_axis() -> None:
-    part = Layout((Slot("b", (1, 2), ""), Slot("a", (2,), "")))
-    whole = Layout((Slot("a", (3,), ""), Slot("b", (2, 3), ""), Slot("c", (1,), "")))
+    part = Layout((Feature("b", (1, 2), ""), Feature("a", (2,), "")))
+    whole = Layout((Feature("a", (3,), ""), Feature("b", (2, 3), ""), Feature("c", (1,), "")))
     assert places(part, whole).tolist() == [3, 4, 0, 1]
 
 

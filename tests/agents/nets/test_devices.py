@@ -12,7 +12,7 @@ from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_agents.nets.devices import check_device
 from nainjaune_agents.nets.net_agent import NetAgent
-from nainjaune_env.agent import Turn
+from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.errors import DeviceError
 from nainjaune_env.engine.batch import Batch
 from tests.agents.nets.test_checkpoint import fresh_net, make
@@ -50,6 +50,8 @@ def test_on_a_gpu_it_plays_what_it_plays_on_the_cpu(recurrent: int) -> None:
     assert (here.net.device.type, there.net.device.type) == ("cpu", "cuda")
     batch = Batch(setup, 500, seed=1)
     memories = [np.zeros((500, recurrent), np.float32) for _ in range(2)]
-    told = [agent._logits(Turn(batch, np.arange(500), memory)) for agent, memory in zip((here, there), memories, strict=True)]
+    told = [
+        agent._logits(DecisionBatch(batch, np.arange(500), memory)) for agent, memory in zip((here, there), memories, strict=True)
+    ]
     assert np.abs(told[0] - told[1]).max() < 1e-3 * told[0].std()
     assert np.abs(memories[0] - memories[1]).max(initial=0) < 1e-3

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from nainjaune_agents.nets.modules import PolicyValueNet, masked_log_softmax
-from nainjaune_env.core.layout import Layout, Slot
+from nainjaune_env.core.layout import Feature, Layout
 from nainjaune_env.engine.batch import Batch
 from tests.support.positions import small, stirred
 
@@ -29,7 +29,7 @@ def test_shapes(hidden: tuple[int, ...]) -> None:
 
 def test_bytes_are_scaled_slot_by_slot() -> None:
     """A single layer of ones and zeros shows what goes in: (byte - zero) / scale."""
-    layout = Layout((Slot("a", (2,), "", high=255, scale=4.0, zero=128), Slot("b", (1,), "", high=9, scale=0.5)))
+    layout = Layout((Feature("a", (2,), "", high=255, scale=4.0, zero=128), Feature("b", (1,), "", high=9, scale=0.5)))
     one = PolicyValueNet(layout, 3, [], torch.Generator().manual_seed(0))
     with torch.no_grad():
         one.policy.weight.copy_(torch.eye(3))

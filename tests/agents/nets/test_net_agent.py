@@ -7,7 +7,7 @@ import pytest
 
 from nainjaune_agents.nets import net_agent
 from nainjaune_agents.nets.net_agent import NetAgent
-from nainjaune_env.agent import Turn
+from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.engine.batch import Batch
 from tests.agents.nets.test_checkpoint import fresh_net
 from tests.support.positions import small, stirred
@@ -16,15 +16,15 @@ from tests.support.positions import small, stirred
 @pytest.mark.parametrize("stochastic", [False, True])
 def test_no_decision_is_no_action(stochastic: bool) -> None:
     agent = NetAgent("net", fresh_net(small()), stochastic=stochastic)
-    turn = Turn(Batch(small(), 3, seed=1), np.zeros(0, np.int64))
-    assert agent.act(turn, np.random.default_rng(0)).shape == (0,)
-    assert agent.probabilities(turn).shape == (0, turn.num_actions)
+    decisions = DecisionBatch(Batch(small(), 3, seed=1), np.zeros(0, np.int64))
+    assert agent.act(decisions, np.random.default_rng(0)).shape == (0,)
+    assert agent.probabilities(decisions).shape == (0, decisions.num_actions)
 
 
 def test_many_decisions_go_through_in_parts_and_come_out_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
     agent = NetAgent("net", stirred(fresh_net(small())))
-    turn = Turn(Batch(small(), 40, seed=1), np.arange(40))
-    whole = agent.act(turn, np.random.default_rng(0))
+    decisions = DecisionBatch(Batch(small(), 40, seed=1), np.arange(40))
+    whole = agent.act(decisions, np.random.default_rng(0))
     monkeypatch.setattr(net_agent, "ROWS", 7)
-    assert np.array_equal(agent.act(turn, np.random.default_rng(0)), whole)
+    assert np.array_equal(agent.act(decisions, np.random.default_rng(0)), whole)
     assert len(np.unique(whole)) > 1

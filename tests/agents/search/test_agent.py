@@ -17,7 +17,7 @@ from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.search import SearchAgent, rollouts_by, searching
 from nainjaune_agents.search.agent import Sums, better_half, schedule
 from nainjaune_agents.search.rollouts import compiled_for
-from nainjaune_env.agent import Agent, Turn
+from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
@@ -57,32 +57,32 @@ class Known:
 def test_what_is_hidden_moves_no_search(setup: Setup) -> None:
     """The same deal but for what the seat cannot know, the same generator: the same values to the last bit."""
     mixer, players = random.Random(1), searchers(setup)
-    for step, turn in enumerate(turns(setup, seed=7, tables=4, steps=5)):
-        seen = turn._batch
+    for step, decisions in enumerate(turns(setup, seed=7, tables=4, steps=5)):
+        seen = decisions._batch
         other = Batch(setup, 4)
         other.set_tables(
             np.arange(4), np.array([helper(setup).reshuffle(setup, row, int(row.seat), mixer) for row in seen.tables])
         )
-        again = Turn(other, np.arange(4))
+        again = DecisionBatch(other, np.arange(4))
         for agent in players:
-            one = agent.evaluate_actions(turn, np.random.default_rng(step))
+            one = agent.evaluate_actions(decisions, np.random.default_rng(step))
             two = agent.evaluate_actions(again, np.random.default_rng(step))
             assert one.mean.tobytes() == two.mean.tobytes(), agent.name
-            actions = [agent.act(each, np.random.default_rng(step)) for each in (turn, again)]
+            actions = [agent.act(each, np.random.default_rng(step)) for each in (decisions, again)]
             assert actions[0].tolist() == actions[1].tolist() == one.action.tolist(), agent.name
-            assert is_legal(turn, actions[0])
+            assert is_legal(decisions, actions[0])
 
 
 @both
 def test_a_search_touches_no_table_and_draws_from_its_generator_alone(setup: Setup) -> None:
-    (turn,) = turns(setup, seed=8, tables=5, steps=1)
-    before = turn._batch.tables.copy()
+    (decisions,) = turns(setup, seed=8, tables=5, steps=1)
+    before = decisions._batch.tables.copy()
     for agent in searchers(setup):
-        first = agent.evaluate_actions(turn, np.random.default_rng(1))
-        assert turn._batch.tables.tobytes() == before.tobytes()
-        again = agent.evaluate_actions(turn, np.random.default_rng(1))
+        first = agent.evaluate_actions(decisions, np.random.default_rng(1))
+        assert decisions._batch.tables.tobytes() == before.tobytes()
+        again = agent.evaluate_actions(decisions, np.random.default_rng(1))
         assert first.mean.tobytes() == again.mean.tobytes()
-        other = agent.evaluate_actions(turn, np.random.default_rng(2))
+        other = agent.evaluate_actions(decisions, np.random.default_rng(2))
         if setup is not PERFECT:  # before a battle nothing is hidden there
             assert first.mean.tobytes() != other.mean.tobytes()
 
@@ -90,22 +90,24 @@ def test_a_search_touches_no_table_and_draws_from_its_generator_alone(setup: Set
 @both
 def test_a_decision_is_the_same_among_others(setup: Setup) -> None:
     """With a generator for each row, how many decisions come at once makes no difference."""
-    (turn,) = turns(setup, seed=9, tables=5, steps=1)
+    (decisions,) = turns(setup, seed=9, tables=5, steps=1)
     for agent in searchers(setup)[:-3]:  # a network may round otherwise with more rows
-        together = agent.evaluate_actions(turn, RowStreams(streams(3, 5), np.arange(5)))
+        together = agent.evaluate_actions(decisions, RowStreams(streams(3, 5), np.arange(5)))
         for i in range(5):
-            alone = agent.evaluate_actions(Turn(turn._batch, np.array([i])), RowStreams(streams(3, 5)[i : i + 1], np.arange(1)))
+            alone = agent.evaluate_actions(
+                DecisionBatch(decisions._batch, np.array([i])), RowStreams(streams(3, 5)[i : i + 1], np.arange(1))
+            )
             assert alone.mean.tobytes() == together.mean[i : i + 1].tobytes()
 
 
 def test_actions_are_tried_in_the_same_worlds_and_the_worse_half_is_given_up() -> None:
     setup = small()
     worth = [float(action % 7) for action in range(24)]
-    (turn,) = turns(setup, seed=10, tables=4, steps=1)
+    (decisions,) = turns(setup, seed=10, tables=4, steps=1)
     rollouts = Known(worth)
-    found = SearchAgent("known", rollouts, 12).evaluate_actions(turn, np.random.default_rng(0))
+    found = SearchAgent("known", rollouts, 12).evaluate_actions(decisions, np.random.default_rng(0))
     assert len({world for world, _ in rollouts.asked}) == len(rollouts.asked)  # each world once, with all that is tried in it
-    for i, word in enumerate(turn.legal):
+    for i, word in enumerate(decisions.legal):
         legal = legal_actions(int(word))
         ranked = sorted(legal, key=lambda action: (-worth[action], action))
         phases = max((len(legal) - 1).bit_length(), 1)
@@ -125,12 +127,12 @@ def test_actions_are_tried_in_the_same_worlds_and_the_worse_half_is_given_up() -
 
 def test_memory_holds_the_worlds_of_some_decisions_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     setup = small(4)
-    (turn,) = turns(setup, seed=9, tables=6, steps=1)
+    (decisions,) = turns(setup, seed=9, tables=6, steps=1)
     agent = searching(heuristics("nain_jaune")["tally"], 10, setup)
-    whole = agent.evaluate_actions(turn, np.random.default_rng(1))
+    whole = agent.evaluate_actions(decisions, np.random.default_rng(1))
     for worlds in (1, 50):
         monkeypatch.setattr("nainjaune_agents.search.agent.WORLDS", worlds)
-        parts = agent.evaluate_actions(turn, np.random.default_rng(1))
+        parts = agent.evaluate_actions(decisions, np.random.default_rng(1))
         for field in ("mean", "error", "count", "action"):
             assert getattr(parts, field).tobytes() == getattr(whole, field).tobytes()
 
@@ -145,13 +147,13 @@ def test_the_schedule() -> None:
 
 def test_without_halving_all_actions_are_tried_alike() -> None:
     setup = small()
-    (turn,) = turns(setup, seed=10, tables=4, steps=1)
+    (decisions,) = turns(setup, seed=10, tables=4, steps=1)
     found = SearchAgent("known", Known([float(a) for a in range(24)]), 9, halving=False).evaluate_actions(
-        turn, np.random.default_rng(0)
+        decisions, np.random.default_rng(0)
     )
-    assert (found.count[turn.mask] == 9).all()
-    assert (found.count[~turn.mask] == 0).all()
-    assert found.action.tolist() == [max(legal_actions(int(word))) for word in turn.legal]
+    assert (found.count[decisions.mask] == 9).all()
+    assert (found.count[~decisions.mask] == 0).all()
+    assert found.action.tolist() == [max(legal_actions(int(word))) for word in decisions.legal]
 
 
 class Thinks:
@@ -166,26 +168,28 @@ class Thinks:
 
 def test_what_the_prior_takes_for_very_unlikely_is_not_tried() -> None:
     setup = small()
-    (turn,) = turns(setup, seed=10, tables=8, steps=1)
+    (decisions,) = turns(setup, seed=10, tables=8, steps=1)
     nats = [-1.5 * action for action in range(24)]
     agent = SearchAgent("known", Known([float(action) for action in range(24)]), 6, prior=Thinks(nats))
-    found, actions = agent.evaluate_actions(turn, np.random.default_rng(0)), agent.act(turn, np.random.default_rng(0))
-    for i, word in enumerate(turn.legal):
+    found, actions = agent.evaluate_actions(decisions, np.random.default_rng(0)), agent.act(decisions, np.random.default_rng(0))
+    for i, word in enumerate(decisions.legal):
         legal = legal_actions(int(word))
         likely = [action for action in legal if nats[action] - nats[legal[0]] > -np.log(1000)]
         assert np.flatnonzero(found.count[i]).tolist() == likely
         assert actions[i] == found.action[i] == likely[-1]
     tried = (found.count > 0).sum(axis=1)
     assert set(tried) & {2, 3, 4}
-    assert (tried < [len(legal_actions(int(word))) for word in turn.legal]).any()
+    assert (tried < [len(legal_actions(int(word))) for word in decisions.legal]).any()
 
 
 def test_where_the_prior_is_sure_nothing_is_searched() -> None:
     setup = small()
-    (turn,) = turns(setup, seed=10, tables=4, steps=1)
+    (decisions,) = turns(setup, seed=10, tables=4, steps=1)
     rollouts = Known([float(action) for action in range(24)])
-    actions = SearchAgent("sure", rollouts, 6, prior=Thinks([-10.0 * a for a in range(24)])).act(turn, np.random.default_rng(0))
-    assert actions.tolist() == [legal_actions(int(word))[0] for word in turn.legal]
+    actions = SearchAgent("sure", rollouts, 6, prior=Thinks([-10.0 * a for a in range(24)])).act(
+        decisions, np.random.default_rng(0)
+    )
+    assert actions.tolist() == [legal_actions(int(word))[0] for word in decisions.legal]
     assert rollouts.asked == []
 
 
@@ -204,13 +208,13 @@ class Noisy:
 def test_a_nat_of_the_prior_is_worth_a_fifth_of_a_standard_error(halving: bool) -> None:
     """100 worlds an action, means that are off by 5, common to all: what the prior favours by a nat may be 1 worse."""
     setup = small()
-    (turn,) = turns(setup, seed=10, tables=1, steps=1)
-    first, second = legal_actions(int(turn.legal[0]))[:2]
+    (decisions,) = turns(setup, seed=10, tables=1, steps=1)
+    first, second = legal_actions(int(decisions.legal[0]))[:2]
     for nats, worse, expected in ((1.0, 0.6, first), (1.0, 1.4, second), (3.0, 2.6, first), (3.0, 3.4, second)):
         worth, prior = [0.0] * 24, [-50.0] * 24
         worth[second], prior[first], prior[second] = worse, nats, 0.0
         agent = SearchAgent("noisy", Noisy(worth), 100, halving=halving, prior=Thinks(prior))
-        assert agent.act(turn, np.random.default_rng(0)).tolist() == [expected], (nats, worse)
+        assert agent.act(decisions, np.random.default_rng(0)).tolist() == [expected], (nats, worse)
 
 
 def test_nothing_is_searched_where_there_is_no_choice() -> None:
@@ -219,14 +223,14 @@ def test_nothing_is_searched_where_there_is_no_choice() -> None:
     draws = streams(3, 40)
     for _ in range(5):
         batch.step(batch.sample(draws))
-    turn = Turn(batch, np.arange(40))
+    decisions = DecisionBatch(batch, np.arange(40))
     rollouts = Known([0.0] * 24)
     agent = SearchAgent("known", rollouts, 3)
-    forced = (turn.legal & (turn.legal - 1)) == 0
+    forced = (decisions.legal & (decisions.legal - 1)) == 0
     assert 5 < forced.sum() < 35
-    assert is_legal(turn, agent.act(turn, np.random.default_rng(0)))
+    assert is_legal(decisions, agent.act(decisions, np.random.default_rng(0)))
     asked = len(rollouts.asked)
-    values = agent.evaluate_actions(turn, np.random.default_rng(0))
+    values = agent.evaluate_actions(decisions, np.random.default_rng(0))
     assert (values.count[forced].sum(axis=1) == 3).all()
     assert len(rollouts.asked) == 2 * asked + 3 * forced.sum()
 
@@ -284,16 +288,16 @@ def test_searches_by_name() -> None:
 def test_a_search_over_a_net_has_its_policy_for_a_prior() -> None:
     """Also where it plays its likeliest action alone: what it thinks of the others is what counts."""
     setup = small()
-    (turn,) = turns(setup, seed=10, tables=8, steps=1)
+    (decisions,) = turns(setup, seed=10, tables=8, steps=1)
     net = untrained(setup)
     with torch.no_grad():
         net.net.policy.weight *= 4
-    shares = NetAgent("drawn", net.net, stochastic=True).probabilities(turn)
-    found = searching(net, 2, setup).evaluate_actions(turn, np.random.default_rng(0))
+    shares = NetAgent("drawn", net.net, stochastic=True).probabilities(decisions)
+    found = searching(net, 2, setup).evaluate_actions(decisions, np.random.default_rng(0))
     against_best = shares / shares.max(axis=1, keepdims=True)
     assert (found.count[against_best > 0.0012] > 0).all()
     assert (found.count[against_best < 0.0008] == 0).all()
-    assert (against_best[turn.mask] < 0.0008).any()
+    assert (against_best[decisions.mask] < 0.0008).any()
     assert ((found.count > 0).sum(axis=1) > 1).any()
 
 

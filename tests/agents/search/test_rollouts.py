@@ -13,7 +13,7 @@ from nainjaune_agents.arena.timing import Timed
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.nets.quick_net import QuickNet
 from nainjaune_agents.search.rollouts import BatchedRollouts, CompiledRollouts, ScoredRollouts, rollouts_by
-from nainjaune_env.agent import Agent, Turn
+from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, legal_actions
@@ -40,7 +40,7 @@ def by_hand(setup: Setup, agent: Agent, world: Any, action: int) -> int:
     seat = int(batch.seat[0])
     batch.step([action])
     while batch.legal[0]:
-        batch.step(agent.act(Turn(batch, np.arange(1)), np.random.default_rng(0)))
+        batch.step(agent.act(DecisionBatch(batch, np.arange(1)), np.random.default_rng(0)))
     return payoffs(batch)[seat]
 
 

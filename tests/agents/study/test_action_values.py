@@ -16,7 +16,7 @@ from nainjaune_env.core.errors import AgentError, ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.engine.determinize import draw_worlds
+from nainjaune_env.engine.determinize import determinize
 from tests.support.positions import small
 
 TABLES = 40
@@ -40,7 +40,7 @@ def test_means_and_errors_are_those_of_the_worlds() -> None:
     found = Worth(setup, agent, 6).values(tables, legal, streams(7, TABLES))
     states = streams(7, TABLES)
     for k in range(TABLES):
-        worlds = draw_worlds(setup, tables, np.full(6, k), states)
+        worlds = determinize(setup, tables, np.full(6, k), states)
         payoff = rollouts_by(agent, setup).values(worlds, np.full(6, legal[k]))
         actions = [a for a in range(payoff.shape[1]) if legal[k] >> a & 1]
         assert np.flatnonzero(~np.isnan(found.mean[k])).tolist() == actions

@@ -22,12 +22,12 @@ from nainjaune_agents.nets.checkpoint import Checkpoint, load_checkpoint
 from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.search import SearchAgent, rollouts_by
-from nainjaune_agents.seeds import For, generator
+from nainjaune_agents.seeds import Stream, generator
 from nainjaune_agents.trainers.config import build, read_yaml
 from nainjaune_agents.trainers.deep_monte_carlo import METRICS, Config, Rollout, Trainer, train
 from nainjaune_agents.trainers.ppo import EVAL_SEED
 from nainjaune_agents.trainers.run import Run
-from nainjaune_env.agent import Turn
+from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.errors import CheckpointError, NainJauneError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch, legal_actions
@@ -116,7 +116,7 @@ def test_every_decision_of_every_seat_is_there_once_with_what_it_still_netted(pl
         for i in np.flatnonzero(~batch.done):
             legal = legal_actions(int(batch.legal[i]))
             actions[i] = legal[0]
-            if setup.game.kernel.asks(batch.tables[i], setup.kernel_rules, batch.legal[i]):
+            if setup.game.kernel.needs_decision(batch.tables[i], setup.kernel_rules, batch.legal[i]):
                 t = left[i].pop(0)
                 assert np.array_equal(rollout.observation[t], batch.observation[i])
                 actions[i] = rollout.action[t]
@@ -169,14 +169,14 @@ def test_the_agent_draws_by_what_actions_are_worth_and_plays_the_best(other: dic
     batch, draws = Batch(trainer.setup, 50, seed=3), streams(3, 50, stream=1)
     for _ in range(8):
         batch.step(batch.sample(draws))
-    turn = Turn(batch, np.arange(50))
+    decisions = DecisionBatch(batch, np.arange(50))
     worth = told(trainer, batch.observation)[0]
     weights = np.where(batch.mask, np.exp(worth / 0.25), 0)
-    policy = NetAgent("net", trainer.net, stochastic=True).probabilities(turn)
+    policy = NetAgent("net", trainer.net, stochastic=True).probabilities(decisions)
     assert policy == pytest.approx(weights / weights.sum(axis=1, keepdims=True), abs=1e-5)
     assert policy.max(axis=1).mean() > 1.2 * (1 / batch.mask.sum(axis=1)).mean()
     best = np.where(batch.mask, worth, -np.inf).argmax(axis=1)
-    assert np.array_equal(NetAgent("net", trainer.net).act(turn, np.random.default_rng(0)), best)
+    assert np.array_equal(NetAgent("net", trainer.net).act(decisions, np.random.default_rng(0)), best)
 
 
 def test_it_learns_what_actions_are_worth() -> None:
@@ -193,13 +193,15 @@ def test_it_learns_what_actions_are_worth() -> None:
     for _ in range(config.iterations):
         metrics = trainer.iterate()
     batch = Batch(trainer.setup, 60, seed=11, autoreset=False)
-    turn = Turn(batch, np.flatnonzero(~batch.done))
+    decisions = DecisionBatch(batch, np.flatnonzero(~batch.done))
     searched = SearchAgent("search", rollouts_by(RandomAgent(), trainer.setup), 400, halving=False)
-    truth = searched.evaluate_actions(turn, np.random.default_rng(0)).mean - batch.reward[turn.index, turn.seat, None]
-    worth, value = (float(trainer.net.payoff_scale) * each for each in told(trainer, turn.observation))
-    assert truth[turn.mask].std() > 3
-    assert np.sqrt(((worth - truth)[turn.mask] ** 2).mean()) < 0.3 * truth[turn.mask].std()
-    means = np.where(turn.mask, truth, 0).sum(axis=1) / turn.mask.sum(axis=1)
+    truth = (
+        searched.evaluate_actions(decisions, np.random.default_rng(0)).mean - batch.reward[decisions.index, decisions.seat, None]
+    )
+    worth, value = (float(trainer.net.payoff_scale) * each for each in told(trainer, decisions.observation))
+    assert truth[decisions.mask].std() > 3
+    assert np.sqrt(((worth - truth)[decisions.mask] ** 2).mean()) < 0.3 * truth[decisions.mask].std()
+    means = np.where(decisions.mask, truth, 0).sum(axis=1) / decisions.mask.sum(axis=1)
     assert np.corrcoef(value, means)[0, 1] > 0.85
     assert abs((value - means).mean()) < 0.15 * means.std()
     assert metrics["update/explained_variance"] > 0.5
@@ -293,7 +295,7 @@ def test_what_is_logged_is_what_is_documented(tmp_path: Path, monkeypatch: pytes
         assert [step for step, _ in each] == ([3, 4] if name.startswith("eval/") else [1, 2, 3, 4])
         assert all(type(value) is float and math.isfinite(value) for _, value in each), name
     trainer = trainer_of(config)
-    rollout = trainer.play(generator(config.seed, For.TRAINING, 0))
+    rollout = trainer.play(generator(config.seed, Stream.TRAINING, 0))
     first = {name: each[0][1] for name, each in logged.items()}
     assert first["rollout/decisions"] == len(rollout.action) == first["rollout/decisions_per_round"] * 64
     assert first["rollout/payoff_spread"] == rollout.spread

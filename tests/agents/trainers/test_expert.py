@@ -29,7 +29,7 @@ from nainjaune_agents.trainers.expert import LABELS, METRICS, Config, Trainer, e
 from nainjaune_agents.trainers.labels import Labels, all_labels
 from nainjaune_agents.trainers.ppo import EVAL_SEED
 from nainjaune_agents.trainers.run import Run
-from nainjaune_env.agent import Turn
+from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.cards import cards_in
 from nainjaune_env.core.errors import CheckpointError, ConfigError, LabelsError, NainJauneError
 from nainjaune_env.engine.batch import Batch, legal_actions
@@ -182,7 +182,7 @@ def test_what_a_seat_had_netted_and_what_was_still_to_come_make_its_payoff(tmp_p
             assert again.tables[0].tobytes() == tables[len(choices)].tobytes()
             choices.append(len(rewards))
             seats.append(int(again.seat[0]))
-        again.step(player.act(Turn(again, np.arange(1)), np.random.default_rng(0)))
+        again.step(player.act(DecisionBatch(again, np.arange(1)), np.random.default_rng(0)))
         rewards.append(again.reward[0].copy())
     to_come = np.cumsum(rewards[::-1], axis=0)[::-1]
     assert len(earned) == len(choices) > 10

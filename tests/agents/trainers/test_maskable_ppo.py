@@ -29,7 +29,7 @@ from nainjaune_agents.trainers.config import build, read_yaml
 from nainjaune_agents.trainers.maskable_ppo import METRICS, Config, Trainer, ended_rounds, payoff_spread, train
 from nainjaune_agents.trainers.run import Run
 from nainjaune_agents.trainers.sb3 import DuplicateEvalCallback, ModelAgent, NetPolicy
-from nainjaune_env.agent import Memories
+from nainjaune_env.agent import RecurrentStates
 from nainjaune_env.core.errors import CheckpointError, ConfigError, IllegalActionError, NainJauneError
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
@@ -121,10 +121,10 @@ def test_the_unit_is_the_spread_of_payoffs_at_random() -> None:
     unit = payoff_spread(setup, 3)
     agent = heuristics("nain_jaune")["random"]
     batch = Batch(setup, 3000, seed=77, autoreset=False)
-    memories, rng, payoff = Memories(batch, [agent]), np.random.default_rng(0), batch.reward.astype(float)
+    memories, rng, payoff = RecurrentStates(batch, [agent]), np.random.default_rng(0), batch.reward.astype(float)
     while not batch.done.all():
         index = np.flatnonzero(~batch.done)
-        batch.step(agent.act(memories.turn(0, index), rng), index)
+        batch.step(agent.act(memories.decision_batch(0, index), rng), index)
         payoff += np.where(np.isin(np.arange(3000), index)[:, None], batch.reward, 0)
     assert unit == pytest.approx(payoff.std(), rel=0.1)
     trainer = trainer_of(tiny(seed=3))
@@ -315,10 +315,10 @@ def test_the_loaded_agent_plays_what_the_model_predicts(tmp_path: Path, values: 
     for name in (str(tmp_path), f"maskable_ppo:{tmp_path}"):
         agent = load_agent(name, setup)
         batch = Batch(setup, 40, seed=3, autoreset=False)
-        memories, rng, decisions, rivals = Memories(batch, [agent]), np.random.default_rng(1), 0, 0
+        memories, rng, decisions, rivals = RecurrentStates(batch, [agent]), np.random.default_rng(1), 0, 0
         while not batch.done.all():
             index = np.flatnonzero(~batch.done)
-            turn = memories.turn(0, index)
+            turn = memories.decision_batch(0, index)
             played = agent.act(turn, rng)
             expected, _ = trainer.model.predict(batch.observation[index], action_masks=batch.mask[index], deterministic=True)
             assert np.array_equal(played, expected)

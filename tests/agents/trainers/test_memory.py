@@ -11,7 +11,7 @@ from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.ppo import Config, Trainer
-from nainjaune_env.agent import Agent, Memories
+from nainjaune_env.agent import Agent, RecurrentStates
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
@@ -83,7 +83,7 @@ def test_with_memory_it_learns_to_name_what_it_was_shown(recall: float, monkeypa
     assert (0 < metrics["update/recall_loss"] < 0.1) if recall else metrics["update/recall_loss"] == 0
     assert share_of_right_answers(setup, agent) > 0.95
     # what is shown in a round without lamps is then what was shown before: the share above says that nothing stays
-    monkeypatch.setattr(Memories, "stepped", lambda self: None)
+    monkeypatch.setattr(RecurrentStates, "stepped", lambda self: None)
     assert share_of_right_answers(setup, agent) < 0.9
 
 

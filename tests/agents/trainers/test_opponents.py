@@ -17,7 +17,7 @@ from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
 from nainjaune_agents.trainers.checkpointing import begin_from
 from nainjaune_agents.trainers.ppo import Config, Trainer
 from nainjaune_agents.trainers.rollout import LEARNER, Rollout
-from nainjaune_env.agent import Turn
+from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.errors import AgentError, CheckpointError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch
@@ -40,11 +40,11 @@ class Replay:
         self.n = trainer.setup.players
         self.left = [list(np.flatnonzero(rollout.chain // self.n == table)) for table in range(trainer.config.tables)]
 
-    def act(self, turn: Turn, rng: Any) -> NDArray[np.int64]:
-        rows = [self.left[table].pop(0) for table in turn.index]
-        assert np.array_equal(self.rollout.observation[rows], turn.observation)
-        assert np.array_equal(self.rollout.legal[rows], turn.legal)
-        assert np.array_equal(self.rollout.chain[rows] % self.n, turn.seat)
+    def act(self, decisions: DecisionBatch, rng: Any) -> NDArray[np.int64]:
+        rows = [self.left[table].pop(0) for table in decisions.index]
+        assert np.array_equal(self.rollout.observation[rows], decisions.observation)
+        assert np.array_equal(self.rollout.legal[rows], decisions.legal)
+        assert np.array_equal(self.rollout.chain[rows] % self.n, decisions.seat)
         return self.rollout.action[rows]
 
 

@@ -25,7 +25,7 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.nets.checkpoint import FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
 from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent, load_net_agent
-from nainjaune_agents.seeds import For, generator
+from nainjaune_agents.seeds import Stream, generator
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.ppo import METRICS, Config, Trainer, minibatches, train
 from nainjaune_agents.trainers.rollout import Rollout
@@ -144,7 +144,7 @@ def test_every_decision_of_every_seat_is_there_once_and_no_forced_ply(played: tu
         for i in np.flatnonzero(~batch.done):
             legal = legal_actions(int(batch.legal[i]))
             actions[i] = legal[0]
-            if trainer.setup.game.kernel.asks(batch.tables[i], trainer.setup.kernel_rules, batch.legal[i]):
+            if trainer.setup.game.kernel.needs_decision(batch.tables[i], trainer.setup.kernel_rules, batch.legal[i]):
                 t = left[i].pop(0)
                 seat = int(batch.seat[i])
                 assert rollout.chain[t] == i * n + seat
@@ -557,7 +557,7 @@ def test_metrics_say_what_they_say(tmp_path: Path) -> None:
     assert told[0] == {}
     metrics = told[1]
     trainer = trainer_of(config)
-    rollout = trainer.collect(generator(config.seed, For.TRAINING, 0))
+    rollout = trainer.collect(generator(config.seed, Stream.TRAINING, 0))
     assert metrics["rollout/decisions"] == len(rollout.action)
     assert metrics["rollout/decisions_per_round"] == len(rollout.action) / 100
     assert metrics["rollout/payoff_spread"] == rollout.spread

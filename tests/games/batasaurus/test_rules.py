@@ -310,7 +310,7 @@ def test_b4_2_each_seat_memorises_once_from_the_first_leader_on(leader: int) -> 
     for turn in range(3):
         actor = (leader + turn) % 3
         assert (game.state, game.legal()) == ((MEMORISING, actor), [MEMORISE])
-        assert kernel.asks(game.table, game.rules, np.int64(1 << MEMORISE))
+        assert kernel.needs_decision(game.table, game.rules, np.int64(1 << MEMORISE))
         for seat in range(3):
             seen = game.table.copy()
             kernel.redact(seen, game.rules, seat)

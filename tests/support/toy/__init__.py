@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nainjaune_env.core.layout import Layout, Slot
+from nainjaune_env.core.layout import Feature, Layout
 from nainjaune_env.core.rules import Preset, Rules, knob
 from nainjaune_env.core.spec import GameSpec, Setup
 from tests.support.toy import kernel
@@ -38,9 +38,9 @@ class KernelRules(NamedTuple):
 def layout(players: int) -> Layout:
     return Layout(
         (
-            Slot("lamps", (LAMPS,), "which symbol, one-hot; none for symbol 0 and when not looking", private=True),
-            Slot("noise", (2,), "anything"),
-            Slot("name", (1,), "whether to name the symbol now"),
+            Feature("lamps", (LAMPS,), "which symbol, one-hot; none for symbol 0 and when not looking", private=True),
+            Feature("noise", (2,), "anything"),
+            Feature("name", (1,), "whether to name the symbol now"),
         )
     )
 

@@ -27,7 +27,7 @@ def start(table: Any, rules: Any) -> None:
 
 
 @jit
-def give(table: Any, rules: Any, values: Any) -> None:
+def set_start_values(table: Any, rules: Any, values: Any) -> None:
     """Nothing can be given."""
 
 
@@ -72,7 +72,7 @@ def legal(table: Any, rules: Any) -> Any:
 
 
 @jit
-def asks(table: Any, rules: Any, moves: Any) -> Any:
+def needs_decision(table: Any, rules: Any, moves: Any) -> Any:
     """Where there is a choice, and where there is something to see."""
     return moves & (moves - 1) != 0 or phase(table, rules) == LOOKING
 
@@ -90,7 +90,7 @@ def step(table: Any, rules: Any, action: Any) -> None:
 
 
 @jit
-def force(table: Any, rules: Any, moves: Any) -> None:
+def play_forced(table: Any, rules: Any, moves: Any) -> None:
     """The one ply of ``moves``."""
     step(table, rules, lowest(moves))
 

@@ -38,7 +38,7 @@ S11 = np.uint64(11)
 
 
 @jit
-def resample_all(tables: Any, rules: Any, seat: Any, memory: Any) -> None:
+def resample_many(tables: Any, rules: Any, seat: Any, memory: Any) -> None:
     """``resample`` for each of ``tables (W,)``, which differ in ``rng`` alone, with ``memory (M,) float64`` to count in.
 
     Where that is too small for the count, one by one.

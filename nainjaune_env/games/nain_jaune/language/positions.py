@@ -89,7 +89,7 @@ def read(setup: Setup, fields: Mapping[str, str]) -> Any:
     while row.stage == PLAYING and row.seat != me:
         _step(row, rules, PASS)
     legal = kernel.legal(row, rules)
-    if not kernel.asks(row, rules, legal):
+    if not kernel.needs_decision(row, rules, legal):
         must = "must pass: write what came of that" if legal == 1 << PASS else f"must play {ACTIONS[int(legal).bit_length() - 1]}"
         raise DealError(f"There is nothing to choose: {RANKS[int(row.need) - 1]} is wanted, and seat {me} {must}.")
     if "pots" in fields:

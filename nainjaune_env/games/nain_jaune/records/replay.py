@@ -71,7 +71,7 @@ class Replay:
 
     def unasked(self, legal: int) -> int | None:
         """The action made without asking the seat to act, where ``legal`` (a word) are allowed; None where it is asked."""
-        if kernel.asks(self.table, self.rules, np.int64(legal)):
+        if kernel.needs_decision(self.table, self.rules, np.int64(legal)):
             return None
         return legal.bit_length() - 1
 

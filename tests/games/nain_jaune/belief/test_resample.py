@@ -77,7 +77,7 @@ def drawn(setup: Setup, known: Any, seat: int, seed: int, draws: int = DRAWS, me
     """Counted first, in so many numbers of ``memory``; with 0 one by one."""
     rows = np.repeat(np.array([known]), draws)
     rows["rng"] = streams(seed, draws)
-    kernel.resample_all(rows, setup.kernel_rules, seat, np.full(memory, np.nan))
+    kernel.resample_many(rows, setup.kernel_rules, seat, np.full(memory, np.nan))
     return rows
 
 
@@ -167,7 +167,7 @@ def test_n1_4_the_deck_is_one_that_these_hands_were_dealt_from(preset: str) -> N
             if number % 2:
                 kernel.resample(row, rules, row.seat)
             else:
-                kernel.resample_all(rows[number : number + 1], rules, row.seat, np.full(1 << 16, np.nan))
+                kernel.resample_many(rows[number : number + 1], rules, row.seat, np.full(1 << 16, np.nan))
             assert sorted(row.deck) == list(range(52))
             for seat in range(players):
                 dealt = int(row.hand[seat] | row.played[seat])
