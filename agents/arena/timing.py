@@ -43,14 +43,14 @@ class Timed:
         self.clock = Clock(agent.name)
         self._warm = False
 
-    def act(self, turn: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
+    def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """What the agent does."""
         begun = perf_counter()
-        actions = self.agent.act(turn, rng)
+        actions = self.agent.act(decisions, rng)
         if self._warm:
             self.clock.seconds += perf_counter() - begun
             self.clock.calls += 1
-            self.clock.decisions += len(turn.index)
+            self.clock.decisions += len(decisions.index)
         self._warm = True
         return actions
 

@@ -352,10 +352,10 @@ class RuleOfThumb:
         self.name = name
         self.which = NAMES.index(name)
 
-    def act(self, turn: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
+    def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """What the rule of thumb plays, shape ``(K,)``; no chance in it."""
-        actions = np.empty(len(turn.index), np.int64)
-        choose_all(self.which, turn.tables, turn.setup.kernel_rules, turn.legal, actions)
+        actions = np.empty(len(decisions.index), np.int64)
+        choose_all(self.which, decisions.tables, decisions.setup.kernel_rules, decisions.legal, actions)
         return actions
 
 
@@ -386,21 +386,21 @@ class Inattentive:
             raise AgentError(f"{self.name}: {self.agent.name} remembers, and @heed= is for agents that do not.")
         return np.dtype([("proven", np.int16, (MAX_SEATS,)), ("heeded", np.int16, (MAX_SEATS,))])
 
-    def act(self, turn: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
+    def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """What the agent plays on what it has taken in, shape ``(K,)``."""
-        decisions, players = np.arange(len(turn.index)), turn.setup.players
-        takes_in = rng.random((len(decisions), MAX_SEATS * RANKS)).reshape(-1, MAX_SEATS, RANKS) < self.heeds
-        observation, tables, memory = turn.observation.copy(), turn.tables.copy(), turn.state
+        rows, players = np.arange(len(decisions.index)), decisions.setup.players
+        takes_in = rng.random((len(rows), MAX_SEATS * RANKS)).reshape(-1, MAX_SEATS, RANKS) < self.heeds
+        observation, tables, memory = decisions.observation.copy(), decisions.tables.copy(), decisions.state
         news = tables["void"] & ~memory["proven"]
         memory["proven"] = tables["void"]
         memory["heeded"] |= news & (takes_in << np.arange(RANKS)).sum(axis=2, dtype=np.int16)
         heeded = memory["heeded"].copy()
-        heeded[decisions, turn.seat] = tables["void"][decisions, turn.seat]  # it knows its own hand
+        heeded[rows, decisions.seat] = tables["void"][rows, decisions.seat]  # it knows its own hand
         tables["void"] = heeded
         for k in range(1, players):
-            ranks = heeded[decisions, (turn.seat + k) % players]
-            turn.setup.layout.view(observation, "voids")[:, k - 1] = ranks[:, None] >> np.arange(RANKS) & 1
-        return self.agent.act(turn.seen_as(observation, tables), rng)
+            ranks = heeded[rows, (decisions.seat + k) % players]
+            decisions.setup.layout.view(observation, "voids")[:, k - 1] = ranks[:, None] >> np.arange(RANKS) & 1
+        return self.agent.act(decisions.seen_as(observation, tables), rng)
 
 
 MODIFIERS: Mapping[str, Callable[[Agent, float], Agent]] = {"heed": Inattentive}

@@ -85,28 +85,32 @@ class SearchAgent:
         self._draw = draw
         self._at_once = at_once
 
-    def act(self, turn: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
+    def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """The action found best, shape ``(K,)``; nothing is searched where there is one alone to try."""
-        states = generator_states(rng.random(len(turn.index)))
-        tried, nats = self._promising(turn)
+        states = generator_states(rng.random(len(decisions.index)))
+        tried, nats = self._promising(decisions)
         choice = np.flatnonzero(tried & (tried - 1))
-        actions: NDArray[np.int64] = _rows(tried, turn.num_actions).argmax(axis=1)
+        actions: NDArray[np.int64] = _rows(tried, decisions.num_actions).argmax(axis=1)
         if choice.size:
-            actions[choice] = self._search(turn.setup, turn.tables[choice], tried[choice], nats[choice], states[choice]).action
+            actions[choice] = self._search(
+                decisions.setup, decisions.tables[choice], tried[choice], nats[choice], states[choice]
+            ).action
         return actions
 
-    def evaluate_actions(self, turn: DecisionBatch, rng: Rng) -> Values:
+    def evaluate_actions(self, decisions: DecisionBatch, rng: Rng) -> Values:
         """What each action is worth, as far as it was tried."""
-        return self._search(turn.setup, turn.tables, *self._promising(turn), generator_states(rng.random(len(turn.index))))
+        return self._search(
+            decisions.setup, decisions.tables, *self._promising(decisions), generator_states(rng.random(len(decisions.index)))
+        )
 
-    def _promising(self, turn: DecisionBatch) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _promising(self, decisions: DecisionBatch) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """The actions to try, as words ``(K,)``, and the prior in nats against the likeliest, ``(K, A)``, 0 where not tried."""
         if self._prior is None:
-            return turn.legal, np.zeros(turn.mask.shape)
-        logits = np.where(turn.mask, self._prior.logits(turn.observation), -np.inf)
+            return decisions.legal, np.zeros(decisions.mask.shape)
+        logits = np.where(decisions.mask, self._prior.logits(decisions.observation), -np.inf)
         nats = logits - logits.max(axis=1, keepdims=True)
         likely = nats > UNLIKELY
-        return np.where(likely, np.int64(1) << np.arange(turn.num_actions), 0).sum(axis=1), np.where(likely, nats, 0.0)
+        return np.where(likely, np.int64(1) << np.arange(decisions.num_actions), 0).sum(axis=1), np.where(likely, nats, 0.0)
 
     def _search(
         self,

@@ -168,6 +168,24 @@ class Painter(Protocol):
         """
 
 
+REQUIRED = ("start", "deal", "legal", "step", "payoffs", "encode", "redact", "resample")
+"""The kernel functions that every game has."""
+OPTIONAL = ("needs_decision", "play_forced", "resample_many", "set_start_values")
+"""The kernel functions that a game may have."""
+
+
+def join_kernel(*modules: ModuleType) -> ModuleType:
+    """One module with the kernel functions of several, as compiled loops bind one; the first that has a name counts."""
+    joined = ModuleType("+".join(module.__name__ for module in modules))
+    joined.__dict__["__modules__"] = modules
+    for name in (*REQUIRED, *OPTIONAL):
+        for module in modules:
+            if hasattr(module, name):
+                setattr(joined, name, getattr(module, name))
+                break
+    return joined
+
+
 @dataclass(frozen=True)
 class GameSpec:
     """A game, as the machinery sees it."""
@@ -178,7 +196,7 @@ class GameSpec:
     default_preset: str
     default_players: int
     kernel: ModuleType
-    """The functions above."""
+    """The functions above: a module that has them all, or :func:`join_kernel` of several."""
     table: np.dtype[Any]
     """The structured dtype of one table (elements are ``np.record``)."""
     actions: tuple[str, ...]

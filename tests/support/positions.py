@@ -44,7 +44,7 @@ def asked(
 
 
 def with_memory_of(decisions: DecisionBatch, batch: Batch, which: Sequence[int] | None = None) -> DecisionBatch:
-    """The decisions at the tables ``which`` (none: all) of another ``batch``, with a copy of the recurrent state in ``decisions``."""
+    """The decisions at the tables ``which`` (none: all) of another ``batch``, with a copy of the state in ``decisions``."""
     index = np.arange(batch.num_tables) if which is None else np.array(which)
     return DecisionBatch(batch, index, None if decisions._state is None else decisions.state[index].copy())
 

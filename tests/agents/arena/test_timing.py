@@ -20,9 +20,9 @@ class Remembers(First):
     def state_dtype(self, setup: Any) -> Any:
         return np.dtype(np.int64)
 
-    def act(self, turn: Any, rng: Any) -> Any:
-        turn.state[...] += 1
-        return super().act(turn, rng)
+    def act(self, decisions: Any, rng: Any) -> Any:
+        decisions.state[...] += 1
+        return super().act(decisions, rng)
 
 
 def test_every_decision_but_the_first_times_is_on_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -52,7 +52,7 @@ def test_it_plays_as_the_agent_does(kind: type[First]) -> None:
 def test_it_remembers_what_the_agent_remembers() -> None:
     batch = Batch(small(), 2, autoreset=False)
     timed = Timed(Remembers())
-    turn = RecurrentStates(batch, [timed]).decision_batch(0, np.arange(2))
-    timed.act(turn, np.random.default_rng(0))
-    assert turn.state.tolist() == [1, 1]
-    assert RecurrentStates(batch, [Timed(First())]).turn(0, np.arange(2))._memory is None
+    decisions = RecurrentStates(batch, [timed]).decision_batch(0, np.arange(2))
+    timed.act(decisions, np.random.default_rng(0))
+    assert decisions.state.tolist() == [1, 1]
+    assert RecurrentStates(batch, [Timed(First())]).decision_batch(0, np.arange(2))._state is None

@@ -318,11 +318,11 @@ def test_the_loaded_agent_plays_what_the_model_predicts(tmp_path: Path, values: 
         memories, rng, decisions, rivals = RecurrentStates(batch, [agent]), np.random.default_rng(1), 0, 0
         while not batch.done.all():
             index = np.flatnonzero(~batch.done)
-            turn = memories.decision_batch(0, index)
-            played = agent.act(turn, rng)
+            decisions = memories.decision_batch(0, index)
+            played = agent.act(decisions, rng)
             expected, _ = trainer.model.predict(batch.observation[index], action_masks=batch.mask[index], deterministic=True)
             assert np.array_equal(played, expected)
-            assert np.array_equal(played, ModelAgent("model", trainer.model).act(turn, rng))
+            assert np.array_equal(played, ModelAgent("model", trainer.model).act(decisions, rng))
             decisions += index.size
             rivals += len(np.unique(played))
             batch.step(played, index)
@@ -373,8 +373,8 @@ def test_stable_baselines_own_file_keeps_the_policy(tmp_path: Path) -> None:
 class Blind(ModelAgent):
     """What an evaluation does that forgets the masks."""
 
-    def act(self, turn: Any, rng: Any) -> Any:
-        actions, _ = self.model.predict(turn.observation, deterministic=True)
+    def act(self, decisions: Any, rng: Any) -> Any:
+        actions, _ = self.model.predict(decisions.observation, deterministic=True)
         return np.asarray(actions, np.int64)
 
 
