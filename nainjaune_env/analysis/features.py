@@ -14,7 +14,7 @@ from nainjaune_env.analysis.stats import measures_of
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.spec import GameSpec, Setup
-from nainjaune_env.engine.batch import Episode
+from nainjaune_env.engine.batch import Episode, loops_of
 
 DECISION: tuple[Column, ...] = (
     Column("round_number", "int32", "number", "The round of the match, from 1."),
@@ -76,7 +76,7 @@ def study_of(game: GameSpec) -> Study:
 
 
 def _loops_of(game: GameSpec) -> ModuleType:
-    parts = {"game": game.kernel, "measures": measures_of(game), "study": study_of(game)}
+    parts = {"game": game.kernel, "loops": loops_of(game), "measures": measures_of(game), "study": study_of(game)}
     return instantiate("nainjaune_env.analysis.feature_loops", game.name, **parts)
 
 

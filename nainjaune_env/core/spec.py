@@ -22,7 +22,7 @@ A game is a folder in ``nainjaune_env.games``. Its ``kernel`` module holds scala
                                                (``float64``) may be written over, and be of any length
 =============================================  ========================================================================
 
-and every table has the fields ``rng`` (uint64), ``seat`` (the seat to act) and ``stage`` (a :class:`Stage`).
+and every table has the fields ``rng`` (uint64), ``seat`` (the seat to act) and ``stage`` (a ``table.Stage``).
 """
 
 from __future__ import annotations
@@ -30,7 +30,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 from types import ModuleType
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -43,17 +42,6 @@ from nainjaune_env.core.errors import RulesError, choose_one
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.rules import Preset, Rules
 from nainjaune_env.core.speech import Speaker
-
-
-class Stage(IntEnum):
-    """Where a table stands."""
-
-    PLAYING = 0
-    """A seat is to act."""
-    ROUND_OVER = 1
-    """The round is settled; the match goes on with ``deal``."""
-    MATCH_OVER = 2
-    """The round is settled, and it was the match's last."""
 
 
 class Transcriber(Protocol):

@@ -22,7 +22,8 @@ from nainjaune_env.analysis.stat_hook import columns
 from nainjaune_env.analysis.stats import measures_of
 from nainjaune_env.core.errors import AgentError, RulesError
 from nainjaune_env.core.prng import RowStreams
-from nainjaune_env.core.spec import Setup, Stage
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.determinize import determinize
 from nainjaune_env.registry import make_setup

@@ -13,7 +13,8 @@ import numpy as np
 
 from nainjaune_env.core.cards import DECK, RANKS, by_rank, cards_in
 from nainjaune_env.core.errors import DealError
-from nainjaune_env.core.spec import Setup, Stage
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.table import Stage
 from nainjaune_env.games.nain_jaune.records.real_cards import PASS_MOVE, SILENT_MARK
 from nainjaune_env.games.nain_jaune.records.replay import Replay
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, TOP_RANK, top_rank_of
