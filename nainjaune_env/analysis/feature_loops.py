@@ -20,7 +20,7 @@ loops: Any
 measures: Any
 """What the game counts (``measure.Measures``); bound likewise."""
 study: Any
-"""What the game tells a study (``study.Study``); bound likewise."""
+"""What the game tells a study (``study.FeatureHooks``); bound likewise."""
 
 OK = -1
 """What the loops return when every episode came to its end."""

@@ -33,8 +33,8 @@ SPEC = GameSpec(
     chance=chance,
     draw=draw,
     speaker=Speaker,
-    painter=film,
+    pictures=film,
     measures=statistics,
-    outlook=advice,
-    study=features,
+    advice=advice,
+    features=features,
 )

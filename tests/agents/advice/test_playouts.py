@@ -121,7 +121,7 @@ def test_the_sources_add_up_to_the_payoff(setup: Setup) -> None:
     worlds, actions = worlds_of(setup, 5)
     playouts = Playouts(setup, [load_agent("random", setup)] * setup.players)
     found = playouts.outcomes(worlds, actions)
-    account = setup.game.outlook.ACCOUNT  # type: ignore[union-attr]
+    account = setup.game.advice.ACCOUNT  # type: ignore[union-attr]
     mine = [k for k, column in enumerate(playouts.columns) if column.name == account]
     assert len(mine) > 2
     assert np.abs(found[:, mine]).sum(axis=0).astype(bool).sum() >= 2

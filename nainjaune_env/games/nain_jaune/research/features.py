@@ -1,6 +1,6 @@
 """What a study is told of this game: a seat's hand and its shape, what is on the table, and what a card leads to.
 
-The module as a whole is the game's ``nainjaune_env.analysis.feature_hook.Study``. Cards of a rank that only their suit tells
+The module as a whole is the game's ``analysis.feature_hook.FeatureHooks``. Cards of a rank that only their suit tells
 apart are one
 (N1.3), so of hands as sets no more is to be read than ranks and pot cards.
 """
