@@ -17,7 +17,6 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
 from tests.support.positions import small
-from tests.support.toy import toy
 
 DIARY = np.dtype([("deal", np.int64), ("seat", np.int64), ("table", np.int64), ("decisions", np.int64), ("last", np.int64)])
 
@@ -101,7 +100,7 @@ SETUPS = [
     pytest.param(make_setup("batasaurus", None, 2), id="batasaurus-2"),
     pytest.param(make_setup("batasaurus", None, 3), id="batasaurus-3"),
     pytest.param(small(4), id="nain_jaune-4"),
-    pytest.param(toy(), id="toy"),
+    pytest.param(make_setup("signal_lamps"), id="signal_lamps"),
 ]
 
 
@@ -166,7 +165,7 @@ def test_gone_after_a_reset_of_some_tables() -> None:
 
 def test_tables_at_rest_keep_what_was_remembered() -> None:
     """It is gone when the next round begins and not before."""
-    batch = Batch(toy(), 3, seed=5, autoreset=False)
+    batch = Batch(make_setup("signal_lamps"), 3, seed=5, autoreset=False)
     diarist = Diarist()
     memories = RecurrentStates(batch, [diarist])
     while not batch.done.all():
@@ -189,9 +188,9 @@ def test_kept_for_each_agent_apart() -> None:
     memories = RecurrentStates(batch, agents)
     play(batch, memories, agents, 4)
     one, other = memories.decision_batch(0, np.arange(4)), memories.decision_batch(2, np.arange(4))
-    assert one.memory.dtype == DIARY
-    assert (other.memory.shape, other.memory.dtype) == ((4, 3), np.float32)
-    assert not other.memory.any()
+    assert one.state.dtype == DIARY
+    assert (other.state.shape, other.state.dtype) == ((4, 3), np.float32)
+    assert not other.state.any()
     assert isinstance(agents[0], RecurrentAgent)
     assert not isinstance(agents[1], RecurrentAgent)
 
@@ -223,7 +222,7 @@ def test_seen_otherwise_a_turn_has_the_same_memory() -> None:
     assert decisions.observation.any()
     assert blind.tables.tobytes() == decisions.tables[::-1].tobytes()
     assert blind.legal.tolist() == decisions.legal.tolist()
-    blind.memory[:] = [1, 2]
+    blind.state[:] = [1, 2]
     assert decisions.state.tolist() == [1, 2]
 
 
@@ -231,9 +230,9 @@ def test_a_turn_without_a_memory_says_so() -> None:
     batch = Batch(small(), 2)
     sentence = r"These decisions come without a recurrent state: get them from RecurrentStates\.decision_batch\."
     with pytest.raises(AgentError, match=sentence):
-        _ = DecisionBatch(batch, np.arange(2)).memory
+        _ = DecisionBatch(batch, np.arange(2)).state
     with pytest.raises(AgentError, match=sentence):
-        _ = RecurrentStates(batch, [Forgotten()]).turn(0, np.arange(2)).memory
+        _ = RecurrentStates(batch, [Forgotten()]).decision_batch(0, np.arange(2)).state
 
 
 @pytest.mark.parametrize("kind", [(np.float32, (0,)), "V0"], ids=["no floats", "nothing"])

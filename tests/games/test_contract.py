@@ -31,6 +31,8 @@ def test_an_action_outside_the_mask_is_refused_and_nothing_changes(setup: Setup)
     batch = single(setup, seed=1)
     names = setup.game.actions
     for _ in range(25):
+        if not batch.legal[0]:
+            batch.reset()
         legal = legal_actions(int(batch.legal[0]))
         before = everything(batch)
         for action in [*range(-2, len(names) + 2), 62, 63, 64, 128, -(2**63), 2**63 - 1]:

@@ -23,28 +23,29 @@ from hypothesis import strategies as st
 from nainjaune_env.core.errors import RulesError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, legal_actions
-from nainjaune_env.registry import game_names, get_game
+from nainjaune_env.registry import get_game
+from tests.support.games import games_with
 
 MAX_PLIES = 20_000
 """More than any round takes, however badly played."""
 
 
-def all_setups() -> list[Any]:
-    """Every game, preset and number of seats, as pytest parameters."""
+def all_setups(*hooks: str) -> list[Any]:
+    """Every preset and number of seats of every game with these ``hooks``, as pytest parameters."""
     import pytest
 
     return [
         pytest.param(get_game(name).setup(preset, players), id=f"{name}-{preset}-{players}")
-        for name in game_names()
+        for name in games_with(*hooks)
         for preset, sheet in get_game(name).presets.items()
         for players in sheet.players
     ]
 
 
 @st.composite
-def any_setup(draw: st.DrawFn) -> Setup:
-    """Any game, preset and number of seats, with some knobs turned at random."""
-    game = get_game(draw(st.sampled_from(game_names())))
+def any_setup(draw: st.DrawFn, *hooks: str) -> Setup:
+    """Any preset and number of seats of any game with these ``hooks``, with some knobs turned at random."""
+    game = get_game(draw(st.sampled_from(games_with(*hooks))))
     preset = draw(st.sampled_from(sorted(game.presets)))
     sheet = game.presets[preset]
     players = draw(st.sampled_from(sheet.players))

@@ -29,7 +29,6 @@ from nainjaune_env.engine.determinize import determinize
 from nainjaune_env.registry import make_setup
 from tests.support.positions import small, stirred, turns
 from tests.support.source import ROOT
-from tests.support.toy import toy
 from tests.test_agent import untrained
 
 SETUPS = [
@@ -159,8 +158,8 @@ def test_who_cannot_play_is_refused() -> None:
     glimpse = make_setup("batasaurus")
     with pytest.raises(AgentError, match="No round can be played out by 'cheapest', which remembers"):
         Playouts(glimpse, [load_agent("cheapest", glimpse)] * 2)
-    with pytest.raises(RulesError, match="Toy tells an adviser nothing"):
-        Playouts(toy(), [load_agent("random", toy())] * 2)
+    with pytest.raises(RulesError, match="Signal Lamps tells an adviser nothing"):
+        Playouts(make_setup("signal_lamps"), [load_agent("random", make_setup("signal_lamps"))] * 2)
 
 
 DIGEST = """

@@ -11,7 +11,6 @@ from nainjaune_agents.nets.payoff_scale import random_spread
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
-from tests.support.toy import toy
 
 
 @pytest.mark.parametrize(
@@ -32,5 +31,5 @@ def test_stakes_raise_it() -> None:
 
 
 def test_where_hardly_anything_is_paid_it_is_one() -> None:
-    """A unit is divided by. Payoffs of the toy are 0 and 1."""
-    assert random_spread(toy()) == 1.0
+    """A unit is divided by. Payoffs of the game are 0 and 1."""
+    assert random_spread(make_setup("signal_lamps")) == 1.0

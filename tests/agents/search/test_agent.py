@@ -25,7 +25,6 @@ from nainjaune_env.engine.batch import Batch, legal_actions
 from nainjaune_env.registry import game_names, make_setup
 from tests.support.contract import helper
 from tests.support.positions import is_legal, small, turns
-from tests.support.toy import toy
 from tests.test_agent import untrained
 
 PERFECT = make_setup("batasaurus", None, 3, memory="perfect")
@@ -314,4 +313,4 @@ def test_no_search_by_a_net_that_remembers() -> None:
 
 
 def test_a_game_without_rules_of_thumb_is_played_out_at_random() -> None:
-    assert compiled_for(toy().game).rules_of_thumb is None
+    assert compiled_for(make_setup("signal_lamps").game).rules_of_thumb is None
