@@ -55,8 +55,8 @@ def test_what_is_hidden_moves_nobody(setup: Any) -> None:
             one = agent.act(decisions, np.random.default_rng(step))
             two = agent.act(again, np.random.default_rng(step))
             assert one.tolist() == two.tolist(), agent.name
-            if decisions._memory is not None:
-                assert decisions.state.tobytes() == again.memory.tobytes(), agent.name
+            if decisions._state is not None:
+                assert decisions.state.tobytes() == again.state.tobytes(), agent.name
 
 
 def test_a_turns_tables_are_redacted_copies() -> None:
@@ -100,8 +100,8 @@ def test_one_table_is_a_batch_of_one(setup: Setup) -> None:
             each = [with_memory_of(decisions, decisions._batch, [i]) for i in range(7)]
             together = agent.act(decisions, np.random.default_rng(0))
             assert together.tolist() == [agent.act(one, np.random.default_rng(0))[0] for one in each]
-            if decisions._memory is not None:
-                left = np.concatenate([one.memory for one in each])
+            if decisions._state is not None:
+                left = np.concatenate([one.state for one in each])
                 assert decisions.state == pytest.approx(left, abs=1e-5)
 
 
@@ -117,7 +117,7 @@ def test_a_net_agent_takes_more_decisions_than_go_through_at_once(recurrent: int
         assert agent.act(decisions, np.random.default_rng(0)).tolist() == in_parts.tolist()
         if recurrent:
             assert decisions.state.any(axis=1).all()
-            assert again.memory == pytest.approx(decisions.state, abs=1e-5)
+            assert again.state == pytest.approx(decisions.state, abs=1e-5)
     assert ROWS > 7
 
 
@@ -151,9 +151,9 @@ def test_a_net_agents_probabilities(stochastic: bool, recurrent: int) -> None:
         assert (shares[~decisions.mask] == 0).all()
         actions = agent.act(again, np.random.default_rng(0))
         if recurrent:
-            assert decisions.state.tobytes() == again.memory.tobytes()
+            assert decisions.state.tobytes() == again.state.tobytes()
         if stochastic:
-            logits, _ = agent.net.evaluate(decisions.observation, third._memory)
+            logits, _ = agent.net.evaluate(decisions.observation, third._state)
             rows = np.where(decisions.mask, np.exp(logits.astype(np.float64)), 0)
             assert shares == pytest.approx(rows / rows.sum(axis=1, keepdims=True), rel=1e-5)
             assert (shares[decisions.mask] > 0).all()
