@@ -15,7 +15,8 @@ from gymnasium.utils.env_checker import data_equivalence
 import nainjaune_env
 from nainjaune_env.core.cards import DECK, cards_in
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.games.nain_jaune.records.setup_table import cards_of, setup_table
+from nainjaune_env.games.nain_jaune.actions import cards_of
+from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.view.scene import real_cards_at
 from tests.support.contract import advance, all_setups, helper, legal_actions, single
 

@@ -1,1 +1,1 @@
-"""What is said and typed, in English and French."""
+"""What the game says and understands, in English and French."""

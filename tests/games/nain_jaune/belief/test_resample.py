@@ -16,8 +16,8 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, legal_actions
 from nainjaune_env.games.nain_jaune import SPEC, chance, kernel
+from nainjaune_env.games.nain_jaune.actions import PASS
 from nainjaune_env.games.nain_jaune.belief import resample
-from nainjaune_env.games.nain_jaune.kernel import PASS
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from tests.support.chi_square import surprising
 

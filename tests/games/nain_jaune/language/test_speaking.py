@@ -10,8 +10,9 @@ import pytest
 from nainjaune_env.core.cards import DECK, by_rank
 from nainjaune_env.core.errors import IllegalActionError
 from nainjaune_env.core.speech import Said
+from nainjaune_env.games.nain_jaune.actions import ACTIONS
 from nainjaune_env.games.nain_jaune.language.speaking import Speaker
-from nainjaune_env.games.nain_jaune.records.setup_table import ACTIONS, setup_table
+from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.view.scene import real_cards_at
 from nainjaune_env.registry import make_setup
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 
 from nainjaune_env.core.errors import RecordError, RulesError
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.games.nain_jaune.actions import ACTION_OF
 from nainjaune_env.games.nain_jaune.language.words import ENGLISH, FRENCH, card_sign
 from nainjaune_env.games.nain_jaune.records import settlement
-from nainjaune_env.games.nain_jaune.records.real_cards import ACTION_OF
 from nainjaune_env.games.nain_jaune.records.replay import Replay, final
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.records.record import LANGUAGES, Record, make_record, show_record

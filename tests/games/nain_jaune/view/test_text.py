@@ -12,8 +12,9 @@ from nainjaune_env.core.cards import DECK
 from nainjaune_env.core.errors import DealError, RulesError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch
+from nainjaune_env.games.nain_jaune.actions import action_of
 from nainjaune_env.games.nain_jaune.language.words import SUIT_SIGNS
-from nainjaune_env.games.nain_jaune.records.setup_table import action_of, setup_table
+from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.rules import PRESETS
 from nainjaune_env.games.nain_jaune.view.scene import CAPTURE, KING, STOP, follow, scene
 from nainjaune_env.games.nain_jaune.view.text import WIDTH, draw
