@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from nainjaune_env.games.nain_jaune.language.wording import NUMBER, AdviceWords, Labels, Phrases, Wording, Words
+from nainjaune_env.games.nain_jaune.language.wording import NUMBER, AdviceWords, Labels, Language, Phrases, Words
 
-ENGLISH = Wording(
+ENGLISH = Language(
     words=Words(
         rank_signs="A23456789TJQK",
         rank_names=("ace", "2", "3", "4", "5", "6", "7", "8", "9", "10", "jack", "queen", "king"),

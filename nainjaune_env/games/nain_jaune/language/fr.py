@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from nainjaune_env.games.nain_jaune.language.wording import NUMBER, AdviceWords, Labels, Phrases, Wording, Words
+from nainjaune_env.games.nain_jaune.language.wording import NUMBER, AdviceWords, Labels, Language, Phrases, Words
 
-FRENCH = Wording(
+FRENCH = Language(
     words=Words(
         rank_signs="A23456789TVDR",
         rank_names=("as", "2", "3", "4", "5", "6", "7", "8", "9", "10", "valet", "dame", "roi"),

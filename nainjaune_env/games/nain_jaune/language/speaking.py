@@ -12,9 +12,9 @@ from nainjaune_env.core.errors import IllegalActionError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import Said
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS, PASS_MOVE, SILENT_MARK, cards_of
+from nainjaune_env.games.nain_jaune.language import LANGUAGES, language_of
 from nainjaune_env.games.nain_jaune.language.parsing import Typed, plain, understand
-from nainjaune_env.games.nain_jaune.language.phrasebook import WORDINGS, card_sign, paint, wording_in
-from nainjaune_env.games.nain_jaune.language.wording import NUMBER
+from nainjaune_env.games.nain_jaune.language.wording import NUMBER, card_sign, paint
 from nainjaune_env.games.nain_jaune.records.narrate import RoundNarrator
 from nainjaune_env.games.nain_jaune.records.replay import Replay
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, Announce
@@ -36,7 +36,7 @@ class Speaker:
         With the same generator, pictures and the record show the same cards. Raises
         :class:`~nainjaune_env.core.errors.RulesError` for an unknown language.
         """
-        wording = wording_in(language)
+        wording = language_of(language)
         self.words, self.phrases = wording.words, wording.phrases
         self.seat = seat
         self.rng = rng
@@ -193,8 +193,8 @@ class Speaker:
 
     def about(self, topic: str) -> list[str] | None:
         """Returns the listener's hand, the pots, everybody's chips, or the cards played."""
-        words = {plain(wording.phrases.topics[name][0]): name for wording in WORDINGS.values() for name in wording.phrases.topics}
-        name = words.get(plain(topic))
+        topics = [item for texts in LANGUAGES.values() for item in texts.phrases.topics.items()]
+        name = {plain(word): name for name, (word, _) in topics}.get(plain(topic))
         colon = self.words.colon
         if name == "hand":
             return [f"{self.phrases.hand}{colon}{self.narrator.cards(self.replay.cards.hand(self.seat))}"]

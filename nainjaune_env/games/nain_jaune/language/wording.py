@@ -5,9 +5,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from nainjaune_env.core.cards import RANKS
+
+SUIT_SIGNS = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}
+_RED, _PLAIN = "\x1b[31m", "\x1b[0m"
+_RED_CARD = re.compile(r"(?:10|[2-9A-Z])?[♥♦]")
 NUMBER = "number"
 """In ``Phrases.knobs``: the text for every value of a knob that has none of its own."""
 
@@ -146,10 +152,21 @@ class AdviceWords:
 
 
 @dataclass(frozen=True)
-class Wording:
+class Language:
     """One language."""
 
     words: Words
     phrases: Phrases
     labels: Labels
     advice: AdviceWords
+
+
+def card_sign(card: str, words: Words) -> str:
+    """Returns a card as people write it: ``10♦``, ``V♣`` or ``J♣``."""
+    sign = words.rank_signs[RANKS.index(card[0])]
+    return ("10" if sign == "T" else sign) + SUIT_SIGNS[card[1]]
+
+
+def paint(text: str) -> str:
+    """Returns ``text`` with cards of red suits in a terminal's red."""
+    return _RED_CARD.sub(lambda found: f"{_RED}{found[0]}{_PLAIN}", text)

@@ -14,8 +14,8 @@ from nainjaune_env.core.speech import Said
 from nainjaune_env.core.types import Table
 from nainjaune_env.games.nain_jaune import kernel
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS, PASS_MOVE, SILENT_MARK
-from nainjaune_env.games.nain_jaune.language.phrasebook import card_sign, wording_in
-from nainjaune_env.games.nain_jaune.language.wording import Words
+from nainjaune_env.games.nain_jaune.language import language_of
+from nainjaune_env.games.nain_jaune.language.wording import Words, card_sign
 from nainjaune_env.games.nain_jaune.records.replay import Replay, open_recorded, recorded_rounds
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules
 from nainjaune_env.games.nain_jaune.state import POTS, TABLE
@@ -148,7 +148,7 @@ def show(setup: Setup, record: Mapping[str, Any], language: str, part: int | Non
     Raises :class:`~nainjaune_env.core.errors.RecordError` for a round that the record does not have,
     :class:`~nainjaune_env.core.errors.RulesError` for an unknown language.
     """
-    words = wording_in(language).words
+    words = language_of(language).words
     lines = [words.title.format(preset=record["preset"], players=setup.players)]
     for number, written in recorded_rounds(record, part):
         lines += ["", *_RecordedRound(setup, record["agents"], words).tell(written, number)]

@@ -17,11 +17,10 @@ from nainjaune_env.core.types import Table
 from nainjaune_env.games.nain_jaune import kernel
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS, POT, is_pot_card, is_silent, pot_of
 from nainjaune_env.games.nain_jaune.belief.knowledge import Knowledge
-from nainjaune_env.games.nain_jaune.language import positions
+from nainjaune_env.games.nain_jaune.language import LANGUAGES, positions
 from nainjaune_env.games.nain_jaune.language.en import ENGLISH
-from nainjaune_env.games.nain_jaune.language.phrasebook import WORDINGS, card_sign, paint
 from nainjaune_env.games.nain_jaune.language.positions import FIELDS, read
-from nainjaune_env.games.nain_jaune.language.wording import Words
+from nainjaune_env.games.nain_jaune.language.wording import Words, card_sign, paint
 from nainjaune_env.games.nain_jaune.records.replay import Replay, open_recorded
 from nainjaune_env.games.nain_jaune.research.statistics import CAPTURED, RECEIVED, STRANDED
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules
@@ -32,24 +31,24 @@ __all__ = [
     "at_stake", "describe", "kind", "lacks", "named", "paint", "plies", "read", "reason", "write",
 ]  # fmt: skip
 
-_POT_SIGNS = {language: tuple(card_sign(card, wording.words) for card in POT_CARDS) for language, wording in WORDINGS.items()}
+_POT_SIGNS = {language: tuple(card_sign(card, wording.words) for card in POT_CARDS) for language, wording in LANGUAGES.items()}
 
 
 def _prospect(name: str) -> Prospect:
-    titles = {language: wording.advice.prospects[name] for language, wording in WORDINGS.items()}
+    titles = {language: wording.advice.prospects[name] for language, wording in LANGUAGES.items()}
     return Prospect(name, titles) if name == "out" else Prospect(name, titles, _POT_SIGNS)
 
 
 PROSPECTS: tuple[Prospect, ...] = tuple(map(_prospect, ENGLISH.advice.prospects))
 ACCOUNT = "chips"
-UNITS: Mapping[str, str] = {language: wording.words.chips[1] for language, wording in WORDINGS.items()}
+UNITS: Mapping[str, str] = {language: wording.words.chips[1] for language, wording in LANGUAGES.items()}
 
 MOST_PROBABILITIES = 2
 """The most that are told for one source of chips."""
 
 LEAD, DECLINE, POT_OR_PLAIN, ANNOUNCE = range(4)
 KINDS: tuple[Kind, ...] = tuple(
-    Kind(name, {language: wording.advice.kinds[name] for language, wording in WORDINGS.items()}) for name in ENGLISH.advice.kinds
+    Kind(name, {language: wording.advice.kinds[name] for language, wording in LANGUAGES.items()}) for name in ENGLISH.advice.kinds
 )
 
 
@@ -70,7 +69,7 @@ def at_stake(setup: Setup, table: Table) -> list[int]:
 
 def describe(setup: Setup, table: Table, language: str) -> list[tuple[str, str]]:
     """Returns headings with texts: the turn, the hand, pots, the others' hand sizes, chips, cards played, proven voids."""
-    say, words = WORDINGS[language].advice, WORDINGS[language].words
+    say, words = LANGUAGES[language].advice, LANGUAGES[language].words
     me, required, rules = int(table.seat), int(table.required_rank), cast(KernelRules, setup.kernel_rules)
     seats = range(setup.players)
     shorts = [words.seat_short.format(seat=seat) for seat in seats]
@@ -114,7 +113,7 @@ def lacks(setup: Setup, table: Table) -> Mapping[int, Sequence[str]]:
 
 def named(table: Table, action: int, language: str) -> str:
     """Returns an action in words: ``8``, ``7♦``, a pass."""
-    wording = WORDINGS[language]
+    wording = LANGUAGES[language]
     if action == PASS:
         return wording.advice.passes
     if not is_pot_card(action):
@@ -125,7 +124,7 @@ def named(table: Table, action: int, language: str) -> str:
 
 def reason(source: int, forecast: Forecast, language: str) -> str:
     """Returns the chips from a source, with the probabilities behind them where these differ beyond noise."""
-    say = WORDINGS[language].advice
+    say = LANGUAGES[language].advice
     text = say.sources[source].format(chips=signed(forecast.chips, language))
     behind = {RECEIVED: ("out", say.out), CAPTURED: ("captured", say.captured), STRANDED: ("stranded", say.stranded)}.get(source)
     if behind is None:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nainjaune_env.games.nain_jaune.language.phrasebook import card_sign
-from nainjaune_env.games.nain_jaune.language.wording import Words
+from nainjaune_env.games.nain_jaune.language.wording import Words, card_sign
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 from nainjaune_env.games.nain_jaune.view.dwarf import emblem
 from nainjaune_env.render.svg import CROWN, GOLD, SERIF, Style, at, circle, crown, element, group, path, rect, use

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nainjaune_env.core.cards import RANKS
-from nainjaune_env.games.nain_jaune.language.phrasebook import wording_in
+from nainjaune_env.games.nain_jaune.language import language_of
 from nainjaune_env.games.nain_jaune.language.wording import Labels, Words
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 from nainjaune_env.games.nain_jaune.view import pieces
@@ -80,7 +80,7 @@ def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = 
 
     Raises :class:`~nainjaune_env.core.errors.RulesError` for an unknown language.
     """
-    wording = wording_in(language)
+    wording = language_of(language)
     words, labels = wording.words, wording.labels
     called = [f"{labels.seat} {seat}" for seat in range(seen.players)] if names is None else list(names)
     lines = status(seen, words, labels)

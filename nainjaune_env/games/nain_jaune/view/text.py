@@ -12,8 +12,8 @@ import numpy as np
 
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.types import Table
-from nainjaune_env.games.nain_jaune.language.phrasebook import card_sign, paint, wording_in
-from nainjaune_env.games.nain_jaune.language.wording import Labels, Words
+from nainjaune_env.games.nain_jaune.language import language_of
+from nainjaune_env.games.nain_jaune.language.wording import Labels, Words, card_sign, paint
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 from nainjaune_env.games.nain_jaune.view.scene import CAPTURE, KING, Scene, course_to, scene
 
@@ -52,7 +52,7 @@ def draw(
     red suits in red for a terminal. Raises :class:`RulesError` for an unknown language, :class:`DealError` for a seat that does
     not exist.
     """
-    wording = wording_in(language)
+    wording = language_of(language)
     seen = seen_by(setup, table, seat, opening=opening, actions=actions, every_ply=every_ply, rng=rng)
     return picture(seen, wording.words, wording.labels, color=color)
 
