@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import Agent, Rng
 from nainjaune_env.core.errors import ConfigError, DealError, IllegalActionError
 from nainjaune_env.core.prng import RowStreams
-from nainjaune_env.core.spec import Setup, Stage
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import legal_actions, loops_of
 from nainjaune_env.engine.determinize import determinize, generator_states
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent
-from nainjaune_env.analysis.advice_hook import BEST, Outlook
+from nainjaune_env.analysis.advice_hook import BEST, AdviceHooks
 from nainjaune_env.analysis.stat_hook import columns
 from nainjaune_env.analysis.stats import measures_of
 from nainjaune_env.core.errors import AgentError, RulesError
@@ -39,11 +39,11 @@ class Column(NamedTuple):
     """Which of its parts; 0 where it has none."""
 
 
-def outlook_of(game: GameSpec) -> Outlook:
+def outlook_of(game: GameSpec) -> AdviceHooks:
     """What ``game`` tells an adviser; raises :class:`RulesError` where it tells nothing."""
-    if game.outlook is None:
-        raise RulesError(f"{game.title} tells an adviser nothing (GameSpec.outlook), so there is no advice on it.")
-    return game.outlook
+    if game.advice is None:
+        raise RulesError(f"{game.title} tells an adviser nothing (GameSpec.advice), so there is no advice on it.")
+    return game.advice
 
 
 def columns_of(game: GameSpec) -> tuple[Column, ...]:

@@ -1,4 +1,4 @@
-"""What advice says whatever the game, in English and in French; a game's own words are its ``Outlook``'s."""
+"""What advice says whatever the game, in English and in French; a game's own words are its ``AdviceHooks``'s."""
 
 from __future__ import annotations
 

@@ -60,11 +60,11 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError(f"--scale is above 0, not {args.scale:g}.")
     record = _played(args) if args.file is None else _written(args)
     setup = setup_of(record)
-    if setup.game.painter is None:
+    if setup.game.pictures is None:
         raise RulesError(f"The game {setup.game.name!r} has no picture.")
     if args.seat is not None and args.seat not in range(setup.players):
         raise ConfigError(f"--seat is from 0 to {setup.players - 1}, not {args.seat}.")
-    film = setup.game.painter.film(setup, record, args.seat, part=args.round, language=args.lang, names=record["agents"])
+    film = setup.game.pictures.film(setup, record, args.seat, part=args.round, language=args.lang, names=record["agents"])
     pictures = list(film)
     if args.out.suffix == ".gif":
         _film(args, pictures)

@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.bits import lowest
 from nainjaune_env.core.jit import jit
 from nainjaune_env.core.prng import mix
+from nainjaune_env.core.table import Stage
 
 game: Any
-"""The kernel module of a game; bound by ``jit.instantiate``."""
+"""The kernel of a game; bound by ``jit.instantiate``."""
+loops: Any
+"""``nainjaune_env.engine.loops`` for the same game."""
 
-PLAYING = 0
 NOTHING = -1
 """In place of an action: the table is taken up as it stands."""
 BYTE = np.uint64(8)
@@ -41,20 +42,21 @@ def play_on(tables: Any, rules: Any, actions: Any, recall: Any, seen: Any, legal
     """Take ``actions (K,) int64`` and make all plies that nobody is asked for.
 
     Writes the legal actions, ``legal (K,) int64``, 0 where the round is over, and the payoffs so far, ``paid (K, n) int32``;
-    ``recall (K, n, 2) uint64`` moves on.
+    ``recall (K, n, 2) uint64`` legal_bits on.
     """
     for i in range(tables.size):
         table = tables[i]
         if actions[i] != NOTHING:
             game.step(table, rules, actions[i])
         remember(table, rules, recall[i], seen)
-        moves = np.int64(0)
-        while table.stage == PLAYING:
-            moves = game.legal(table, rules)
-            if game.needs_decision(table, rules, moves):
+        legal_bits = np.int64(0)
+        while table.stage == Stage.PLAYING:
+            legal_bits = game.legal(table, rules)
+            action = loops.forced_action(table, rules, legal_bits)
+            if action == loops.NO_ACTION:
                 break
-            game.step(table, rules, lowest(moves))
+            game.step(table, rules, action)
             remember(table, rules, recall[i], seen)
-            moves = np.int64(0)
-        legal[i] = moves
+            legal_bits = np.int64(0)
+        legal[i] = legal_bits
         game.payoffs(table, rules, paid[i])

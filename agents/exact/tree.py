@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from nainjaune_env.core.errors import TreeError
 from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.spec import Chance, GameSpec, Setup
-from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.batch import Batch, loops_of
 
 from .plies import NOTHING
 
@@ -211,7 +211,7 @@ def _as_bytes(rows: NDArray[Any]) -> NDArray[Any]:
 
 def plies_of(game: GameSpec) -> ModuleType:
     """The compiled functions of ``plies`` for one game."""
-    return instantiate(f"{__package__}.plies", game.name, game=game.kernel)
+    return instantiate(f"{__package__}.plies", game.name, game=game.kernel, loops=loops_of(game))
 
 
 @dataclass

@@ -18,7 +18,7 @@ from nainjaune_env.core.bits import count
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.jit import jit
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.types import Table
+from nainjaune_env.core.table import Table
 from nainjaune_env.games.nain_jaune.actions import PASS, POT
 from nainjaune_env.games.nain_jaune.rules import Blocked, KernelRules, Stranded
 from nainjaune_env.games.nain_jaune.state import ACES, ALL_RANKS, MAX_SEATS, NUM_RANKS, ONE, POTS, ranks_of

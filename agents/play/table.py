@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, SeatAssignment
 from nainjaune_env.core.errors import RulesError
-from nainjaune_env.core.spec import Setup, Stage
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import Said, Speaker
+from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch, legal_actions, loops_of
 from nainjaune_env.records.record import Record, record_of
 

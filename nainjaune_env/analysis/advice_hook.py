@@ -1,6 +1,6 @@
 """What an adviser must know of a game: what may come of a decision, which kinds of decisions there are, and words for both.
 
-A game offers a module of the shape of :class:`Outlook` (``GameSpec.outlook``). What is forecast is what the game counts
+A game offers a module of the shape of :class:`AdviceHooks` (``GameSpec.advice``). What is forecast is what the game counts
 (``GameSpec.measures``): the same functions count it in rounds that are played to their end from where a decision stands.
 """
 
@@ -64,7 +64,7 @@ class Forecast(NamedTuple):
     """Whether the two are clear of noise."""
 
 
-class Outlook(Protocol):
+class AdviceHooks(Protocol):
     """What a game tells an adviser. A module with these names will do.
 
     A ``table`` is a record wiped for its seat to act (``kernel.redact``), which is the one that is advised.

@@ -1,9 +1,8 @@
-"""What a study of play is told of a game: named columns of a position, of what is chosen there, and of what came of a round.
+"""The features of play that a game offers: named columns of a position, of the action chosen there and of what a round came to.
 
-A game offers a module of the shape of :class:`Study` (``GameSpec.study``). Its functions are compiled with the kernel and run
-over rounds that have been played (``nainjaune_env.analysis.features``). Nothing is hidden there any more, so each column says
-whether the
-seat that it is about could know it: what a seat should have done may be asked of those columns alone.
+A game offers a module of the shape of :class:`FeatureHooks` (``GameSpec.features``). Its functions are compiled with the kernel
+and run over rounds that have been played (``nainjaune_env.analysis.features``). Nothing is hidden there any more, so each column
+says whether its seat could know it: only such columns can tell what the seat should have done.
 """
 
 from __future__ import annotations
@@ -89,7 +88,7 @@ def written(columns: Sequence[Column | Text], players: int) -> Iterator[tuple[Co
             yield replace(column, name=f"{column.name}_{part}", parts=(), rivals=False), column, number
 
 
-class Study(Protocol):
+class FeatureHooks(Protocol):
     """What a game tells a study. A module with these names will do; the two functions are compiled.
 
     ``row`` is a record of ``row_dtype(POSITION)`` or ``row_dtype(ACTION)``, all 0 before.

@@ -9,29 +9,21 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.bits import count, lowest
+from nainjaune_env.core.bits import count
 from nainjaune_env.core.jit import inlined, jit
+from nainjaune_env.core.table import Stage
 
 game: Any
-"""The kernel module of a game; bound by ``jit.instantiate``."""
+"""The kernel of a game; bound by ``jit.instantiate``."""
+loops: Any
+"""``engine.loops`` for the same game."""
 measures: Any
 """What the game counts (``measure.Measures``); bound likewise."""
 study: Any
-"""What the game tells a study (``study.Study``); bound likewise."""
+"""What the game tells a study (``study.FeatureHooks``); bound likewise."""
 
-PLAYING, MATCH_OVER = 0, 2
 OK = -1
-"""What the loops give when every episode came to its end."""
-NO_ACTION = -1
-
-
-@inlined
-def taken(actions: Any, used: Any, t: Any, moves: Any) -> Any:
-    """The decision number ``used`` of episode ``t``, or ``NO_ACTION`` where there is none that is among the legal ``moves``."""
-    if used == actions.shape[0]:
-        return NO_ACTION
-    action = np.int64(actions[used, t])
-    return action if action >= 0 and moves >> action & 1 else NO_ACTION
+"""What the loops return when every episode came to its end."""
 
 
 @jit
@@ -46,18 +38,15 @@ def survey(openings: Any, rules: Any, whole: Any, every_ply: Any, actions: Any, 
         used, plies = 0, 0
         rounds[t] = 1
         while True:
-            while table.stage == PLAYING:
-                moves = game.legal(table, rules)
-                if game.needs_decision(table, rules, moves):
-                    action = taken(actions, used, t, moves)
-                    if action == NO_ACTION:
-                        return t
-                    used += 1
-                else:
-                    action = np.int64(lowest(moves))
+            while table.stage == Stage.PLAYING:
+                legal_bits = game.legal(table, rules)
+                action, decided = loops.recorded_action(table, rules, legal_bits, actions, used, t)
+                if action == loops.NO_ACTION:
+                    return t
                 game.step(table, rules, action)
+                used += decided
                 plies += 1
-            if not whole or table.stage == MATCH_OVER:
+            if not whole or table.stage == Stage.MATCH_OVER:
                 break
             game.deal(table, rules)
             rounds[t] += 1
@@ -91,12 +80,11 @@ def retrace(
             for each in range(n):
                 study.position(table, rules, each, dealt[at + each])
             measures.begin(table, rules, tallies[at : at + n])
-            while table.stage == PLAYING:
+            while table.stage == Stage.PLAYING:
                 seat = np.int64(table.seat)
-                moves = game.legal(table, rules)
-                asked = game.needs_decision(table, rules, moves)
+                legal_bits = game.legal(table, rules)
+                action, asked = loops.recorded_action(table, rules, legal_bits, actions, used, t)
                 ply += 1
-                action = np.int64(actions[used, t]) if asked else np.int64(lowest(moves))
                 if asked or every_ply:
                     decision += asked
                     seats[at + seat].decisions += asked
@@ -104,21 +92,21 @@ def retrace(
                     out = decisions[row]
                     out.round_number, out.ply, out.decision = played, ply, decision if asked else 0
                     out.seat, out.distance = seat, (seat + n - leader) % n
-                    out.legal, out.choices, out.action, out.forced = moves, count(moves), action, not asked
+                    out.legal, out.choices, out.action, out.forced = legal_bits, count(legal_bits), action, not asked
                     out.earned = payoff[seat]
                     study.position(table, rules, seat, positions[row])
                     study.action(table, rules, action, choices[row])
-                    if asked and keep[used, t] and moves & (moves - 1):
+                    if asked and keep[used, t] and legal_bits & (legal_bits - 1):
                         kept[number] = table
                         game.redact(kept[number], rules, seat)
                         kept_row[number] = row
                         number += 1
                     row += 1
                 used += asked
-                if measures.counts(table, rules, moves, action):
+                if measures.counts(table, rules, legal_bits, action):
                     room[1] = table
                     game.step(table, rules, action)
-                    measures.ply(before, table, rules, moves, action, tallies[at : at + n])
+                    measures.ply(before, table, rules, legal_bits, action, tallies[at : at + n])
                 else:
                     game.step(table, rules, action)
             measures.end(table, rules, tallies[at : at + n])
@@ -132,7 +120,7 @@ def retrace(
                 out.payoff, out.sharing = payoff[out.seat], sharing(payoff, out.seat)
                 out.to_come = out.payoff - out.earned
             at += n
-            if not whole or table.stage == MATCH_OVER:
+            if not whole or table.stage == Stage.MATCH_OVER:
                 break
             game.deal(table, rules)
     return number

@@ -1,4 +1,4 @@
-"""Episodes that have been played, told decision by decision in columns (``GameSpec.study``)."""
+"""Episodes that have been played, told decision by decision in columns (``GameSpec.features``)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nainjaune_env.analysis.feature_hook import SET, Column, Study, row_dtype
+from nainjaune_env.analysis.feature_hook import SET, Column, FeatureHooks, row_dtype
 from nainjaune_env.analysis.stats import measures_of
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.spec import GameSpec, Setup
-from nainjaune_env.engine.batch import Episode
+from nainjaune_env.engine.batch import Episode, loops_of
 
 DECISION: tuple[Column, ...] = (
     Column("round_number", "int32", "number", "The round of the match, from 1."),
@@ -68,15 +68,15 @@ class Trace:
     """Of which decisions these are, ``(K,)``, ascending."""
 
 
-def study_of(game: GameSpec) -> Study:
+def study_of(game: GameSpec) -> FeatureHooks:
     """What ``game`` tells a study; raises :class:`RecordError` where it tells nothing."""
-    if game.study is None:
-        raise RecordError(f"{game.title} tells a study nothing (GameSpec.study).")
-    return game.study
+    if game.features is None:
+        raise RecordError(f"{game.title} tells a study nothing (GameSpec.features).")
+    return game.features
 
 
 def _loops_of(game: GameSpec) -> ModuleType:
-    parts = {"game": game.kernel, "measures": measures_of(game), "study": study_of(game)}
+    parts = {"game": game.kernel, "loops": loops_of(game), "measures": measures_of(game), "study": study_of(game)}
     return instantiate("nainjaune_env.analysis.feature_loops", game.name, **parts)
 
 

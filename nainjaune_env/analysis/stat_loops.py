@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from nainjaune_env.core.bits import lowest
 from nainjaune_env.core.jit import jit
+from nainjaune_env.core.table import Stage
 
 game: Any
-"""The kernel module of a game; bound by ``jit.instantiate``."""
+"""The kernel of a game; bound by ``jit.instantiate``."""
+loops: Any
+"""``engine.loops`` for the same game."""
 measures: Any
 """What the game counts (``measure.Measures``); bound likewise."""
 
-PLAYING = 0
 OK = -1
 """What ``count_rounds`` gives when every round came to its end."""
 
@@ -40,21 +39,16 @@ def count_rounds(
                 numbers[seat, column] = 0
         measures.begin(table, rules, tallies)
         decision = 0
-        while table.stage == PLAYING:
-            moves = game.legal(table, rules)
-            if game.needs_decision(table, rules, moves):
-                if decision == actions.shape[0]:
-                    return t
-                action = np.int64(actions[decision, t])
-                decision += 1
-                if action < 0 or not moves >> action & 1:
-                    return t
-            else:
-                action = lowest(moves)
-            if measures.counts(table, rules, moves, action):
+        while table.stage == Stage.PLAYING:
+            legal_bits = game.legal(table, rules)
+            action, decided = loops.recorded_action(table, rules, legal_bits, actions, decision, t)
+            if action == loops.NO_ACTION:
+                return t
+            decision += decided
+            if measures.counts(table, rules, legal_bits, action):
                 room[1] = table
                 game.step(table, rules, action)
-                measures.ply(before, table, rules, moves, action, tallies)
+                measures.ply(before, table, rules, legal_bits, action, tallies)
             else:
                 game.step(table, rules, action)
         measures.end(table, rules, tallies)

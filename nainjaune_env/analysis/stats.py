@@ -12,6 +12,7 @@ from nainjaune_env.analysis.stat_hook import Measures
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.spec import GameSpec, Setup
+from nainjaune_env.engine.batch import loops_of
 
 
 def measures_of(game: GameSpec) -> Measures:
@@ -22,7 +23,9 @@ def measures_of(game: GameSpec) -> Measures:
 
 
 def _loop_of(game: GameSpec) -> ModuleType:
-    return instantiate("nainjaune_env.analysis.stat_loops", game.name, game=game.kernel, measures=measures_of(game))
+    return instantiate(
+        "nainjaune_env.analysis.stat_loops", game.name, game=game.kernel, loops=loops_of(game), measures=measures_of(game)
+    )
 
 
 def tally(

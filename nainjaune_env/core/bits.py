@@ -1,4 +1,4 @@
-"""Words as sets of bits, and bits written out as the bytes of an observation."""
+"""Sets of small numbers as the bits of an integer, and bits written as the bytes of an observation."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.core.jit import inlined
+from nainjaune_env.core.prng import below
 
 
 @inlined
 def count(word: Any) -> Any:
-    """How many bits of ``word`` are set. The compiler knows the loop: it becomes one instruction."""
+    """Returns the number of bits set in ``word``. The compiler recognises the loop and makes one instruction of it."""
     number = 0
     while word:
         word &= word - 1
@@ -21,26 +22,40 @@ def count(word: Any) -> Any:
 
 @inlined
 def lowest(word: Any) -> Any:
-    """The number of the lowest bit that is set in a ``word`` that is not 0."""
+    """Returns the number of the lowest bit set in ``word``, which is not 0."""
     return count((word & -word) - 1)
 
 
+@inlined
+def nth_lowest(word: Any, n: Any) -> Any:
+    """Returns the number of the ``n``-th lowest bit set in ``word``, from 0; ``word`` has more than ``n`` bits set."""
+    for _ in range(n):
+        word &= word - 1
+    return lowest(word)
+
+
+@inlined
+def random_bit(table: Any, word: Any) -> Any:
+    """Returns the number of a uniformly random bit set in ``word``, which is not 0; drawn from ``table.rng``."""
+    return nth_lowest(word, below(table, count(word)))
+
+
 SPREAD = np.array([sum((bits >> i & 1) << 8 * i for i in range(8)) for bits in range(256)], np.int64)
-"""By 8 bits: the same with a byte for each, lowest first. Sums of a few are counts."""
+"""``(256,) int64``: 8 bits as 8 bytes of 0 or 1, lowest first. The sum of a few entries has a count in each byte."""
 
 
 @inlined
 def write_word(out: Any, at: Any, word: Any) -> None:
-    """Eight bytes, lowest first, from ``out[at]``: the compiler makes one store of them, and stores are what takes time."""
+    """Writes the eight bytes of ``word`` from ``out[at]``, lowest first: the compiler makes one store of them."""
     for i in range(8):
         out[at + i] = word >> 8 * i & 255
 
 
 @inlined
 def write_flags(out: Any, at: Any, count: Any, bits: Any) -> Any:
-    """The lowest ``count`` bits, at most 16, a byte each, from ``out[at]``; gives the end.
+    """Writes the lowest ``count`` of ``bits``, at most 16, a byte each, from ``out[at]``; returns the index after the last.
 
-    Whole words are written, past the end too: what stands there comes later.
+    Bytes are written in groups of eight, past the end too: what belongs there has to be written later.
     """
     spread = SPREAD  # named once: each mention would be a copy in the constant memory of a CUDA kernel
     write_word(out, at, spread[bits & 255])

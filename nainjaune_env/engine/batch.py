@@ -109,7 +109,7 @@ class Batch:
         self._rules = setup.kernel_rules
         self._loops = loops_of(self.game)
         self._values, carry = self._start_values(start)
-        self._mode = EpisodeOptions(
+        self._options = EpisodeOptions(
             whole_match=int(episode == "match"),
             carry=int(carry),
             skip_forced=int(skip_forced),
@@ -178,7 +178,7 @@ class Batch:
 
         def work(part: slice, thread: int) -> None:
             given = (row[part] for row in rows)
-            loop(self.tables, self._rules, self._mode, index[part], *given, *others, *views, self._scratch[thread])
+            loop(self.tables, self._rules, self._options, index[part], *given, *others, *views, self._scratch[thread])
 
         self._threads.each(work, index.size)
 
@@ -195,8 +195,8 @@ class Batch:
 
     @property
     def mode(self) -> EpisodeOptions:
-        """How plies make episodes, as ``mode.Mode``."""
-        return self._mode
+        """How plies make episodes."""
+        return self._options
 
     @property
     def seat(self) -> NDArray[np.int64]:
@@ -246,7 +246,7 @@ class Batch:
         """
         index = self._all if which is None else self.indices(which)
         chosen = self._whole_numbers(actions, index.size)
-        wrong = int(self._loops.first_illegal(self.legal, self.done, self._mode, index, chosen))
+        wrong = int(self._loops.first_illegal(self.legal, self.done, self._options, index, chosen))
         if wrong >= 0:
             raise IllegalActionError(self._why_illegal(int(index[wrong]), int(chosen[wrong])))
         self._loop(self._loops.step_tables, index, chosen, others=(self._values,))

@@ -1,7 +1,7 @@
 """Records: finished matches as text that anyone can replay. JSON Lines, one match a line, UTF-8.
 
-Writers emit keys in a fixed order; readers never guess. What a match of a game looks like is its
-``Transcriber``'s business; here are the head that all records share, the lines and the files.
+Writers emit keys in a fixed order; readers never guess. This module has the head that all records share, the lines and the
+files; the body is written and checked by the game's ``Transcriber``.
 """
 
 from __future__ import annotations
@@ -18,22 +18,28 @@ import numpy as np
 
 from nainjaune_env.core.atomic_files import replacing
 from nainjaune_env.core.errors import RecordError, RulesError, choose_one
-from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.spec import GameSpec, Setup, Transcriber
 from nainjaune_env.core.validation import check_keys, check_list
+from nainjaune_env.records import generic
 from nainjaune_env.registry import get_game
 
 FORMAT = "nainjaune-record"
 VERSION = 1
 HEAD = ("format", "version", "game", "preset", "rules", "players", "seed", "agents")
-"""The keys that every record begins with, in order; the game's own (``Transcriber.BODY``) follow."""
+"""The keys that every record begins with, in order; those of the body (``Transcriber.BODY``) follow."""
 
 Record = dict[str, Any]
 
 
-def make_record(setup: Setup, body: Mapping[str, Any], *, agents: Sequence[str], seed: int | None = None) -> Record:
-    """A record from a ``body`` that the game's transcriber wrote; ``agents`` are names in seat order.
+def transcriber_of(game: GameSpec) -> Transcriber:
+    """Returns what writes and checks the records of ``game``: its own transcriber, or the generic one."""
+    return generic if game.transcriber is None else game.transcriber
 
-    ``seed`` says what the match was made from; replay does not need it. Raises :class:`RecordError` where the head is not sound.
+
+def make_record(setup: Setup, body: Mapping[str, Any], *, agents: Sequence[str], seed: int | None = None) -> Record:
+    """Returns a record with a ``body`` that the game's transcriber wrote; ``agents`` are names in seat order.
+
+    ``seed``: what the match was made from; not needed for replay. Raises :class:`RecordError` for a head that is not valid.
     """
     record = {"format": FORMAT, "version": VERSION, **setup.to_dict(), "seed": seed, "agents": list(agents), **body}
     setup_of(record)
@@ -51,25 +57,25 @@ def record_of(
     agents: Sequence[str],
     seed: int | None = None,
 ) -> Record:
-    """The record of what ``actions`` made of the table ``opening``; these and ``rng`` are those of ``Transcriber.transcribe``.
+    """Returns the record of the match that ``actions`` made of the table ``opening``, as ``Transcriber.transcribe`` takes them.
 
-    A round played by itself (``single_round``) is written as what it is: a match whose rules say one round. Raises
-    :class:`RecordError` where that is no finished match from its first deal on.
+    A round played by itself (``single_round``) is written as a match under rules of one round (``GameSpec.single_round``). Raises
+    :class:`RecordError` where this is not a finished match from its first deal on.
     """
     if single_round:
         setup = replace(setup, rules=setup.game.single_round(setup.rules))
-    body = setup.game.transcriber.transcribe(setup, opening, actions, rng, every_ply=every_ply)
+    body = transcriber_of(setup.game).transcribe(setup, opening, actions, rng, every_ply=every_ply)
     return make_record(setup, body, agents=agents, seed=seed)
 
 
 def setup_of(record: Mapping[str, Any]) -> Setup:
-    """The rules a record was played under; raises :class:`RecordError` where its head is not sound."""
+    """Returns the setup that a record was played under; raises :class:`RecordError` where its head is not valid."""
     _check_kind(record)
     try:
         game = get_game(record["game"])
     except RulesError as error:
         raise RecordError(str(error)) from None
-    check_keys("The record", record, HEAD + game.transcriber.BODY)
+    check_keys("The record", record, HEAD + transcriber_of(game).BODY)
     if record["preset"] not in list(game.presets):
         raise RecordError(choose_one("preset", record["preset"], game.presets))
     sheet = game.presets[record["preset"]].rules
@@ -89,7 +95,7 @@ def setup_of(record: Mapping[str, Any]) -> Setup:
 
 
 def _check_kind(record: object) -> None:
-    """Format, version and game come first: in a record of another kind nothing else means what it means here."""
+    """Checks format, version and game, before anything else: a record of another kind gives other meanings to the same keys."""
     if not isinstance(record, Mapping):
         raise RecordError(f"A record is an object, not {_short(record)}.")
     for key, expected in (("format", FORMAT), ("version", VERSION)):
@@ -101,26 +107,26 @@ def _check_kind(record: object) -> None:
 
 
 def verify_record(record: Mapping[str, Any]) -> int:
-    """Replay a record; gives its number of rounds.
+    """Replays a record; returns its number of rounds.
 
-    Raises :class:`RecordError` at the first thing that is not well formed, not legal, or not what replay gives.
+    Raises :class:`RecordError` at the first value that is malformed, not legal, or not what replay gives.
     """
     setup = setup_of(record)
-    transcriber = setup.game.transcriber
+    transcriber = transcriber_of(setup.game)
     return transcriber.verify(setup, {key: record[key] for key in transcriber.BODY})
 
 
 def show_record(record: Mapping[str, Any], language: str = "en", part: int | None = None) -> str:
-    """A readable account of a record, which is verified first; ``part``: one round of it only, from 1."""
+    """Verifies a record and returns it as readable text; ``part``: one round only, from 1."""
     verify_record(record)
     setup = setup_of(record)
-    return setup.game.transcriber.show(setup, record, language, part)
+    return transcriber_of(setup.game).show(setup, record, language, part)
 
 
 def format_record(record: Mapping[str, Any]) -> str:
-    """One line of text, without its end; ``parse_record`` gives the record back."""
+    """Returns a record as one line of text, without its end; ``parse_record`` is the inverse."""
     setup = setup_of(record)
-    ordered = {key: record[key] for key in HEAD + setup.game.transcriber.BODY}
+    ordered = {key: record[key] for key in HEAD + transcriber_of(setup.game).BODY}
     try:
         text = json.dumps(ordered, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         text.encode()
@@ -130,9 +136,9 @@ def format_record(record: Mapping[str, Any]) -> str:
 
 
 def parse_record(text: str) -> Record:
-    """The record in one line of text.
+    """Returns the record in one line of text.
 
-    Raises :class:`RecordError` where it is no JSON or its head is not sound; :func:`verify_record` looks at the match.
+    Raises :class:`RecordError` where it is not JSON or its head is not valid; :func:`verify_record` checks the match.
     """
     record = _load(text)
     setup_of(record)
@@ -151,7 +157,7 @@ def _load(text: str) -> Record:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object, of which no key may come twice: JSON would let the last one win in silence."""
+    """Returns an object; raises :class:`RecordError` for a key that comes twice: JSON would silently keep the last one."""
     found = dict(pairs)
     if len(found) != len(pairs):
         keys = [key for key, _ in pairs]
@@ -175,7 +181,7 @@ class Line(NamedTuple):
 
 
 def read_lines(lines: Iterable[bytes], name: str) -> Iterator[Line]:
-    """Read and verify ``lines`` (with their ends, as a file opened in binary mode gives them), one by one.
+    """Reads and verifies ``lines`` (with their ends, as a file opened in binary mode yields them), one by one.
 
     Raises :class:`RecordError` naming the file ``name`` and the line, and from a replay the round and move, at fault.
     """
@@ -211,17 +217,17 @@ def _is_json(line: bytes) -> bool:
 
 
 def read_records(path: str | os.PathLike[str]) -> Iterator[Record]:
-    """The verified records of a file, read line by line: :func:`read_lines`. ``OSError`` where it cannot be read."""
+    """Yields the verified records of a file, line by line, as :func:`read_lines`; raises ``OSError`` where it cannot be read."""
     with open(path, "rb") as file:
         for line in read_lines(file, os.fspath(path)):
             yield line.record
 
 
 def write_records(path: str | os.PathLike[str], records: Iterable[Mapping[str, Any]], *, overwrite: bool = False) -> int:
-    """Write a file of records, as they come; gives their number.
+    """Writes a file of records in the order given; returns their number.
 
-    The file appears under its name only when it is complete: until then, and where anything fails, nothing at
-    ``path`` has changed. Raises :class:`RecordError` where a file is there already, unless ``overwrite``.
+    The file appears under its name when it is complete: until then, and where anything fails, nothing at ``path`` has changed.
+    Raises :class:`RecordError` where the file exists, unless ``overwrite``.
     """
     target = Path(path)
     _refuse_existing(target, overwrite)
@@ -236,10 +242,10 @@ def write_records(path: str | os.PathLike[str], records: Iterable[Mapping[str, A
 
 
 def append_record(path: str | os.PathLike[str], record: Mapping[str, Any]) -> None:
-    """Add a record to the end of a file of records; where there is no file, make it.
+    """Adds a record to the end of a file of records, which is made where it does not exist.
 
-    The file is replaced as a whole, so whatever happens it holds what it held, or that and the record. Raises
-    :class:`RecordError` as :func:`check_appendable` does; then nothing has changed.
+    The file is replaced as a whole, so that after a failure it holds what it held before. Raises :class:`RecordError` as
+    :func:`check_appendable` does; then nothing has changed.
     """
     line = format_record(record).encode() + b"\n"
     check_appendable(path)
@@ -252,9 +258,9 @@ def append_record(path: str | os.PathLike[str], record: Mapping[str, Any]) -> No
 
 
 def check_appendable(path: str | os.PathLike[str]) -> None:
-    """Raises :class:`RecordError` where there is a file that does not end as one of records does, ``OSError`` as reading does.
+    """Raises :class:`RecordError` where a file exists that does not end with a record, and ``OSError`` where it cannot be read.
 
-    An empty file is one of no records.
+    An empty file is a file of no records.
     """
     if not os.path.exists(path):
         return

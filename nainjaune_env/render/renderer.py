@@ -25,7 +25,7 @@ MODES = ("human", "ansi", "rgb_array", "svg")
 def render_modes(game: GameSpec) -> tuple[str, ...]:
     """The modes in which ``game`` can be rendered."""
     able = {"ansi": game.draw is not None}
-    return tuple(mode for mode in MODES if able.get(mode, game.painter is not None))
+    return tuple(mode for mode in MODES if able.get(mode, game.pictures is not None))
 
 
 class Renderer:
@@ -113,9 +113,9 @@ class Renderer:
 
     def svg(self, table: Any, history: Mapping[str, Any], seat: int | None = None) -> str:
         """The table as SVG as ``seat`` sees it, whatever the mode. Raises :class:`RulesError` where the game has none."""
-        if self.setup.game.painter is None:
+        if self.setup.game.pictures is None:
             raise RulesError(f"The game {self.setup.game.name!r} has no picture.")
-        return self.setup.game.painter.svg(self.setup, table, seat, language=self.language, names=self.names, **history)
+        return self.setup.game.pictures.svg(self.setup, table, seat, language=self.language, names=self.names, **history)
 
     def close(self) -> None:
         """Close the window, where there is one."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_env.analysis.feature_hook import SET, Column, Study, Text, of_rivals, row_dtype, written
+from nainjaune_env.analysis.feature_hook import SET, Column, FeatureHooks, Text, of_rivals, row_dtype, written
 from nainjaune_env.analysis.stat_hook import columns
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import legal_actions
@@ -19,9 +19,9 @@ every_game = pytest.mark.parametrize("name", game_names())
 every_setup = pytest.mark.parametrize("setup", all_setups())
 
 
-def study_of(setup: Setup) -> Study:
-    assert setup.game.study is not None
-    return setup.game.study
+def study_of(setup: Setup) -> FeatureHooks:
+    assert setup.game.features is not None
+    return setup.game.features
 
 
 def told(setup: Setup, table: Any, seat: int) -> Any:
@@ -94,7 +94,7 @@ def test_what_is_hidden_could_not_be_told_from_what_is_seen(name: str) -> None:
 @every_game
 def test_columns_are_declared_as_they_are_written(name: str) -> None:
     game = get_game(name)
-    study, measures = game.study, game.measures
+    study, measures = game.features, game.measures
     assert study is not None
     assert measures is not None
     for told_of in (study.POSITION, study.ACTION, study.COUNTED):

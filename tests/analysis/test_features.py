@@ -153,8 +153,8 @@ def test_what_might_have_been_chosen_is_told_as_what_was() -> None:
         (setup,) = case.values
         played = Played(setup, 8, 4)
         told = played.told(keep=np.ones(played.actions.shape, np.bool_))
-        assert setup.game.study is not None
-        seen = [column.name for column in setup.game.study.ACTION if column.seen]
+        assert setup.game.features is not None
+        seen = [column.name for column in setup.game.features.ACTION if column.seen]
         taken = told.decisions["action"][told.kept_row].astype(np.int64)
         found = choices_at(setup, told.kept, np.arange(len(taken)), taken)
         assert all(np.array_equal(found[name], told.choices[name][told.kept_row]) for name in seen)
@@ -167,11 +167,11 @@ def test_where_a_round_is_dealt_is_told_of_every_seat() -> None:
         told = played.told(every_ply=True)
         first = np.flatnonzero(told.decisions["ply"] == 1)
         assert same(told.positions[first], told.dealt[np.arange(4) * n + played.openings["seat"]])
-        assert setup.game.study is not None
+        assert setup.game.features is not None
         row = np.zeros(1, told.dealt.dtype)
         for t, seat in ((0, 0), (1, 1), (3, n - 1)):
             row[:] = np.zeros(1, row.dtype)
-            setup.game.study.position(played.openings[t], setup.kernel_rules, seat, row[0])
+            setup.game.features.position(played.openings[t], setup.kernel_rules, seat, row[0])
             assert same(told.dealt[t * n + seat : t * n + seat + 1], row)
 
 
@@ -200,7 +200,7 @@ def test_what_to_keep_has_the_shape_of_the_actions() -> None:
 
 def test_a_game_need_not_tell_anything() -> None:
     (setup,) = all_setups()[0].values
-    silent = replace(setup, game=replace(setup.game, study=None))
+    silent = replace(setup, game=replace(setup.game, features=None))
     with pytest.raises(RecordError, match=f"{setup.game.title} tells a study nothing"):
         trace(silent, Played(setup, 1, 1).openings, np.zeros((1, 1), np.int8))
 
@@ -211,8 +211,8 @@ def test_the_general_columns_are_told_in_sentences() -> None:
 
 DIGEST = """
 import hashlib, json
-from tests.contract import all_setups
-from tests.test_traces import Played
+from tests.support.contract import all_setups
+from tests.analysis.test_features import Played
 found = {}
 for case in all_setups()[::4]:
     told = Played(case.values[0], 9, 2).told(every_ply=True)

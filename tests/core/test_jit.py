@@ -1,9 +1,8 @@
-"""The one door to the compiler: where compiled code is cached, and templates."""
+"""The compiler: cached functions and templates."""
 
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,84 +11,14 @@ from typing import Any
 import numba
 import pytest
 
-from nainjaune_env.core import jit as door
-from nainjaune_env.core.jit import JIT_ENABLED, PACKAGE_ROOT, cache_folder, instantiate, jit
+from nainjaune_env.core import jit as compiler
+from nainjaune_env.core.code_cache import cache_folder
+from nainjaune_env.core.jit import JIT_ENABLED, instantiate, jit
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import game_names, get_game
 
-find_folder = cache_folder.__wrapped__
-"""`cache_folder` without its memory."""
 compiled_only = pytest.mark.skipif(not JIT_ENABLED, reason="the compiler is switched off")
-
-
-def test_the_cache_folder_is_named_after_the_sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NAINJAUNE_CACHE", str(tmp_path / "cache"))
-    package = tmp_path / "package"
-    (package / "sub").mkdir(parents=True)
-    (package / "one.py").write_text("A = 1\n")
-    (package / "sub" / "two.py").write_text("B = 2\n")
-    seen = [find_folder(package)]
-
-    def changed() -> Path:
-        seen.append(find_folder(package))
-        assert seen[-1] != seen[-2]
-        return seen[-1]
-
-    assert seen[0] == find_folder(package)
-    assert seen[0].is_dir()
-    assert seen[0].parent == tmp_path / "cache"
-    (package / "sub" / "two.py").write_text("B = 3\n")  # a constant in another file, which numba itself would miss
-    changed()
-    (package / "three.py").write_text("")
-    changed()
-    (package / "three.py").rename(package / "four.py")
-    changed()
-    (package / "notes.md").write_text("not a source")
-    assert find_folder(package) == seen[-1]
-    (package / "four.py").unlink()
-    (package / "sub" / "two.py").write_text("B = 2\n")
-    assert changed() == seen[0]
-    # our own sources are a part of every key, so that a package built on them is compiled anew when they change
-    assert seen[0].name.startswith(find_folder(PACKAGE_ROOT).name)
-
-
-def test_without_a_setting_the_cache_is_the_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NAINJAUNE_CACHE", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
-    assert find_folder(PACKAGE_ROOT).parent == tmp_path / "xdg" / "nainjaune-env"
-    monkeypatch.setenv("XDG_CACHE_HOME", "")
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert find_folder(PACKAGE_ROOT).parent == tmp_path / "home" / ".cache" / "nainjaune-env"
-
-
-def test_a_parent_that_cannot_be_written_gives_no_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "file").write_text("in the way")
-    monkeypatch.setenv("NAINJAUNE_CACHE", str(tmp_path / "file" / "below"))
-    assert find_folder(PACKAGE_ROOT) is None
-    monkeypatch.setenv("NAINJAUNE_CACHE", str(tmp_path / "good"))
-    monkeypatch.setattr(door.os, "access", lambda *_: False)
-    assert find_folder(PACKAGE_ROOT) is None
-
-
-def test_the_package_compiles_and_plays_without_a_cache(tmp_path: Path) -> None:
-    """The whole way, in a process whose cache cannot be written; plain Python, to be quick, imports all the same."""
-    (tmp_path / "file").write_text("in the way")
-    code = (
-        "from nainjaune_env.core.jit import jit, cache_folder; from nainjaune_env.core.prng import streams\n"
-        "assert cache_folder() is None\n"
-        "double = jit(lambda x: 2 * x)\n"
-        "assert double(21) == 42 and len(streams(0, 3)) == 3\n"
-    )
-    run = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
-        env=os.environ | {"NAINJAUNE_CACHE": str(tmp_path / "file" / "below")},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert (run.returncode, run.stderr) == (0, "")
 
 
 @compiled_only
@@ -101,24 +30,9 @@ def test_compiled_functions_are_cached_where_we_say_and_numbas_own_setting_is_le
 
     assert before == config.CACHE_DIR
     assert isinstance(kernel.legal, numba.core.dispatcher.Dispatcher)
-    folder = cache_folder(PACKAGE_ROOT)  # as at import: remembered, should a source have changed since
+    folder = cache_folder(kernel.legal.py_func)
     if folder is not None:
         assert Path(kernel.legal.stats.cache_path).is_relative_to(folder)
-
-
-@compiled_only
-def test_a_package_root_is_the_topmost_package(tmp_path: Path) -> None:
-    (tmp_path / "top" / "mid").mkdir(parents=True)
-    for folder in ("top", "top/mid"):
-        (tmp_path / folder / "__init__.py").write_text("")
-    file = tmp_path / "top" / "mid" / "code.py"
-    file.write_text("def f(x):\n    return x\n")
-    space: dict[str, Any] = {}
-    exec(compile(file.read_text(), str(file), "exec"), space)
-    assert door._package_root(space["f"]) == tmp_path / "top"
-    shutil.rmtree(tmp_path / "top")
-    assert door._package_root(jit_of := plain) == Path(__file__).resolve().parent
-    assert jit_of(3) == 3
 
 
 def plain(x: int) -> int:
@@ -126,9 +40,9 @@ def plain(x: int) -> int:
 
 
 def test_jit_gives_the_function_back_where_the_compiler_is_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(door, "JIT_ENABLED", False)
+    monkeypatch.setattr(compiler, "JIT_ENABLED", False)
     assert jit(plain) is plain
-    assert door.wrapping(plain)(5) == 5
+    assert compiler.wrapping(plain)(5) == 5
 
 
 def test_instantiate_binds_names_and_gives_the_same_module_again() -> None:

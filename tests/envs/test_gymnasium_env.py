@@ -77,8 +77,8 @@ def test_pictures_are_the_learners_view(game: str, monkeypatch: pytest.MonkeyPat
         shown = env.render()
         history = inner._tables.histories
         assert history is not None
-        assert inner.setup.game.painter is not None
-        assert shown == inner.setup.game.painter.svg(inner.setup, inner._tables.batch.tables[0], 1, **history.of(0))
+        assert inner.setup.game.pictures is not None
+        assert shown == inner.setup.game.pictures.svg(inner.setup, inner._tables.batch.tables[0], 1, **history.of(0))
     with gymnasium.make(game, render_mode="rgb_array") as env:
         env.reset(seed=2)
         pixels: Any = env.render()

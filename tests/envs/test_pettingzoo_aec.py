@@ -145,7 +145,7 @@ def test_unknown_agents_modes_and_viewpoints() -> None:
 
 
 def test_a_game_without_a_picture_renders_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = replace(get_game(), draw=None, painter=None)
+    plain = replace(get_game(), draw=None, pictures=None)
     monkeypatch.setattr(pettingzoo_aec, "make_setup", lambda *args, **knobs: replace(make_setup(*args, **knobs), game=plain))
     env = nainjaune_env.env()
     assert env.metadata["render_modes"] == []

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nainjaune_env.core.prng import streams
-from nainjaune_env.core.spec import Setup, Stage
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch, legal_actions
 from tests.support.contract import CHOICES, advance, all_setups, any_setup, everything, finish, helper, single
 
@@ -145,7 +146,7 @@ def test_what_is_hidden_has_no_effect_on_a_picture(setup: Setup, seed: int, plie
     batch = single(setup, seed=seed)
     advance(batch, plies, rng, style)
     table = batch.tables[0]
-    painter = setup.game.painter
+    painter = setup.game.pictures
     assert painter is not None
     for seat in range(setup.players):
         other = helper(setup).reshuffle(setup, table, seat, rng)
@@ -159,7 +160,7 @@ def test_a_spectator_sees_what_is_hidden_from_seats() -> None:
         batch = single(setup, seed=5)
         advance(batch, 5, random.Random(5))
         other = helper(setup).reshuffle(setup, batch.tables[0], 0, random.Random(5))
-        assert setup.game.painter.svg(setup, other) != setup.game.painter.svg(setup, batch.tables[0])
+        assert setup.game.pictures.svg(setup, other) != setup.game.pictures.svg(setup, batch.tables[0])
 
 
 def test_reshuffling_does_reshuffle() -> None:

@@ -42,7 +42,7 @@ def test_all_modes_show_one_scene(game: str) -> None:
     text, image, picture = drawn["ansi"], drawn["rgb_array"], drawn["svg"]
     assert isinstance(picture, str)
     ET.fromstring(picture)
-    assert picture == setup.game.painter.svg(setup, table, 1, **history)  # type: ignore[union-attr]
+    assert picture == setup.game.pictures.svg(setup, table, 1, **history)  # type: ignore[union-attr]
     assert text == setup.game.draw(setup, table, 1, **history)  # type: ignore[misc]
     assert isinstance(image, np.ndarray)
     assert image.dtype == np.uint8
@@ -113,11 +113,11 @@ def test_refusals() -> None:
 def test_a_game_without_pictures() -> None:
     setup = get_game().setup()
     table, history = position(setup)
-    plain = replace(setup, game=replace(setup.game, painter=None))
+    plain = replace(setup, game=replace(setup.game, pictures=None))
     assert render_modes(plain.game) == ("ansi",)
     with pytest.raises(RulesError, match="no picture"):
         Renderer(plain, "ansi").svg(table, history)
-    bare = replace(setup, game=replace(setup.game, painter=None, draw=None))
+    bare = replace(setup, game=replace(setup.game, pictures=None, draw=None))
     assert render_modes(bare.game) == ()
     with pytest.raises(RulesError, match="None, for this game has no picture"):
         Renderer(bare, "ansi")

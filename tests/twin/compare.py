@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.spec import Setup, Stage
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch, loops_of
 from nainjaune_env.games.nain_jaune.actions import action_of
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.spec import Setup, Stage
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.batasaurus.records.setup_table import setup_table
 

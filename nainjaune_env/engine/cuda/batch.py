@@ -20,16 +20,16 @@ from nainjaune_env.engine.cuda.device import OnDevice, is_numbas
 from nainjaune_env.engine.options import EpisodeOptions
 
 
-def kernels_of(setup: Setup, mode: EpisodeOptions) -> ModuleType:
-    """The kernels of ``nainjaune_env.engine.cuda.kernels`` for one setup and mode."""
-    about = repr((setup.kernel_rules, mode))  # named tuples of integers: the same text in every process
+def kernels_of(setup: Setup, options: EpisodeOptions) -> ModuleType:
+    """The kernels of ``nainjaune_env.engine.cuda.kernels`` for one setup and these options."""
+    about = repr((setup.kernel_rules, options))  # named tuples of integers: the same text in every process
     return instantiate(
         "nainjaune_env.engine.cuda.kernels",
         f"{setup.game.name}-{hashlib.sha256(about.encode()).hexdigest()[:16]}",
         game=setup.game.kernel,
         loops=loops_of(setup.game),
         rules=setup.kernel_rules,
-        mode=mode,
+        options=options,
         SCRATCH=setup.players,
     )
 
@@ -100,7 +100,7 @@ class CudaBatch(OnDevice, Batch):
 
     @functools.cached_property
     def _kernels(self) -> ModuleType:  # type: ignore[override]
-        return kernels_of(self.setup, self._mode)
+        return kernels_of(self.setup, self._options)
 
     @functools.cached_property
     def _fault(self) -> Any:

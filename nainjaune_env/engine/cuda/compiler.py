@@ -37,7 +37,7 @@ def find_cuda() -> Any:
 
 
 def kernel(fn: F) -> F:
-    """Compile ``fn`` as a kernel, lazily, with the on-disk cache keyed by our sources."""
+    """Compile ``fn`` as a kernel, lazily, with the on-disk cache keyed by the sources of ``fn``."""
     cuda, settings = _numba_cuda()
     return compiled(fn, cuda.jit, settings)
 

@@ -1,8 +1,9 @@
 """``nainjaune_env.engine.loops`` as CUDA kernels, one thread a table; ``jit.instantiate`` binds the names below.
 
-Each thread hands its table to the loop that the CPU runs, as a batch of one. Rules and mode are bound as well and not passed: as
-constants they leave of a kernel what these rules need. A step of the larger game then takes 56 registers and not 168, so that
-three times as many threads run at once, and a launch passes no integers. The price is a compilation for each setup, kept on disk.
+Each thread passes its table to the loop that the CPU runs, as a batch of one. Rules and options are bound too and not passed:
+as constants they remove from a kernel what these rules do not need. A step of the larger game then takes 56 registers and not
+168, so that three times as many threads run at once, and a launch passes no integers. The price is a compilation for each
+setup, kept on disk.
 
 Names of arguments are those of the loops. ``which (K,) int64`` names the tables, thread k has ``which[k]``. ``fault (4,)
 int64`` says what was illegal, see ``find_illegal``.
@@ -27,8 +28,8 @@ loops: Any
 """The loops of that game."""
 rules: Any
 """``Setup.kernel_rules``."""
-mode: Any
-"""``mode.Mode``."""
+options: Any
+"""``options.EpisodeOptions``."""
 SCRATCH: int
 """Length of the scratch memory that the loops ask for: local to a thread here."""
 
@@ -53,7 +54,7 @@ def reset(
     if k < which.size:
         scratch = cuda.local.array(SCRATCH, np.int32)
         loops.reset_tables(
-            tables, rules, mode, which[k : k + 1], seeds[k : k + 1], values,
+            tables, rules, options, which[k : k + 1], seeds[k : k + 1], values,
             legal, observation, mask, reward, credited, deals, done, scratch,
         )  # fmt: skip
 
@@ -69,7 +70,7 @@ def enter(
         scratch = cuda.local.array(SCRATCH, np.int32)
         copy_table(rows, k, tables, which[k])
         loops.enter_tables(
-            tables, rules, mode, which[k : k + 1], legal, observation, mask, reward, credited, deals, done, scratch
+            tables, rules, options, which[k : k + 1], legal, observation, mask, reward, credited, deals, done, scratch
         )
 
 
@@ -79,7 +80,7 @@ def find_illegal(legal: Any, done: Any, which: Any, actions: Any, fault: Any) ->
     k = cuda.grid(1)
     if k < which.size:
         there = 0 <= which[k] < legal.size
-        if not there or loops.first_illegal(legal, done, mode, which[k : k + 1], actions[k : k + 1]) != loops.OK:
+        if not there or loops.first_illegal(legal, done, options, which[k : k + 1], actions[k : k + 1]) != loops.OK:
             cuda.atomic.min(fault, PLACE, k)
 
 
@@ -94,7 +95,7 @@ def step(
         if fault[PLACE] == NONE:
             scratch = cuda.local.array(SCRATCH, np.int32)
             loops.step_tables(
-                tables, rules, mode, which[k : k + 1], actions[k : k + 1], values,
+                tables, rules, options, which[k : k + 1], actions[k : k + 1], values,
                 legal, observation, mask, reward, credited, deals, done, scratch,
             )  # fmt: skip
         elif fault[PLACE] == k and fault[NOTED] == 0:
@@ -123,7 +124,7 @@ def play_out(
         if fault[PLACE] == NONE:
             scratch = cuda.local.array(SCRATCH, np.int32)
             loops.play_out_tables(
-                tables, rules, mode, which[k : k + 1], streams, steps, values,
+                tables, rules, options, which[k : k + 1], streams, steps, values,
                 legal, observation, mask, reward, credited, deals, done, scratch,
             )  # fmt: skip
 

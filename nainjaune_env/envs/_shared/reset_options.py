@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from nainjaune_env.core.errors import DealError, choose_one
 from nainjaune_env.core.prng import streams
-from nainjaune_env.core.spec import Setup, Stage
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.table import Stage
 from nainjaune_env.core.validation import whole
 from nainjaune_env.engine.batch import Batch, Episode, loops_of
 

@@ -32,9 +32,9 @@ SPEC = GameSpec(
     transcriber=write,
     chance=chance,
     draw=draw,
-    painter=film,
+    pictures=film,
     measures=statistics,
-    outlook=advice,
-    study=features,
+    advice=advice,
+    features=features,
     speaker=Speaker,
 )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from nainjaune_env.core.spec import GameSpec, join_kernel
+from nainjaune_env.core.kernel import join_kernel
+from nainjaune_env.core.spec import GameSpec
 from nainjaune_env.games.nain_jaune import chance, encode, kernel
 from nainjaune_env.games.nain_jaune.actions import ACTIONS
 from nainjaune_env.games.nain_jaune.belief import deals, resample
@@ -33,8 +34,8 @@ SPEC = GameSpec(
     chance=chance,
     draw=draw,
     speaker=Speaker,
-    painter=film,
+    pictures=film,
     measures=statistics,
-    outlook=advice,
-    study=features,
+    advice=advice,
+    features=features,
 )

@@ -13,7 +13,7 @@ import numpy as np
 from nainjaune_env.core.bits import SPREAD, write_flags, write_word
 from nainjaune_env.core.jit import inlined, jit
 from nainjaune_env.core.layout import Feature, Layout
-from nainjaune_env.core.types import Table
+from nainjaune_env.core.table import Table
 from nainjaune_env.games.nain_jaune.rules import KernelRules
 from nainjaune_env.games.nain_jaune.state import ALL_RANKS, NUM_RANKS, ONE, POTS, SEAT_BITS, pot_cards_in
 

@@ -12,8 +12,7 @@ import numpy as np
 from nainjaune_env.core.bits import lowest
 from nainjaune_env.core.jit import inlined, jit
 from nainjaune_env.core.prng import below
-from nainjaune_env.core.spec import Stage
-from nainjaune_env.core.types import Table
+from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.games.nain_jaune.actions import PASS, POT, SILENT, is_silent, pot_of
 from nainjaune_env.games.nain_jaune.rules import Announce, Blocked, Decline, GrandOpera, KernelRules, Payment, Stranded
 from nainjaune_env.games.nain_jaune.state import (
@@ -117,12 +116,6 @@ def legal(table: Table, rules: KernelRules) -> Any:
     if required > 0 and (legal_bits == 0 or may_decline(rules, table.seat == table.last)):
         legal_bits |= ONE << PASS
     return legal_bits
-
-
-@inlined
-def needs_decision(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
-    """Returns whether the seat to act has more than one legal action."""
-    return legal_bits & (legal_bits - 1) != 0
 
 
 @inlined

@@ -22,7 +22,8 @@ from nainjaune_env.analysis.stat_hook import columns
 from nainjaune_env.analysis.stats import measures_of
 from nainjaune_env.core.errors import AgentError, RulesError
 from nainjaune_env.core.prng import RowStreams
-from nainjaune_env.core.spec import Setup, Stage
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.determinize import determinize
 from nainjaune_env.registry import make_setup
@@ -120,7 +121,7 @@ def test_the_sources_add_up_to_the_payoff(setup: Setup) -> None:
     worlds, actions = worlds_of(setup, 5)
     playouts = Playouts(setup, [load_agent("random", setup)] * setup.players)
     found = playouts.outcomes(worlds, actions)
-    account = setup.game.outlook.ACCOUNT  # type: ignore[union-attr]
+    account = setup.game.advice.ACCOUNT  # type: ignore[union-attr]
     mine = [k for k, column in enumerate(playouts.columns) if column.name == account]
     assert len(mine) > 2
     assert np.abs(found[:, mine]).sum(axis=0).astype(bool).sum() >= 2

@@ -14,7 +14,7 @@ from nainjaune_env.registry import get_game
 
 GAME = get_game("nain_jaune")
 SETUP: Setup = GAME.setup()
-TABLE = GAME.outlook.read(SETUP, {"hand": "A 2 3 3 5 7♦ 8 9 10 10 V♣ D"})  # type: ignore[union-attr]
+TABLE = GAME.advice.read(SETUP, {"hand": "A 2 3 3 5 7♦ 8 9 10 10 V♣ D"})  # type: ignore[union-attr]
 COLUMNS = columns_of(GAME)
 
 

@@ -53,8 +53,8 @@ def test_a_picture_of_a_round_played_for_it(game: str, tmp_path: Path, capsys: p
     table = Batch(setup, 1, seed=3, skip_forced=False).tables[0]
     picture = out.read_text(encoding="utf-8")
     names = ["random"] * setup.players
-    assert setup.game.painter is not None
-    assert texts(picture)[:4] == texts(setup.game.painter.svg(setup, table, 1, names=names))[:4]
+    assert setup.game.pictures is not None
+    assert texts(picture)[:4] == texts(setup.game.pictures.svg(setup, table, 1, names=names))[:4]
     assert texts(picture).count("random") == setup.players
     assert main([*command[:-1], str(tmp_path / "again.svg")]) == 0
     assert (tmp_path / "again.svg").read_text(encoding="utf-8") == picture

@@ -267,8 +267,8 @@ def leads(hand: str, moves: str = "", *, preset: str = "classic", dealt: int, **
     """What each leads from ``hand`` at three seats that were dealt so many cards, after these ``moves``."""
     setup = SPEC.setup(preset, 3, hand=dealt, **knobs)
     batch = Batch(setup, 1, autoreset=False)
-    assert SPEC.outlook is not None
-    batch.set_tables(0, SPEC.outlook.read(setup, {"hand": hand, "moves": moves}))
+    assert SPEC.advice is not None
+    batch.set_tables(0, SPEC.advice.read(setup, {"hand": hand, "moves": moves}))
     assert batch.tables[0].need == 0
     turn = DecisionBatch(batch, np.arange(1))
     return {name: setup.game.actions[int(heuristics(GAME)[name].act(turn, np.random.default_rng(0))[0])] for name in NAMES}

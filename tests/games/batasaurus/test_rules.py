@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 from nainjaune_env.core.errors import RulesError
-from nainjaune_env.core.spec import Setup, Stage
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.batasaurus import SPEC, kernel
 from nainjaune_env.games.batasaurus.encode import BATTLE, MEMORISING, TRICK

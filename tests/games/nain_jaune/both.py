@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.spec import Setup, Stage
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.nain_jaune import SPEC
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table

@@ -9,6 +9,7 @@ import numpy as np
 from nainjaune_env.core.bits import lowest
 from nainjaune_env.core.jit import jit
 from nainjaune_env.core.prng import below
+from nainjaune_env.core.table import Stage
 
 ONE = np.int64(1)
 SEATS = 2
@@ -17,7 +18,6 @@ LAMPS = SYMBOLS - 1
 LOOK = SYMBOLS
 """Action of the first step; 0 to 3 name a symbol, and 0 and 1 are also what the distractions take."""
 LOOKING, IDLING, NAMING = 0, 1, 2
-PLAYING, ROUND_OVER, MATCH_OVER = 0, 1, 2
 
 
 @jit
@@ -40,7 +40,7 @@ def deal(table: Any, rules: Any) -> None:
         table.won[seat] = 0
     table.rounds += 1
     table.plies = 0
-    table.stage = PLAYING
+    table.stage = Stage.PLAYING
     next_ply(table, rules)
 
 
@@ -84,7 +84,7 @@ def step(table: Any, rules: Any, action: Any) -> None:
         table.won[table.seat] = 1
     table.plies += 1
     if table.plies == SEATS * (2 + rules.idle):
-        table.stage = MATCH_OVER if table.rounds >= rules.rounds else ROUND_OVER
+        table.stage = Stage.MATCH_OVER if table.rounds >= rules.rounds else Stage.ROUND_OVER
     else:
         next_ply(table, rules)
 

@@ -1,6 +1,6 @@
 """What an adviser needs of this game: prospects, kinds of decisions, words.
 
-The module as a whole is the game's ``nainjaune_env.analysis.advice_hook.Outlook``. Positions are read from records alone.
+The module as a whole is the game's ``nainjaune_env.analysis.advice_hook.AdviceHooks``. Positions are read from records alone.
 """
 
 from __future__ import annotations

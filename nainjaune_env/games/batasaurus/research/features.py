@@ -1,6 +1,6 @@
 """What a study is told of this game: what each seat has shown, what is at stake, and the card that is played.
 
-The module as a whole is the game's ``nainjaune_env.analysis.feature_hook.Study``. Which card lies in which slot is told too;
+The module as a whole is the game's ``analysis.feature_hook.FeatureHooks``. Which card lies in which slot is told too;
 where cards must be
 remembered (B4.2), that is hidden from the seat itself.
 """

@@ -1,6 +1,6 @@
 """Pictures of a table, and of a record ply by ply.
 
-The module as a whole is the game's ``nainjaune_env.core.spec.Painter``.
+The module as a whole is the game's ``nainjaune_env.core.spec.Pictures``.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from nainjaune_env.core.errors import DealError
-from nainjaune_env.core.spec import Setup, Stage
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.table import Stage
 from nainjaune_env.games.batasaurus.encode import MEMORISING
 from nainjaune_env.games.batasaurus.records.replay import Replay, Trick
 from nainjaune_env.games.batasaurus.state import SLOTS

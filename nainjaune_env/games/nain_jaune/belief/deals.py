@@ -18,7 +18,7 @@ import numpy as np
 from nainjaune_env.core.bits import count, lowest
 from nainjaune_env.core.jit import inlined, jit
 from nainjaune_env.core.prng import next_word
-from nainjaune_env.core.types import Table
+from nainjaune_env.core.table import Table
 from nainjaune_env.games.nain_jaune.belief.resample import draw, resample, stack_deck, unseen_by
 from nainjaune_env.games.nain_jaune.rules import KernelRules
 from nainjaune_env.games.nain_jaune.state import NUM_RANKS, ONE, POTS, SEAT_BITS, cards_of_ranks, ranks_of

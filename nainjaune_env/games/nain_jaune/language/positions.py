@@ -16,8 +16,8 @@ import numpy as np
 from nainjaune_env.core.cards import DECK, RANKS, by_rank, card_number, card_set
 from nainjaune_env.core.errors import DealError, choose_one
 from nainjaune_env.core.rules import MAX_NUMBER
-from nainjaune_env.core.spec import Setup, Stage
-from nainjaune_env.core.types import Table
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.games.nain_jaune import kernel
 from nainjaune_env.games.nain_jaune.actions import ACTIONS, PASS, PASS_MOVE, SILENT_MARK, action_of
 from nainjaune_env.games.nain_jaune.belief.knowledge import Knowledge
@@ -87,7 +87,7 @@ def read(setup: Setup, fields: Mapping[str, str]) -> Any:
     while row.stage == Stage.PLAYING and row.seat != me:
         _step(row, rules, PASS)
     legal_bits = kernel.legal(row, rules)
-    if not kernel.needs_decision(row, rules, legal_bits):
+    if not setup.game.kernel.needs_decision(row, rules, legal_bits):
         action = int(legal_bits).bit_length() - 1
         must = "must pass: write what came of that" if action == PASS else f"must play {ACTIONS[action]}"
         raise DealError(f"There is nothing to choose: {RANKS[int(row.required_rank) - 1]} is wanted, and seat {me} {must}.")

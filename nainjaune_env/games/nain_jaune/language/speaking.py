@@ -96,7 +96,7 @@ class Speaker:
 
     def _choices(self) -> list[int]:
         """Returns the legal actions by rank; under ``announce = explicit`` each pot card once."""
-        moves = self.replay.cards.moves(self.seat, self.replay.legal())
+        moves = self.replay.cards.moves(self.seat, self.replay.legal_bits())
         # the menu must not remind a player of the words that take a pot
         shown = [move for move in moves if not (self.explicit and move in POT_CARDS)]
         return list(dict.fromkeys(ACTION_OF[move] for move in shown))
@@ -147,7 +147,7 @@ class Speaker:
         return self._pass() if said.passes else self._card(said)
 
     def _pass(self) -> int:
-        if self.replay.legal() >> PASS & 1:
+        if self.replay.legal_bits() >> PASS & 1:
             return PASS
         if not self.replay.table.required_rank:
             raise IllegalActionError(self.phrases.must_lead)

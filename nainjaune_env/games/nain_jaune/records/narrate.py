@@ -11,7 +11,7 @@ import numpy as np
 from nainjaune_env.core.cards import RANKS, by_rank
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import Said
-from nainjaune_env.core.types import Table
+from nainjaune_env.core.table import Table
 from nainjaune_env.games.nain_jaune import kernel
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS, PASS_MOVE, SILENT_MARK
 from nainjaune_env.games.nain_jaune.language import language_of

@@ -2,51 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
-
-import numpy as np
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from nainjaune_env.core.errors import RecordError
-from nainjaune_env.core.spec import Setup, Stage
-from nainjaune_env.games.nain_jaune import kernel
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.table import Table
+from nainjaune_env.engine import replay
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF
 from nainjaune_env.games.nain_jaune.records.real_cards import RealCards
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
-from nainjaune_env.games.nain_jaune.rules import KernelRules
-from nainjaune_env.games.nain_jaune.state import POTS, TABLE
+from nainjaune_env.games.nain_jaune.state import POTS
 
 
-class Replay:
-    """One table played ply by ply: the kernel's rules, real cards.
+class Replay(replay.Replay):
+    """One table played ply by ply: the kernel's rules, real cards. The table must have just been dealt."""
 
-    ``table`` is a copy of the record that is passed in, which must have just been dealt.
-    """
-
-    def __init__(self, setup: Setup, table: Any) -> None:
-        rows = np.zeros(1, TABLE)
-        rows[0] = table
-        self.table: Any = rows[0]
-        # views of single fields: to read an attribute of an np.record takes longer than a ply
-        self._seat, self._stage = rows["seat"], rows["stage"]
-        self.rules = cast(KernelRules, setup.kernel_rules)
-        self.players = setup.players
+    def __init__(self, setup: Setup, table: Table) -> None:
+        super().__init__(setup, table)
         self.cards = RealCards.of_table(self.table, self.players, self.rules.deck)
-
-    @property
-    def seat(self) -> int:
-        """The seat to act."""
-        return int(self._seat[0])
-
-    @property
-    def round_over(self) -> bool:
-        """Whether the round is settled."""
-        return bool(self._stage[0] != Stage.PLAYING)
-
-    @property
-    def match_over(self) -> bool:
-        """Whether the round is settled and was the last of its match."""
-        return bool(self._stage[0] == Stage.MATCH_OVER)
 
     @property
     def stacks(self) -> list[int]:
@@ -69,23 +43,9 @@ class Replay:
             "pots_after": self.pots,
         }
 
-    def legal(self) -> int:
-        """Returns the legal actions, bit a = action a."""
-        return int(kernel.legal(self.table, self.rules))
-
-    def forced(self, legal_bits: int) -> int | None:
-        """Returns the only action of ``legal_bits``, or None if the seat to act has a decision."""
-        if kernel.needs_decision(self.table, self.rules, np.int64(legal_bits)):
-            return None
-        return legal_bits.bit_length() - 1
-
     def moves(self) -> list[str]:
         """Returns the legal real moves (:meth:`RealCards.moves`)."""
-        return self.cards.moves(self.seat, self.legal())
-
-    def step(self, action: int) -> None:
-        """Plays a legal action on the table alone; the real card must have been played already."""
-        kernel.step(self.table, self.rules, action)
+        return self.cards.moves(self.seat, self.legal_bits())
 
     def play(self, move: str) -> None:
         """Plays one of :meth:`moves`."""
@@ -94,7 +54,7 @@ class Replay:
 
     def deal(self) -> None:
         """Begins the next round of the match, dealt by the table's own generator."""
-        kernel.deal(self.table, self.rules)
+        super().deal()
         self.cards = RealCards.of_table(self.table, self.players, self.rules.deck)
 
 
@@ -103,25 +63,6 @@ def final(replay: Replay) -> dict[str, Any]:
     stacks = replay.stacks
     winners = [seat for seat, chips in enumerate(stacks) if chips == max(stacks)]
     return {"stacks": stacks, "pots": replay.pots, "winners": winners}
-
-
-class ActionLog:
-    """The logged actions of a match, played back: forced plies are filled in unless ``every_ply`` says that they are logged."""
-
-    def __init__(self, actions: Sequence[int], *, every_ply: bool) -> None:
-        self.actions = actions
-        self.every_ply = every_ply
-        self.used = 0
-
-    def next(self, replay: Replay, legal_bits: int) -> int | None:
-        """Returns the next action on ``replay``, where ``legal_bits`` are legal; None at the end of the log."""
-        forced = None if self.every_ply else replay.forced(legal_bits)
-        if forced is not None:
-            return forced
-        if self.used == len(self.actions):
-            return None
-        self.used += 1
-        return int(self.actions[self.used - 1])
 
 
 def open_recorded(setup: Setup, written: Mapping[str, Any], number: int) -> Replay:

@@ -11,9 +11,9 @@ import numpy as np
 
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.games.nain_jaune.actions import ACTIONS
+from nainjaune_env.engine.replay import ActionLog
 from nainjaune_env.games.nain_jaune.records.narrate import show
-from nainjaune_env.games.nain_jaune.records.replay import ActionLog, Replay, final
+from nainjaune_env.games.nain_jaune.records.replay import Replay, final
 from nainjaune_env.games.nain_jaune.records.verify import BODY, verify
 
 __all__ = ["BODY", "show", "transcribe", "verify"]
@@ -38,8 +38,7 @@ def transcribe(
             break
         pots = replay.pots
         replay.deal()
-    if log.used != len(actions):
-        raise RecordError(f"The match was over after {log.used} actions, and the log holds {len(actions)}.")
+    log.check_spent()
     return {"rounds": rounds, **final(replay)}
 
 
@@ -55,22 +54,10 @@ def _write_round(replay: Replay, pots: list[int], log: ActionLog, rng: np.random
         "moves": moves,
         "legal": legal_moves,
     }
-    while not replay.round_over:
-        seat, legal_bits = replay.seat, replay.legal()
-        action = _checked(log.next(replay, legal_bits), legal_bits, log, f"Round {number}, move {len(moves) + 1}")
+    for seat, legal_bits, action in replay.plies(log, complete=True, where=f"Round {number}, move {{}}".format):
         legal_moves.append(replay.cards.moves(seat, legal_bits))
         moves.append([seat, replay.cards.play(seat, action, rng)])
-        replay.step(action)
     return {**written, **replay.outcome}
-
-
-def _checked(action: int | None, legal_bits: int, log: ActionLog, where: str) -> int:
-    if action is None:
-        raise RecordError(f"{where}: expected another action, and the log ends after {log.used}.")
-    if not 0 <= action < len(ACTIONS) or not legal_bits >> action & 1:
-        allowed = [number for number in range(len(ACTIONS)) if legal_bits >> number & 1]
-        raise RecordError(f"{where}: the log's action number {log.used} is {action}; legal were {allowed}.")
-    return action
 
 
 def _pots_before_antes(replay: Replay) -> list[int]:

@@ -1,6 +1,6 @@
 """What an adviser needs: prospects, kinds of decisions, words.
 
-The module as a whole is the game's ``nainjaune_env.analysis.advice_hook.Outlook``.
+The module as a whole is the game's ``nainjaune_env.analysis.advice_hook.AdviceHooks``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 from nainjaune_env.analysis.advice_hook import Forecast, Kind, Ply, Prospect, percent, signed
 from nainjaune_env.core.cards import DECK, RANKS, by_rank, card_number, cards_in
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.types import Table
+from nainjaune_env.core.table import Table
 from nainjaune_env.games.nain_jaune import kernel
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS, POT, is_pot_card, is_silent, pot_of
 from nainjaune_env.games.nain_jaune.belief.knowledge import Knowledge
@@ -146,7 +146,7 @@ def plies(setup: Setup, body: Mapping[str, Any]) -> Iterator[Ply]:
     """Yields the decisions of a verified record, in order."""
     for part, written in enumerate(body["rounds"], 1):
         for number, replay, action in _moves(setup, written, part):
-            if replay.forced(replay.legal()) is None:
+            if replay.forced_action(replay.legal_bits()) is None:
                 yield Ply(part, number, np.array([replay.table])[0], action)
 
 

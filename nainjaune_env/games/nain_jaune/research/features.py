@@ -1,7 +1,7 @@
 """Columns for studies of play: a seat's hand and its shape, the table, and what a card leads to.
 
-The module as a whole is the game's ``nainjaune_env.analysis.feature_hook.Study``. Plain cards of a rank are equal (N1.3), so a
-hand as a set tells only its ranks and its pot cards.
+The module as a whole is the game's ``nainjaune_env.analysis.feature_hook.FeatureHooks``. Plain cards of a rank are equal
+(N1.3), so a hand as a set tells only its ranks and its pot cards.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from nainjaune_env.analysis.feature_hook import SET, Column, Text, of_rivals
 from nainjaune_env.core.bits import count, lowest
 from nainjaune_env.core.cards import DECK, RANKS
 from nainjaune_env.core.jit import inlined, jit
-from nainjaune_env.core.types import Table
+from nainjaune_env.core.table import Table
 from nainjaune_env.games.nain_jaune.actions import PASS, is_pot_card, is_silent, pot_of, rank_of
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules
 from nainjaune_env.games.nain_jaune.state import ACES, MAX_SEATS, NUM_RANKS, ONE, POTS, points_in, ranks_of

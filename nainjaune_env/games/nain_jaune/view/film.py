@@ -1,6 +1,6 @@
 """Pictures of a table, and of a record ply by ply.
 
-The module as a whole is the game's ``nainjaune_env.core.spec.Painter``.
+The module as a whole is the game's ``nainjaune_env.core.spec.Pictures``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.types import Table
+from nainjaune_env.core.table import Table
 from nainjaune_env.games.nain_jaune.records.replay import open_recorded, recorded_rounds
 from nainjaune_env.games.nain_jaune.view.scene import Course, Scene, scene
 from nainjaune_env.games.nain_jaune.view.svg import drawing

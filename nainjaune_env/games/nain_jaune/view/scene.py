@@ -13,10 +13,11 @@ import numpy as np
 
 from nainjaune_env.core.cards import DECK, RANKS, by_rank, cards_in
 from nainjaune_env.core.errors import DealError
-from nainjaune_env.core.spec import Setup, Stage
-from nainjaune_env.core.types import Table
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.table import Stage, Table
+from nainjaune_env.engine.replay import ActionLog
 from nainjaune_env.games.nain_jaune.actions import PASS_MOVE, SILENT_MARK
-from nainjaune_env.games.nain_jaune.records.replay import ActionLog, Replay
+from nainjaune_env.games.nain_jaune.records.replay import Replay
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 from nainjaune_env.games.nain_jaune.state import NOBODY
 
@@ -102,9 +103,8 @@ def course_to(
     replay, log = Replay(setup, opening), ActionLog(actions, every_ply=every_ply)
     while True:
         course = Course(replay)
-        while not replay.round_over and (action := log.next(replay, replay.legal())) is not None:
-            course.note(replay.cards.play(replay.seat, action, rng))
-            replay.step(action)
+        for seat, _, action in replay.plies(log):
+            course.note(replay.cards.play(seat, action, rng))
         if replay.table.rounds == table.rounds:
             return course
         replay.deal()

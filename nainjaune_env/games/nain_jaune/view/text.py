@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.types import Table
+from nainjaune_env.core.table import Table
 from nainjaune_env.games.nain_jaune.language import language_of
 from nainjaune_env.games.nain_jaune.language.wording import Labels, Words, card_sign, paint
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS

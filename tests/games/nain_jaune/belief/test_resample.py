@@ -17,7 +17,8 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, legal_actions
 from nainjaune_env.games.nain_jaune import SPEC, chance, kernel
 from nainjaune_env.games.nain_jaune.actions import PASS
-from nainjaune_env.games.nain_jaune.belief import deals, resample
+from nainjaune_env.games.nain_jaune.belief import resample
+from nainjaune_env.games.nain_jaune.belief.deals import resample_many
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from tests.support.chi_square import surprising
 
@@ -77,7 +78,7 @@ def drawn(setup: Setup, known: Any, seat: int, seed: int, draws: int = DRAWS, me
     """Counted first, in so many numbers of ``memory``; with 0 one by one."""
     rows = np.repeat(np.array([known]), draws)
     rows["rng"] = streams(seed, draws)
-    deals.resample_many(rows, setup.kernel_rules, seat, np.full(memory, np.nan))
+    resample_many(rows, setup.kernel_rules, seat, np.full(memory, np.nan))
     return rows
 
 
@@ -167,7 +168,7 @@ def test_n1_4_the_deck_is_one_that_these_hands_were_dealt_from(preset: str) -> N
             if number % 2:
                 resample.resample(row, rules, row.seat)
             else:
-                deals.resample_many(rows[number : number + 1], rules, row.seat, np.full(1 << 16, np.nan))
+                resample_many(rows[number : number + 1], rules, row.seat, np.full(1 << 16, np.nan))
             assert sorted(row.deck) == list(range(52))
             for seat in range(players):
                 dealt = int(row.hand[seat] | row.played[seat])

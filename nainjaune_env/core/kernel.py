@@ -1,0 +1,101 @@
+"""The kernel of a game: the functions that state its rules, in the part of Python that numba compiles.
+
+Each is a scalar function over one table (a structured record, ``GameSpec.table``) and ``rules``, the named tuple of
+``GameSpec.compile_rules``. A game gives a module that has them, or several modules with :func:`join_kernel`.
+"""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any, Protocol
+
+from nainjaune_env.core.table import Table
+
+
+class Kernel(Protocol):
+    """The functions of a kernel, for readers and type checkers: a module with these names is one."""
+
+    def start(self, table: Table, rules: Any) -> None:
+        """Begins a match: stacks, pots, who deals first; no cards yet."""
+
+    def deal(self, table: Table, rules: Any) -> None:
+        """Deals the next round of the match; then ``stage`` is PLAYING, before the first ply."""
+
+    def legal(self, table: Table, rules: Any) -> Any:
+        """Returns the legal actions of ``table.seat`` as ``int64``, bit a = action a; never 0 while a round is played."""
+
+    def step(self, table: Table, rules: Any, action: Any) -> None:
+        """Makes one ply; ``action`` must be legal."""
+
+    def payoffs(self, table: Table, rules: Any, out: Any) -> None:
+        """Writes each seat's net result of the round so far into ``out (n,) int32``."""
+
+    def encode(self, table: Table, rules: Any, seat: Any, out: Any) -> Any:
+        """Writes what ``seat`` observes into ``out (size,) uint8``; returns the number of bytes written."""
+
+    def redact(self, table: Table, rules: Any, seat: Any) -> None:
+        """Wipes from the table all that ``seat`` may not know, the state of the generator too."""
+
+    def resample(self, table: Table, rules: Any, seat: Any) -> None:
+        """Fills in what ``redact`` wiped in a round that is being played, uniformly at random over all that fits.
+
+        It is drawn from ``table.rng``, which the caller has set.
+        """
+
+    def needs_decision(self, table: Table, rules: Any, legal_bits: Any) -> Any:
+        """Returns whether ``table.seat`` decides: always where it has a choice; else where it is shown something, say.
+
+        Optional: by default, where there is more than one legal action.
+        """
+
+    def play_forced(self, table: Table, rules: Any, legal_bits: Any) -> None:
+        """Makes the one ply of ``legal_bits``, which needs no decision, and may make further ones that need none.
+
+        Optional: by default it makes one ply.
+        """
+
+    def resample_many(self, tables: Any, rules: Any, seat: Any, memory: Any) -> None:
+        """Resamples each of ``tables (N,)``, which differ in ``rng`` alone; ``memory (M,) float64`` may be written over.
+
+        Optional: by default it calls ``resample`` for each.
+        """
+
+    def set_start_values(self, table: Table, rules: Any, values: Any) -> None:
+        """Sets the start values (``GameSpec.start_values``) of a match, ``values (k,) int32``, before its first deal.
+
+        Optional where a game has no start values.
+        """
+
+
+REQUIRED = ("start", "deal", "legal", "step", "payoffs", "encode", "redact", "resample")
+"""The kernel functions that every game has."""
+OPTIONAL = ("needs_decision", "play_forced", "resample_many", "set_start_values")
+"""The kernel functions with a default, in ``kernel_defaults``."""
+
+
+def join_kernel(*modules: ModuleType) -> ModuleType:
+    """Returns one module with the kernel functions of several, as compiled loops bind one; of two, the first module's counts."""
+    joined = ModuleType("+".join(module.__name__ for module in modules))
+    joined.__dict__["__modules__"] = modules  # its sources, for the cache of compiled code
+    for name in (*REQUIRED, *OPTIONAL):
+        for module in modules:
+            if hasattr(module, name):
+                setattr(joined, name, getattr(module, name))
+                break
+    return joined
+
+
+def complete_kernel(game: str, kernel: ModuleType, *, has_start_values: bool) -> ModuleType:
+    """Returns ``kernel`` with the defaults of the optional functions that it lacks.
+
+    Raises ``ValueError`` in a sentence that lists the functions of the game named ``game`` that are missing.
+    """
+    required = REQUIRED if not has_start_values else (*REQUIRED, "set_start_values")
+    missing = [name for name in required if not callable(getattr(kernel, name, None))]
+    if missing:
+        raise ValueError(f"{game}: the kernel {kernel.__name__} lacks the functions {', '.join(missing)}.")
+    if all(hasattr(kernel, name) for name in OPTIONAL):
+        return kernel
+    from nainjaune_env.core.jit import instantiate  # numba is loaded with the first game, not with this module
+
+    return join_kernel(kernel, instantiate("nainjaune_env.core.kernel_defaults", game, game=kernel))

@@ -1,0 +1,120 @@
+"""An episode played again from its opening table: its actions are the decisions taken, or every ply."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nainjaune_env.core.errors import RecordError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.table import Stage, Table
+
+
+class Ply(NamedTuple):
+    """A ply that is about to be made."""
+
+    seat: int
+    legal_bits: int
+    """The legal actions, bit a = action a."""
+    action: int
+
+
+class ActionLog:
+    """The actions of an episode, read ply by ply."""
+
+    def __init__(self, actions: Sequence[int], *, every_ply: bool = False) -> None:
+        """``actions`` are the decisions taken, without forced plies, or every ply with ``every_ply``."""
+        self.actions = actions
+        self.every_ply = every_ply
+        self.used = 0
+
+    def check_spent(self) -> None:
+        """Raises :class:`RecordError` where actions are left."""
+        if self.used != len(self.actions):
+            raise RecordError(f"The match was over after {self.used} actions, and the log holds {len(self.actions)}.")
+
+
+class Replay:
+    """One table, played ply by ply by the kernel; a game may subclass it to follow what a table does not keep."""
+
+    def __init__(self, setup: Setup, table: Table) -> None:
+        """``table`` is copied; it may stand anywhere in a round."""
+        rows = np.zeros(1, setup.game.table)
+        rows[0] = table
+        self.table: Table = rows[0]
+        # views of single fields: reading an attribute of an np.record takes longer than a ply
+        self._seat, self._stage = rows["seat"], rows["stage"]
+        self.kernel: Any = setup.game.kernel
+        self.rules: Any = setup.kernel_rules
+        self.players = setup.players
+
+    @property
+    def seat(self) -> int:
+        """The seat to act."""
+        return int(self._seat[0])
+
+    @property
+    def round_over(self) -> bool:
+        """Whether the round is settled."""
+        return bool(self._stage[0] != Stage.PLAYING)
+
+    @property
+    def match_over(self) -> bool:
+        """Whether the round is settled and was the match's last."""
+        return bool(self._stage[0] == Stage.MATCH_OVER)
+
+    @property
+    def payoffs(self) -> list[int]:
+        """Net result of the round so far, by seat."""
+        out = np.zeros(self.players, np.int32)
+        self.kernel.payoffs(self.table, self.rules, out)
+        return [int(payoff) for payoff in out]
+
+    def legal_bits(self) -> int:
+        """The legal actions of the seat to act, bit a = action a."""
+        return int(self.kernel.legal(self.table, self.rules))
+
+    def forced_action(self, legal_bits: int) -> int | None:
+        """The one action of ``legal_bits`` where the seat to act has no decision to make; else None."""
+        if self.kernel.needs_decision(self.table, self.rules, np.int64(legal_bits)):
+            return None
+        return legal_bits.bit_length() - 1
+
+    def step(self, action: int) -> None:
+        """One ply; ``action`` must be legal."""
+        self.kernel.step(self.table, self.rules, action)
+
+    def deal(self) -> None:
+        """The next round of the match, dealt by the table's own generator."""
+        self.kernel.deal(self.table, self.rules)
+
+    def plies(self, log: ActionLog, *, complete: bool = False, where: Callable[[int], str] = "Ply {}".format) -> Iterator[Ply]:
+        """Plays the round on, as far as ``log`` goes; yields each ply before it is made, forced plies too.
+
+        The ply is made when the next one is requested. ``where(k)`` names the k-th ply, from 1, in errors. Raises
+        :class:`RecordError` where an action is not legal, or with ``complete`` where the log ends before the round does.
+        """
+        number = 0
+        while not self.round_over:
+            number += 1
+            legal_bits = self.legal_bits()
+            action = None if log.every_ply else self.forced_action(legal_bits)
+            if action is None:
+                if log.used == len(log.actions):
+                    if complete:
+                        raise RecordError(f"{where(number)}: expected another action, and the log ends after {log.used}.")
+                    return
+                action = self._logged(log, legal_bits, where(number))
+            yield Ply(self.seat, legal_bits, action)
+            self.step(action)
+
+    @staticmethod
+    def _logged(log: ActionLog, legal_bits: int, where: str) -> int:
+        action = int(log.actions[log.used])
+        log.used += 1
+        if action < 0 or not legal_bits >> action & 1:
+            legal = [number for number in range(legal_bits.bit_length()) if legal_bits >> number & 1]
+            raise RecordError(f"{where}: the log's action number {log.used} is {action}; legal were {legal}.")
+        return action
