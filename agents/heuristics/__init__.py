@@ -1,11 +1,11 @@
-"""Simple players, one module a game: rules of thumb to measure everything else against.
+"""Rules of thumb as baselines, one module for each game.
 
-Every module defines ``HEURISTICS``, agents by name, and ``play(which, table, rules, moves)``, compiled, for searches to
-play rounds out by: what the :class:`Compiled` agent number ``which`` does at a table whose seat to act has forgotten nothing.
-For tables on a GPU there is ``decide(which, table, rules, moves, kept)``, what it does at a table wiped for its seat, where
-``kept (MEMORY,) uint8`` is what that seat has kept since its last decision of the round, zeros at the first.
-``random`` is there for every game. A module may also define ``MODIFIERS``: what may stand after any agent's name in that
-game, as ``@word=number``, and makes another agent of it, and ``YARDSTICK``: which of its heuristics no other one beats.
+Every module defines ``HEURISTICS``, agents by name, and the compiled ``play(which, table, rules, legal_bits)`` for rollouts:
+the action of the :class:`Compiled` agent number ``which`` at a table whose seat to act has perfect recall. For tables on a GPU
+it defines ``decide(which, table, rules, legal_bits, kept)``: the action at a table redacted for its seat, where ``kept
+(MEMORY,) uint8`` is the seat's recurrent state, zeros at its first decision of a round. Every game has the agent ``random``. A
+module may also define ``MODIFIERS``, which make another agent of any agent of that game (``NAME@word=number``), and
+``YARDSTICK``, the name of the heuristic that no other one beats.
 """
 
 from __future__ import annotations
@@ -25,42 +25,42 @@ from ..sampling import sample
 
 
 class RandomAgent:
-    """Every legal action alike."""
+    """Plays every legal action with the same probability."""
 
     name = "random"
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
-        """Uniform over the legal actions, shape ``(K,)``."""
+        """Returns uniformly random legal actions, shape ``(K,)``."""
         logits = np.zeros((len(decisions.index), decisions.num_actions), np.float32)
         return sample(logits, decisions.legal, rng)[0]
 
 
 @runtime_checkable
 class Compiled(Agent, Protocol):
-    """An agent that is a rule of thumb of its game's module."""
+    """A rule of thumb that its game's module can also play in compiled code."""
 
     which: int
     """Its number for ``play``."""
 
 
 def heuristics(game: str) -> Mapping[str, Agent]:
-    """The heuristics for a game, by name, weakest idea first."""
+    """Returns a game's heuristics by name, the weakest idea first."""
     return {"random": RandomAgent(), **_of(game, "HEURISTICS")}
 
 
 def yardstick(game: str) -> str:
-    """The best of a game's heuristics, by name: what its module calls so, else the last one."""
+    """Returns the name of a game's best heuristic: its module's ``YARDSTICK``, else the last one."""
     named: str | None = getattr(rules_of_thumb(game), "YARDSTICK", None)
     return named or list(heuristics(game))[-1]
 
 
 def modifiers(game: str) -> Mapping[str, Callable[[Agent, float], Agent]]:
-    """What makes another agent of an agent in a game, by the word that stands in its name for it."""
+    """Returns a game's modifiers of agents, by the word that stands for each in a name."""
     return _of(game, "MODIFIERS")
 
 
 def rules_of_thumb(game: str) -> ModuleType | None:
-    """The module of a game; None where it has none."""
+    """Returns the module of a game; None if it has none."""
     if game not in {module.name for module in pkgutil.iter_modules(__path__)}:
         return None
     return importlib.import_module(f"{__name__}.{game}")

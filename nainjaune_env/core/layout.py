@@ -36,6 +36,8 @@ class Feature:
     """The value that stands for nothing (128 where signed numbers are coded)."""
     private: bool = False
     """Whether only the observer may know this."""
+    fingerprint_name: str | None = None
+    """An older name that stays in the fingerprint, so that a renamed feature keeps its checkpoints; None: ``name``."""
 
     @property
     def size(self) -> int:
@@ -115,7 +117,7 @@ class Layout:
     @cached_property
     def fingerprint(self) -> str:
         """A hash of names, shapes and codings, in order: equal only where observations mean the same."""
-        text = ";".join(f"{s.name}:{s.shape}:{s.high}:{s.zero}:{s.scale}" for s in self.slots)
+        text = ";".join(f"{s.fingerprint_name or s.name}:{s.shape}:{s.high}:{s.zero}:{s.scale}" for s in self.slots)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def markdown(self) -> str:

@@ -15,8 +15,9 @@ from gymnasium.utils.env_checker import data_equivalence
 import nainjaune_env
 from nainjaune_env.core.cards import DECK, cards_in
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.games.nain_jaune.records.setup_table import cards_of, setup_table
-from nainjaune_env.games.nain_jaune.view.scene import real_cards_at
+from nainjaune_env.games.nain_jaune.actions import cards_of
+from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
+from nainjaune_env.games.nain_jaune.view.scene import course_to
 from tests.support.contract import advance, all_setups, helper, legal_actions, single
 
 VIEWER = 1
@@ -36,9 +37,8 @@ def shown(env: Any) -> tuple[dict[str, Any], dict[str, Any], str]:
 def moves(env: Any) -> list[tuple[int, str]]:
     raw = env.unwrapped
     history = raw._histories.of(0)
-    return real_cards_at(raw.setup, raw._batch.tables[0], history["opening"], history["actions"], history["rng"], every_ply=True)[
-        1
-    ]
+    course = course_to(raw.setup, raw._batch.tables[0], history["opening"], history["actions"], history["rng"], every_ply=True)
+    return course.moves
 
 
 def same(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:

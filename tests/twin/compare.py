@@ -17,7 +17,8 @@ import numpy as np
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch, loops_of
-from nainjaune_env.games.nain_jaune.records.setup_table import action_of, setup_table
+from nainjaune_env.games.nain_jaune.actions import action_of
+from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.state import NOBODY, TABLE
 
 from .mismatch import Mismatch, first_difference
@@ -132,7 +133,7 @@ def twin_row(r: TwinRound, moves: list[str]) -> list[int]:
 
 def kernel_rows(tables: Any, words: Any, players: int) -> Any:
     """The same columns from copies of the kernel's table."""
-    plain = [tables[name].astype(np.int64) for name in ("seat", "need", "last")]
+    plain = [tables[name].astype(np.int64) for name in ("seat", "required_rank", "last")]
     held = tables["hand"][:, :players, None] >> np.arange(52) & 1
     return np.column_stack(
         [

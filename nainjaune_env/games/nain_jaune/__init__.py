@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from nainjaune_env.core.kernel import join_kernel
 from nainjaune_env.core.spec import GameSpec
-from nainjaune_env.games.nain_jaune import chance, kernel
-from nainjaune_env.games.nain_jaune.encode import layout
+from nainjaune_env.games.nain_jaune import chance, encode, kernel
+from nainjaune_env.games.nain_jaune.actions import ACTIONS
+from nainjaune_env.games.nain_jaune.belief import deals, resample
 from nainjaune_env.games.nain_jaune.language.speaking import Speaker
 from nainjaune_env.games.nain_jaune.records import write
-from nainjaune_env.games.nain_jaune.records.setup_table import ACTIONS
 from nainjaune_env.games.nain_jaune.research import advice, features, statistics
 from nainjaune_env.games.nain_jaune.rules import PRESETS, check_match, compile_rules, single_round
 from nainjaune_env.games.nain_jaune.state import POTS, TABLE
@@ -20,13 +21,13 @@ SPEC = GameSpec(
     presets=PRESETS,
     default_preset="djeco",
     default_players=4,
-    kernel=kernel,
+    kernel=join_kernel(kernel, encode, resample, deals),
     table=TABLE,
     actions=ACTIONS,
     unit="chips",
     start_values={"pots": POTS},
     compile_rules=compile_rules,
-    layout=layout,
+    layout=encode.layout,
     check_match=check_match,
     single_round=single_round,
     transcriber=write,

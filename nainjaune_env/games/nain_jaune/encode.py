@@ -1,7 +1,7 @@
-"""What a seat observes: the slots, declared once, and the encoder that writes them in that order.
+"""What a seat observes: the features, declared once in order, and the encoder that writes them in that order.
 
-Everything an observation holds follows from what the seat may know (N6). Seats are relative to the
-observer: 0 is me, 1 the next in the direction of play.
+Every byte follows from what the seat may know (N6). Seats are relative to the observer: 0 is the observer, 1 the next seat in
+the direction of play.
 """
 
 from __future__ import annotations
@@ -13,31 +13,34 @@ import numpy as np
 from nainjaune_env.core.bits import SPREAD, write_flags, write_word
 from nainjaune_env.core.jit import inlined, jit
 from nainjaune_env.core.layout import Feature, Layout
-from nainjaune_env.games.nain_jaune.state import POTS, SEAT_BITS
+from nainjaune_env.core.table import Table
+from nainjaune_env.games.nain_jaune.rules import KernelRules
+from nainjaune_env.games.nain_jaune.state import ALL_RANKS, NUM_RANKS, ONE, POTS, SEAT_BITS, pot_cards_in
 
-ONE = np.int64(1)
-RANKS = 13
-PLANE = (ONE << RANKS) - 1
-"""The ranks of one suit."""
 CHIPS = "chips, exact below 64, then in steps of 1/32 octave (see `chip_code`)"
 SIGNED = "128 + chips: exact within ±32, then in steps of 1/16 octave (see `signed_chip_code`)"
 
 
 def layout(players: int) -> Layout:
-    """The slots with ``players`` seats."""
+    """Returns the features of an observation with that many seats."""
     return Layout(
         (
-            Feature("hand", (RANKS,), "plain cards I hold, by rank", high=4, scale=2.0, private=True),
+            Feature("hand", (NUM_RANKS,), "plain cards I hold, by rank", high=4, scale=2.0, private=True),
             Feature("hand_pots", (POTS,), "pot cards I hold", private=True),
-            Feature("played", (RANKS,), "plain cards played by anyone this round, by rank", high=4, scale=2.0),
+            Feature("played", (NUM_RANKS,), "plain cards played by anyone this round, by rank", high=4, scale=2.0),
             Feature("played_pots", (POTS,), "pot cards played by anyone this round"),
-            Feature("required", (RANKS + 1,), "one-hot: 0 I or another have the lead, else the required rank"),
+            Feature("required", (NUM_RANKS + 1,), "one-hot: 0 I or another have the lead, else the required rank"),
             Feature("last", (players,), "one-hot: who played last (before the first card: who leads), relative"),
             Feature("at_turn", (players,), "one-hot: who is to act, relative"),
             Feature("cards", (players,), "cards in hand, relative", high=22, scale=8.0),
-            Feature("voids", (players - 1, RANKS), "ranks proven absent (N6), of every other seat, relative"),
+            Feature("voids", (players - 1, NUM_RANKS), "ranks proven absent (N6), of every other seat, relative"),
             Feature("turn_taken", (players,), "whether the seat has ended a turn this round (N2.9), relative"),
-            Feature("fresh", (1,), "whether the seat to act held all its dealt cards when its turn began"),
+            Feature(
+                "hand_untouched",
+                (1,),
+                "whether the seat to act held all its dealt cards when its turn began",
+                fingerprint_name="fresh",  # the name under which checkpoints were trained
+            ),
             Feature("pots", (POTS,), CHIPS, high=255, scale=32.0),
             Feature("stacks", (players,), f"stacks, relative seats; {SIGNED}", high=255, scale=32.0, zero=128),
             Feature("dealer", (players,), "one-hot: who dealt, relative"),
@@ -54,9 +57,9 @@ def layout(players: int) -> Layout:
 
 
 def chip_code(chips: Any, steps: Any) -> Any:
-    """A log-linear code for ``chips >= 0``: exact below ``2*steps``, then ``steps`` codes an octave.
+    """Returns a log-linear code of ``chips >= 0``: exact below ``2*steps``, then ``steps`` codes an octave.
 
-    ``steps`` is a power of two. The bucketing of HdrHistogram: monotone, relative error below 1/steps.
+    ``steps`` is a power of two. As in HdrHistogram, the code is monotone and its relative error below 1/steps.
     """
     octave = 0
     while chips >= 2 * steps:
@@ -72,7 +75,7 @@ def signed_chip_code(chips: Any) -> Any:
     return 128 + min(chip_code(chips, 16), 127)
 
 
-# Both codes as tables, up to the first chips whose code is cut off: a look-up has no branches.
+# Both codes as tables, up to where they are cut off: a look-up has no branches.
 POT_TOP = 63 << 6
 POT_CODE = np.array([min(chip_code(chips, 32), 255) for chips in range(POT_TOP + 1)], np.uint8)
 STACK_TOP = 31 << 6
@@ -81,30 +84,21 @@ STACK_CODE = np.array([signed_chip_code(chips) for chips in range(-STACK_TOP, ST
 
 @inlined
 def write_counts(out: Any, at: Any, cards: Any) -> Any:
-    """How many of the set ``cards`` there are of each rank, from ``out[at]``; gives the end. Writes past it likewise."""
-    s, h, d, c = cards & PLANE, cards >> 13 & PLANE, cards >> 26 & PLANE, cards >> 39 & PLANE
-    spread = SPREAD  # named once, as in `bits`
+    """Writes the number of ``cards`` (a set) of each rank from ``out[at]`` on and zeros behind it; returns the end."""
+    s, h, d, c = cards & ALL_RANKS, cards >> 13 & ALL_RANKS, cards >> 26 & ALL_RANKS, cards >> 39 & ALL_RANKS
+    spread = SPREAD  # named once: each mention would be a copy in the constant memory of a CUDA kernel
     write_word(out, at, spread[s & 255] + spread[h & 255] + spread[d & 255] + spread[c & 255])
     write_word(out, at + 8, spread[s >> 8] + spread[h >> 8] + spread[d >> 8] + spread[c >> 8])
-    return at + RANKS
-
-
-@inlined
-def pot_cards_in(rules: Any, cards: Any) -> Any:
-    """The pots whose card is in the set ``cards``, as bits."""
-    pots = np.int64(0)
-    for pot in range(POTS):
-        pots |= (cards >> rules.pot_cards[pot] & 1) << pot
-    return pots
+    return at + NUM_RANKS
 
 
 @jit
-def encode(table: Any, rules: Any, seat: Any, out: Any) -> Any:
-    """Write what ``seat`` observes into ``out`` (``uint8``, at least ``layout(players).size`` long).
+def encode(table: Table, rules: KernelRules, seat: Any, out: Any) -> Any:
+    """Writes what ``seat`` observes into ``out``, ``uint8`` and at least ``layout(players).size`` long.
 
-    Gives the number of bytes written. Any seat may be observed at any time.
+    Returns the number of bytes written. Any seat may be observed at any time.
     """
-    # The same number of seats; said so, the compiler sees that no offset is negative.
+    # Equal to rules.players, but the compiler can tell that no offset is negative.
     n = rules.players & (2 * SEAT_BITS + 1)
     rivals = (n - 1) & SEAT_BITS
     hand = table.hand[seat]
@@ -115,21 +109,21 @@ def encode(table: Any, rules: Any, seat: Any, out: Any) -> Any:
     at = write_flags(out, at, POTS, pot_cards_in(rules, hand))
     at = write_counts(out, at, out_of_play & ~rules.pot_set)
     at = write_flags(out, at, POTS, pot_cards_in(rules, out_of_play))
-    last = write_flags(out, at, RANKS + 1, ONE << table.need)
+    last = write_flags(out, at, NUM_RANKS + 1, ONE << table.required_rank)
     at_turn = last + n
     cards = at_turn + n
     voids = cards + n
-    turn_taken = voids + rivals * RANKS
-    fresh = turn_taken + n
-    pots = fresh + 1
+    turn_taken = voids + rivals * NUM_RANKS
+    hand_untouched = turn_taken + n
+    pots = hand_untouched + 1
     stacks = pots + POTS
     dealer = stacks + n
     rounds = dealer + n
     for k in range(1, n):
         other = (seat + k if seat + k < n else seat + k - n) & SEAT_BITS
-        voids = write_flags(out, voids, RANKS, np.int64(table.void[other]))
+        voids = write_flags(out, voids, NUM_RANKS, np.int64(table.void[other]))
     # Read once: for all the compiler knows, writing the observation could change the table.
-    who_last, who_acts, who_dealt, turns = table.last, table.seat, table.dealer, table.turns
+    who_last, who_acts, who_dealt, turns = table.last, table.seat, table.dealer, table.turn_taken
     for k in range(n):
         other = (seat + k if seat + k < n else seat + k - n) & SEAT_BITS
         out[last + k] = other == who_last
@@ -138,7 +132,7 @@ def encode(table: Any, rules: Any, seat: Any, out: Any) -> Any:
         out[turn_taken + k] = turns >> other & 1
         out[stacks + k] = STACK_CODE[STACK_TOP + min(max(table.stack[other], -STACK_TOP), STACK_TOP)]
         out[dealer + k] = other == who_dealt
-    out[fresh] = table.fresh
+    out[hand_untouched] = table.hand_untouched
     for pot in range(POTS):
         out[pots + pot] = POT_CODE[min(table.pot[pot], POT_TOP)]
     out[rounds] = min(table.rounds, 255)

@@ -1,12 +1,13 @@
-"""The rules of Nain Jaune as knobs, the four sheets as presets, and both as integers for the kernel.
+"""The house rules as knobs, the four rule sheets as presets, and both as integers for the kernel.
 
-``RULES.md`` in this folder restates the rules in numbered articles, with every reading we chose where the
-sheets are silent and why. An article's number (N2.6, say) means the same in comments and tests.
+``RULES.md`` in this folder states the rules in numbered articles, with our reading where the sheets are silent. Comments and
+tests cite an article by its number (N2.6).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import Field, dataclass, fields
+from enum import IntEnum
 from typing import Any, NamedTuple
 
 from nainjaune_env.core.cards import card_number, card_rank, card_set, cards_in
@@ -14,62 +15,114 @@ from nainjaune_env.core.errors import RulesError
 from nainjaune_env.core.rules import Preset, Rules, knob
 
 POT_CARDS = ("Td", "Jc", "Qs", "Kh", "7d")
-"""The pot cards, in pot order (N1.2). The 7 of diamonds is the nain jaune."""
+"""The pot cards in pot order (N1.2). The 7 of diamonds is the nain jaune."""
 ANTES = (1, 2, 3, 4, 5)
-"""What a seat puts into each pot before a round, times ``stake`` (N1.2)."""
+"""What a seat antes into each pot at stake 1 (N1.2)."""
 HAND_SIZES = {2: 22, 3: 15, 4: 12, 5: 9, 6: 8, 7: 7, 8: 6}
 """Cards dealt to each seat, by number of seats (N1.4)."""
 TOP_RANK = 13
-"""The rank with nothing above it: the King (N2.3)."""
-HELD_RANK = 10
-"""Where a deck of ten ranks or fewer ends: so the pots on the 10 and, from four ranks on, the 7 stay (N1.7)."""
+"""The rank of the King (N2.3)."""
+SHORT_TOP_RANK = 10
+"""The highest rank of a deck of ten ranks or fewer, so that the pots on the 10 and, from four ranks on, the 7 stay (N1.7)."""
 SUIT_ORDER = (2, 3, 0, 1)
-"""The suits, as in ``cards``, in the order in which a short deck has them: diamonds, clubs, spades, hearts (N1.7)."""
+"""The suits (numbered as in ``core.cards``) in the order in which a short deck takes them: ♦ ♣ ♠ ♥ (N1.7)."""
 
-DECLINE = ("never", "entry", "always")
-BLOCKED = ("restart", "skip")
-PAYMENT = ("cards", "points")
-STRANDED = ("none", "match_pot", "twice_pot", "twice_ante")
-GRAND_OPERA = ("first_turn", "single_turn", "no_rival_card")
-ANNOUNCE = ("automatic", "explicit")
-DIRECTION = ("clockwise", "counterclockwise")
+
+class Decline(IntEnum):
+    """Who may refuse to play a card of the required rank (N2.4, N2.5)."""
+
+    NEVER = 0
+    ENTRY = 1
+    ALWAYS = 2
+
+
+class Blocked(IntEnum):
+    """What follows a circle without a card (N2.6)."""
+
+    RESTART = 0
+    SKIP = 1
+
+
+class Payment(IntEnum):
+    """What a loser pays the winner (N3.2)."""
+
+    CARDS = 0
+    POINTS = 1
+
+
+class Stranded(IntEnum):
+    """What a loser adds to a pot whose card they still hold (N3.3)."""
+
+    NONE = 0
+    MATCH_POT = 1
+    TWICE_POT = 2
+    TWICE_ANTE = 3
+
+
+class GrandOpera(IntEnum):
+    """What makes a grand opéra (N3.1)."""
+
+    FIRST_TURN = 0
+    SINGLE_TURN = 1
+    NO_RIVAL_CARD = 2
+
+
+class Announce(IntEnum):
+    """Whether a capture must be announced (N2.7)."""
+
+    AUTOMATIC = 0
+    EXPLICIT = 1
+
+
+class Direction(IntEnum):
+    """How the table is drawn (N1.5)."""
+
+    CLOCKWISE = 0
+    COUNTERCLOCKWISE = 1
+
+
+def words(values: type[IntEnum]) -> tuple[str, ...]:
+    """Returns the words by which a knob's values are set, in order: the members' names in small letters."""
+    return tuple(value.name.lower() for value in values)
 
 
 def deck_of(rules: Any) -> int:
-    """The cards that are played with, as a set (N1.1; of a short deck N1.7)."""
+    """Returns the cards of the deck as a set (N1.1, N1.7)."""
     top = top_rank_of(rules)
     suits = SUIT_ORDER[: rules.suits]
     return card_set(13 * suit + rank - 1 for suit in suits for rank in range(top - rules.ranks + 1, top + 1))
 
 
 def top_rank_of(rules: Any) -> int:
-    """The rank with nothing above it (N2.3; of a short deck N1.7)."""
-    return max(int(rules.ranks), HELD_RANK)
+    """Returns the highest rank of the deck, above which nothing goes (N1.7, N2.3)."""
+    return max(int(rules.ranks), SHORT_TOP_RANK)
 
 
 def antes_of(rules: Any) -> tuple[int, ...]:
-    """Per pot: its ante at stake 1, 0 where its card is not in the deck (N1.2, N1.7)."""
+    """Returns each pot's ante at stake 1: 0 if its card is not in the deck (N1.2, N1.7)."""
     deck = deck_of(rules)
     return tuple(ante * (deck >> card_number(text) & 1) for text, ante in zip(POT_CARDS, ANTES, strict=True))
 
 
 @dataclass(frozen=True)
 class NainJauneRules(Rules):
-    """Every house rule. The defaults are the ``djeco`` sheet's."""
+    """The house rules. The defaults are those of the ``djeco`` sheet."""
 
-    direction: str = knob("clockwise", "how the table is drawn; no effect on play", "N1.5", choices=DIRECTION)
+    direction: str = knob("clockwise", "how the table is drawn; no effect on play", "N1.5", choices=words(Direction))
     decline: str = knob(
         "entry",
         "when a seat that holds the required rank may refuse: never, when taking over, or going on too",
         "N2.4, N2.5",
-        choices=DECLINE,
+        choices=words(Decline),
     )
-    blocked: str = knob("restart", "after a full circle without a card: a new lead, or the next rank up", "N2.6", choices=BLOCKED)
-    payment: str = knob("cards", "what a loser pays the winner for each card left", "N3.2", choices=PAYMENT)
-    stranded: str = knob("none", "what a loser adds to a pot whose card he still holds", "N3.3", choices=STRANDED)
-    grand_opera: str = knob("first_turn", "what wins every pot", "N3.1", choices=GRAND_OPERA)
+    blocked: str = knob(
+        "restart", "after a full circle without a card: a new lead, or the next rank up", "N2.6", choices=words(Blocked)
+    )
+    payment: str = knob("cards", "what a loser pays the winner for each card left", "N3.2", choices=words(Payment))
+    stranded: str = knob("none", "what a loser adds to a pot whose card they still hold", "N3.3", choices=words(Stranded))
+    grand_opera: str = knob("first_turn", "what wins every pot", "N3.1", choices=words(GrandOpera))
     announce: str = knob(
-        "automatic", "whether a capture must be announced to count (silent plays exist)", "N2.7", choices=ANNOUNCE
+        "automatic", "whether a capture must be announced to count (silent plays exist)", "N2.7", choices=words(Announce)
     )
     unannounced: int = knob(0, "pots' worth that a silent play costs", "N2.7", low=0)
     stake: int = knob(1, "multiplies every ante", "N2.1", low=1)
@@ -141,46 +194,50 @@ PRESETS = {
 
 
 class KernelRules(NamedTuple):
-    """The rules of one table as integers. A knob that is a word is its place in the tuple of choices above."""
+    """The rules of one table as integers: the knobs by their own names, and numbers derived from them.
+
+    A knob that is a word is its member's value, one that is yes or no 1 or 0, and None is 0.
+    """
 
     players: int
     hand_size: int
     """Cards dealt to each seat."""
     deck_size: int
-    """Cards in the deck; the deck's cards come first in ``table.deck``."""
+    """Cards in the deck; they come first in ``table.deck``."""
     deck: int
-    """The same as a set."""
+    """The cards of the deck as a set."""
     top_rank: int
-    """The rank with nothing above it."""
+    """The highest rank of the deck, above which nothing goes (N2.3)."""
     decline: int
     blocked: int
     payment: int
     stranded: int
     grand_opera: int
-    explicit: int
+    announce: int
     unannounced: int
     stake: int
     limited: int
     """1 with stacks, 0 on unlimited credit."""
     starting_stack: int
-    """0 on unlimited credit."""
     antes: tuple[int, ...]
-    """Per pot: what a seat antes into it at stake 1; 0 where there is no such pot."""
+    """Each pot's ante at stake 1; 0 if its card is not in the deck."""
     round_antes: int
     """What a seat antes in all."""
     end_on_default: int
     max_rounds: int
-    """0 = no limit."""
     pot_cards: tuple[int, ...]
-    """Per pot: its card's number."""
+    """Each pot's card, by number."""
     pot_set: int
     """The pot cards as a set."""
     pots_at: tuple[int, ...]
-    """By rank 0..13: the pots with a card of that rank, as bits."""
+    """By rank 0 to 13: the set of pots with a card of that rank."""
 
 
 def compile_rules(rules: Any, players: int) -> KernelRules:
-    """The named tuple that the kernel takes. Raises :class:`RulesError` where a short deck does not go round."""
+    """Returns the rules as the kernel takes them.
+
+    Raises :class:`RulesError` if a short deck does not have enough cards for every hand.
+    """
     cards = tuple(card_number(text) for text in POT_CARDS)
     deck, antes = deck_of(rules), antes_of(rules)
     deck_size = len(cards_in(deck))
@@ -190,34 +247,30 @@ def compile_rules(rules: Any, players: int) -> KernelRules:
             f"The deck has {deck_size} cards (knobs 'ranks' and 'suits'), and {players} hands of {hand_size} (knob 'hand') "
             f"take {players * hand_size}; at most {deck_size // players} each would do."
         )
+    knobs = {f.name: _as_integer(f, getattr(rules, f.name)) for f in fields(rules) if f.name in KernelRules._fields}
     return KernelRules(
+        **knobs,
         players=players,
         hand_size=hand_size,
         deck_size=deck_size,
         deck=deck,
         top_rank=top_rank_of(rules),
-        decline=DECLINE.index(rules.decline),
-        blocked=BLOCKED.index(rules.blocked),
-        payment=PAYMENT.index(rules.payment),
-        stranded=STRANDED.index(rules.stranded),
-        grand_opera=GRAND_OPERA.index(rules.grand_opera),
-        explicit=ANNOUNCE.index(rules.announce),
-        unannounced=int(rules.unannounced),
-        stake=int(rules.stake),
         limited=int(rules.starting_stack is not None),
-        starting_stack=int(rules.starting_stack or 0),
         antes=antes,
         round_antes=sum(antes) * int(rules.stake),
-        end_on_default=int(rules.end_on_default),
-        max_rounds=int(rules.max_rounds or 0),
         pot_cards=cards,
         pot_set=card_set(cards),
         pots_at=tuple(sum(1 << pot for pot, card in enumerate(cards) if card_rank(card) == rank) for rank in range(TOP_RANK + 1)),
     )
 
 
+def _as_integer(f: Field[Any], value: Any) -> int:
+    choices: tuple[str, ...] | None = f.metadata["choices"]
+    return choices.index(value) if choices else int(value or 0)
+
+
 def check_match(rules: Any) -> None:
-    """Raises :class:`RulesError` where a match would have no end (N4.3)."""
+    """Raises :class:`RulesError` if a match under these rules would have no end (N4.3)."""
     if rules.starting_stack is None and rules.max_rounds is None:
         raise RulesError(
             "A match under these rules has no end: set the knob 'max_rounds' or 'starting_stack', or play single rounds."
@@ -225,5 +278,5 @@ def check_match(rules: Any) -> None:
 
 
 def single_round(rules: Any) -> Any:
-    """The same rules with a match of one round."""
+    """Returns these rules with matches of one round."""
     return rules.replace(max_rounds=1)

@@ -41,7 +41,7 @@ class View:
     def __init__(self, setup: Setup, table: Any, word: int) -> None:
         self.setup = setup
         self.legal = [setup.game.actions[a] for a in legal_actions(word)]
-        self.need = int(table.need)
+        self.need = int(table.required_rank)
         self.hand = [text for number, text in enumerate(DECK) if int(table.hand[table.seat]) >> number & 1]
         self.held = {RANKS.index(card[0]) + 1 for card in self.hand}
         self.sizes = [int(cards) for cards in table.cards[: setup.players]]

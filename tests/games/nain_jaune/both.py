@@ -113,7 +113,7 @@ def play(
         opera=bool(table.opera),
         defaults=[seat for seat in range(n) if table.defaults >> seat & 1],
         seat=int(table.seat),
-        required=int(table.need),
+        required=int(table.required_rank),
         voids=[{rank for rank in range(1, 14) if int(table.void[seat]) >> rank - 1 & 1} for seat in range(n)],
         legal=set(r.legal()),
         moves=moves,

@@ -14,7 +14,7 @@ from nainjaune_env.games.nain_jaune.state import NOBODY
 
 PER_SEAT = ("hand", "played", "stack", "before", "void", "cards")
 SEAT_NUMBERS = ("captor", "seat", "last", "dealer", "winner")
-SEAT_BITS = ("turns", "defaults")
+SEAT_BITS = ("turn_taken", "defaults")
 
 
 def cards(bits: Any) -> list[int]:

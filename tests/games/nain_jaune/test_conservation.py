@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.nain_jaune import SPEC
-from nainjaune_env.games.nain_jaune.records.setup_table import action_of, setup_table
+from nainjaune_env.games.nain_jaune.actions import action_of
+from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.state import POT_LIMIT
 from tests.support.contract import any_setup
 from tests.twin.cells import all_cells, setup_of

@@ -105,7 +105,7 @@ def test_a_kernel_under_other_rules_is_found_out(knob: str) -> None:
         play()
 
 
-FIELDS = ("seat", "need", "last", "stage", "winner", "opera", "defaults", "pot", "stack", "void", "hand")
+FIELDS = ("seat", "required_rank", "last", "stage", "winner", "opera", "defaults", "pot", "stack", "void", "hand")
 
 
 @pytest.mark.parametrize("field", FIELDS)

@@ -59,4 +59,4 @@ def test_n1_7_the_lead_comes_after_the_decks_highest_rank() -> None:
     batch.set_tables(0, setup_table(setup, [["9d", "Td", "6c"], ["6d", "7d", "8d"]], dealer=1))
     for name in ("9", "Td"):
         batch.step([SPEC.actions.index(name)])
-    assert (batch.seat[0], batch.tables["need"][0]) == (0, 0)
+    assert (batch.seat[0], batch.tables["required_rank"][0]) == (0, 0)

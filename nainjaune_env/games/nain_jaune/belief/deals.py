@@ -1,12 +1,12 @@
-"""Hidden hands drawn anew where many are wanted of one table: the deals that fit are counted once, and drawn from the count.
+"""Hidden hands drawn anew many times from one table: the deals that fit are counted once, and drawn from the count.
 
-What fits, and how much of each, is as in ``resample``. The count goes from kind to kind of card (N1.3). The u unseen cards of a
-kind, x of them to a seat that has played p, can be dealt in u!/(x! y! … t!) ways, of which 1/C(p + x, p) count for each seat.
-In how many ways the rest can be dealt depends on how many cards each seat still gets, which is the state: dynamic
-programming over kinds, for every part of every hand. It is in floating point, so a chance is exact to some 15 digits.
+What fits, with which weight, is as in ``resample``. The count goes from kind to kind of card (N1.3). The u unseen cards of a
+kind can be dealt in u!/(x! y! … t!) ways, x of them to a seat that has played p, and each way weighs 1/C(p + x, p) for each
+seat. In how many ways the rest can be dealt depends on how many cards each seat still gets, which is the state of a dynamic
+program over kinds. It is in floating point, so a probability is exact to some 15 digits.
 
-Seats of which nothing is known, and the talon, are one pool, and so are the kinds that anybody may hold: what there is to count
-grows with what is known, while the hands get smaller.
+Seats of which nothing is known form one pool with the talon, and so do the kinds that anybody may hold: the program grows with
+what is known while the hands get smaller.
 """
 
 from __future__ import annotations
@@ -18,30 +18,31 @@ import numpy as np
 from nainjaune_env.core.bits import count, lowest
 from nainjaune_env.core.jit import inlined, jit
 from nainjaune_env.core.prng import next_word
-from nainjaune_env.games.nain_jaune.belief.resample import columns, draw, ranks_of, resample, stack_deck, unseen_by
-from nainjaune_env.games.nain_jaune.encode import ONE, RANKS
-from nainjaune_env.games.nain_jaune.state import POTS, SEAT_BITS
+from nainjaune_env.core.table import Table
+from nainjaune_env.games.nain_jaune.belief.resample import draw, resample, stack_deck, unseen_by
+from nainjaune_env.games.nain_jaune.rules import KernelRules
+from nainjaune_env.games.nain_jaune.state import NUM_RANKS, ONE, POTS, SEAT_BITS, cards_of_ranks, ranks_of
 
 FACTORIAL = np.cumprod(np.concatenate([np.ones(1), np.arange(1.0, 53.0)]))
 CHOOSE = np.array([[FACTORIAL[n] / FACTORIAL[k] / FACTORIAL[n - k] if k <= n else 0.0 for k in range(5)] for n in range(5)])
-KINDS = RANKS + POTS
-"""The plain cards of each rank, then the pot cards."""
+KINDS = NUM_RANKS + POTS
+"""Number of kinds: the plain cards of each rank, then the pot cards (N1.3)."""
 DIGIT, DIGIT_BITS = 6, 63
-"""Hand sizes are packed into a word, six bits each, of which the highest stays free."""
+"""Hand sizes are packed into an integer, six bits each, the highest of which stays free."""
 GUARDS = sum(ONE << (DIGIT * place + 5) for place in range(7))
 TERM = 3
-"""Numbers to a term: its weight, the cards that it gives each seat (packed), and by how much it moves the state."""
+"""Numbers in a term: its weight, the cards it deals to each seat (packed), and by how much it moves the state."""
 TERMS = 1024
-"""Room for the terms of one kind: four cards among seven seats and the pool go in 330 ways."""
+"""Space for the terms of one kind: four cards can be dealt to seven seats and the pool in 330 ways."""
 TO_UNIT = 2.0**-53
 S11 = np.uint64(11)
 
 
 @jit
-def resample_many(tables: Any, rules: Any, seat: Any, memory: Any) -> None:
-    """``resample`` for each of ``tables (W,)``, which differ in ``rng`` alone, with ``memory (M,) float64`` to count in.
+def resample_many(tables: Any, rules: KernelRules, seat: Any, memory: Any) -> None:
+    """Resamples each of ``tables (W,)``, which differ only in ``rng``; ``memory (M,) float64`` is scratch space for the count.
 
-    Where that is too small for the count, one by one.
+    Falls back to ``resample`` for each table if the count does not fit into ``memory``.
     """
     table = tables[0]
     unseen = unseen_by(table, rules, seat)
@@ -58,23 +59,23 @@ def resample_many(tables: Any, rules: Any, seat: Any, memory: Any) -> None:
 
 
 @inlined
-def cards_of(rules: Any, kind: Any) -> Any:
-    """All cards of a kind in a full deck."""
-    if kind < RANKS:
-        return columns(ONE << kind) & ~rules.pot_set
-    return ONE << np.int64(rules.pot_cards[kind - RANKS])
+def cards_of_kind(rules: KernelRules, kind: Any) -> Any:
+    """Returns the cards of a kind in a full deck."""
+    if kind < NUM_RANKS:
+        return cards_of_ranks(ONE << kind) & ~rules.pot_set
+    return ONE << np.int64(rules.pot_cards[kind - NUM_RANKS])
 
 
 @inlined
-def is_void(rules: Any, table: Any, seat: Any, kind: Any) -> Any:
-    """Whether ``seat`` is proven to hold none of a kind."""
-    rank = kind if kind < RANKS else rules.pot_cards[kind - RANKS] % RANKS
+def is_void(rules: KernelRules, table: Table, seat: Any, kind: Any) -> Any:
+    """Returns whether ``seat`` is proven to hold no card of a kind."""
+    rank = kind if kind < NUM_RANKS else rules.pot_cards[kind - NUM_RANKS] % NUM_RANKS
     return table.void[seat & SEAT_BITS] >> rank & 1
 
 
 @jit
-def known_seats(table: Any, rules: Any, seat: Any, unseen: Any) -> Any:
-    """The seats, as bits, of which ``seat`` knows more than how many cards they hold."""
+def known_seats(table: Table, rules: KernelRules, seat: Any, unseen: Any) -> Any:
+    """Returns the set of seats of which ``seat`` knows more than the size of their hand."""
     known = np.int64(0)
     plain = ranks_of(unseen & ~rules.pot_set)
     for other in range(rules.players):
@@ -85,11 +86,11 @@ def known_seats(table: Any, rules: Any, seat: Any, unseen: Any) -> Any:
 
 
 @jit
-def known_kinds(table: Any, rules: Any, known: Any, unseen: Any) -> Any:
-    """The kinds, as bits, that are not the same to all of the seats ``known``."""
+def known_kinds(table: Table, rules: KernelRules, known: Any, unseen: Any) -> Any:
+    """Returns the set of kinds that are not equally likely for all of the seats ``known``."""
     kinds = np.int64(0)
     for kind in range(KINDS):
-        cards = cards_of(rules, kind)
+        cards = cards_of_kind(rules, kind)
         seats = known if cards & unseen else np.int64(0)
         while seats:
             other = lowest(seats)
@@ -100,8 +101,8 @@ def known_kinds(table: Any, rules: Any, known: Any, unseen: Any) -> Any:
 
 
 @inlined
-def number_of_states(table: Any, known: Any) -> Any:
-    """How many states there are: every part of every hand of the seats ``known``."""
+def number_of_states(table: Table, known: Any) -> Any:
+    """Returns the number of states: every size up to its own for every hand of the seats ``known``."""
     states = np.int64(1)
     while known:
         states *= table.cards[lowest(known)] + 1
@@ -110,8 +111,8 @@ def number_of_states(table: Any, known: Any) -> Any:
 
 
 @jit
-def packed_sizes(table: Any, seats: Any) -> Any:
-    """How many cards each of ``seats`` holds, in a word."""
+def packed_sizes(table: Table, seats: Any) -> Any:
+    """Returns the hand sizes of ``seats``, packed."""
     sizes, place = np.int64(0), 0
     while seats:
         sizes |= np.int64(table.cards[lowest(seats)]) << DIGIT * place
@@ -121,14 +122,14 @@ def packed_sizes(table: Any, seats: Any) -> Any:
 
 
 @jit
-def count_deals(table: Any, rules: Any, known: Any, kinds: Any, unseen: Any, memory: Any) -> None:
-    """The terms of each of ``kinds``, and for it and those after it the deals to every state, into ``memory``."""
+def count_deals(table: Table, rules: KernelRules, known: Any, kinds: Any, unseen: Any, memory: Any) -> None:
+    """Writes into ``memory`` the terms of each kind, and per state the number of deals of that kind and those after it."""
     number, states, sizes = count(kinds), number_of_states(table, known), packed_sizes(table, known)
     layer, places = number * (TERMS + states), count(known)
     free = count(unseen)
     left = kinds
     while left:
-        free -= count(cards_of(rules, lowest(left)) & unseen)
+        free -= count(cards_of_kind(rules, lowest(left)) & unseen)
         left &= left - 1
     count_free(memory, layer, states, sizes, places, free)
     for k in range(number):
@@ -148,7 +149,7 @@ def count_deals(table: Any, rules: Any, known: Any, kinds: Any, unseen: Any, mem
 
 @jit
 def count_free(memory: Any, layer: Any, states: Any, sizes: Any, places: Any, free: Any) -> None:
-    """In how many ways ``free`` cards that anybody may hold go to each state, and those left over to the pool."""
+    """Writes per state in how many ways ``free`` cards that anybody may hold can be dealt to it and the rest to the pool."""
     parts = np.int64(0)
     for state in range(states):
         ways, rest = FACTORIAL[free], free
@@ -165,9 +166,9 @@ def count_free(memory: Any, layer: Any, states: Any, sizes: Any, places: Any, fr
 
 
 @jit
-def write_terms(table: Any, rules: Any, known: Any, kind: Any, unseen: Any, memory: Any, start: Any) -> None:
-    """The ways to part the unseen cards of ``kind`` among the seats ``known`` and the pool: their number, then the terms."""
-    cards = cards_of(rules, kind)
+def write_terms(table: Table, rules: KernelRules, known: Any, kind: Any, unseen: Any, memory: Any, start: Any) -> None:
+    """Writes the ways to deal the unseen cards of ``kind`` to the seats ``known`` and the pool: their number, then the terms."""
+    cards = cards_of_kind(rules, kind)
     total = count(cards & unseen)
     places = count(known)
     given, rest, number = np.int64(0), total, 0
@@ -186,7 +187,7 @@ def write_terms(table: Any, rules: Any, known: Any, kind: Any, unseen: Any, memo
         memory[start + 3 + TERM * number] = offset
         number += 1
         place, seats = 0, known
-        while place < places:  # the next way, as an odometer goes on
+        while place < places:  # the next way, as an odometer counts
             other = lowest(seats)
             seats &= seats - 1
             taken = given >> DIGIT * place & DIGIT_BITS
@@ -204,7 +205,7 @@ def write_terms(table: Any, rules: Any, known: Any, kind: Any, unseen: Any, memo
 
 @jit
 def add_term(memory: Any, layer: Any, states: Any, sizes: Any, places: Any, weight: Any, given: Any, offset: Any) -> None:
-    """Add to each state of ``layer`` that can give the cards ``given`` the deals, in the layer after it, that then remain."""
+    """Adds to each state of ``layer`` with room for the cards ``given`` the deals that remain, from the layer after it."""
     row = (sizes & DIGIT_BITS) - (given & DIGIT_BITS) + 1
     parts, at = np.int64(0), np.int64(0)
     place = 0
@@ -226,15 +227,15 @@ def add_term(memory: Any, layer: Any, states: Any, sizes: Any, places: Any, weig
 
 
 @jit
-def deal_counted(table: Any, rules: Any, seat: Any, known: Any, kinds: Any, unseen: Any, memory: Any) -> None:
-    """Draw a deal from the count: kind by kind for the seats ``known``, then what anybody may hold; then from the pool."""
+def deal_counted(table: Table, rules: KernelRules, seat: Any, known: Any, kinds: Any, unseen: Any, memory: Any) -> None:
+    """Draws a deal from the count: kind by kind for the seats ``known``, then their other cards, then the other seats."""
     number, states, sizes = count(kinds), number_of_states(table, known), packed_sizes(table, known)
     state, free = states - 1, unseen
     for other in range(rules.players):
         if other != seat:
             table.hand[other] = 0
     for k in range(number):
-        cards = cards_of(rules, lowest(kinds)) & unseen
+        cards = cards_of_kind(rules, lowest(kinds)) & unseen
         kinds &= kinds - 1
         free &= ~cards
         term = draw_term(memory, k * TERMS, number * TERMS + k * states, states, state, sizes, uniform(table))
@@ -254,14 +255,14 @@ def deal_counted(table: Any, rules: Any, seat: Any, known: Any, kinds: Any, unse
 
 
 @inlined
-def uniform(table: Any) -> Any:
-    """A number in [0, 1) with 53 random bits."""
+def uniform(table: Table) -> Any:
+    """Returns a number in [0, 1) with 53 random bits."""
     return np.float64(next_word(table) >> S11) * TO_UNIT
 
 
 @jit
-def take_packed(table: Any, seats: Any, cards: Any, given: Any) -> None:
-    """Deal ``cards`` to ``seats``, to each as many more as its place in ``given`` says, whichever."""
+def take_packed(table: Table, seats: Any, cards: Any, given: Any) -> None:
+    """Deals random ``cards`` to ``seats``, to each as many as ``given`` (packed) says."""
     while given:
         number = given & DIGIT_BITS
         if number:
@@ -274,16 +275,16 @@ def take_packed(table: Any, seats: Any, cards: Any, given: Any) -> None:
 
 @jit
 def draw_term(memory: Any, start: Any, layer: Any, states: Any, state: Any, sizes: Any, uniform: Any) -> Any:
-    """One of the terms from ``start``, each as likely as its share of the deals to ``state``; gives its place."""
+    """Draws one of the terms from ``start``, each with its share of the deals to ``state``; returns its place."""
     left = memory[layer + state] * uniform
     chosen = -1
     for i in range(np.int64(memory[start])):
         term = start + 1 + TERM * i
-        # a seat that gets more than it has room for would borrow its guard
+        # a seat that got more cards than it needs would borrow from its guard bit
         if ((sizes | GUARDS) - np.int64(memory[term + 1])) & GUARDS == GUARDS:
             share = memory[term] * memory[layer + states + state - np.int64(memory[term + 2])]
             if share > 0.0:
-                chosen = term  # rounding may leave a rest after the last one
+                chosen = term  # rounding may leave a remainder after the last one
                 left -= share
                 if left < 0.0:
                     break

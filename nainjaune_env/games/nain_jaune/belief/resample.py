@@ -1,15 +1,14 @@
 """Hidden hands drawn anew: uniformly over the deals that fit what a seat knows (N6).
 
-A deal fits where the same plays, made from it, show the seat what it has seen. So no other hand holds a rank that its
-seat is proven void of, and each held what has come out of it. Cards that only their suit tells apart are one (N1.3):
-that a seat has played a five says that it was dealt one at least, not which. A hand dealt m fives of which p are played is
-therefore seen in one way and not in C(m, p), as it would be where the suits of what is played counted: it is less likely
-to hold another five than it would be there.
+A deal fits if the same play, made from it, shows the seat what it has seen: no other hand holds a rank that its seat is proven
+void of, and each hand held what has been played from it. Cards that differ only in suit are one kind (N1.3): a five that was
+played proves that the seat was dealt a five, not which. A hand dealt m fives, p of them played, can therefore be seen in one way
+rather than in C(m, p): it is less likely to hold another five than if the suits of played cards counted.
 
-Drawn by rejection (von Neumann 1951): nothing is counted beforehand, nothing remembered, and any number of seats will do.
-Each other seat in turn gets its cards uniformly from those left that it may hold. That deals a hand with chance 1/C(a, h),
-``a`` cards allowed, ``h`` to get, so it is kept with chance C(a, h)/C(most, h), where no earlier hands leave more than
-``most``; and, for the above, with chance 1/C(m, p) for each rank. The talon takes the rest.
+The draw is by rejection (von Neumann 1951): nothing is counted in advance and any number of seats will do. Each other seat in
+turn gets its cards uniformly from those left that it may hold. A hand of h cards out of ``a`` allowed has chance 1/C(a, h), so
+it is kept with chance C(a, h)/C(most, h), where ``most`` bounds ``a`` over all earlier hands; and, for the above, with chance
+1/C(m, p) for each rank. The talon takes the rest.
 """
 
 from __future__ import annotations
@@ -21,15 +20,16 @@ import numpy as np
 from nainjaune_env.core.bits import count, lowest
 from nainjaune_env.core.jit import inlined, jit
 from nainjaune_env.core.prng import below
-from nainjaune_env.games.nain_jaune.encode import ONE, PLANE
-from nainjaune_env.games.nain_jaune.state import SEAT_BITS
+from nainjaune_env.core.table import Table
+from nainjaune_env.games.nain_jaune.rules import KernelRules
+from nainjaune_env.games.nain_jaune.state import ONE, SEAT_BITS, cards_of_ranks, ranks_of
 
 
 @jit
-def resample(table: Any, rules: Any, seat: Any) -> None:
-    """Fill in what ``redact`` wiped for ``seat``, uniformly over what fits; drawn from ``table.rng``, which the caller has set.
+def resample(table: Table, rules: KernelRules, seat: Any) -> None:
+    """Fills in what ``redact`` wiped for ``seat``, uniformly over the deals that fit; draws from the caller's ``table.rng``.
 
-    Of a round that is being played: what its settlement tells is not asked.
+    The round must not be over: what its settlement shows is not taken into account.
     """
     unseen = unseen_by(table, rules, seat)
     order = tightest_first(table, rules, seat, unseen)
@@ -39,8 +39,8 @@ def resample(table: Any, rules: Any, seat: Any) -> None:
 
 
 @inlined
-def unseen_by(table: Any, rules: Any, seat: Any) -> Any:
-    """The cards that ``seat`` neither holds nor has seen played."""
+def unseen_by(table: Table, rules: KernelRules, seat: Any) -> Any:
+    """Returns the cards that ``seat`` neither holds nor has seen played."""
     unseen = np.int64(rules.deck) & ~np.int64(table.hand[seat])
     for other in range(rules.players):
         unseen &= ~table.played[other]
@@ -48,28 +48,16 @@ def unseen_by(table: Any, rules: Any, seat: Any) -> Any:
 
 
 @inlined
-def columns(ranks: Any) -> Any:
-    """The cards of ``ranks`` (bit r-1 = rank r) in all suits."""
-    return ranks | ranks << 13 | ranks << 26 | ranks << 39
-
-
-@inlined
-def ranks_of(cards: Any) -> Any:
-    """The ranks that are in the set ``cards``."""
-    return (cards | cards >> 13 | cards >> 26 | cards >> 39) & PLANE
-
-
-@inlined
-def may_hold(table: Any, seat: Any, cards: Any) -> Any:
-    """Those of ``cards`` that are of no rank that ``seat`` is proven void of."""
-    return cards & ~columns(np.int64(table.void[seat & SEAT_BITS]))
+def may_hold(table: Table, seat: Any, cards: Any) -> Any:
+    """Returns ``cards`` without the ranks that ``seat`` is proven void of."""
+    return cards & ~cards_of_ranks(np.int64(table.void[seat & SEAT_BITS]))
 
 
 @jit
-def tightest_first(table: Any, rules: Any, seat: Any, unseen: Any) -> Any:
-    """The seats but ``seat``, four bits each, the first lowest: with the fewest cards to spare first, as any order is exact.
+def tightest_first(table: Table, rules: KernelRules, seat: Any, unseen: Any) -> Any:
+    """Returns the other seats, four bits each, lowest first, in ascending order of the cards they can spare.
 
-    These are dealt while there is most to choose from, and where they fail little has been done.
+    Any order is exact. This one deals the tightest hands while there is most to choose from, and fails early.
     """
     order, taken = np.int64(0), ONE << seat
     for place in range(rules.players - 1):
@@ -84,8 +72,8 @@ def tightest_first(table: Any, rules: Any, seat: Any, unseen: Any) -> Any:
 
 
 @jit
-def propose(table: Any, rules: Any, order: Any, unseen: Any) -> Any:
-    """Deal the cards ``unseen`` to the seats in ``order``; gives whether the deal is kept."""
+def propose(table: Table, rules: KernelRules, order: Any, unseen: Any) -> Any:
+    """Deals the cards ``unseen`` to the seats in ``order``; returns whether the deal is kept."""
     rest = unseen
     for place in range(rules.players - 1):
         other = order >> 4 * place & SEAT_BITS
@@ -109,8 +97,8 @@ def propose(table: Any, rules: Any, order: Any, unseen: Any) -> Any:
 
 
 @jit
-def most_left(table: Any, order: Any, place: Any, unseen: Any) -> Any:
-    """The most cards that the seat at ``place`` can still be allowed: those before it have got all the others that they may."""
+def most_left(table: Table, order: Any, place: Any, unseen: Any) -> Any:
+    """Returns the most cards that the seat at ``place`` can be allowed: as few as possible went to the seats before it."""
     other = order >> 4 * place & SEAT_BITS
     allowed = may_hold(table, other, unseen)
     barred = unseen & ~allowed
@@ -126,8 +114,8 @@ def most_left(table: Any, order: Any, place: Any, unseen: Any) -> Any:
 
 
 @jit
-def draw(table: Any, cards: Any, number: Any, size: Any) -> Any:
-    """A uniformly random set of ``size`` of the ``number`` cards."""
+def draw(table: Table, cards: Any, number: Any, size: Any) -> Any:
+    """Returns a uniformly random set of ``size`` of the ``number`` cards."""
     drawn = np.int64(0)
     fewer = min(size, number - size)  # to take or to leave
     for i in range(fewer):
@@ -140,21 +128,21 @@ def draw(table: Any, cards: Any, number: Any, size: Any) -> Any:
 
 @inlined
 def ways_to_show(played: Any, hand: Any) -> Any:
-    """In how many ways, suits told apart, a seat could have played as it has, rank by rank; below 2**32."""
+    """Returns in how many ways, if suits counted, a seat could have played the cards it has played; below 2**32."""
     ways = np.int64(1)
     both = ranks_of(played) & ranks_of(hand)
     while both:
-        column = columns(both & -both)
+        column = cards_of_ranks(both & -both)
         both &= both - 1
         shown, kept = count(played & column), count(hand & column)
-        # C(shown + kept, kept); of four cards at most, and neither number 0, that is their sum but for 2 and 2
+        # C(shown + kept, kept): the sum, as both are at least 1 and together at most 4, except for 2 and 2
         ways *= 6 if shown == 2 and kept == 2 else shown + kept
     return ways
 
 
 @jit
-def stack_deck(table: Any, rules: Any) -> None:
-    """Put the deck in an order that these hands are dealt from."""
+def stack_deck(table: Table, rules: KernelRules) -> None:
+    """Puts the deck in an order from which these hands are dealt."""
     at = 0
     talon = np.int64(rules.deck)
     for seat in range(rules.players):
@@ -166,8 +154,8 @@ def stack_deck(table: Any, rules: Any) -> None:
 
 
 @inlined
-def put(table: Any, at: Any, cards: Any) -> Any:
-    """The set ``cards`` into the deck from place ``at``; gives the end."""
+def put(table: Table, at: Any, cards: Any) -> Any:
+    """Writes the set ``cards`` into the deck from place ``at``; returns the end."""
     while cards:
         table.deck[at] = lowest(cards)
         cards &= cards - 1

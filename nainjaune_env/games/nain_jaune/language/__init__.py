@@ -1,1 +1,20 @@
-"""What is said and typed, in English and French."""
+"""What the game says and understands, in each language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from nainjaune_env.core.errors import RulesError, choose_one
+from nainjaune_env.games.nain_jaune.language.en import ENGLISH
+from nainjaune_env.games.nain_jaune.language.fr import FRENCH
+from nainjaune_env.games.nain_jaune.language.wording import Language
+
+LANGUAGES: Mapping[str, Language] = {"fr": FRENCH, "en": ENGLISH}
+"""The texts by the language's name."""
+
+
+def language_of(name: str) -> Language:
+    """Returns the texts of a language; raises :class:`RulesError` for an unknown one."""
+    if name not in LANGUAGES:
+        raise RulesError(choose_one("language", name, LANGUAGES))
+    return LANGUAGES[name]

@@ -1,4 +1,4 @@
-"""Cards and calls as people type them, in French and in English alike: ``7d``, ``7♦``, ``valet``, ``nain jaune qui prend``."""
+"""Cards and calls as people type them, in French or English: ``7d``, ``7♦``, ``valet``, ``nain jaune qui prend``."""
 
 from __future__ import annotations
 
@@ -46,31 +46,31 @@ _PASS = re.compile(r"-|0|p|pass|passe|je passe|i pass|stop|(?:sans|no)(?: .*)?")
 
 
 class Typed(NamedTuple):
-    """What was typed, understood."""
+    """The meaning of what was typed."""
 
     passes: bool = False
     rank: int = 0
-    """1..13; 0 where one passes."""
+    """1 to 13; 0 for a pass."""
     suit: str | None = None
-    """As in ``cards.SUITS``; None where none was named."""
+    """As in ``core.cards.SUITS``; None if none was named."""
     announced: bool = False
-    """Whether the words were said that take a pot (N2.7)."""
+    """Whether the announcing words follow (N2.7)."""
 
     @property
     def card(self) -> str | None:
-        """The card's text, where its suit was named."""
+        """The card's text; None if its suit was not named."""
         return None if self.suit is None else RANKS[self.rank - 1] + self.suit
 
 
 def plain(text: str) -> str:
-    """Small letters without accents, single spaces, nothing at the ends that only stresses."""
+    """Returns ``text`` in small letters without accents, with single spaces and without punctuation at the ends."""
     letters = unicodedata.normalize("NFKD", text.casefold()).replace("œ", "oe").replace("’", "'")
     kept = "".join(letter for letter in letters if not unicodedata.combining(letter) and letter != "\ufe0f")
     return " ".join(kept.strip(' \t.!«»“”"').split())
 
 
 def understand(text: str) -> Typed | None:
-    """What ``text`` says; None where it says nothing that is known here."""
+    """Returns the meaning of ``text``; None if it has none."""
     words = plain(text)
     if _PASS.fullmatch(words):
         return Typed(passes=True)

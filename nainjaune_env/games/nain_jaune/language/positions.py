@@ -1,8 +1,7 @@
-"""A position as a person at the table writes it down: his hand, and what has been played since the deal.
+"""A position as a player at the table writes it down: their hand, and the cards played since the deal.
 
-Of the round only cards are written, each seat's behind its number: ``1: 3 4 5  3: 6 7♦  0: 8``. Who stopped and who passed in
-between follows from that; where it would not, a pass is written as ``-``. Nothing else need be said, least of all what is
-wanted now: that follows too, and so does what the others provably lack.
+Each seat's cards stand behind its number: ``1: 3 4 5  3: 6 7♦  0: 8``. Stops and passes in between follow from the cards; only a
+pass that does not is written, as ``-``. The required rank and what the others provably lack follow too.
 """
 
 from __future__ import annotations
@@ -10,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -18,12 +17,11 @@ from nainjaune_env.core.cards import DECK, RANKS, by_rank, card_number, card_set
 from nainjaune_env.core.errors import DealError, choose_one
 from nainjaune_env.core.rules import MAX_NUMBER
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.games.nain_jaune import kernel
+from nainjaune_env.games.nain_jaune.actions import ACTIONS, PASS, PASS_MOVE, SILENT_MARK, action_of
 from nainjaune_env.games.nain_jaune.belief.knowledge import Knowledge
-from nainjaune_env.games.nain_jaune.kernel import PASS, PLAYING
 from nainjaune_env.games.nain_jaune.language.parsing import understand
-from nainjaune_env.games.nain_jaune.records.real_cards import PASS_MOVE, SILENT_MARK
-from nainjaune_env.games.nain_jaune.records.setup_table import ACTIONS, action_of
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules
 from nainjaune_env.games.nain_jaune.state import POT_LIMIT, POTS, TABLE
 
@@ -49,18 +47,18 @@ class _Move(NamedTuple):
 
 @dataclass
 class _Cards:
-    """Real cards for those that are written by their rank alone."""
+    """Picks real cards for those that are written by their rank alone."""
 
     deck: int
     taken: int = 0
 
     def take(self, rank: int, suit: str) -> int:
-        """The card of that rank and suit, as a set; raises :class:`DealError` where it is not to be had."""
+        """Returns the card of that rank and suit as a set; raises :class:`DealError` if it is taken or not in the deck."""
         text = RANKS[rank - 1] + suit
         return self._take(1 << card_number(text), text)
 
     def take_plain(self, rank: int) -> int:
-        """Any card of that rank that is no pot's."""
+        """Returns a plain card of that rank as a set; raises :class:`DealError` if none is left."""
         plain = [text for text in DECK if text[0] == RANKS[rank - 1] and text not in POT_CARDS]
         free = card_set(map(card_number, plain)) & self.deck & ~self.taken
         return self._take(free & -free, f"another {RANKS[rank - 1]} that is no pot's")
@@ -73,25 +71,26 @@ class _Cards:
 
 
 def read(setup: Setup, fields: Mapping[str, str]) -> Any:
-    """The position that ``fields`` (see ``FIELDS``) describe: one record of ``state.TABLE``, wiped for its seat to act.
+    """Returns the position that ``fields`` (see ``FIELDS``) describe: a record of ``state.TABLE``, redacted for its seat to act.
 
-    Raises :class:`DealError`, with a sentence, where they do not go together, or there is nothing to choose.
+    Raises :class:`DealError` if the fields contradict each other or the seat has only one legal action.
     """
     for name in fields:
         if name not in FIELDS:
             raise DealError(choose_one("field of a position", name, FIELDS))
-    rules: Any = setup.kernel_rules
+    rules = cast(KernelRules, setup.kernel_rules)
     me = _number("seat", fields.get("seat", "0"), setup.players - 1)
     moves = _read_moves(fields.get("moves", ""), setup.players)
     row = _opened(setup, me, _read_hand(fields.get("hand", "")), moves, fields.get("round", "1"))
     for move in moves:
         _play_on(row, rules, move)
-    while row.stage == PLAYING and row.seat != me:
+    while row.stage == Stage.PLAYING and row.seat != me:
         _step(row, rules, PASS)
-    legal = kernel.legal(row, rules)
-    if not kernel.needs_decision(row, rules, legal):
-        must = "must pass: write what came of that" if legal == 1 << PASS else f"must play {ACTIONS[int(legal).bit_length() - 1]}"
-        raise DealError(f"There is nothing to choose: {RANKS[int(row.need) - 1]} is wanted, and seat {me} {must}.")
+    legal_bits = kernel.legal(row, rules)
+    if not setup.game.kernel.needs_decision(row, rules, legal_bits):
+        action = int(legal_bits).bit_length() - 1
+        must = "must pass: write what came of that" if action == PASS else f"must play {ACTIONS[action]}"
+        raise DealError(f"There is nothing to choose: {RANKS[int(row.required_rank) - 1]} is wanted, and seat {me} {must}.")
     if "pots" in fields:
         row.pot[:] = _numbers("pots", fields["pots"], POTS, 0, POT_LIMIT)
     if "stacks" in fields:
@@ -131,12 +130,12 @@ def _read_card(word: str, seat: int) -> _Move:
 
 
 def _opened(setup: Setup, me: int, hand: Sequence[_Move], moves: Sequence[_Move], number: str) -> Any:
-    """The table before the first move: in every hand the cards that are known to have been there."""
-    rules: KernelRules = setup.kernel_rules  # type: ignore[assignment]
+    """Returns the table before the first move; each hand holds the cards that are known to have been in it."""
+    rules = cast(KernelRules, setup.kernel_rules)
     known = [*(card._replace(seat=me) for card in hand), *(move for move in moves if move.rank)]
     cards = _Cards(rules.deck)
     row = np.zeros(1, TABLE)[0]
-    for move in sorted(known, key=lambda move: move.suit is None):  # those without a suit get what the others leave
+    for move in sorted(known, key=lambda move: move.suit is None):  # cards without a suit are picked from what the others leave
         card = cards.take_plain(move.rank) if move.suit is None else cards.take(move.rank, move.suit)
         row.hand[move.seat] |= card
     sizes = [int(bits).bit_count() for bits in row.hand[: setup.players]]
@@ -155,10 +154,10 @@ def _opened(setup: Setup, me: int, hand: Sequence[_Move], moves: Sequence[_Move]
     return row
 
 
-def _play_on(row: Any, rules: Any, move: _Move) -> None:
-    """The passes that lie between, and the move."""
-    while not (row.seat == move.seat and (move.rank == 0 or row.need in (0, move.rank))):
-        if row.need == 0:
+def _play_on(row: Table, rules: KernelRules, move: _Move) -> None:
+    """Plays the passes before ``move``, and the move."""
+    while not (row.seat == move.seat and (move.rank == 0 or row.required_rank in (0, move.rank))):
+        if row.required_rank == 0:
             card = RANKS[move.rank - 1] if move.rank else "pass"
             raise DealError(f"When seat {move.seat} is to play its {card}, seat {int(row.seat)} has the lead, and leads nothing.")
         _step(row, rules, PASS)
@@ -174,15 +173,15 @@ def _action_of(move: _Move) -> int:
     return move.rank - 1
 
 
-def _step(row: Any, rules: Any, action: int) -> None:
-    """A ply, if it is legal with what is known of the hand."""
+def _step(row: Table, rules: KernelRules, action: int) -> None:
+    """Plays ``action`` if it is legal with the known cards of the hand; raises :class:`DealError` if not."""
     if not int(kernel.legal(row, rules)) >> action & 1:
-        seat, need = int(row.seat), int(row.need)
+        seat, required = int(row.seat), int(row.required_rank)
         if action != PASS:
             raise DealError(f"Seat {seat} cannot have played that in this way: it is to announce a pot's card, or may not.")
         raise DealError(
-            f"Seat {seat} must have passed where {RANKS[need - 1]} was wanted, and it held one."
-            if need
+            f"Seat {seat} must have passed where {RANKS[required - 1]} was wanted, and it held one."
+            if required
             else f"Seat {seat} had the lead, and must have played a card."
         )
     kernel.step(row, rules, np.int64(action))
@@ -201,7 +200,7 @@ def _numbers(name: str, text: str, count: int, low: int, high: int) -> list[int]
 
 
 def write(setup: Setup, table: Any, hand: Sequence[str], moves: Sequence[Sequence[Any]]) -> dict[str, str]:
-    """What :func:`read` takes for the position at ``table``, to which ``moves`` of a record have led, with the real ``hand``."""
+    """Returns the fields for :func:`read` of the position at ``table`` after ``moves`` of a record, with the real ``hand``."""
     me = int(table.seat)
     groups: list[tuple[int, list[str]]] = []
     cards = [k for k, (_, move) in enumerate(moves) if move != PASS_MOVE]
@@ -209,9 +208,9 @@ def write(setup: Setup, table: Any, hand: Sequence[str], moves: Sequence[Sequenc
         if move == PASS_MOVE:
             before = [c for c in cards if c < k]
             after = [c for c in cards if c > k]
-            # a pass follows from the cards, but where who passes has played the card before it and plays the next one too
-            told = before and seat == moves[before[-1]][0] and seat == (moves[after[0]][0] if after else me)
-            if not told and not (not after and seat == me):
+            # a pass follows from the cards unless the passing seat plays both the card before it and the next one
+            written = before and seat == moves[before[-1]][0] and seat == (moves[after[0]][0] if after else me)
+            if not written and not (not after and seat == me):
                 continue
         if not groups or groups[-1][0] != seat:
             groups.append((seat, []))
@@ -227,7 +226,7 @@ def write(setup: Setup, table: Any, hand: Sequence[str], moves: Sequence[Sequenc
 
 
 def _plain(move: str) -> str:
-    """A card by its rank where its suit does not matter."""
+    """Returns a move with the suit left out if it does not matter."""
     if move == PASS_MOVE or move.removesuffix(SILENT_MARK) in POT_CARDS:
         return move.replace("T", "10")
     return "10" if move[0] == "T" else move[0]

@@ -1,48 +1,26 @@
-"""A match played over again on real cards: a table for the kernel, the real hands beside it."""
+"""A match replayed on real cards: a table for the kernel and the real hands beside it."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from collections.abc import Iterator, Mapping
+from typing import Any
 
-import numpy as np
-
+from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.games.nain_jaune import kernel
-from nainjaune_env.games.nain_jaune.kernel import MATCH_OVER, PLAYING
-from nainjaune_env.games.nain_jaune.records.real_cards import ACTION_OF, RealCards
-from nainjaune_env.games.nain_jaune.state import POTS, TABLE
+from nainjaune_env.core.table import Table
+from nainjaune_env.engine import replay
+from nainjaune_env.games.nain_jaune.actions import ACTION_OF
+from nainjaune_env.games.nain_jaune.records.real_cards import RealCards
+from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
+from nainjaune_env.games.nain_jaune.state import POTS
 
 
-class Replay:
-    """One table, ply by ply, with the rules the kernel's and the cards real.
+class Replay(replay.Replay):
+    """One table played ply by ply: the kernel's rules, real cards. The table must have just been dealt."""
 
-    ``table`` is a copy of the record it is made from, and must be fresh from the deal.
-    """
-
-    def __init__(self, setup: Setup, table: Any) -> None:
-        rows = np.zeros(1, TABLE)
-        rows[0] = table
-        self.table: Any = rows[0]
-        # views of single fields: reading an attribute of an np.record takes longer than a ply
-        self._seat, self._stage = rows["seat"], rows["stage"]
-        self.rules: Any = cast(Any, setup.kernel_rules)
-        self.players = setup.players
+    def __init__(self, setup: Setup, table: Table) -> None:
+        super().__init__(setup, table)
         self.cards = RealCards.of_table(self.table, self.players, self.rules.deck)
-
-    @property
-    def seat(self) -> int:
-        """The seat to act."""
-        return int(self._seat[0])
-
-    @property
-    def round_over(self) -> bool:
-        """Whether the round is settled."""
-        return bool(self._stage[0] != PLAYING)
-
-    @property
-    def match_over(self) -> bool:
-        """Whether the round is settled and was the match's last."""
-        return bool(self._stage[0] == MATCH_OVER)
 
     @property
     def stacks(self) -> list[int]:
@@ -56,7 +34,7 @@ class Replay:
 
     @property
     def outcome(self) -> dict[str, Any]:
-        """What the settled round says of itself: a record's keys from ``winner`` on."""
+        """The result of the settled round: the keys of a recorded round from ``winner`` on."""
         return {
             "winner": int(self.table.winner),
             "grand_opera": bool(self.table.opera),
@@ -65,37 +43,43 @@ class Replay:
             "pots_after": self.pots,
         }
 
-    def legal(self) -> int:
-        """The legal actions as a word."""
-        return int(kernel.legal(self.table, self.rules))
-
-    def unasked(self, legal: int) -> int | None:
-        """The action made without asking the seat to act, where ``legal`` (a word) are allowed; None where it is asked."""
-        if kernel.needs_decision(self.table, self.rules, np.int64(legal)):
-            return None
-        return legal.bit_length() - 1
-
     def moves(self) -> list[str]:
-        """The legal real moves (:meth:`RealCards.moves`)."""
-        return self.cards.moves(self.seat, self.legal())
-
-    def step(self, action: int) -> None:
-        """One ply of the kernel alone, for who has played the real card already; the action must be legal."""
-        kernel.step(self.table, self.rules, action)
+        """Returns the legal real moves (:meth:`RealCards.moves`)."""
+        return self.cards.moves(self.seat, self.legal_bits())
 
     def play(self, move: str) -> None:
-        """One ply; the move must be one of :meth:`moves`."""
+        """Plays one of :meth:`moves`."""
         self.cards.put(self.seat, move)
         self.step(ACTION_OF[move])
 
     def deal(self) -> None:
-        """The next round of the match, as the table's own generator deals it."""
-        kernel.deal(self.table, self.rules)
+        """Begins the next round of the match, dealt by the table's own generator."""
+        super().deal()
         self.cards = RealCards.of_table(self.table, self.players, self.rules.deck)
 
 
 def final(replay: Replay) -> dict[str, Any]:
-    """The end of a match (N4.6): a record's ``stacks``, ``pots`` and ``winners``."""
+    """Returns a record's ``stacks``, ``pots`` and ``winners`` at the end of a match (N4.6)."""
     stacks = replay.stacks
     winners = [seat for seat, chips in enumerate(stacks) if chips == max(stacks)]
     return {"stacks": stacks, "pots": replay.pots, "winners": winners}
+
+
+def open_recorded(setup: Setup, written: Mapping[str, Any], number: int) -> Replay:
+    """Returns the deal of the recorded round ``written``, which is round ``number`` of its match, from 1.
+
+    Raises :class:`~nainjaune_env.core.errors.DealError` if it is no deal.
+    """
+    start = {name: written[name] for name in ("dealer", "stacks", "pots")}
+    return Replay(setup, setup_table(setup, written["hands"], rounds_before=number - 1, **start))
+
+
+def recorded_rounds(body: Mapping[str, Any], part: int | None) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """Yields the rounds of a record with their numbers, from 1; with ``part`` only that one.
+
+    Raises :class:`RecordError` if there is no such round.
+    """
+    rounds = body["rounds"]
+    if part is not None and not 1 <= part <= len(rounds):
+        raise RecordError(f"The record has rounds 1 to {len(rounds)}, and no round {part!r}.")
+    yield from ((number, written) for number, written in enumerate(rounds, 1) if part in (None, number))

@@ -1,4 +1,4 @@
-"""Names and text of this game's actions and cards, and tables set up from real cards."""
+"""Tables set up from real cards."""
 
 from __future__ import annotations
 
@@ -7,42 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.cards import DECK, RANKS, card_number, card_set, cards_in
+from nainjaune_env.core.cards import DECK, card_number, card_set, cards_in
 from nainjaune_env.core.errors import DealError
 from nainjaune_env.core.rules import MAX_NUMBER
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import whole
-from nainjaune_env.games.nain_jaune.kernel import PASS, POT, SILENT, open_round
-from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules
+from nainjaune_env.games.nain_jaune.kernel import open_round
+from nainjaune_env.games.nain_jaune.rules import KernelRules
 from nainjaune_env.games.nain_jaune.state import POT_LIMIT, POTS, TABLE
-
-ACTIONS: tuple[str, ...] = (*RANKS, *POT_CARDS, "-", *(f"{card}~" for card in POT_CARDS))
-"""Names of the 24 actions: a plain rank, a pot card, ``-`` a pass or stop, a pot card played silently."""
-
-_POT_OF = {card_number(text): pot for pot, text in enumerate(POT_CARDS)}
-
-
-def action_of(move: str) -> int:
-    """The action that a move on a record (``"5h"``, ``"7d"``, ``"7d~"``, ``"-"``) is; raises ``ValueError``."""
-    if move == "-":
-        return PASS
-    silent = move.endswith("~")
-    number = card_number(move[:-1] if silent else move)
-    if number in _POT_OF:
-        return (SILENT if silent else POT) + _POT_OF[number]
-    if silent:
-        raise ValueError(f"{move!r}: only a pot card can be played silently, and these are {', '.join(POT_CARDS)}")
-    return number % 13
-
-
-def cards_of(action: int, hand: int) -> list[str]:
-    """The cards in ``hand`` (a set, as bits) that ``action`` may play; empty for a pass."""
-    if action == PASS:
-        return []
-    if action >= POT:
-        return [POT_CARDS[action - (POT if action < PASS else SILENT)]]
-    numbers = (action + 13 * suit for suit in range(4))
-    return [DECK[number] for number in numbers if hand >> number & 1 and number not in _POT_OF]
 
 
 def setup_table(
@@ -55,11 +27,11 @@ def setup_table(
     rounds_before: int = 0,
     seed: int = 0,
 ) -> Any:
-    """A table (one record of ``state.TABLE``) at the start of a round with these hands.
+    """Returns a table (one record of ``state.TABLE``) at the start of a round with these hands.
 
-    ``stacks`` and ``pots`` are those before the antes (None: a fresh match's); ``seed`` is the generator's state, from which
-    later rounds are dealt. Raises :class:`DealError` where hands are not from one deck or not of the right size, a number is
-    not whole, or a stack or pot cannot be.
+    ``stacks`` and ``pots`` are those before the antes (None: of a new match); ``seed`` is the state of the generator that deals
+    later rounds. Raises :class:`DealError` for hands that are not from one deck or not of the right size, and for numbers that
+    are not whole or out of range.
     """
     rules: KernelRules = setup.kernel_rules  # type: ignore[assignment]
     n = setup.players

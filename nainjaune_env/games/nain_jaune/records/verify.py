@@ -1,4 +1,4 @@
-"""Checking a record by playing it over: the first thing that does not fit is refused, in the order it is written."""
+"""Records verified by replay: the first entry that does not fit is refused, in the order in which it is written."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from nainjaune_env.core.cards import DECK
 from nainjaune_env.core.errors import DealError, RecordError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import check_equal, check_keys, check_list
-from nainjaune_env.games.nain_jaune.records.replay import Replay, final
-from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
+from nainjaune_env.games.nain_jaune.records.replay import Replay, final, open_recorded
 from nainjaune_env.games.nain_jaune.rules import KernelRules
 from nainjaune_env.games.nain_jaune.state import POTS
 
@@ -21,10 +20,10 @@ OUTCOME = ("winner", "grand_opera", "defaults", "stacks_after", "pots_after")
 
 
 def verify(setup: Setup, body: Mapping[str, Any]) -> int:
-    """Replay ``body`` (the keys ``BODY`` of a record) on real cards; gives the number of rounds.
+    """Replays ``body`` (the keys ``BODY`` of a record) on real cards; returns the number of rounds.
 
     Any seat may deal first and the first pots may hold chips; all else follows from hands and moves. Raises
-    :class:`RecordError` naming the round, the move, and what was expected.
+    :class:`RecordError` with the round, the move, and what was expected.
     """
     check_keys("The record", body, BODY)
     rounds = check_list("The record", "rounds", body["rounds"], dict)
@@ -41,23 +40,16 @@ def verify(setup: Setup, body: Mapping[str, Any]) -> int:
 
 
 def _verify_round(setup: Setup, before: Replay | None, given: object, number: int) -> Replay:
-    """Play round ``number``, which follows the settled round ``before`` (None: it is the first), and give it settled."""
+    """Replays round ``number`` after the settled round ``before`` (None: it is the first); returns it settled."""
     where = f"Round {number}"
     written = check_keys(where, given, ROUND + OUTCOME, optional=("legal",))
     _check_start(setup, before, written, where)
-    hands = [check_list(where, f"hands[{seat}]", hand, str) for seat, hand in enumerate(_lists(where, written, "hands"))]
+    for seat, hand in enumerate(_lists(where, written, "hands")):
+        check_list(where, f"hands[{seat}]", hand, str)
     try:
-        table = setup_table(
-            setup,
-            hands,
-            dealer=written["dealer"],
-            stacks=written["stacks"],
-            pots=written["pots"],
-            rounds_before=number - 1,
-        )
+        replay = open_recorded(setup, written, number)
     except DealError as error:
         raise RecordError(f"{where}: {error}") from None
-    replay = Replay(setup, table)
     talon = check_list(where, "talon", written["talon"], str)
     if sorted(talon) != sorted(replay.cards.talon()):
         expected = replay.cards.talon()
@@ -69,7 +61,7 @@ def _verify_round(setup: Setup, before: Replay | None, given: object, number: in
 
 
 def _check_start(setup: Setup, before: Replay | None, written: Mapping[str, Any], where: str) -> None:
-    """Dealer, stacks and pots: the match's own in the first round, then carried over (N4.4)."""
+    """Checks dealer, stacks and pots: those of a new match in the first round, then carried over (N4.4)."""
     n, rules = setup.players, cast(KernelRules, setup.kernel_rules)
     if before is None:
         if type(written["dealer"]) is not int:
@@ -123,6 +115,6 @@ def _why_refused(where: str, replay: Replay, legal: list[str], move: list[Any]) 
 
 
 def _check_choices(where: str, given: object, legal: list[str]) -> None:
-    """The optional ``legal`` of a move: exactly the legal real moves, in any order, each once."""
+    """Checks the optional ``legal`` of a move: exactly the legal real moves, in any order, each once."""
     if sorted(check_list(where, "legal", given, str)) != sorted(legal):
         raise RecordError(f"{where}: expected 'legal' to hold exactly {legal}, and it holds {given!r}.")

@@ -1,8 +1,7 @@
-"""What a study is told of this game: a seat's hand and its shape, what is on the table, and what a card leads to.
+"""Columns for studies of play: a seat's hand and its shape, the table, and what a card leads to.
 
-The module as a whole is the game's ``analysis.feature_hook.FeatureHooks``. Cards of a rank that only their suit tells
-apart are one
-(N1.3), so of hands as sets no more is to be read than ranks and pot cards.
+The module as a whole is the game's ``nainjaune_env.analysis.feature_hook.FeatureHooks``. Plain cards of a rank are equal
+(N1.3), so a hand as a set tells only its ranks and its pot cards.
 """
 
 from __future__ import annotations
@@ -15,19 +14,17 @@ from nainjaune_env.analysis.feature_hook import SET, Column, Text, of_rivals
 from nainjaune_env.core.bits import count, lowest
 from nainjaune_env.core.cards import DECK, RANKS
 from nainjaune_env.core.jit import inlined, jit
-from nainjaune_env.games.nain_jaune.belief.resample import ranks_of
-from nainjaune_env.games.nain_jaune.encode import ONE
-from nainjaune_env.games.nain_jaune.kernel import COLUMN, PASS, POT, SILENT
-from nainjaune_env.games.nain_jaune.research.statistics import rank_of
-from nainjaune_env.games.nain_jaune.rules import POT_CARDS
-from nainjaune_env.games.nain_jaune.state import MAX_SEATS, POTS
+from nainjaune_env.core.table import Table
+from nainjaune_env.games.nain_jaune.actions import PASS, is_pot_card, is_silent, pot_of, rank_of
+from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules
+from nainjaune_env.games.nain_jaune.state import ACES, MAX_SEATS, NUM_RANKS, ONE, POTS, points_in, ranks_of
 
 __all__ = ["ACTION", "COUNTED", "POSITION", "action", "position"]
 
 RIVALS = MAX_SEATS - 1
 BY_RANK = tuple((suit * 13 + rank, text) for rank, plain in enumerate(RANKS) for suit in range(4)
                 for text in [DECK[suit * 13 + rank] if DECK[suit * 13 + rank] in POT_CARDS else plain])  # fmt: skip
-"""The cards as a hand is read: by rank, with their suit where it is a pot's, as actions are named."""
+"""The cards as a hand is read: by rank, named like actions, so with a suit only for pot cards."""
 
 POSITION: tuple[Column | Text, ...] = (
     Column("hand_bits", "int64", SET, "The cards it holds, by number: bit 13·suit + rank − 1, suits ♠ ♥ ♦ ♣."),
@@ -91,22 +88,22 @@ COUNTED: tuple[Column, ...] = (
 
 
 @jit
-def position(table: Any, rules: Any, seat: Any, row: Any) -> None:
-    """A seat's cards, its hand's shape, the pots and who may have their cards, and what all know of the others."""
+def position(table: Table, rules: KernelRules, seat: Any, row: Any) -> None:
+    """Writes a seat's cards, the shape of its hand, the pots and the holders of their cards, and what is known of the others."""
     hand = np.int64(table.hand[seat])
     row.hand_bits = hand
     row.cards = table.cards[seat]
     row.untouched = table.cards[seat] == rules.hand_size
-    row.turns_ended = table.turns >> seat & 1
+    row.turns_ended = table.turn_taken >> seat & 1
     row.stack = table.stack[seat]
-    row.required = table.need
+    row.required = table.required_rank
     row.last = relative(rules, table.last, seat)
     shape(hand, row)
     out_of_play = np.int64(0)
     for other in range(rules.players):
         out_of_play |= table.played[other]
-    for rank in range(13):
-        row.gone[rank] = count(out_of_play & COLUMN << rank)
+    for rank in range(NUM_RANKS):
+        row.gone[rank] = count(out_of_play & ACES << rank)
     for pot in range(POTS):
         card = rules.pot_cards[pot]
         row.pot[pot] = table.pot[pot]
@@ -124,19 +121,17 @@ def position(table: Any, rules: Any, seat: Any, row: Any) -> None:
 
 
 @inlined
-def relative(rules: Any, other: Any, seat: Any) -> Any:
-    """How many places ``other`` comes after ``seat``."""
+def relative(rules: KernelRules, other: Any, seat: Any) -> Any:
+    """Returns how many places ``other`` comes after ``seat``."""
     return (other + rules.players - seat) % rules.players
 
 
 @jit
 def shape(hand: Any, row: Any) -> None:
-    """How the ranks of a hand lie, and what its cards count."""
+    """Writes how the ranks of a hand are distributed, and its points."""
     ranks = ranks_of(hand)
     row.ranks = ranks
-    row.points = 0
-    for rank in range(13):
-        row.points += count(hand & COLUMN << rank) * min(rank + 1, 10)
+    row.points = points_in(hand)
     row.runs = count(ranks & ~(ranks << 1))
     row.longest_run, row.longest_from = 0, 0
     if ranks == 0:
@@ -144,7 +139,7 @@ def shape(hand: Any, row: Any) -> None:
         return
     row.lowest = lowest(ranks) + 1
     row.highest = row.lowest
-    for rank in range(lowest(ranks), 13):
+    for rank in range(lowest(ranks), NUM_RANKS):
         if ranks >> rank & 1:
             row.highest = rank + 1
             length = run_from(ranks, rank)
@@ -155,30 +150,30 @@ def shape(hand: Any, row: Any) -> None:
 
 @inlined
 def run_from(ranks: Any, rank: Any) -> Any:
-    """How many of ``ranks`` there are in a row from ``rank`` (0 = ace) on."""
+    """Returns the number of ``ranks`` in a row from ``rank`` (0 = ace) on."""
     return lowest(~(ranks >> rank))
 
 
 @jit
-def action(table: Any, rules: Any, action: Any, row: Any) -> None:
-    """The card, what it takes, and how far its seat can go on from it by itself (N2.4)."""
+def action(table: Table, rules: KernelRules, action: Any, row: Any) -> None:
+    """Writes the card, the chips it takes, and how far its seat can go on from it alone (N2.4)."""
     hand = np.int64(table.hand[table.seat])
     ranks = ranks_of(hand)
     row.pot_card, row.below, row.above = -1, -1, -1
     if action == PASS:
-        row.declined = table.need > 0 and ranks >> (table.need - 1) & 1
+        row.declined = table.required_rank > 0 and ranks >> (table.required_rank - 1) & 1
         return
     rank = rank_of(rules, action)
     row.rank = rank
     row.run = run_from(ranks, rank - 1)
     row.below = count(ranks & ((ONE << (rank - 1)) - 1))
     row.above = count(ranks >> rank)
-    if action >= POT:
-        row.pot_card = action - POT if action < PASS else action - SILENT
-        if action < PASS:
+    if is_pot_card(action):
+        row.pot_card = pot_of(action)
+        if not is_silent(action):
             row.takes = table.pot[row.pot_card]
     row.run_takes = row.takes
     for pot in range(POTS):
-        pot_rank = rules.pot_cards[pot] % 13 + 1
+        pot_rank = rules.pot_cards[pot] % NUM_RANKS + 1
         if rank < pot_rank < rank + row.run and hand >> rules.pot_cards[pot] & 1:
             row.run_takes += table.pot[pot]

@@ -1,4 +1,4 @@
-"""What is measured of play: counts of what each seat did in a round, and the figures made of them.
+"""Statistics of play: what each seat did in a round, counted, and the measures made of the counts.
 
 The module as a whole is the game's ``nainjaune_env.analysis.stat_hook.Measures``.
 """
@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.analysis.stat_hook import SHARE, Measure, tally_dtype
-from nainjaune_env.core.bits import lowest
 from nainjaune_env.core.jit import inlined, jit
-from nainjaune_env.games.nain_jaune.kernel import PASS, POT, SILENT, due
-from nainjaune_env.games.nain_jaune.state import POTS
+from nainjaune_env.core.table import Table
+from nainjaune_env.games.nain_jaune.actions import PASS, POT, is_pot_card, is_silent, pot_of, rank_of
+from nainjaune_env.games.nain_jaune.kernel import affordable, payment_due
+from nainjaune_env.games.nain_jaune.rules import KernelRules
+from nainjaune_env.games.nain_jaune.state import POTS, points_in
 
 __all__ = ["MEASURES", "TALLY", "begin", "counts", "end", "ply"]
 
@@ -22,7 +24,7 @@ POT_NAMES = ("10♦", "J♣", "Q♠", "K♥", "7♦")
 
 ANTES, CAPTURED, OPERA, RECEIVED, PAID, STRANDED, SILENCE = range(7)
 SOURCES = ("antes", "pots captured", "grand opéra", "paid by losers", "paid to winner", "stranded cards", "silent plays")
-"""All that chips move by (N2.1, N2.7, N3.1–N3.3)."""
+"""The sources of all chips won and lost (N2.1, N2.7, N3.1–N3.3)."""
 
 TALLY = tally_dtype(
     ("out", 1),  # 1 = it went out first
@@ -85,8 +87,8 @@ MEASURES: tuple[Measure, ...] = (
 
 
 @jit
-def begin(table: Any, rules: Any, tallies: Any) -> None:
-    """Who was dealt which pot card, and the antes (N2.1)."""
+def begin(table: Table, rules: KernelRules, tallies: Any) -> None:
+    """Counts who was dealt which pot card, and the antes (N2.1)."""
     for seat in range(rules.players):
         tallies[seat].chips[ANTES] = table.stack[seat] - table.before[seat]
         for pot in range(POTS):
@@ -98,72 +100,62 @@ def begin(table: Any, rules: Any, tallies: Any) -> None:
 
 
 @inlined
-def counts(table: Any, rules: Any, moves: Any, action: Any) -> Any:
-    """All but passes for want of a card: cards that are neither led nor a pot's nor the last one count for nothing either."""
+def counts(table: Table, rules: KernelRules, legal_bits: Any, action: Any) -> Any:
+    """Returns whether a ply counts: a decision to decline, or a card that is led, a pot card, the last one, or not forced."""
     if action == PASS:
-        return moves & (moves - 1) != 0
-    return table.need == 0 or action >= POT or table.cards[table.seat] == 1 or moves >> PASS & 1
+        return legal_bits & (legal_bits - 1) != 0
+    return table.required_rank == 0 or action >= POT or table.cards[table.seat] == 1 or legal_bits >> PASS & 1
 
 
 @inlined
-def ply(before: Any, table: Any, rules: Any, moves: Any, action: Any, tallies: Any) -> None:
-    """Leads, refusals, what pot cards bring, and who pays whom when a seat goes out."""
+def ply(before: Table, table: Table, rules: KernelRules, legal_bits: Any, action: Any, tallies: Any) -> None:
+    """Counts leads, declined cards, the chips of pot cards, and the payments when a seat goes out."""
     mine = tallies[before.seat]
-    if moves >> PASS & 1 and moves & (moves - 1):
+    if legal_bits >> PASS & 1 and legal_bits & (legal_bits - 1):
         mine.may_decline += 1
         mine.declined += action == PASS
     if action == PASS:
         return
-    if before.need == 0:
+    if before.required_rank == 0:
         mine.leads += 1
         mine.led[rank_of(rules, action) - 1] += 1
-    if action >= POT:
+    if is_pot_card(action):
         pot_card(before, table, action, tallies)
     if table.cards[before.seat] == 0:
         settled(before, table, rules, action, tallies)
 
 
-@inlined
-def rank_of(rules: Any, action: Any) -> Any:
-    """The rank, from 1, of the card that ``action`` plays."""
-    if action < POT:
-        return np.int64(action + 1)
-    pot = action - POT if action < PASS else action - SILENT
-    return np.int64(rules.pot_cards[pot] % 13 + 1)
-
-
 @jit
-def pot_card(before: Any, table: Any, action: Any, tallies: Any) -> None:
-    """A pot card is played, with or without its pot (N2.7); a last card's chips are left to :func:`settled`."""
-    seat = before.seat
-    if action < PASS:
-        tallies[seat].captured[action - POT] = 1
-        tallies[seat].chips[CAPTURED] += before.pot[action - POT]
+def pot_card(before: Table, table: Table, action: Any, tallies: Any) -> None:
+    """Counts a pot card and its chips (N2.7); those of a silent last card are left to :func:`settled`."""
+    seat, pot = before.seat, pot_of(action)
+    if not is_silent(action):
+        tallies[seat].captured[pot] = 1
+        tallies[seat].chips[CAPTURED] += before.pot[pot]
     else:
-        tallies[seat].silent[action - SILENT] = 1
+        tallies[seat].silent[pot] = 1
         if table.cards[seat] > 0:
             tallies[seat].chips[SILENCE] += table.stack[seat] - before.stack[seat]
 
 
 @jit
-def settled(before: Any, table: Any, rules: Any, action: Any, tallies: Any) -> None:
-    """A seat has gone out: what the losers paid him (N3.2), and into the pots (N3.3); the rest of his gain is his last card's.
+def settled(before: Table, table: Table, rules: KernelRules, action: Any, tallies: Any) -> None:
+    """Counts what the losers paid the winner (N3.2) and the pots (N3.3); the rest of the winner's gain came from the last card.
 
-    With a grand opéra (N3.1) that is all the pots; what he paid for a silent last card came back with them.
+    In a grand opéra (N3.1) that is every pot, with what was paid into one for a silent last card.
     """
     winner = before.seat
     received = np.int64(0)
     for seat in range(rules.players):
         if seat != winner:
-            owed = due(table, rules, seat)
-            paid = min(owed, before.stack[seat]) if rules.limited else owed
+            paid = affordable(before, rules, seat, payment_due(table, rules, seat))
             received += paid
             tallies[seat].chips[PAID] -= paid
             tallies[seat].chips[STRANDED] += table.stack[seat] - before.stack[seat] + paid
     tallies[winner].chips[RECEIVED] += received
     rest = table.stack[winner] - before.stack[winner] - received
-    if POT <= action < PASS:  # already counted
-        rest -= before.pot[action - POT]
+    if is_pot_card(action) and not is_silent(action):  # already counted
+        rest -= before.pot[pot_of(action)]
     if table.opera:
         tallies[winner].chips[OPERA] += rest
     else:
@@ -171,25 +163,15 @@ def settled(before: Any, table: Any, rules: Any, action: Any, tallies: Any) -> N
 
 
 @jit
-def end(table: Any, rules: Any, tallies: Any) -> None:
-    """What is in the hands at the end."""
+def end(table: Table, rules: KernelRules, tallies: Any) -> None:
+    """Counts the cards left in hand at the end."""
     tallies[table.winner].opera = table.opera
     for seat in range(rules.players):
         mine = tallies[seat]
         mine.out = seat == table.winner
         mine.beaten = seat != table.winner
         mine.cards_left = table.cards[seat]
-        mine.points_left = points(table.hand[seat])
+        mine.points_left = points_in(np.int64(table.hand[seat]))
         for pot in range(POTS):
             mine.stranded[pot] = table.hand[seat] >> rules.pot_cards[pot] & 1
             mine.conceded[pot] = table.captor[pot] >= 0 and table.captor[pot] != seat
-
-
-@jit
-def points(hand: Any) -> Any:
-    """What the cards of ``hand`` (a set) count (N3.2)."""
-    total = np.int64(0)
-    while hand:
-        total += min(lowest(hand) % 13 + 1, 10)
-        hand &= hand - 1
-    return total

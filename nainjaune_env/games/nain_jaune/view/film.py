@@ -10,11 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.games.nain_jaune.records.replay import Replay
-from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
-from nainjaune_env.games.nain_jaune.view.scene import Scene, scene
+from nainjaune_env.core.table import Table
+from nainjaune_env.games.nain_jaune.records.replay import open_recorded, recorded_rounds
+from nainjaune_env.games.nain_jaune.view.scene import Course, Scene, scene
 from nainjaune_env.games.nain_jaune.view.svg import drawing
 from nainjaune_env.games.nain_jaune.view.text import seen_by
 
@@ -23,17 +22,17 @@ __all__ = ["film", "svg"]
 
 def svg(
     setup: Setup,
-    table: Any,
+    table: Table,
     seat: int | None = None,
     *,
     language: str = "en",
     names: Sequence[str] | None = None,
-    opening: Any = None,
+    opening: Table = None,
     actions: Sequence[int] = (),
     every_ply: bool = False,
     rng: np.random.Generator | None = None,
 ) -> str:
-    """The table as SVG as ``seat`` sees it; None is a spectator, who sees every hand. What else is told is as in ``draw``."""
+    """Returns the table as SVG as ``seat`` sees it; None is a spectator, who sees every hand. Other arguments as in ``draw``."""
     seen = seen_by(setup, table, seat, opening=opening, actions=actions, every_ply=every_ply, rng=rng)
     return drawing(seen, language=language, names=names)
 
@@ -47,25 +46,19 @@ def film(
     language: str = "en",
     names: Sequence[str] | None = None,
 ) -> Iterator[str]:
-    """The deal of each round and every move of a verified record, as ``seat`` sees them; ``part``: one round only, from 1.
+    """Yields a picture of each deal and each move of a verified record, as ``seat`` sees it; ``part``: one round only, from 1.
 
-    Raises :class:`RecordError` for a round that is not there.
+    Raises :class:`~nainjaune_env.core.errors.RecordError` for a round that the record does not have.
     """
-    rounds = body["rounds"]
-    if part is not None and not 1 <= part <= len(rounds):
-        raise RecordError(f"The record has rounds 1 to {len(rounds)}, and no round {part!r}.")
-    for number, written in enumerate(rounds, 1):
-        if part in (None, number):
-            for seen in _scenes(setup, written, number, seat):
-                yield drawing(seen, language=language, names=names)
+    for number, written in recorded_rounds(body, part):
+        for seen in _scenes(setup, written, number, seat):
+            yield drawing(seen, language=language, names=names)
 
 
 def _scenes(setup: Setup, written: Mapping[str, Any], number: int, seat: int | None) -> Iterator[Scene]:
-    start = {name: written[name] for name in ("dealer", "stacks", "pots")}
-    replay = Replay(setup, setup_table(setup, written["hands"], rounds_before=number - 1, **start))
-    moves: list[tuple[int, str]] = []
-    yield scene(setup, replay.table, seat, hands=replay.cards.hands(), moves=moves)
-    for mover, move in written["moves"]:
-        replay.play(move)
-        moves.append((mover, move))
-        yield scene(setup, replay.table, seat, hands=replay.cards.hands(), moves=moves)
+    course = Course(open_recorded(setup, written, number))
+    yield scene(setup, course.replay.table, seat, course)
+    for _, move in written["moves"]:
+        course.note(move)
+        course.replay.play(move)
+        yield scene(setup, course.replay.table, seat, course)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nainjaune_env.games.nain_jaune.language.words import Words, card_sign
+from nainjaune_env.games.nain_jaune.language.wording import Words, card_sign
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 from nainjaune_env.games.nain_jaune.view.dwarf import emblem
 from nainjaune_env.render.svg import CROWN, GOLD, SERIF, Style, at, circle, crown, element, group, path, rect, use
 
 CARD_WIDTH, CARD_HEIGHT = 60, 84
 RED, BLACK = "#d0342c", "#1d2430"
-"""The red is so light, and the black so dark, that they differ for who sees no red as well; and the suits' forms differ."""
+"""A light red and a dark black, distinct also for people who are colour-blind; the shapes of the suits differ too."""
 
 SUITS = {
     "s": "M0 -10.5C4 -5.5 10 -2.5 9.5 3C9 7.5 3 8 1 4.5Q1.5 8.5 4 10.5H-4Q-1.5 8.5 -1 4.5"
@@ -21,26 +21,26 @@ SUITS = {
     "c": "M0 -10.5A4.7 4.7 0 0 1 4 -3.3A4.7 4.7 0 1 1 1 3.6Q1.5 8.5 4 10.5H-4Q-1.5 8.5 -1 3.6"
     "A4.7 4.7 0 1 1 -4 -3.3A4.7 4.7 0 0 1 0 -10.5Z",
 }
-"""Outlines around the origin, some 20 wide: no font is asked for a suit."""
+"""Outlines around the origin, some 20 wide, so that suits do not depend on a font."""
 COLOURS = {"s": BLACK, "h": RED, "d": RED, "c": BLACK}
 _CROWNS = {
     "K": CROWN,
     "Q": "M-11 8Q-13 -2 -12 -6Q-7 -3 -5.5 1Q-3 -6 0 -9Q3 -6 5.5 1Q7 -3 12 -6Q13 -2 11 8Z",
     "J": "M-12 8Q-14 -3 0 -4Q8 -4 12 8ZM6 -2Q16 -12 17 -4Q13 0 9 1Z",
 }
-"""What the King, the Queen and the Jack wear over their suit."""
+"""The crowns and the cap of King, Queen and Jack over their suit."""
 
 BACK = "nj-back"
-"""Id of a card's back among :func:`definitions`."""
+"""Id of a card's back in :func:`definitions`."""
 
 
 def suit(letter: str, x: float, y: float, scale: float) -> str:
-    """A suit around ``x``, ``y``."""
+    """Returns a suit around ``x``, ``y``."""
     return at(x, y, [path(SUITS[letter], fill=COLOURS[letter])], scale=scale)
 
 
 def face(card: str, words: Words) -> str:
-    """A card face up. Those that pots belong to have a golden frame."""
+    """Returns a card face up; pot cards have a golden frame."""
     sign, letter = card_sign(card, words)[:-1], card[1]
     style: dict[str, Style] = {
         "font_family": SERIF,
@@ -66,12 +66,12 @@ def _picture(card: str) -> list[str]:
 
 
 def back(x: float, y: float, scale: float = 1) -> str:
-    """A card face down."""
+    """Returns a card face down."""
     return at(x, y, [use(BACK)], scale=scale)
 
 
 def definitions() -> list[str]:
-    """What a picture with :func:`back` must define."""
+    """Returns the definitions that a picture with :func:`back` needs."""
     places = ((x, y) for row, y in enumerate(range(13, 80, 10)) for x in range(14 + row % 2 * 8, 50, 16))
     lozenges = "".join(f"M{x} {y - 5}l4 5l-4 5l-4 -5Z" for x, y in places)
     parts = [
@@ -83,7 +83,7 @@ def definitions() -> list[str]:
 
 
 def chip_counts(chips: int) -> dict[int, int]:
-    """Pieces of each value that make up ``chips``, from the greatest down; a pile of too many is shown by its greatest pieces."""
+    """Returns the number of pieces of each value that make up ``chips``, the greatest first; 599 stands for more."""
     counts, left = {}, min(chips, _MOST)
     for value in _VALUES:
         counts[value], left = divmod(left, value)
@@ -95,12 +95,12 @@ _MOST = 599
 
 
 def chips_width(amount: int) -> float:
-    """How wide :func:`chips` are with room enough."""
+    """Returns the natural width of :func:`chips`."""
     return 22 + 9.0 * (sum(chip_counts(amount).values()) - 1)
 
 
 def chips(x: float, y: float, amount: int, *, width: float) -> str:
-    """A row of pieces from ``x`` on around the height ``y``, no wider than ``width``: plaques of 100 and 20, chips of 5 and 1."""
+    """Returns a row of pieces from ``x`` on around ``y``, no wider than ``width``: plaques of 100 and 20, chips of 5 and 1."""
     pieces = [value for value, count in chip_counts(amount).items() for _ in range(count)]
     if not pieces:
         return ""
@@ -127,5 +127,5 @@ def _piece(value: int, x: float, y: float) -> str:
 
 
 def hand(cards: Sequence[str], places: Sequence[tuple[float, float]], scale: float, words: Words) -> list[str]:
-    """Cards face up at their places."""
+    """Returns cards face up at their places."""
     return [at(x, y, [face(card, words)], scale=scale) for card, (x, y) in zip(cards, places, strict=True)]

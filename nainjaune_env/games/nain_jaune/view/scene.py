@@ -1,11 +1,11 @@
-"""What is to be seen at a table of Nain Jaune from one place, as plain data: what every renderer draws from.
+"""What one viewer sees of a table, as plain data that every renderer draws.
 
 A :class:`Scene` made for a seat holds nothing that the seat may not know (N6), so no renderer can show it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,18 +14,17 @@ import numpy as np
 from nainjaune_env.core.cards import DECK, RANKS, by_rank, cards_in
 from nainjaune_env.core.errors import DealError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.table import Stage
-from nainjaune_env.games.nain_jaune.records.real_cards import PASS_MOVE, SILENT_MARK
+from nainjaune_env.core.table import Stage, Table
+from nainjaune_env.engine.replay import ActionLog
+from nainjaune_env.games.nain_jaune.actions import PASS_MOVE, SILENT_MARK
 from nainjaune_env.games.nain_jaune.records.replay import Replay
-from nainjaune_env.games.nain_jaune.rules import POT_CARDS, TOP_RANK, top_rank_of
+from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 from nainjaune_env.games.nain_jaune.state import NOBODY
 
 STOP, CAPTURE, KING = "stop", "capture", "king"
-"""What a seat can be heard to say: "sans v", "v qui prend", and that a King gives the lead again."""
+"""The kinds of calls: a stop or a pass ("sans v"), a capture ("v qui prend"), a King that gives the lead again."""
 
 Cards = tuple[str, ...]
-Moves = Sequence[tuple[int, str]]
-"""A round's moves as on a record: ``(0, "5h")``, ``(0, "-")``, ``(1, "7d~")``."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +35,7 @@ class Scene:
     players: int
     direction: str
     viewer: int | None
-    """The seat that looks, or None: a spectator, who sees every hand."""
+    """The seat that sees the scene, or None for a spectator, who sees every hand."""
     round: int
     """Rounds dealt in this match, this one included."""
     dealer: int
@@ -52,11 +51,11 @@ class Scene:
     sizes: tuple[int, ...]
     """Per seat: cards in hand."""
     hands: tuple[Cards | None, ...]
-    """Per seat: the cards in hand; None = not for the viewer to see."""
+    """Per seat: the cards in hand; None = hidden from the viewer."""
     run: tuple[tuple[int, str], ...] | None
-    """The current run as (seat, card), or the last one where a lead is to come; None where the moves are not known."""
+    """The current run as (seat, card), or the last one before a lead; None if the moves are not known."""
     said: tuple[int, str, int] | None
-    """The last words: the seat; STOP, CAPTURE or KING; and the rank that is missing, else the pot captured, else 0."""
+    """The last call: the seat; STOP, CAPTURE or KING; the missing rank, the captured pot, or 0."""
     winner: int | None
     """The seat that went out."""
     grand_opera: bool
@@ -64,26 +63,64 @@ class Scene:
     """Per seat: net chips of the round so far, antes included."""
 
 
-def scene(
-    setup: Setup,
-    table: Any,
-    seat: int | None = None,
-    *,
-    hands: Sequence[Sequence[str]] | None = None,
-    moves: Moves | None = None,
-) -> Scene:
-    """The table (a record of ``state.TABLE``) as ``seat`` sees it; None is a spectator, who sees all.
+class Course:
+    """The course of a round on real cards: what a table, which keeps no history, does not show."""
 
-    ``hands`` are the real cards held *now*, per seat; None takes the table's own, where the kernel chose among like cards.
-    ``moves`` are this round's so far; without them no run is known, for a table keeps no history. Raises
-    :class:`DealError` for a seat that is not there.
+    def __init__(self, replay: Replay) -> None:
+        self.replay = replay
+        self.moves: list[tuple[int, str]] = []
+        """The moves as on a record: ``(0, "5h")``, ``(0, "-")``, ``(1, "7d~")``."""
+        self.run: list[tuple[int, str]] = []
+        """As ``Scene.run``."""
+        self.said: tuple[int, str, int] | None = None
+        """As ``Scene.said``."""
+
+    def note(self, move: str) -> None:
+        """Adds a ``move`` that the seat to act is about to make on the table."""
+        table, seat = self.replay.table, self.replay.seat
+        card = move.removesuffix(SILENT_MARK)
+        self.moves.append((seat, move))
+        if move == PASS_MOVE:
+            if seat == table.last:
+                self.said = (seat, STOP, int(table.required_rank))
+            return
+        if table.required_rank == 0:
+            self.run.clear()
+        self.run.append((seat, card))
+        if move in POT_CARDS:
+            self.said = (seat, CAPTURE, POT_CARDS.index(move))
+        elif card[0] == RANKS[-1]:
+            self.said = (seat, KING, 0)
+
+
+def course_to(
+    setup: Setup, table: Table, opening: Table, actions: Sequence[int], rng: np.random.Generator, *, every_ply: bool
+) -> Course:
+    """Returns the course of the round at ``table``, which ``actions`` led to from ``opening``.
+
+    The arguments are those of ``Transcriber.transcribe``; with the same ``rng`` the cards are those of the record.
+    """
+    replay, log = Replay(setup, opening), ActionLog(actions, every_ply=every_ply)
+    while True:
+        course = Course(replay)
+        for seat, _, action in replay.plies(log):
+            course.note(replay.cards.play(seat, action, rng))
+        if replay.table.rounds == table.rounds:
+            return course
+        replay.deal()
+
+
+def scene(setup: Setup, table: Table, seat: int | None = None, course: Course | None = None) -> Scene:
+    """Returns the table (a record of ``state.TABLE``) as ``seat`` sees it; None is a spectator, who sees every hand.
+
+    ``course`` is that of the round so far, with the real hands. Without it hands are the table's own, in which the kernel chose
+    between equal cards, and no run is known. Raises :class:`DealError` for a seat that does not exist.
     """
     n = setup.players
     if seat is not None and seat not in range(n):
         raise DealError(f"The viewer is a seat from 0 to {n - 1} or None for a spectator, not {seat!r}.")
     rules: Any = setup.rules
-    run, said = follow(moves, n, skip=rules.blocked == "skip", top=top_rank_of(rules)) if moves is not None else (None, None)
-    held = [[DECK[card] for card in cards_in(table.hand[k])] for k in range(n)] if hands is None else hands
+    held = [[DECK[card] for card in cards_in(table.hand[k])] for k in range(n)] if course is None else course.replay.cards.hands()
     return Scene(
         preset=setup.preset,
         players=n,
@@ -92,76 +129,15 @@ def scene(
         round=int(table.rounds),
         dealer=int(table.dealer),
         at_turn=int(table.seat) if table.stage == Stage.PLAYING else None,
-        required=int(table.need),
+        required=int(table.required_rank),
         pots=tuple(int(chips) for chips in table.pot),
         captors=tuple(None if who == NOBODY else int(who) for who in table.captor),
         stacks=tuple(int(chips) for chips in table.stack[:n]),
         sizes=tuple(int(cards) for cards in table.cards[:n]),
         hands=tuple(tuple(by_rank(held[k])) if seat in (None, k) else None for k in range(n)),
-        run=run,
-        said=said,
+        run=None if course is None else tuple(course.run),
+        said=None if course is None else course.said,
         winner=None if table.winner == NOBODY else int(table.winner),
         grand_opera=bool(table.opera),
         payoffs=tuple(int(table.stack[k] - table.before[k]) for k in range(n)),
     )
-
-
-def follow(
-    moves: Moves, players: int, *, skip: bool, top: int = TOP_RANK
-) -> tuple[tuple[tuple[int, str], ...], tuple[int, str, int] | None]:
-    """The current run (else the last), and the last words said.
-
-    ``skip``: whether ``blocked`` is so (N2.6); ``top``: the rank with nothing above it (N2.3).
-    """
-    run: list[tuple[int, str]] = []
-    said: tuple[int, str, int] | None = None
-    required = passes = 0
-    for seat, move in moves:
-        if move == PASS_MOVE:
-            if passes == 0:
-                said = (seat, STOP, required)
-            passes += 1
-            if passes == players:
-                passes = 0
-                required = required + 1 if skip and required < top else 0
-            continue
-        card = move.removesuffix(SILENT_MARK)
-        rank = RANKS.index(card[0]) + 1
-        if required == 0:
-            run = []
-        run.append((seat, card))
-        if move in POT_CARDS:
-            said = (seat, CAPTURE, POT_CARDS.index(move))
-        elif rank == TOP_RANK:
-            said = (seat, KING, 0)
-        required = rank + 1 if rank < top else 0
-        passes = 0
-    return tuple(run), said
-
-
-def real_cards_at(
-    setup: Setup, table: Any, opening: Any, actions: Sequence[int], rng: np.random.Generator, *, every_ply: bool
-) -> tuple[list[list[str]], list[tuple[int, str]]]:
-    """The real hands now and the moves of the round at ``table``, which ``actions`` led to from ``opening``.
-
-    The arguments are those of ``Transcriber.transcribe``; with the same ``rng`` the cards are those of the record.
-    """
-    replay = Replay(setup, opening)
-    log = iter(actions)
-    while True:
-        moves = list(_play(replay, log, rng, every_ply))
-        if replay.table.rounds == table.rounds:
-            return replay.cards.hands(), moves
-        replay.deal()
-
-
-def _play(replay: Replay, log: Iterator[int], rng: np.random.Generator, every_ply: bool) -> Iterator[tuple[int, str]]:
-    """The moves of one round, as far as the log goes."""
-    while not replay.round_over:
-        action = None if every_ply else replay.unasked(replay.legal())
-        if action is None:
-            action = next(log, None)
-        if action is None:
-            return
-        yield replay.seat, replay.cards.play(replay.seat, action, rng)
-        replay.step(action)

@@ -1,8 +1,7 @@
 """The table as a picture: the board of five pots with the dwarf in the middle, the seats around it, the run, the viewer's hand.
 
-A pure function of a :class:`~nainjaune_env.games.nain_jaune.view.scene.Scene`, as the text of ``draw`` is, and laid out like it:
-the
-viewer (a spectator: seat 0) sits at the bottom and the others around the board in the direction of play (N1.5).
+A pure function of a :class:`~nainjaune_env.games.nain_jaune.view.scene.Scene`, laid out like the text of ``draw``: the viewer
+(for a spectator seat 0) sits at the bottom, the others around the board in the direction of play (N1.5).
 """
 
 from __future__ import annotations
@@ -11,13 +10,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nainjaune_env.core.cards import RANKS
-from nainjaune_env.games.nain_jaune.language.words import Words, words_in
+from nainjaune_env.games.nain_jaune.language import language_of
+from nainjaune_env.games.nain_jaune.language.wording import Labels, Words
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 from nainjaune_env.games.nain_jaune.view import pieces
 from nainjaune_env.games.nain_jaune.view.dwarf import dwarf
 from nainjaune_env.games.nain_jaune.view.pieces import CARD_HEIGHT, CARD_WIDTH
 from nainjaune_env.games.nain_jaune.view.scene import Scene
-from nainjaune_env.games.nain_jaune.view.text import LABELS, SEAT_PLACES, Labels, around, said, status
+from nainjaune_env.games.nain_jaune.view.text import SEAT_PLACES, around, said, status
 from nainjaune_env.render.svg import (
     BUBBLE_HEIGHT,
     at,
@@ -76,11 +76,12 @@ class Spot:
 
 
 def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = None) -> str:
-    """The scene as an SVG document, ``WIDTH`` by ``HEIGHT``; ``names`` are the players', in seat order.
+    """Returns the scene as an SVG document, ``WIDTH`` by ``HEIGHT``; ``names`` are the players', in seat order.
 
     Raises :class:`~nainjaune_env.core.errors.RulesError` for an unknown language.
     """
-    words, labels = words_in(language), LABELS[language]
+    wording = language_of(language)
+    words, labels = wording.words, wording.labels
     called = [f"{labels.seat} {seat}" for seat in range(seen.players)] if names is None else list(names)
     lines = status(seen, words, labels)
     parts = [
@@ -98,7 +99,7 @@ def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = 
 
 
 def spots(seen: Scene) -> list[Spot]:
-    """The panels of all seats but the one at the bottom."""
+    """Returns the panels of all seats except the one at the bottom."""
     rows = 2 if seen.players in (3, 4) else 1
     width = WIDE_PANEL if seen.players == 2 else PANEL
     sides: dict[str, list[int]] = {"left": [], "top": [], "right": []}
@@ -118,7 +119,7 @@ def spots(seen: Scene) -> list[Spot]:
 
 
 def card_places(count: int, x: float, y: float, width: float, rows: int, scale: float) -> list[tuple[float, float]]:
-    """Upper left corners of ``count`` cards in rows of ``width``, those of a lower row before those above."""
+    """Returns the upper left corners of ``count`` cards in ``rows`` rows of ``width``, row by row."""
     places = []
     per_row = -(-count // rows)
     for row in range(rows):

@@ -1,22 +1,21 @@
 """The table as text: the board of five pots, the seats around it, the run, and the viewer's hand.
 
-A pure function of a :class:`~nainjaune_env.games.nain_jaune.view.scene.Scene`. The viewer (a spectator: seat 0) sits at the
-bottom
-and the others around the board in the direction of play, so ``direction`` shows (N1.5).
+A pure function of a :class:`~nainjaune_env.games.nain_jaune.view.scene.Scene`. The viewer (for a spectator seat 0) sits at the
+bottom, the others around the board in the direction of play (N1.5).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.games.nain_jaune.language.words import WORDS, Words, card_sign, paint, words_in
+from nainjaune_env.core.table import Table
+from nainjaune_env.games.nain_jaune.language import language_of
+from nainjaune_env.games.nain_jaune.language.wording import Labels, Words, card_sign, paint
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
-from nainjaune_env.games.nain_jaune.view.scene import CAPTURE, KING, Scene, real_cards_at, scene
+from nainjaune_env.games.nain_jaune.view.scene import CAPTURE, KING, Scene, course_to, scene
 
 WIDTH = 72
 PANEL = 17
@@ -31,152 +30,91 @@ SEAT_PLACES = {
     7: ("left", "left", "top", "top", "right", "right"),
     8: ("left", "left", "top", "top", "top", "right", "right"),
 }
-"""By number of seats: where the others sit, going clockwise from the viewer."""
-
-
-@dataclass(frozen=True)
-class Labels:
-    """What only the picture says, in one language; the calls of the table are in ``words``."""
-
-    seat: str
-    round: str
-    cards: tuple[str, str]
-    chips: tuple[str, str]
-    singular: tuple[int, ...]
-    """Numbers that take the singular."""
-    dealer: str
-    board: str
-    no_run: str
-    leads: str
-    wanted: str
-    won: str
-    grand_opera: str
-    result: str
-
-
-LABELS = {
-    "en": Labels(
-        seat="seat",
-        round="round",
-        cards=("card", "cards"),
-        chips=("chip", "chips"),
-        singular=(1,),
-        dealer="dealer",
-        board="nain jaune",
-        no_run="no card played yet",
-        leads="seat {seat} has the lead",
-        wanted="seat {seat} to act, required: {rank}",
-        won="seat {seat} is out of cards",
-        grand_opera="grand opéra!",
-        result="net chips of the round",
-    ),
-    "fr": Labels(
-        seat="place",
-        round="manche",
-        cards=("carte", "cartes"),
-        chips=("jeton", "jetons"),
-        singular=(0, 1),
-        dealer="donneur",
-        board="nain jaune",
-        no_run="aucune carte posée",
-        leads="à la place {seat} d'entamer une suite",
-        wanted="à la place {seat} de jouer, rang demandé : {rank}",
-        won="la place {seat} n'a plus de cartes",
-        grand_opera="grand opéra !",
-        result="jetons gagnés dans la manche",
-    ),
-}
-assert LABELS.keys() == WORDS.keys()
+"""By number of seats: the sides where the others sit, clockwise from the viewer."""
 
 
 def draw(
     setup: Setup,
-    table: Any,
+    table: Table,
     seat: int | None = None,
     *,
     language: str = "en",
     color: bool = False,
-    opening: Any = None,
+    opening: Table = None,
     actions: Sequence[int] = (),
     every_ply: bool = False,
     rng: np.random.Generator | None = None,
 ) -> str:
-    """The table as text as ``seat`` sees it; None is a spectator, who sees every hand.
+    """Returns the table as text as ``seat`` sees it; None is a spectator, who sees every hand.
 
-    ``opening`` is the table as its episode began and ``actions`` are those taken since, as ``Transcriber.transcribe`` takes
-    them: they tell the run, and with ``rng`` the real cards. Without them no run is drawn, and hands are the table's. ``color``
-    writes red suits in red for a terminal. Raises :class:`RulesError` for an unknown language, :class:`DealError` for a seat
-    that is not there.
+    ``opening`` is the table at the start of its episode and ``actions`` are those taken since, as in ``Transcriber.transcribe``:
+    with ``rng`` they give the run and the real cards. Without them no run is drawn, and hands are the table's. ``color`` writes
+    red suits in red for a terminal. Raises :class:`RulesError` for an unknown language, :class:`DealError` for a seat that does
+    not exist.
     """
-    words = words_in(language)
+    wording = language_of(language)
     seen = seen_by(setup, table, seat, opening=opening, actions=actions, every_ply=every_ply, rng=rng)
-    return picture(seen, words, LABELS[language], color=color)
+    return picture(seen, wording.words, wording.labels, color=color)
 
 
 def seen_by(
     setup: Setup,
-    table: Any,
+    table: Table,
     seat: int | None,
     *,
-    opening: Any,
+    opening: Table,
     actions: Sequence[int],
     every_ply: bool,
     rng: np.random.Generator | None,
 ) -> Scene:
-    """The scene from what :func:`draw` takes."""
+    """Returns the scene for the arguments of :func:`draw`."""
     if opening is None:
         return scene(setup, table, seat)
     rng = np.random.default_rng(0) if rng is None else rng
-    hands, moves = real_cards_at(setup, table, opening, actions, rng, every_ply=every_ply)
-    return scene(setup, table, seat, hands=hands, moves=moves)
+    return scene(setup, table, seat, course_to(setup, table, opening, actions, rng, every_ply=every_ply))
 
 
 def picture(seen: Scene, words: Words, labels: Labels, *, color: bool = False) -> str:
-    """The scene as text, no line wider than ``WIDTH``."""
+    """Returns the scene as text, no line wider than ``WIDTH``."""
     me = seen.viewer or 0
     places: dict[str, list[list[str]]] = {"left": [], "top": [], "right": []}
     for place, other in zip(SEAT_PLACES[seen.players], around(seen), strict=True):
-        places[place].append(panel(seen, other, labels))
-    places["left"].reverse()  # clockwise from the bottom goes up on the left, and down on the right
+        places[place].append(panel(seen, other, words, labels))
+    places["left"].reverse()  # clockwise from the bottom is up on the left, and down on the right
     middle = board(seen, words, labels)
     left, right = column(places["left"], len(middle)), column(places["right"], len(middle))
     lines = [f"Nain Jaune · {seen.preset} · {labels.round} {seen.round}", ""]
     lines += beside(places["top"], "  ")
     lines += [f"{a} {b} {c}" for a, b, c in zip(left, middle, right, strict=True)]
     lines += ["", *run_lines(seen, words, labels), "", *status_lines(seen, words, labels), ""]
-    lines += beside([panel(seen, me, labels)], "")
+    lines += beside([panel(seen, me, words, labels)], "")
     lines += hand_lines(seen, words, labels)
     text = "\n".join(line.rstrip() for line in lines) + "\n"
     return paint(text) if color else text
 
 
 def around(seen: Scene) -> list[int]:
-    """The other seats as they sit around the table, clockwise from the viewer (N1.5)."""
+    """Returns the other seats around the table, clockwise from the viewer (N1.5)."""
     others = [((seen.viewer or 0) + k) % seen.players for k in range(1, seen.players)]
     return others if seen.direction == "clockwise" else others[::-1]
 
 
-def count(number: int, noun: tuple[str, str], labels: Labels) -> str:
-    """``1 card``, ``2 cards``."""
-    return f"{number} {noun[abs(number) not in labels.singular]}"
-
-
-def panel(seen: Scene, seat: int, labels: Labels) -> list[str]:
-    """A seat's box, 4 lines of ``PANEL`` characters: ``▶`` is to act, the dealer's word in the frame below."""
+def panel(seen: Scene, seat: int, words: Words, labels: Labels) -> list[str]:
+    """Returns a seat's box, 4 lines of ``PANEL`` characters; ``▶`` marks the seat to act, the lower edge the dealer."""
     mark = "▶ " if seat == seen.at_turn else ""
     head = f" {mark}{labels.seat} {seat} "
     foot = f" {labels.dealer} " if seat == seen.dealer else ""
     inner = PANEL - 2
     return [
         f"╭─{head:─<{inner - 1}}╮",
-        f"│ {count(seen.sizes[seat], labels.cards, labels):<{inner - 1}}│",
-        f"│ {count(seen.stacks[seat], labels.chips, labels):<{inner - 1}}│",
+        f"│ {words.counted(seen.sizes[seat], words.cards):<{inner - 1}}│",
+        f"│ {words.counted(seen.stacks[seat], words.chips):<{inner - 1}}│",
         f"╰{foot:─>{inner - 1}}─╯",
     ]
 
 
 def column(panels: list[list[str]], height: int) -> list[str]:
-    """Boxes one above the other, spread over ``height`` lines."""
+    """Returns boxes one above the other, spread over ``height`` lines."""
     blank = " " * PANEL
     lines: list[str] = []
     for k, box in enumerate(panels):
@@ -186,12 +124,12 @@ def column(panels: list[list[str]], height: int) -> list[str]:
 
 
 def beside(panels: list[list[str]], gap: str) -> list[str]:
-    """Boxes next to each other, in the middle of the picture."""
+    """Returns boxes side by side, centred."""
     return [gap.join(row).center(WIDTH) for row in zip(*panels, strict=True)]
 
 
 def board(seen: Scene, words: Words, labels: Labels) -> list[str]:
-    """The five pots: the nain jaune in the middle, the other four around it. ``→ 2``: captured by seat 2 this round."""
+    """Returns the five pots, the nain jaune in the middle; ``→ 2``: captured by seat 2 in this round."""
     inner = BOARD - 2
     cards = [card_sign(card, words) for card in POT_CARDS]
     chips = [str(pot) if who is None else f"{pot} → {who}" for pot, who in zip(seen.pots, seen.captors, strict=True)]
@@ -215,7 +153,7 @@ def board(seen: Scene, words: Words, labels: Labels) -> list[str]:
 
 
 def fan(cards: Sequence[str], words: Words, below: Sequence[str] = ()) -> list[str]:
-    """Cards overlapping from left to right, 3 columns each, and under each its entry of ``below``."""
+    """Returns overlapping cards, 3 columns each, and under each its entry of ``below``."""
     labels = [card_sign(card, words) for card in cards]
     lines = [
         "╭──" * len(labels) + "╮",
@@ -229,14 +167,14 @@ def fan(cards: Sequence[str], words: Words, below: Sequence[str] = ()) -> list[s
 
 
 def run_lines(seen: Scene, words: Words, labels: Labels) -> list[str]:
-    """The run, with the seat that played each card under it."""
+    """Returns the run, with the seat that played each card under it."""
     if seen.run:
         return fan([card for _, card in seen.run], words, [str(seat) for seat, _ in seen.run])
     return [] if seen.run is None else [f"({labels.no_run})".center(WIDTH)]
 
 
 def status_lines(seen: Scene, words: Words, labels: Labels) -> list[str]:
-    """The last words said, and :func:`status`."""
+    """Returns the last call, and :func:`status`."""
     lines = status(seen, words, labels)
     if seen.said is not None:
         seat, kind, number = seen.said
@@ -245,7 +183,7 @@ def status_lines(seen: Scene, words: Words, labels: Labels) -> list[str]:
 
 
 def status(seen: Scene, words: Words, labels: Labels) -> list[str]:
-    """Whose turn it is and for what, or in two lines how the round ended."""
+    """Returns the seat to act and the required rank, or in two lines how the round ended."""
     if seen.winner is not None:
         net = "   ".join(f"{seat}: {chips:+d}" for seat, chips in enumerate(seen.payoffs))
         won = labels.won.format(seat=seen.winner) + (f", {labels.grand_opera}" if seen.grand_opera else "")
@@ -256,7 +194,7 @@ def status(seen: Scene, words: Words, labels: Labels) -> list[str]:
 
 
 def said(kind: str, number: int, words: Words) -> str:
-    """What a seat says (N2.3, N2.5, N2.7); ``number`` is a rank or a pot, see ``Scene.said``."""
+    """Returns a call (N2.3, N2.5, N2.7); ``number`` is a rank or a pot, see ``Scene.said``."""
     if kind == CAPTURE:
         call = words.takes[number]
     elif kind == KING:
@@ -267,7 +205,7 @@ def said(kind: str, number: int, words: Words) -> str:
 
 
 def hand_lines(seen: Scene, words: Words, labels: Labels) -> list[str]:
-    """The viewer's cards as cards; for a spectator every hand as a line of text."""
+    """Returns the viewer's cards as cards; for a spectator every hand as lines of text."""
     if seen.viewer is not None:
         hand = seen.hands[seen.viewer]
         return fan(hand, words) if hand else []

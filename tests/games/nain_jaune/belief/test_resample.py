@@ -16,8 +16,9 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, legal_actions
 from nainjaune_env.games.nain_jaune import SPEC, chance, kernel
+from nainjaune_env.games.nain_jaune.actions import PASS
 from nainjaune_env.games.nain_jaune.belief import resample
-from nainjaune_env.games.nain_jaune.kernel import PASS
+from nainjaune_env.games.nain_jaune.belief.deals import resample_many
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from tests.support.chi_square import surprising
 
@@ -77,7 +78,7 @@ def drawn(setup: Setup, known: Any, seat: int, seed: int, draws: int = DRAWS, me
     """Counted first, in so many numbers of ``memory``; with 0 one by one."""
     rows = np.repeat(np.array([known]), draws)
     rows["rng"] = streams(seed, draws)
-    kernel.resample_many(rows, setup.kernel_rules, seat, np.full(memory, np.nan))
+    resample_many(rows, setup.kernel_rules, seat, np.full(memory, np.nan))
     return rows
 
 
@@ -165,9 +166,9 @@ def test_n1_4_the_deck_is_one_that_these_hands_were_dealt_from(preset: str) -> N
         rows["rng"] = streams(4, 20)
         for number, row in enumerate(rows):
             if number % 2:
-                kernel.resample(row, rules, row.seat)
+                resample.resample(row, rules, row.seat)
             else:
-                kernel.resample_many(rows[number : number + 1], rules, row.seat, np.full(1 << 16, np.nan))
+                resample_many(rows[number : number + 1], rules, row.seat, np.full(1 << 16, np.nan))
             assert sorted(row.deck) == list(range(52))
             for seat in range(players):
                 dealt = int(row.hand[seat] | row.played[seat])
@@ -213,7 +214,7 @@ def test_most_left_bounds_what_is_left() -> None:
             order = int(resample.tightest_first(row, rules, int(row.seat), np.int64(unseen)))
             seats = [order >> 4 * place & 15 for place in range(5)]
             assert sorted([*seats, int(row.seat)]) == list(range(6))
-            assert kernel.resample(row, rules, row.seat) is None
+            assert resample.resample(row, rules, row.seat) is None
             rest = unseen
             for place, seat in enumerate(seats):
                 allowed = int(resample.may_hold(row, seat, np.int64(rest))).bit_count()

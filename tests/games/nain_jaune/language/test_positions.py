@@ -56,7 +56,7 @@ def test_what_is_written_of_a_decision_is_read_back(setup: Setup, seed: int) -> 
 
 def test_a_hand_alone_leads_the_round() -> None:
     row = read(DJECO, {"hand": HAND})
-    assert (int(row.seat), int(row.need), int(row.dealer), int(row.rounds)) == (0, 0, 3, 1)
+    assert (int(row.seat), int(row.required_rank), int(row.dealer), int(row.rounds)) == (0, 0, 3, 1)
     assert row.pot.tolist() == [4, 8, 12, 16, 20]
     assert row.stack[:4].tolist() == [34] * 4
     assert row.cards[:4].tolist() == [12] * 4
@@ -69,7 +69,7 @@ def test_stops_and_passes_follow_from_the_cards() -> None:
     Where nobody may decline, all lacked the 4 that did not come after the 3.
     """
     row = read(DJECO, {"hand": HAND.replace("2", "6"), "moves": "2: 3 4 5"})
-    assert (int(row.seat), int(row.need), int(row.last)) == (0, 6, 2)
+    assert (int(row.seat), int(row.required_rank), int(row.last)) == (0, 6, 2)
     assert row.void[:4].tolist() == [0, 0, 1 << 5, 0]
     never = read(make_setup("nain_jaune", "classic", 4), {"hand": HAND.replace("2", "7"), "moves": "2: 3 6"})
     assert never.void[:4].tolist() == [1 << 3, 1 << 3, 1 << 3 | 1 << 6, 1 << 3 | 1 << 6]
@@ -78,7 +78,7 @@ def test_stops_and_passes_follow_from_the_cards() -> None:
 def test_a_blocked_run_gives_the_lead_back() -> None:
     said = {"moves": "0: 6 7 -", "pots": "1 2 3 4 5", "stacks": "9 8 7 6", "round": "3"}
     row = read(DJECO, {"hand": "A 3 3 5 7♦ 9 9 V♣ D 10", **said})
-    assert (int(row.seat), int(row.need), int(row.last), int(row.rounds)) == (0, 0, 0, 3)
+    assert (int(row.seat), int(row.required_rank), int(row.last), int(row.rounds)) == (0, 0, 0, 3)
     assert row.pot.tolist() == [1, 2, 3, 4, 5]
     assert row.stack[:4].tolist() == [9, 8, 7, 6]
     assert (row.stack - row.before)[:4].tolist() == [-15] * 4

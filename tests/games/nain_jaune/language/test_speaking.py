@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,14 @@ import pytest
 from nainjaune_env.core.cards import DECK, by_rank
 from nainjaune_env.core.errors import IllegalActionError
 from nainjaune_env.core.speech import Said
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.games.nain_jaune.actions import ACTIONS
+from nainjaune_env.games.nain_jaune.language import LANGUAGES
 from nainjaune_env.games.nain_jaune.language.speaking import Speaker
-from nainjaune_env.games.nain_jaune.records.setup_table import ACTIONS, setup_table
-from nainjaune_env.games.nain_jaune.view.scene import real_cards_at
+from nainjaune_env.games.nain_jaune.language.wording import NUMBER
+from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
+from nainjaune_env.games.nain_jaune.rules import PRESETS, NainJauneRules
+from nainjaune_env.games.nain_jaune.view.scene import course_to
 from nainjaune_env.registry import make_setup
 
 MINE = "Ac 2c 5s 5c 6h 7s 7d 8h 9h 10h 10d Jc Qs Kh"
@@ -73,8 +79,8 @@ def test_n2_3_the_lead_is_not_passed() -> None:
 def test_n2_4_who_may_pass(decline: str, passes: str | None) -> None:
     told = speaker(decline=decline)
     told.ply(told.parse("5"))
-    assert refused(told, "9") == "9 is not wanted now: the rank is 6."
-    assert refused(told, "9h") == "9♥ is not wanted now: the rank is 6."
+    assert refused(told, "9") == "You cannot play 9 now: the required rank is 6."
+    assert refused(told, "9h") == "You cannot play 9♥ now: the required rank is 6."
     if passes is None:
         assert named(told, "no 6") == "-"
         assert told.menu(80) == ["Wanted: 6.", "  6  6♥", "  -  “no 6”  you pass"]
@@ -87,7 +93,7 @@ def test_n2_7_automatic_calls_are_welcome_and_change_nothing() -> None:
     told = speaker()
     assert named(told, "7d") == named(told, "7d takes") == "7d"
     assert told.echo(told.parse("7d")) == "7♦ “The nain jaune takes all!”"
-    assert refused(told, "7s takes") == "Nothing can be taken with 7♠: that is for the cards of the pots."
+    assert refused(told, "7s takes") == "7♠ takes nothing: only pot cards do."
     assert "   7d  7♦     takes its pot: 15 chips" in told.menu(30)
 
 
@@ -110,7 +116,7 @@ def test_n2_7_explicit_the_table_does_not_remind_of_the_words() -> None:
 
 
 def test_n2_7_explicit_is_said_once_when_the_match_begins() -> None:
-    reminder = "A pot is taken by who says so as he plays its card: type “7d takes”. Who plays it silently gets nothing."
+    reminder = "A pot card takes its pot only if its player says so: type “7d takes”. Played silently it takes nothing."
     assert speaker(announce="explicit").begun()[-1] == reminder
     assert reminder not in speaker().begun()
     assert reminder in speaker(announce="explicit").rules()
@@ -164,8 +170,8 @@ def test_the_cards_told_are_those_of_pictures_and_records() -> None:
         actions = [told.parse("5"), told.parse("6") if told.ply(told.parse("5")) else stop]
         told.ply(actions[1])
         told.ply(stop)
-        moves = real_cards_at(setup, told.replay.table, opening, [*actions, stop], np.random.default_rng(seed), every_ply=True)[1]
-        assert [card for _, card in moves[:2]] == [card for _, card in told.replay.cards.played]
+        course = course_to(setup, told.replay.table, opening, [*actions, stop], np.random.default_rng(seed), every_ply=True)
+        assert [card for _, card in course.moves[:2]] == [card for _, card in told.replay.cards.played]
 
 
 def test_what_may_be_asked() -> None:
@@ -192,3 +198,40 @@ def test_red_suits_are_red() -> None:
 def test_amounts(language: str, texts: list[str]) -> None:
     told = speaker(language=language)
     assert [told.amount(number) for number in (0, 1, -1)] == texts
+
+
+# ---------------------------------------------------------------- the summary of the rules
+
+OTHER = {
+    "direction": "clockwise", "decline": "entry", "blocked": "skip", "payment": "points", "stranded": "none",
+    "grand_opera": "first_turn", "announce": "explicit", "unannounced": 3, "stake": 3, "starting_stack": 97,
+    "end_on_default": True, "max_rounds": 17, "ranks": 9, "suits": 3, "hand": 5,
+}  # fmt: skip
+"""For each knob a value that the preset `tableau` does not have."""
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("knob", NainJauneRules.names())
+def test_every_knob_set_over_the_preset_shows_in_the_rules(knob: str, language: str) -> None:
+    def rules(**knobs: Any) -> str:
+        setup = make_setup("nain_jaune", "tableau", 3, **knobs)
+        batch = Batch(setup, 1, seed=1)
+        return Speaker(setup, batch.tables[0], 0, language, np.random.default_rng(1)).rules()
+
+    smaller = {"hand": 5} if knob in ("ranks", "suits") else {}
+    usual, changed = rules(**smaller), rules(**smaller, **{knob: OTHER[knob]})
+    assert PRESETS["tableau"].rules.replace(**{knob: OTHER[knob]}) != PRESETS["tableau"].rules
+    added = set(changed.split("\n")) - set(usual.split("\n"))
+    assert added
+    if not isinstance(OTHER[knob], str | bool):
+        assert any(str(OTHER[knob]) in line for line in added)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_there_is_a_sentence_for_every_value_of_every_knob(language: str) -> None:
+    texts = LANGUAGES[language].phrases.knobs
+    assert tuple(texts) == NainJauneRules.names()
+    for field in dataclasses.fields(NainJauneRules):
+        about = field.metadata
+        kinds = {"word": about["choices"], "flag": (True, False), "number": (NUMBER,)}[about["kind"]]
+        assert set(texts[field.name]) == {*kinds, *([None] if about["optional"] else [])}

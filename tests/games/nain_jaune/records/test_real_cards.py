@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from nainjaune_env.core.errors import IllegalActionError
-from nainjaune_env.games.nain_jaune.records.real_cards import ACTION_OF, RealCards
-from nainjaune_env.games.nain_jaune.records.setup_table import ACTIONS
+from nainjaune_env.games.nain_jaune.actions import ACTION_OF, ACTIONS
+from nainjaune_env.games.nain_jaune.records.real_cards import RealCards
 
 
 def word(*names: str) -> int:

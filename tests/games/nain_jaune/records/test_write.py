@@ -17,7 +17,8 @@ from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.games.nain_jaune.records.setup_table import action_of, setup_table
+from nainjaune_env.games.nain_jaune.actions import action_of
+from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.records.write import transcribe
 from nainjaune_env.records.record import Record, read_records, verify_record
 from nainjaune_env.registry import make_setup

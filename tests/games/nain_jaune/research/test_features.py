@@ -12,7 +12,8 @@ from nainjaune_env.analysis.feature_hook import row_dtype
 from nainjaune_env.core.cards import DECK, RANKS, cards_in
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, legal_actions
-from nainjaune_env.games.nain_jaune.records.setup_table import ACTIONS, setup_table
+from nainjaune_env.games.nain_jaune.actions import ACTIONS
+from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.research.features import ACTION, POSITION, action, position
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 from nainjaune_env.registry import make_setup
@@ -86,10 +87,10 @@ def test_positions(setup: Setup) -> None:
             assert row.pot.tolist() == table.pot.tolist()
             owners = {card: relative(setup, other, seat) for other in range(n) for card in texts(table.hand[other])}
             assert row.holder.tolist() == [owners.get(card, -1) for card in POT_CARDS]
-            assert row.required == table.need
+            assert row.required == table.required_rank
             assert row.last == relative(setup, int(table.last), seat)
             assert bool(row.untouched) == (len(texts(table.played[seat])) == 0)
-            assert bool(row.turns_ended) == bool(int(table.turns) >> seat & 1)
+            assert bool(row.turns_ended) == bool(int(table.turn_taken) >> seat & 1)
             assert row.gone.tolist() == [sum(card[0] == rank for card in played) for rank in RANKS]
             assert row.void_of.tolist()[: n - 1] == [table.void[(seat + k) % n] for k in range(1, n)]
             assert row.stack == table.stack[seat]
@@ -109,7 +110,7 @@ def test_actions(setup: Setup) -> None:
             if name == "-":
                 assert (row.rank, row.run, row.pot_card, row.takes, row.run_takes) == (0, 0, -1, 0, 0)
                 assert (row.below, row.above) == (-1, -1)
-                assert bool(row.declined) == (table.need in ranks)
+                assert bool(row.declined) == (table.required_rank in ranks)
                 seen.add("declined" if row.declined else "pass")
                 continue
             rank = rank_of(card)

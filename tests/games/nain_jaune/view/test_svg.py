@@ -14,11 +14,13 @@ from nainjaune_env.core.errors import DealError, RecordError, RulesError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.games.nain_jaune.records.setup_table import action_of, setup_table
+from nainjaune_env.games.nain_jaune.actions import action_of
+from nainjaune_env.games.nain_jaune.records.replay import Replay
+from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.rules import PRESETS
 from nainjaune_env.games.nain_jaune.view import film, pieces
 from nainjaune_env.games.nain_jaune.view import svg as module
-from nainjaune_env.games.nain_jaune.view.scene import CAPTURE, scene
+from nainjaune_env.games.nain_jaune.view.scene import CAPTURE, Course, scene
 from nainjaune_env.games.nain_jaune.view.svg import drawing
 from nainjaune_env.registry import make_setup
 from tests.games.nain_jaune.view.test_text import HANDS, MOVES, play
@@ -105,7 +107,7 @@ def test_the_same_scene_gives_the_same_bytes() -> None:
 def test_every_part_of_a_scene_shows() -> None:
     """Or two tables that differ would be drawn alike."""
     setup, table, _ = play(MOVES)
-    seen = scene(setup, table, 0, moves=[(0, "5h"), (0, "6c")])
+    seen = replace(scene(setup, table, 0), run=((0, "5h"), (0, "6c")))
     drawn = {drawing(seen)}
     for change in (
         {"preset": "classic"}, {"direction": "counterclockwise"}, {"viewer": 1, "hands": (None, ("8h",), None)}, {"round": 2},
@@ -160,11 +162,11 @@ def test_a_film_shows_the_deal_and_every_move() -> None:
     moves = [len(written["moves"]) for written in record["rounds"]]
     frames = list(film.film(setup, record, 1))
     assert len(frames) == sum(moves) + 2
-    assert len(list(film.frames(setup, record, 1, part=2))) == moves[1] + 1
+    assert len(list(film.film(setup, record, 1, part=2))) == moves[1] + 1
     assert "no card played yet" in texts(frames[0])
     assert any("is out of cards" in text for text in texts(frames[moves[0]]))
     with pytest.raises(RecordError, match="rounds 1 to 2, and no round 3"):
-        list(film.frames(setup, record, part=3))
+        list(film.film(setup, record, part=3))
 
 
 def test_a_film_shows_the_cards_of_the_record() -> None:
@@ -175,10 +177,14 @@ def test_a_film_shows_the_cards_of_the_record() -> None:
     batch = Batch(setup, 1, skip_forced=False, autoreset=False)
     batch.set_tables(0, np.array([table], setup.game.table))
     batch.step([action_of("5h")])
-    held = [[card for card in hand if card != "5h"] for hand in hands]
+    course = Course(Replay(setup, table))
+    course.note("5h")
+    course.replay.play("5h")
     _, after = film.film(setup, {"rounds": [ROUND | {"hands": hands, "moves": [(0, "5h")]}]}, 0)
-    assert after == drawing(scene(setup, batch.tables[0], 0, hands=held, moves=[(0, "5h")]))
-    assert after != drawing(scene(setup, batch.tables[0], 0, moves=[(0, "5h")]))  # which would keep the 5h and lose the 5s
+    assert after == drawing(scene(setup, batch.tables[0], 0, course))
+    assert after != drawing(
+        replace(scene(setup, batch.tables[0], 0), run=((0, "5h"),))
+    )  # which would keep the 5h and lose the 5s
 
 
 def test_refusals() -> None:

@@ -12,10 +12,12 @@ from nainjaune_env.core.cards import DECK
 from nainjaune_env.core.errors import DealError, RulesError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.games.nain_jaune.language.words import SUIT_SIGNS
-from nainjaune_env.games.nain_jaune.records.setup_table import action_of, setup_table
+from nainjaune_env.games.nain_jaune.actions import action_of
+from nainjaune_env.games.nain_jaune.language.wording import SUIT_SIGNS
+from nainjaune_env.games.nain_jaune.records.replay import Replay
+from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.rules import PRESETS
-from nainjaune_env.games.nain_jaune.view.scene import CAPTURE, KING, STOP, follow, scene
+from nainjaune_env.games.nain_jaune.view.scene import CAPTURE, KING, STOP, Course, scene
 from nainjaune_env.games.nain_jaune.view.text import WIDTH, draw
 from nainjaune_env.registry import make_setup
 
@@ -163,18 +165,30 @@ def test_refusals() -> None:
 
 
 def test_n2_6_runs_and_last_words_are_followed() -> None:
-    def after(*moves: str, skip: bool = False) -> Any:
-        return follow([(int(move[0]), move[1:]) for move in moves], 3, skip=skip)
+    hands = [
+        ["5h", "6c", "7c", "Qs", "Ks", "Ac", "Qc", "Kc", "9s", "Ts", "Js", "2s", "3s", "2h", "3h"],
+        ["9h", "Th", "Jh", "As", "Ah", "4s", "4h", "4c", "2c", "3c", "9c", "Tc", "Jc", "2d", "3d"],
+        ["6h", "6d", "8s", "8h", "8c", "8d", "9d", "Jd", "Qd", "Ad", "4d", "5d", "5s", "5c", "Kh"],
+    ]
 
-    assert after() == ((), None)
-    assert after("05h", "06c") == (((0, "5h"), (0, "6c")), None)
-    assert after("05h", "0-") == (((0, "5h"),), (0, STOP, 6))
-    assert after("05h", "0-", "1-", "26c") == (((0, "5h"), (2, "6c")), (0, STOP, 6))
-    blocked = ("05h", "0-", "1-", "2-")
-    assert after(*blocked, "06c") == (((0, "6c"),), (0, STOP, 6))  # a new lead
-    assert after(*blocked, "07c", skip=True) == (((0, "5h"), (0, "7c")), (0, STOP, 6))  # the run goes on a rank up
-    assert after(*blocked, "0-", skip=True)[1] == (0, STOP, 7)
-    assert after("0Qs") == (((0, "Qs"),), (0, CAPTURE, 2))
-    assert after("0Qs~") == (((0, "Qs"),), None)
-    assert after("0Ks", "0Ac") == (((0, "Ac"),), (0, KING, 0))
-    assert after("0Qc", "0-", "1-", "2-", "0Kc", skip=True)[0] == ((0, "Kc"),)  # above the King there is only a lead
+    def after(moves: str, **knobs: Any) -> tuple[Any, Any]:
+        setup = make_setup("nain_jaune", "djeco", 3, announce="explicit", decline="always", **knobs)
+        course = Course(Replay(setup, setup_table(setup, hands, dealer=2)))
+        for move in moves.split():
+            assert move in course.replay.moves()
+            course.note(move)
+            course.replay.play(move)
+        return tuple(course.run), course.said
+
+    assert after("") == ((), None)
+    assert after("5h 6c") == (((0, "5h"), (0, "6c")), None)
+    assert after("5h -") == (((0, "5h"),), (0, STOP, 6))
+    assert after("5h - - 6h") == (((0, "5h"), (2, "6h")), (0, STOP, 6))
+    assert after("5h - - - 6c") == (((0, "6c"),), (0, STOP, 6))  # a new lead
+    assert after("5h - - - 7c", blocked="skip") == (((0, "5h"), (0, "7c")), (0, STOP, 6))  # the run goes on a rank up
+    assert after("5h - - - -", blocked="skip")[1] == (0, STOP, 7)
+    assert after("5h - - - - -", blocked="skip")[1] == (0, STOP, 7)
+    assert after("Qs") == (((0, "Qs"),), (0, CAPTURE, 2))
+    assert after("Qs~") == (((0, "Qs"),), None)
+    assert after("Ks Ac") == (((0, "Ac"),), (0, KING, 0))
+    assert after("Qc - - - Kc", blocked="skip")[0] == ((0, "Kc"),)  # above the King there is only a lead

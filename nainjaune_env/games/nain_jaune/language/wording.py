@@ -1,0 +1,172 @@
+"""What one language consists of: every text that the game says, by what it is for.
+
+``en`` and ``fr`` hold the texts; ``str.format`` fills in what stands in braces.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nainjaune_env.core.cards import RANKS
+
+SUIT_SIGNS = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}
+_RED, _PLAIN = "\x1b[31m", "\x1b[0m"
+_RED_CARD = re.compile(r"(?:10|[2-9A-Z])?[♥♦]")
+NUMBER = "number"
+"""In ``Phrases.knobs``: the text for every value of a knob that has none of its own."""
+
+
+@dataclass(frozen=True)
+class Words:
+    """The cards, the calls at the table, and an account of a match."""
+
+    rank_signs: str
+    """How the ranks A23456789TJQK are written on cards; ``T`` stands for 10."""
+    rank_names: tuple[str, ...]
+    """How the ranks are called, in the same order."""
+    takes: tuple[str, ...]
+    """The call that captures each pot, in pot order (N2.7)."""
+    king: str
+    """The call after a King (N2.3)."""
+    call: str
+    """A call as it stands behind a card."""
+    without: str
+    """The call of a stop or a pass (N2.5): no ``{rank}``."""
+    out: str
+    silent: str
+    silent_paid: str
+    nobody_restart: str
+    nobody_skip: str
+    title: str
+    seat: str
+    seat_short: str
+    round: str
+    stacks: str
+    pots: str
+    pots_after: str
+    hand: str
+    talon: str
+    settling: str
+    grand_opera: str
+    pays: str
+    pays_short: str
+    """A payment of less than is due, as ``stranded_short``."""
+    stranded: str
+    stranded_short: str
+    after: str
+    result: str
+    wins: str
+    shared: str
+    joiner: str
+    """Stands between the last two items of a list."""
+    colon: str
+    chips: tuple[str, str]
+    """Singular and plural."""
+    cards: tuple[str, str]
+    singular: tuple[int, ...]
+    """The numbers that take the singular."""
+
+    def counted(self, number: int, noun: tuple[str, str]) -> str:
+        """Returns ``number`` with its noun, ``chips`` or ``cards``: ``1 chip``, ``12 chips``."""
+        return f"{number} {noun[abs(number) not in self.singular]}"
+
+
+@dataclass(frozen=True)
+class Phrases:
+    """What only a player at the table is told."""
+
+    topics: Mapping[str, tuple[str, str]]
+    """By name: the word to type, and what it shows."""
+    rules: tuple[str, ...]
+    knobs: Mapping[str, Mapping[object, str]]
+    """By knob and value: the rule that it makes, in a sentence."""
+    typing: tuple[str, ...]
+    """How to type a move."""
+    announcing: str
+    """The words to type behind a pot card to announce it (N2.7)."""
+    leads: str
+    lead: str
+    wanted: str
+    takes: str
+    holds: str
+    again: str
+    passes: str
+    or_: str
+    not_understood: str
+    lacks: str
+    not_wanted: str
+    which: str
+    takes_nothing: str
+    must_lead: str
+    must_play: str
+    hand: str
+    stack: str
+    played: str
+    nothing_played: str
+
+
+@dataclass(frozen=True)
+class Labels:
+    """What only a picture says."""
+
+    seat: str
+    round: str
+    dealer: str
+    board: str
+    no_run: str
+    leads: str
+    wanted: str
+    won: str
+    grand_opera: str
+    result: str
+
+
+@dataclass(frozen=True)
+class AdviceWords:
+    """What an adviser says of a position and of a move."""
+
+    table: str
+    leads: str
+    follows: str
+    may_decline: str
+    hand: str
+    pots: str
+    cards: str
+    chips: str
+    played: str
+    lacks: str
+    nothing: str
+    passes: str
+    silent: str
+    sources: tuple[str, ...]
+    """By source of chips (``research.statistics.SOURCES``): what a move gains or loses by it."""
+    out: str
+    captured: str
+    stranded: str
+    """The probabilities behind a source, of the move and of the other one."""
+    prospects: Mapping[str, str]
+    kinds: Mapping[str, str]
+    """By name: the kinds of decisions."""
+
+
+@dataclass(frozen=True)
+class Language:
+    """One language."""
+
+    words: Words
+    phrases: Phrases
+    labels: Labels
+    advice: AdviceWords
+
+
+def card_sign(card: str, words: Words) -> str:
+    """Returns a card as people write it: ``10♦``, ``V♣`` or ``J♣``."""
+    sign = words.rank_signs[RANKS.index(card[0])]
+    return ("10" if sign == "T" else sign) + SUIT_SIGNS[card[1]]
+
+
+def paint(text: str) -> str:
+    """Returns ``text`` with cards of red suits in a terminal's red."""
+    return _RED_CARD.sub(lambda found: f"{_RED}{found[0]}{_PLAIN}", text)

@@ -1,0 +1,87 @@
+"""The order of the modules in a game's folder: each imports only those of an earlier step, or of its own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from nainjaune_env.registry import game_names
+from tests.support import source as module
+from tests.support.source import Source, imports, sources
+
+STEPS: tuple[tuple[str, ...], ...] = (
+    ("rules", "state"),
+    ("actions",),
+    ("kernel",),
+    ("encode",),
+    ("belief.*",),
+    # the texts alone; what speaks them stands above the records
+    ("language", "language.wording", "language.en", "language.fr", "language.parsing"),
+    ("chance", "records.*"),
+    ("view.*",),
+    ("language.*",),
+    ("research.*",),
+    ("",),
+)
+"""Modules and packages (ending in ``.*``) by their names within the folder; ``""`` is the folder's own ``__init__``."""
+
+
+def step(name: str) -> int:
+    """Returns the step of a module, by its name within the folder: that of its most exact entry."""
+    found = {
+        entry: number
+        for number, entries in enumerate(STEPS)
+        for entry in entries
+        if entry == name or (entry.endswith(".*") and f"{name}.".startswith(entry[:-1]))
+    }
+    if not found:
+        raise KeyError(f"{name} has no step: enter it in STEPS, in {__file__}")
+    return found[max(found, key=lambda entry: (entry == name, len(entry)))]
+
+
+def modules(game: str) -> dict[str, Source]:
+    """Returns the modules of a game by their names within its folder."""
+    folder = f"nainjaune_env.games.{game}"
+    return {
+        name.removeprefix(folder).removeprefix("."): source
+        for name, source in sources().items()
+        if name == folder or name.startswith(f"{folder}.")
+    }
+
+
+def faults(name: str, source: Source, game: str) -> list[str]:
+    """Returns the imports of a module that belong to a later step."""
+    folder = f"nainjaune_env.games.{game}."
+    targets = sorted(target.removeprefix(folder) for target in imports(source) if target.startswith(folder))
+    return [f"{name} imports {target}" for target in targets if step(target) > step(name)]
+
+
+@pytest.mark.parametrize("game", game_names())
+def test_imports_within_a_game_go_one_way(game: str) -> None:
+    found = modules(game)
+    assert {"", "rules", "state", "kernel", "encode"} <= found.keys()  # or nothing would be read
+    assert [fault for name, source in found.items() for fault in faults(name, source, game)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "code", "fault"),
+    [
+        ("kernel", "encode import encode", "kernel imports encode"),
+        ("kernel", "belief.resample import resample", "kernel imports belief.resample"),
+        ("state", "actions import PASS", "state imports actions"),
+        ("records.narrate", "language.speaking import Speaker", "records.narrate imports language.speaking"),
+        ("view.scene", "research import advice", "view.scene imports research.advice"),
+    ],
+)
+def test_the_check_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, code: str, fault: str) -> None:
+    game = game_names()[-1]
+    target = "nainjaune_env.games." + game + "." + fault.split()[-1]
+    monkeypatch.setitem(module.sources(), target, Source(target, tmp_path / "y.py"))
+    (tmp_path / "x.py").write_text(f"from nainjaune_env.games.{game}.{code}\n", encoding="utf-8")
+    assert faults(name, Source(f"nainjaune_env.games.{game}.{name}", tmp_path / "x.py"), game) == [fault]
+
+
+def test_a_module_without_a_step_is_a_fault() -> None:
+    with pytest.raises(KeyError, match="has no step"):
+        step("novelty")
