@@ -11,7 +11,16 @@ import pytest
 import yaml
 
 from nainjaune_agents.trainers import get_trainer, trainer_names
-from nainjaune_agents.trainers.config import apply_settings, at_least, build, describe, option, read_yaml, settle
+from nainjaune_agents.trainers.config import (
+    apply_settings,
+    build,
+    changed_keys,
+    check_bounds,
+    describe,
+    option,
+    read_yaml,
+    resolve_setup,
+)
 from nainjaune_agents.trainers.schedule import anneal
 from nainjaune_env.core.errors import ConfigError, NainJauneError, RulesError
 
@@ -118,17 +127,43 @@ def test_a_file_that_is_not_there(tmp_path: Path) -> None:
             read_yaml(path)
 
 
-def test_at_least() -> None:
-    at_least(Toy(), size=3, rate=0)
-    with pytest.raises(ConfigError, match=r"The configuration key 'size' is at least 4, and it is 3\."):
-        at_least(Toy(), size=4)
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({"share": -0.1}, r"'share' is at least 0, and it is -0\.1\."),
+        ({"share": 1.5}, r"'share' is at most 1, and it is 1\.5\."),
+        ({"widths": [3, 0]}, r"'widths' is at least 1, and it is \[3, 0\]\."),
+    ],
+)  # fmt: skip
+def test_values_outside_their_bounds_are_refused(values: dict[str, Any], says: str) -> None:
+    @dataclass(frozen=True)
+    class Bounded:
+        share: float = option(0.5, "a share", low=0, high=1)
+        widths: list[int] = option([4], "whole numbers", low=1)
+        free: float | None = option(None, "any number or none")
+
+    for fine in ({}, {"share": 0.0, "widths": []}, {"share": 1.0, "widths": [1], "free": -9.0}):
+        check_bounds(build(Bounded, fine))
+    with pytest.raises(ConfigError, match=says):
+        check_bounds(build(Bounded, values))
+
+
+def test_changed_keys_are_those_that_decide_what_a_run_computes() -> None:
+    @dataclass(frozen=True)
+    class Placed(Toy):
+        device: str = option("cpu", "where")
+
+    stored = {"device": "cuda", "rules": {}, "widths": [4, 5], "name": "x"}  # another order; no 'size', which is newer
+    assert changed_keys(Placed(), stored) == []
+    assert changed_keys(Placed(size=4, rate=0.6), stored) == ["rate", "size"]
+    assert changed_keys(Placed(), {**stored, "name": "y", "dropped": 1}) == ["dropped", "name"]
 
 
 def test_knobs_from_a_file_are_knobs_and_nothing_else() -> None:
-    assert settle("nain_jaune", "skip", 3, {"stake": 2}).rules.to_dict()["stake"] == 2
+    assert resolve_setup("nain_jaune", "skip", 3, {"stake": 2}).rules.to_dict()["stake"] == 2
     for name in ("preset", "game", "players", "self", "stak", 5):
         with pytest.raises(RulesError, match="Unknown knob"):
-            settle("nain_jaune", None, None, {name: 1})  # type: ignore[dict-item]
+            resolve_setup("nain_jaune", None, None, {name: 1})  # type: ignore[dict-item]
 
 
 def test_anneal() -> None:
