@@ -94,7 +94,9 @@ class BaseTrainer(ABC, Generic[C]):
     """The state of a run: its configuration, networks and optimizer, and its totals."""
 
     net: PolicyValueNet
-    """The network that plays; a subclass sets it."""
+    """The network that plays; the subclass sets it."""
+    modules: dict[str, torch.nn.Module]
+    """All modules that a checkpoint keeps, by the prefix of their tensors' names; the subclass sets it."""
     optimizer: torch.optim.Optimizer | None = None
     """Its state is kept in checkpoints; None if every iteration begins with a new one."""
     common = False
@@ -158,14 +160,10 @@ class BaseTrainer(ABC, Generic[C]):
 
     # ---- checkpoints ---------------------------------------------------------------------------------------------
 
-    def modules(self) -> dict[str, torch.nn.Module]:
-        """Returns the modules that a checkpoint keeps, by the prefix of their tensors' names."""
-        return {"model.": self.net}
-
     def checkpoint(self) -> Checkpoint:
         """Returns what is needed to resume the run, and to play."""
         tensors = {} if self.optimizer is None else optimizer_tensors(self.optimizer)
-        for prefix, module in self.modules().items():
+        for prefix, module in self.modules.items():
             tensors |= with_prefix(prefix, module.state_dict())
         table = self.setup.to_dict()
         return Checkpoint(
@@ -191,7 +189,7 @@ class BaseTrainer(ABC, Generic[C]):
         Raises :class:`~nainjaune_env.core.errors.CheckpointError` if it is of another one, or its tensors do not fit.
         """
         with restoring(checkpoint, self.config, self.setup):
-            for prefix, module in self.modules().items():
+            for prefix, module in self.modules.items():
                 module.load_state_dict(without_prefix(prefix, checkpoint.tensors))
             if self.optimizer is not None:
                 load_optimizer(self.optimizer, checkpoint.tensors)

@@ -102,9 +102,11 @@ class Trainer(BaseTrainer[Config]):
         super().__init__(config, setup)
         self.net = self.new_net(torch.Generator().manual_seed(config.seed))
         self.shared = copy.deepcopy(self.net.value)  # shared(s): near 0 at the start, as the value head is
+        self.modules = {"model.": self.net, "shared.": self.shared}
         # Q takes the logits times last_temperature. Steps longer by its inverse for the head of the logits make Q move as if that
         # head predicted it: the size of Adam's steps does not depend on the size of gradients.
-        others = [*self.net.body.parameters(), *self.net.value.parameters(), *self.shared.parameters()]
+        others = [parameter for name, parameter in self.net.named_parameters() if not name.startswith("policy.")]
+        others += self.shared.parameters()
         policy = {"params": self.net.policy.parameters(), "lr_scale": 1 / config.last_temperature}
         self.optimizer: torch.optim.Adam = torch.optim.Adam([{"params": others, "lr_scale": 1.0}, policy])
         self.batch = Batch(setup, config.tables, autoreset=False)
@@ -194,13 +196,9 @@ class Trainer(BaseTrainer[Config]):
 
         The gradient of the value does not reach the body, which learns from Q only.
         """
-        features = self.net.features(observation)
+        features, _ = self.net.trunk(observation)
         q = self.shared(features) + self.config.last_temperature * self.net.policy(features)
         return q, self.net.value(features.detach()).squeeze(1)
-
-    def modules(self) -> dict[str, torch.nn.Module]:
-        """The network, and what all actions share."""
-        return {"model.": self.net, "shared.": self.shared}
 
 
 def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:

@@ -142,6 +142,7 @@ class Trainer(BaseTrainer[Config]):
         super().__init__(config, config.setup())
         self.folder = folder
         self.net = self.untrained(0)
+        self.modules = {"model.": self.net}
         self.rule = load_agent(config.rule, self.setup)
         self.shards_done = 0  # of the generation under way
         self.speed = 0.0  # decisions labelled a second, when the last shards were made

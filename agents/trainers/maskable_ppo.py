@@ -142,6 +142,7 @@ class Trainer(BaseTrainer[Config]):
         self.model.set_logger(Logger(None, []))  # rollout_metrics reads what it records
         assert isinstance(self.model.policy, NetPolicy)
         self.net = self.model.policy.net
+        self.modules = {"model.": self.net, **{f"past.{k}.": agent.net for k, agent in enumerate(self.past_selves)}}
         self.optimizer = self.model.policy.optimizer
         self.net.payoff_scale.fill_(self.venv.unit)
         for agent in self.past_selves:
@@ -204,10 +205,6 @@ class Trainer(BaseTrainer[Config]):
     def agent(self) -> Agent:
         """Returns the model as Stable-Baselines3 plays it."""
         return ModelAgent("model", self.model)
-
-    def modules(self) -> dict[str, torch.nn.Module]:
-        """Returns the network and the past selves' networks."""
-        return {"model.": self.net, **{f"past.{k}.": agent.net for k, agent in enumerate(self.past_selves)}}
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Takes over the state in a checkpoint, with the unit of rewards."""

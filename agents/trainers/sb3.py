@@ -64,16 +64,16 @@ class SharedBody(nn.Module):
 
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor]:
         """Returns the features ``(K, width)`` of ``observation (K, size)``, for policy and value."""
-        features = self.net.features(observation)
+        features, _ = self.net.trunk(observation)
         return features, features
 
     def forward_actor(self, observation: Tensor) -> Tensor:
         """Returns the features for the policy."""
-        return self.net.features(observation)
+        return self.net.trunk(observation)[0]
 
     def forward_critic(self, observation: Tensor) -> Tensor:
         """Returns the features for the value."""
-        return self.net.features(observation)
+        return self.net.trunk(observation)[0]
 
 
 class RewardUnit(VecEnvWrapper):

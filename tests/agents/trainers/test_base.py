@@ -37,6 +37,7 @@ class Trainer(BaseTrainer[Config]):
     def __init__(self, config: Config) -> None:
         super().__init__(config, config.setup())
         self.net = self.new_net(torch.Generator().manual_seed(config.seed))
+        self.modules = {"model.": self.net}
 
     def iterate(self) -> dict[str, float]:
         return self.finish_iteration({"a": 1.0}, decisions=30, wall=2.0)
