@@ -3,7 +3,6 @@
   nainjaune train configs/nain_jaune/ppo.yaml --out runs/first
   nainjaune train configs/nain_jaune/ppo.yaml --out runs/first --resume
   nainjaune train configs/nain_jaune/ppo.yaml --out runs/points --set preset=classic --set iterations=100
-
   nainjaune train --keys --set algorithm=expert
 
 The configuration is a YAML file with the keys that differ from their defaults; --keys lists all keys of an algorithm (ppo,
@@ -43,9 +42,10 @@ def run(args: argparse.Namespace) -> int:
     if args.config is None and args.resume and args.out is not None:
         args.config = args.out / CONFIG_NAME
     values = apply_settings(read_yaml(args.config) if args.config else {}, args.set)
-    trainer = get_trainer(values.get("algorithm", "ppo"))
+    algorithm = values.get("algorithm", "ppo")
+    trainer = get_trainer(algorithm)
     if args.keys:
-        print(describe(trainer.Config))
+        print(f"Keys of algorithm {algorithm!r}, with defaults; --set KEY=VALUE overrides one:\n{describe(trainer.Config)}")
         return 0
     if args.out is None:
         raise ConfigError("Training takes --out, the folder for the run; see --help.")

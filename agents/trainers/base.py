@@ -35,7 +35,7 @@ EVAL_SEED = 987_654_321
 
 @dataclass(frozen=True)
 class BaseConfig:
-    """The keys that every trainer has. A subclass redeclares those of which its default or its meaning differs."""
+    """The keys that every trainer has. A subclass redeclares a key whose default or meaning differs."""
 
     algorithm: str = option("", "the trainer")
     game: str = option(DEFAULT_GAME, "the game")
@@ -59,13 +59,18 @@ class BaseConfig:
         check_bounds(self)
         if self.eval_deals == 1:
             raise ConfigError("A confidence interval takes at least 2 deals, and 'eval_deals' is 1.")
-        setup = self.setup()
-        if self.evaluates:  # an unknown name is an error now and not at the first evaluation
-            load_agent(self.eval_against, setup)
+        self.setup()
+        for setup in self.setups():
+            if self.evaluates:  # an unknown name is an error now and not at the first evaluation
+                load_agent(self.eval_against, setup)
 
     def setup(self) -> Setup:
         """Returns the game and its rules; raises :class:`~nainjaune_env.core.errors.RulesError` for unknown ones."""
         return resolve_setup(self.game, self.preset, self.players, self.rules)
+
+    def setups(self) -> list[Setup]:
+        """Returns all setups that are trained at and evaluated at."""
+        return [self.setup()]
 
     @property
     def evaluates(self) -> bool:

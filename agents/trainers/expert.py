@@ -4,7 +4,7 @@ A generation has three parts:
 
 1. Label: the current player plays rounds against itself: an agent without memory in the first generation and later the network,
    drawing from its policy. Of their decisions some are chosen uniformly and labelled by a flat Monte Carlo search, which tries
-   all legal actions in the same worlds (deals of the hidden cards that fit what the seat knows).
+   all legal actions in the same determinizations: deals of the hidden cards that are consistent with what the seat knows.
 2. Learn: the network learns the labels of the last generations: its policy softmax(mean / temperature), where mean are the
    search's action values, and its value what that policy nets.
 3. Evaluate.
@@ -75,7 +75,7 @@ class Config(BaseConfig):
     init: str | None = option(None, "the run whose network plays the first generation, instead of 'rule' (none: a new network)")
     rule: str = option("random", "the agent that plays the first generation's rounds, and rollouts")
     rollouts: str = option("rule", "the player of rollouts once a network has learned: 'rule', or 'net', many times slower")
-    deals: int = option(10, "worlds (deals of the hidden cards) that the search tries each legal action in", low=2)
+    deals: int = option(10, "determinizations (deals of the hidden cards) that the search tries each legal action in", low=2)
     temperature: float = option(2.0, "the policy's target is softmax(mean / temperature), in the game's unit (chips, cards)")
     prior: float = option(0.0, "weight of the log-policy of the network in its next targets; 0 = the labels alone", low=0)
     window: int = option(2, "number of generations, the newest ones, whose labels are learned", low=1)
@@ -86,7 +86,7 @@ class Config(BaseConfig):
     last_learning_rate: float = option(1e-5, "Adam's step size at the end of each generation; it changes linearly", low=0)
     value_weight: float = option(0.5, "weight of the value loss", low=0)
     max_grad_norm: float = option(1.0, "a gradient with a larger norm is scaled down to this one", low=0)
-    device: str = option("cpu", "where worlds, rollouts and the network are: 'cpu', or 'cuda' for an NVIDIA GPU")
+    device: str = option("cpu", "where determinizations, rollouts and the network are: 'cpu', or 'cuda' for an NVIDIA GPU")
     threads: int = option(1, "shards labelled in parallel, and torch's threads in learning; at most the free cores", low=1)
     checkpoint_minutes: float = option(0.0, "minutes between checkpoints, at least; 0 = one after every generation", low=0)
     eval_every: int = option(1, "generations between evaluations; 0 = none", low=0)
@@ -209,8 +209,8 @@ class Trainer(BaseTrainer[Config]):
     def expert(self) -> SearchAgent:
         """Returns the search that labels. It does not halve, because the values of all actions are learned.
 
-        On a GPU worlds and rollouts by a rule of thumb are those of the CPU (``cuda.rollouts``), and so are labels of the same
-        decisions; by a network they differ by rounding.
+        On a GPU, determinizations and rollouts by a rule of thumb are those of the CPU, and so are labels of the same decisions;
+        by a network they differ by rounding.
         """
         by_net = self.has_learned and self.config.rollouts == "net"
         policy = NetAgent("net", self.net) if by_net else self.rule

@@ -221,7 +221,9 @@ def test_train_end_to_end(capfd: pytest.CaptureFixture[str]) -> None:
 def test_keys_lists_the_configuration(capfd: pytest.CaptureFixture[str]) -> None:
     status, out, _ = nainjaune(capfd, "train", "--keys")
     assert status == 0
-    keys = [line.split()[0] for line in out.splitlines()]
+    head, *rows = out.splitlines()
+    assert head.startswith("Keys of algorithm 'ppo'")
+    keys = [row.split()[0] for row in rows]
     assert keys == list(get_trainer("ppo").Config.__dataclass_fields__)
 
 

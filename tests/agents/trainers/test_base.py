@@ -12,7 +12,6 @@ import pytest
 import torch
 import yaml
 
-from nainjaune_agents.nets.checkpoint import Checkpoint, load_checkpoint
 from nainjaune_agents.nets.common_layout import common_layout
 from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.trainers.base import BaseConfig, BaseTrainer, centred_payoff, explained_variance
@@ -20,6 +19,7 @@ from nainjaune_agents.trainers.config import build, option
 from nainjaune_agents.trainers.run import CONFIG_NAME, Run
 from nainjaune_env.core.errors import ConfigError, NainJauneError
 from tests.agents.trainers.test_ppo import same
+from tests.support.training import run_in
 
 
 @dataclass(frozen=True)
@@ -107,6 +107,7 @@ def test_explained_variance() -> None:
 # ---------------------------------------------------------------- runs of older versions
 
 TINY: dict[str, dict[str, Any]] = {
+    "ppo": {"tables": 16, "hidden": [8], "eval_every": 0, "minibatch": 64, "iterations": 4},
     "deep_monte_carlo": {"tables": 16, "hidden": [8], "eval_every": 0, "minibatch": 64, "iterations": 4},
     "maskable_ppo": {
         "tables": 16, "steps": 16, "hidden": [8], "eval_every": 0, "minibatch": 64, "epochs": 1, "iterations": 3, "snapshots": 1,
@@ -120,12 +121,9 @@ NEWER = {"expert": ("checkpoint_minutes", "eval_every")}
 """Keys that the first version did not have; their defaults are what it did."""
 
 
-def trained(folder: Path, algorithm: str, *, resume: bool = False, stop_at: int | None = None) -> Checkpoint:
-    trainer, run = get_trainer(algorithm), Run(folder)
-    config = build(trainer.Config, {"preset": "djeco", "players": 3, **TINY[algorithm]})
-    checkpoint = run.create(config, resume=resume)
-    trainer.train(config, run, checkpoint, lambda completed, _: setattr(run, "stop_requested", completed == stop_at))
-    return load_checkpoint(folder)
+def tiny(algorithm: str) -> BaseConfig:
+    config: BaseConfig = build(get_trainer(algorithm).Config, {"preset": "djeco", "players": 3, **TINY[algorithm]})
+    return config
 
 
 def as_first_version(algorithm: str, config: dict[str, Any]) -> dict[str, Any]:
@@ -135,15 +133,16 @@ def as_first_version(algorithm: str, config: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("algorithm", sorted(TINY))
 def test_a_run_of_an_older_version_resumes_bit_for_bit(tmp_path: Path, algorithm: str) -> None:
-    whole = trained(tmp_path / "whole", algorithm)
-    stopped = trained(tmp_path / "old", algorithm, stop_at=40 if algorithm == "expert" else 1)
+    config = tiny(algorithm)
+    whole = run_in(tmp_path / "whole", config)
+    stopped = run_in(tmp_path / "old", config, stop_at=40 if algorithm == "expert" else 1)
     assert stopped.iteration == 1
     stopped.config = as_first_version(algorithm, stopped.config)
     Run(tmp_path / "old").save(stopped)
     kept = tmp_path / "old" / CONFIG_NAME
     old = as_first_version(algorithm, yaml.safe_load(kept.read_text(encoding="utf-8")))
     kept.write_text(yaml.safe_dump(old, sort_keys=False), encoding="utf-8")
-    assert same(trained(tmp_path / "old", algorithm, resume=True), whole)
+    assert same(run_in(tmp_path / "old", config, resume=True), whole)
 
 
 def test_a_newer_key_that_is_not_at_its_default_is_another_run(tmp_path: Path) -> None:

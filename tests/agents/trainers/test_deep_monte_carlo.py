@@ -18,20 +18,20 @@ from nainjaune_agents.exact.response import exploitability
 from nainjaune_agents.exact.tree import build_tree
 from nainjaune_agents.heuristics import RandomAgent, heuristics
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.checkpoint import Checkpoint, load_checkpoint
+from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.search import SearchAgent, rollouts_by
 from nainjaune_agents.seeds import Stream, generator
 from nainjaune_agents.trainers.base import EVAL_SEED
 from nainjaune_agents.trainers.config import build, read_yaml
-from nainjaune_agents.trainers.deep_monte_carlo import METRICS, Config, Rollout, Trainer, train
-from nainjaune_agents.trainers.run import Run
+from nainjaune_agents.trainers.deep_monte_carlo import METRICS, Config, Rollout, Trainer
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.errors import CheckpointError, NainJauneError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch, legal_actions
 from tests.agents.trainers.test_ppo import same
+from tests.support.training import capture_metrics, run_in
 
 ROOT = Path(__file__).parents[3]
 TINY = {"tables": 64, "hidden": [16], "eval_every": 0, "minibatch": 256, "iterations": 6}
@@ -73,21 +73,6 @@ def replayed(trainer: Trainer, rollout: Rollout) -> tuple[np.ndarray, np.ndarray
         at += index.size
     assert at == len(rollout.action)
     return np.concatenate(tables), np.concatenate(masks)
-
-
-def run_in(folder: Path, config: Config, *, resume: bool = False, stop_after: int | None = None) -> Checkpoint:
-    """Train in ``folder``, asked to stop after some iterations; gives the checkpoint it leaves."""
-    run = Run(folder)
-    checkpoint = run.create(config, resume=resume)
-
-    def progress(iteration: int, metrics: dict[str, float]) -> None:
-        if iteration == stop_after:
-            run.stop_requested = True
-
-    finished = train(config, run, checkpoint, progress)
-    left = load_checkpoint(folder)
-    assert finished == (left.iteration == config.iterations)
-    return left
 
 
 # ---------------------------------------------------------------- what it learns from
@@ -235,7 +220,7 @@ def test_the_unit_is_fixed_by_the_first_iteration() -> None:
 def test_stopped_and_resumed_it_is_the_same_run(tmp_path: Path, other: dict[str, Any]) -> None:
     config = tiny(**other, epochs=2)
     whole = run_in(tmp_path / "whole", config)
-    stopped = run_in(tmp_path / "parts", config, stop_after=3)
+    stopped = run_in(tmp_path / "parts", config, stop_at=3)
     assert stopped.iteration == 3
     assert not torch.equal(stopped.tensors["model.policy.weight"], whole.tensors["model.policy.weight"])
     torch.manual_seed(5)  # torch's own generator has no part in it
@@ -282,11 +267,7 @@ def test_a_checkpoint_of_another_configuration_is_refused() -> None:
 
 
 def test_what_is_logged_is_what_is_documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    logged: dict[str, list[tuple[int, float]]] = {}
-    monkeypatch.setattr(
-        "nainjaune_agents.trainers.run.SummaryWriter.add_scalar",
-        lambda self, name, value, step: logged.setdefault(name, []).append((step, value)),
-    )
+    logged = capture_metrics(monkeypatch)
     values = {"learning_rate": 0.0, "last_learning_rate": 0.0, "temperature": 0.4, "last_temperature": 0.1}
     config = tiny(iterations=4, eval_every=3, eval_deals=20, eval_against="lowest", **values)
     run_in(tmp_path, config)

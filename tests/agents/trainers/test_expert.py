@@ -21,7 +21,7 @@ from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.checkpoint import Checkpoint, load_checkpoint
+from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.trainers.base import EVAL_SEED
 from nainjaune_agents.trainers.config import build, read_yaml
@@ -32,8 +32,10 @@ from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.cards import cards_in
 from nainjaune_env.core.errors import CheckpointError, ConfigError, LabelsError, NainJauneError
 from nainjaune_env.engine.batch import Batch, legal_actions
+from tests.agents.trainers.test_ppo import same
 from tests.support.contract import helper
 from tests.support.positions import stirred
+from tests.support.training import capture_metrics, run_in
 
 ROOT = Path(__file__).parents[3]
 TINY = {
@@ -52,28 +54,10 @@ def trainer_of(folder: Path, **other: Any) -> Trainer:
     return Trainer(tiny(**other), folder)
 
 
-def run_in(folder: Path, config: Config, *, resume: bool = False, stop_at: int | None = None) -> Checkpoint:
-    """Train in ``folder``, asked to stop when so many decisions are labelled; gives the checkpoint it leaves."""
-    run = Run(folder)
-    checkpoint = run.create(config, resume=resume)
-
-    def progress(done: int, metrics: dict[str, float]) -> None:
-        if done == stop_at:
-            run.stop_requested = True
-
-    finished = train(config, run, checkpoint, progress)
-    left = load_checkpoint(folder)
-    assert finished == (left.iteration == config.generations)
-    return left
-
-
-def same(one: Path, two: Path) -> bool:
+def same_run(one: Path, two: Path) -> bool:
     """Bit for bit the same checkpoint and labels but for the time it took."""
-    a, b = load_checkpoint(one), load_checkpoint(two)
-    assert dataclasses.replace(a, tensors={}, progress={}) == dataclasses.replace(b, tensors={}, progress={})
-    assert a.tensors.keys() == b.tensors.keys()
     shards = [{path.name: path.read_bytes() for path in sorted((folder / LABELS).iterdir())} for folder in (one, two)]
-    return shards[0] == shards[1] and all(torch.equal(tensor, b.tensors[name]) for name, tensor in a.tensors.items())
+    return shards[0] == shards[1] and same(load_checkpoint(one), load_checkpoint(two))
 
 
 def some_labels(tmp_path: Path, **other: Any) -> tuple[Trainer, Labels]:
@@ -349,7 +333,7 @@ def test_a_resumed_run_is_the_same_run(tmp_path: Path, game: dict[str, Any]) -> 
     run_in(tmp_path / "parts", config, resume=True, stop_at=120)
     assert load_checkpoint(tmp_path / "parts").iteration == 1
     run_in(tmp_path / "parts", config, resume=True)
-    assert same(tmp_path / "parts", tmp_path / "whole")
+    assert same_run(tmp_path / "parts", tmp_path / "whole")
     run_in(tmp_path / "other", tiny(**game, seed=1))
     assert not torch.equal(*(load_checkpoint(tmp_path / one).tensors["model.policy.weight"] for one in ("whole", "other")))
 
@@ -408,7 +392,7 @@ def test_a_killed_run_goes_on_bit_for_bit(tmp_path: Path) -> None:
         left.unlink()
     assert main(["train", "--resume", "--out", str(tmp_path / "killed")]) == 0
     run_in(tmp_path / "whole", tiny(shards=12, rounds=64))
-    assert same(tmp_path / "killed", tmp_path / "whole")
+    assert same_run(tmp_path / "killed", tmp_path / "whole")
 
 
 @both_games
@@ -429,11 +413,7 @@ def test_a_checkpoint_is_an_ordinary_agent(tmp_path: Path, game: dict[str, Any])
 
 
 def test_what_is_logged_is_what_is_documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    logged: dict[str, list[tuple[int, float]]] = {}
-    monkeypatch.setattr(
-        "nainjaune_agents.trainers.run.SummaryWriter.add_scalar",
-        lambda self, name, value, step: logged.setdefault(name, []).append((step, value)),
-    )
+    logged = capture_metrics(monkeypatch)
     config = tiny(eval_deals=20, eval_against="lowest")
     run_in(tmp_path, config)
     assert logged.keys() == METRICS.keys()

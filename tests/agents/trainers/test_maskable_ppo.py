@@ -22,7 +22,7 @@ from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
+from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent, load_net_agent
 from nainjaune_agents.trainers.base import EVAL_SEED
 from nainjaune_agents.trainers.config import build, read_yaml
@@ -34,6 +34,7 @@ from nainjaune_env.core.errors import CheckpointError, ConfigError, IllegalActio
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 from tests.agents.trainers.test_ppo import iteration_at, same, wait_for
+from tests.support.training import capture_metrics, run_in
 
 ROOT = Path(__file__).parents[3]
 TINY = {
@@ -52,21 +53,6 @@ def tiny(**other: Any) -> Config:
 
 def trainer_of(config: Config) -> Trainer:
     return Trainer(config, config.setup())
-
-
-def run_in(folder: Path, config: Config, *, resume: bool = False, stop_after: int | None = None) -> Checkpoint:
-    """Train in ``folder``, asked to stop after some iterations; gives the checkpoint it leaves."""
-    run = Run(folder)
-    checkpoint = run.create(config, resume=resume)
-
-    def progress(iteration: int, metrics: dict[str, float]) -> None:
-        if iteration == stop_after:
-            run.stop_requested = True
-
-    finished = train(config, run, checkpoint, progress)
-    left = load_checkpoint(folder)
-    assert finished == (left.iteration == config.iterations)
-    return left
 
 
 def fingerprint(net: torch.nn.Module) -> str:
@@ -229,7 +215,7 @@ def test_stopped_and_resumed_it_is_the_same_run(tmp_path: Path, values: dict[str
     values = {**values, "tables": 16, "iterations": 5}
     config = tiny(**values)
     whole = run_in(tmp_path / "whole", config)
-    stopped = run_in(tmp_path / "parts", config, stop_after=3)
+    stopped = run_in(tmp_path / "parts", config, stop_at=3)
     assert stopped.iteration == 3
     assert not torch.equal(stopped.tensors["model.policy.weight"], whole.tensors["model.policy.weight"])
     np.random.seed(1)  # noqa: NPY002 - what Stable-Baselines3 draws from
@@ -411,20 +397,16 @@ def test_the_callback_measures_any_model_as_the_arena_does() -> None:
 
 
 def test_every_metric_is_logged_and_every_logged_one_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: dict[str, list[tuple[int, float]]] = {}
-    monkeypatch.setattr(
-        "nainjaune_agents.trainers.run.SummaryWriter.add_scalar",
-        lambda self, name, value, step: told.setdefault(name, []).append((step, value)),
-    )
+    logged = capture_metrics(monkeypatch)
     run_in(tmp_path, tiny(iterations=5, eval_every=2, eval_deals=5, learning_rate=0.0, last_learning_rate=0.0, entropy=0.2))
-    assert set(told) == set(METRICS)
-    for name, values in told.items():
+    assert set(logged) == set(METRICS)
+    for name, values in logged.items():
         assert [step for step, _ in values] == ([2, 4, 5] if name.startswith("eval/") else [1, 2, 3, 4, 5])
         assert all(type(value) is float and np.isfinite(value) for _, value in values), name
-    assert [value for _, value in told["rollout/decisions"]] == [512.0 * k for k in range(1, 6)]
-    assert [value for _, value in told["update/kl"]] == pytest.approx([0] * 5, abs=1e-6)
-    assert told["schedule/entropy_weight"][-1][1] == pytest.approx(0.2 + (0.005 - 0.2) * 0.8)
-    assert 1 < told["rollout/decisions_per_round"][0][1] < 16
+    assert [value for _, value in logged["rollout/decisions"]] == [512.0 * k for k in range(1, 6)]
+    assert [value for _, value in logged["update/kl"]] == pytest.approx([0] * 5, abs=1e-6)
+    assert logged["schedule/entropy_weight"][-1][1] == pytest.approx(0.2 + (0.005 - 0.2) * 0.8)
+    assert 1 < logged["rollout/decisions_per_round"][0][1] < 16
 
 
 def test_schedules_reach_stable_baselines() -> None:
