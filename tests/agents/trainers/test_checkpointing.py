@@ -52,7 +52,7 @@ def kept(seed: int = 1) -> tuple[Checkpoint, PolicyValueNet, torch.optim.Optimiz
     return checkpoint, net, optimizer
 
 
-def test_a_network_and_its_optimizer_go_on_where_they_were(tmp_path: Path) -> None:
+def test_a_network_and_its_optimizer_continue_from_a_checkpoint(tmp_path: Path) -> None:
     """Through a file: the next step is the same to the last bit, as it would not be with a new optimizer."""
     checkpoint, net, optimizer = kept()
     save_checkpoint(tmp_path / "a.safetensors", checkpoint)
@@ -69,7 +69,7 @@ def test_a_network_and_its_optimizer_go_on_where_they_were(tmp_path: Path) -> No
     assert not all(torch.equal(one, two) for one, two in zip(net.parameters(), forgetful.parameters(), strict=True))
 
 
-def test_it_is_restored_in_its_own_run_only() -> None:
+def test_a_checkpoint_is_restored_in_its_own_run_only() -> None:
     checkpoint, net, _ = kept()
     setup, own = small(), Toy()
     faster = Toy(rate=0.2)

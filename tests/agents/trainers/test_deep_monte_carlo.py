@@ -52,7 +52,7 @@ def trainer_of(config: Config) -> Trainer:
 
 
 def predicted(trainer: Trainer, observation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What the trainer's network tells of actions ``(K, A)`` and of the decision ``(K,)``."""
+    """Returns the trainer's action values ``(K, A)`` and values ``(K,)``."""
     with torch.no_grad():
         q, value = trainer.action_values(torch.from_numpy(observation))
     return q.numpy(), value.numpy()
@@ -86,7 +86,7 @@ def played(request: pytest.FixtureRequest) -> tuple[Trainer, Rollout]:
     return trainer, trainer.play(np.random.default_rng(1))
 
 
-def test_every_decision_of_every_seat_is_there_once_with_what_it_still_netted(played: tuple[Trainer, Rollout]) -> None:
+def test_a_rollout_holds_every_decision_once_with_its_return(played: tuple[Trainer, Rollout]) -> None:
     """Each table played over ply by ply: where a seat is to be asked is its part of the rollout, in order."""
     trainer, rollout = played
     config, setup = trainer.config, trainer.setup
@@ -117,7 +117,7 @@ def test_every_decision_of_every_seat_is_there_once_with_what_it_still_netted(pl
 
 
 def test_actions_are_drawn_at_the_temperature_of_the_schedule(played: tuple[Trainer, Rollout]) -> None:
-    """The further the run, the likelier the better ones; at its end as an agent draws that is loaded with ``@sample``."""
+    """Better actions become likelier over the run; at its end the policy is that of an agent loaded with ``@sample``."""
     trainer, _ = played
     for iteration, temperature in ((0, 2.0), (3, 1.0), (6, 0.5)):
         trainer.iteration = iteration
@@ -145,7 +145,7 @@ def test_deals_differ_between_iterations_and_seeds() -> None:
 
 
 @pytest.mark.parametrize("other", SETUPS, ids=str)
-def test_the_agent_draws_by_what_actions_are_worth_and_plays_the_best(other: dict[str, Any]) -> None:
+def test_the_agent_draws_by_the_action_values_and_plays_the_best(other: dict[str, Any]) -> None:
     """By the probabilities that it gives itself."""
     trainer = trainer_of(tiny(**other, temperature=0.5, last_temperature=0.25))
     with torch.no_grad():
@@ -164,7 +164,7 @@ def test_the_agent_draws_by_what_actions_are_worth_and_plays_the_best(other: dic
     assert np.array_equal(NetAgent("net", trainer.net).act(decisions, np.random.default_rng(0)), best)
 
 
-def test_it_learns_what_actions_are_worth() -> None:
+def test_it_learns_the_action_values() -> None:
     """At a temperature where all play at random, what each action comes to is what a search by random rollouts finds.
 
     And the value is the mean over the actions, drawn alike.
@@ -192,7 +192,7 @@ def test_it_learns_what_actions_are_worth() -> None:
     assert metrics["update/explained_variance"] > 0.5
 
 
-def test_no_step_no_change() -> None:
+def test_a_learning_rate_of_0_changes_nothing() -> None:
     """At a learning rate of 0 the loss is that of the network as it is."""
     trainer = trainer_of(tiny(learning_rate=0, last_learning_rate=0, tables=200))
     before = [tensor.clone() for tensor in trainer.net.parameters()]
@@ -203,7 +203,7 @@ def test_no_step_no_change() -> None:
     assert metrics["update/grad_norm"] > 0
 
 
-def test_the_unit_is_fixed_by_the_first_iteration() -> None:
+def test_the_first_iteration_fixes_the_payoff_scale() -> None:
     trainer = trainer_of(tiny())
     assert float(trainer.net.payoff_scale) == 1
     trainer.iterate()
@@ -229,7 +229,7 @@ def test_stopped_and_resumed_it_is_the_same_run(tmp_path: Path, other: dict[str,
     assert not torch.equal(another.tensors["model.policy.weight"], whole.tensors["model.policy.weight"])
 
 
-def test_measuring_on_the_way_changes_nothing(tmp_path: Path) -> None:
+def test_evaluations_change_nothing(tmp_path: Path) -> None:
     plain = run_in(tmp_path / "plain", tiny(iterations=3))
     measured = run_in(tmp_path / "measured", tiny(iterations=3, eval_every=1, eval_deals=5))
     assert same(dataclasses.replace(measured, config=plain.config), plain)
@@ -266,7 +266,7 @@ def test_a_checkpoint_of_another_configuration_is_refused() -> None:
         trainer_of(tiny(players=3)).restore(checkpoint)
 
 
-def test_what_is_logged_is_what_is_documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_logged_metrics_are_the_documented_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     logged = capture_metrics(monkeypatch)
     values = {"learning_rate": 0.0, "last_learning_rate": 0.0, "temperature": 0.4, "last_temperature": 0.1}
     config = tiny(iterations=4, eval_every=3, eval_deals=20, eval_against="lowest", **values)
@@ -306,7 +306,7 @@ def test_what_is_logged_is_what_is_documented(tmp_path: Path, monkeypatch: pytes
         ({"epochs": 1.5}, "takes int, not 1.5"),
     ],
 )  # fmt: skip
-def test_mistakes_are_said_before_anything_runs(wrong: dict[str, Any], why: str) -> None:
+def test_wrong_values_are_errors_before_anything_runs(wrong: dict[str, Any], why: str) -> None:
     with pytest.raises(NainJauneError, match=why):
         tiny(**wrong)
 
@@ -318,7 +318,7 @@ def test_rounds_without_a_choice_are_an_error() -> None:
         trainer_of(config).iterate()
 
 
-def test_the_configuration_in_the_box_is_one() -> None:
+def test_the_shipped_configuration() -> None:
     config = build(Config, read_yaml(ROOT / "configs" / "nain_jaune" / "deep_monte_carlo.yaml"))
     assert (config.eval_against, config.setup().players) == ("tally", 4)
 

@@ -68,8 +68,8 @@ def some_labels(tmp_path: Path, **other: Any) -> tuple[Trainer, Labels]:
 # ---------------------------------------------------------------- labels
 
 
-def test_labels_come_near_the_mean_over_every_deal_there_could_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A short deck has few enough to play them all out. What is played first tells nothing yet, so all are alike likely."""
+def test_labels_approximate_the_mean_over_all_consistent_deals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short deck has few enough to play them all. No earlier play excludes any of them, so all have the same probability."""
     short = {"ranks": 4, "suits": 2, "hand": 3, "blocked": "restart"}
     values = {"preset": "skip", "players": 2, "rules": short, "rounds": 20, "explore": 1.0, "rule": "tally"}
     config = tiny(**values)
@@ -104,7 +104,7 @@ def all_cards(setup: Any) -> int:
 
 
 def played_out(setup: Any, tables: Any, action: int, agent: Any) -> Any:
-    """What every seat gets in the round, when ``action`` is taken at each table and ``agent`` plays on in every seat."""
+    """Returns every seat's payoff of the round after ``action`` at each table, with ``agent`` in every seat from then on."""
     batch = Batch(setup, len(tables), autoreset=False)
     batch.set_tables(np.arange(len(tables)), tables)
     batch.step(np.full(len(tables), action))
@@ -112,8 +112,8 @@ def played_out(setup: Any, tables: Any, action: int, agent: Any) -> Any:
 
 
 @both_games
-def test_what_a_seat_may_not_know_reaches_no_label(tmp_path: Path, game: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same decisions with all hidden cards put elsewhere: the same labels to the last bit."""
+def test_no_label_depends_on_hidden_cards(tmp_path: Path, game: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same decisions with all hidden cards redealt: the same labels to the last bit."""
     for rollouts in ("rule", "net"):
         trainer = trainer_of(tmp_path, **game, rollouts=rollouts, shard=10)
         trainer.iteration = 1
@@ -149,7 +149,7 @@ def test_every_choice_of_the_rounds_can_be_labelled(tmp_path: Path, game: dict[s
 
 
 @both_games
-def test_what_a_seat_had_netted_and_what_was_still_to_come_make_its_payoff(tmp_path: Path, game: dict[str, Any]) -> None:
+def test_return_so_far_plus_the_remaining_rewards_is_the_payoff(tmp_path: Path, game: dict[str, Any]) -> None:
     """A round played again, with the rewards counted from its end."""
     trainer = trainer_of(tmp_path, **game, explore=0.0, rounds=1)
     player = NetAgent("net", trainer.net)
@@ -172,7 +172,7 @@ def test_what_a_seat_had_netted_and_what_was_still_to_come_make_its_payoff(tmp_p
     assert (earned + to_come[choices, seats]).tolist() == payoff[seats].tolist()
 
 
-def test_exploring_leaves_the_players_way(tmp_path: Path) -> None:
+def test_exploration_changes_the_play(tmp_path: Path) -> None:
     lowest = load_agent("lowest", tiny().setup())
     trainers = [trainer_of(tmp_path, explore=share) for share in (0.0, 0.5)]
     played = [trainer.play(trainer.new_batch(), lowest, np.random.default_rng(0))[0] for trainer in trainers]
@@ -184,7 +184,7 @@ def test_too_few_choices_for_a_shard_are_an_error(tmp_path: Path) -> None:
         some_labels(tmp_path, rounds=1, shard=4000)
 
 
-def test_who_plays_and_who_labels(tmp_path: Path) -> None:
+def test_the_players_of_rounds_and_rollouts(tmp_path: Path) -> None:
     trainer = trainer_of(tmp_path, rollouts="net")
     assert trainer.player().name == "lowest"
     by_rule = trainer.label(0, trainer.expert())
@@ -196,8 +196,8 @@ def test_who_plays_and_who_labels(tmp_path: Path) -> None:
     assert len({mean.tobytes() for mean in (*made, by_rule.mean)}) == 3
 
 
-def test_it_begins_with_another_runs_network(tmp_path: Path) -> None:
-    """It plays the first rounds already, and the rollouts where these are the network's; its values keep their unit."""
+def test_init_loads_the_network_of_another_run(tmp_path: Path) -> None:
+    """It plays the first generation, and the rollouts if the network is to play them; its payoff scale stays."""
     before = run_in(tmp_path / "before", tiny())
     config = tiny(init=str(tmp_path / "before"), rollouts="net", seed=9, generations=1)
     begun = run_in(tmp_path / "a", config, stop_at=0)
@@ -219,7 +219,7 @@ def test_it_begins_with_another_runs_network(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- learning
 
 
-def test_targets_are_the_softmax_of_what_actions_are_worth() -> None:
+def test_targets_are_the_softmax_of_the_action_values() -> None:
     nan = math.nan
     labels = Labels(
         observation=np.zeros((2, 3), np.uint8),
@@ -241,8 +241,8 @@ def test_targets_are_the_softmax_of_what_actions_are_worth() -> None:
     assert float(met) == pytest.approx(float(entropy(share).mean()), abs=1e-6)
 
 
-def test_with_a_prior_the_network_that_there_is_has_a_say(tmp_path: Path) -> None:
-    """Its log-policy stands beside what actions are worth; labels that tell nothing leave it as it was."""
+def test_a_prior_adds_the_log_policy_of_the_network_to_the_targets(tmp_path: Path) -> None:
+    """Labels whose means are all equal leave the policy unchanged."""
     trainer, labels = some_labels(tmp_path, prior=1.0, epochs=20, minibatch=8)
     stirred(trainer.net)
     known = trainer.log_policy(labels)
@@ -292,7 +292,7 @@ def test_it_gets_stronger(tmp_path: Path) -> None:
     assert left.algorithm == "expert"
 
 
-def test_each_generation_learns_those_of_its_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_generation_learns_the_labels_of_its_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     learned: list[list[int]] = []
     learn = Trainer.learn
 
@@ -306,7 +306,7 @@ def test_each_generation_learns_those_of_its_window(tmp_path: Path, monkeypatch:
     assert learned == [[0], [0, 1], [1, 2], [2, 3]]
 
 
-def test_a_fresh_network_forgets_all_but_its_unit(tmp_path: Path) -> None:
+def test_a_fresh_network_keeps_the_payoff_scale_only(tmp_path: Path) -> None:
     nets = []
     for fresh in (False, True):
         trainer, labels = some_labels(tmp_path, fresh=fresh, learning_rate=0.0, last_learning_rate=0.0)
@@ -325,7 +325,7 @@ def test_a_fresh_network_forgets_all_but_its_unit(tmp_path: Path) -> None:
 
 @both_games
 def test_a_resumed_run_is_the_same_run(tmp_path: Path, game: dict[str, Any]) -> None:
-    """Stopped within each generation, and gone on with."""
+    """Stopped within each generation."""
     config = tiny(**game)
     run_in(tmp_path / "whole", config)
     run_in(tmp_path / "parts", config, stop_at=40)
@@ -338,7 +338,7 @@ def test_a_resumed_run_is_the_same_run(tmp_path: Path, game: dict[str, Any]) -> 
     assert not torch.equal(*(load_checkpoint(tmp_path / one).tensors["model.policy.weight"] for one in ("whole", "other")))
 
 
-def test_a_shard_that_is_there_is_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_existing_shards_are_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = tiny(shards=3)
     run_in(tmp_path / "a", config, stop_at=80)
     made: list[int] = []
@@ -353,8 +353,8 @@ def test_a_shard_that_is_there_is_not_made_again(tmp_path: Path, monkeypatch: py
     assert made == [2, 0, 1, 2]
 
 
-def test_several_at_once_are_the_same(tmp_path: Path) -> None:
-    """Shards know nothing of each other, so that of 3 by 2 threads none waits for what another leaves behind."""
+def test_shards_made_in_parallel_are_the_same(tmp_path: Path) -> None:
+    """Shards do not depend on each other: 3 of them by 2 threads are those of one thread."""
     for threads in (1, 2):
         run_in(tmp_path / str(threads), tiny(shards=3, rollouts="net", generations=2, threads=threads, epochs=1))
     found = [{path.name: path.read_bytes() for path in (tmp_path / str(n) / LABELS).iterdir()} for n in (1, 2)]
@@ -364,7 +364,7 @@ def test_several_at_once_are_the_same(tmp_path: Path) -> None:
     assert all(found[0][name] == found[1][name] for name in first)  # of the second the network learned in two threads
 
 
-def test_a_damaged_shard_is_not_learned(tmp_path: Path) -> None:
+def test_a_damaged_shard_is_an_error(tmp_path: Path) -> None:
     config = tiny()
     run_in(tmp_path, config, stop_at=40)
     shard = tmp_path / LABELS / "000-00000.npz"
@@ -373,7 +373,7 @@ def test_a_damaged_shard_is_not_learned(tmp_path: Path) -> None:
         run_in(tmp_path, config, resume=True)
 
 
-def test_a_killed_run_goes_on_bit_for_bit(tmp_path: Path) -> None:
+def test_a_killed_run_resumes_bit_for_bit(tmp_path: Path) -> None:
     """Killed while it labels: no shard is half there."""
     settings = [f"{key}={str(value).replace(' ', '')}" for key, value in {**TINY, "shards": 12, "rounds": 64}.items()]
     command = [sys.executable, str(ROOT / "train.py"), "--out", str(tmp_path / "killed"), "--set", "algorithm=expert"]
@@ -412,7 +412,7 @@ def test_a_checkpoint_is_an_ordinary_agent(tmp_path: Path, game: dict[str, Any])
         Trainer(dataclasses.replace(config, deals=9), tmp_path / LABELS).restore(load_checkpoint(tmp_path))
 
 
-def test_what_is_logged_is_what_is_documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_logged_metrics_are_the_documented_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     logged = capture_metrics(monkeypatch)
     config = tiny(eval_deals=20, eval_against="lowest")
     run_in(tmp_path, config)
@@ -429,12 +429,12 @@ def test_what_is_logged_is_what_is_documented(tmp_path: Path, monkeypatch: pytes
     assert logged["labels/error"][-1][1] == pytest.approx(float(np.nanmean(newest.error)))
 
 
-def test_progress_is_told_in_decisions_labelled(tmp_path: Path) -> None:
-    told: list[int] = []
+def test_progress_is_in_decisions_labelled(tmp_path: Path) -> None:
+    reported: list[int] = []
     config, run = tiny(), Run(tmp_path)
-    train(config, run, run.create(config, resume=False), lambda done, metrics: told.append(done))
-    assert told == [0, 40, 80, 120, 160]
-    assert config.iterations == told[-1]
+    train(config, run, run.create(config, resume=False), lambda done, metrics: reported.append(done))
+    assert reported == [0, 40, 80, 120, 160]
+    assert config.iterations == reported[-1]
 
 
 @pytest.mark.parametrize(
@@ -450,11 +450,11 @@ def test_progress_is_told_in_decisions_labelled(tmp_path: Path) -> None:
         ({"preset": "clasic"}, "classic"), ({"epoch": 3}, "epochs"),
     ],
 )  # fmt: skip
-def test_mistakes_are_said_before_anything_runs(wrong: dict[str, Any], why: str) -> None:
+def test_wrong_values_are_errors_before_anything_runs(wrong: dict[str, Any], why: str) -> None:
     with pytest.raises(NainJauneError, match=why):
         tiny(**wrong)
 
 
-def test_the_configuration_in_the_box_is_one() -> None:
+def test_the_shipped_configuration() -> None:
     config = build(Config, read_yaml(ROOT / "configs" / "nain_jaune" / "expert.yaml"))
     assert (config.rule, config.setup().players) == ("tally", 4)

@@ -19,7 +19,7 @@ COUNT = 6
 
 
 def some_labels(generation: int = 2, seed: int = 0) -> Labels:
-    """At each decision three legal actions, worth numbers at random."""
+    """Three legal actions at each decision, with random means."""
     rng = np.random.default_rng(seed)
     actions = len(SETUP.game.actions)
     legal = np.array([sum(1 << int(a) for a in rng.permutation(actions)[:3]) for _ in range(COUNT)], np.int64)
@@ -45,7 +45,7 @@ def load(path: Path, generation: int = 2, count: int = COUNT) -> Labels:
     return load_labels(path, SETUP, generation=generation, count=count)
 
 
-def test_a_shard_comes_back_as_it_was_and_is_the_same_bytes_again(tmp_path: Path) -> None:
+def test_a_shard_round_trips_and_equal_labels_give_equal_bytes(tmp_path: Path) -> None:
     labels = some_labels()
     for name in ("one", "two"):
         save_labels(tmp_path / "made" / f"{name}.npz", labels, SETUP)
@@ -54,7 +54,7 @@ def test_a_shard_comes_back_as_it_was_and_is_the_same_bytes_again(tmp_path: Path
     assert (tmp_path / "made" / "one.npz").read_bytes() == (tmp_path / "made" / "two.npz").read_bytes()
 
 
-def test_shards_are_put_together_in_order() -> None:
+def test_shards_are_concatenated_in_order() -> None:
     parts = [some_labels(seed=seed) for seed in (1, 2)]
     both = concatenate_labels(parts)
     assert len(both) == 2 * COUNT
@@ -64,7 +64,7 @@ def test_shards_are_put_together_in_order() -> None:
 
 
 class Trap:
-    """Were it ever unpickled, it would say so."""
+    """Records that it was unpickled."""
 
     sprung: list[bool] = []  # noqa: RUF012 - one for all
 
@@ -110,7 +110,7 @@ def test_a_shard_that_does_not_fit_is_refused(tmp_path: Path) -> None:
         load(path)
 
 
-def test_what_is_not_worth_anything_is_not_legal(tmp_path: Path) -> None:
+def test_means_and_legal_actions_must_agree(tmp_path: Path) -> None:
     labels = some_labels()
     wrong = [labels.mean.copy() for _ in range(3)]
     wrong[0][~labels.mask] = 0

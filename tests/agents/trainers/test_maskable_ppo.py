@@ -56,7 +56,7 @@ def trainer_of(config: Config) -> Trainer:
 
 
 def fingerprint(net: torch.nn.Module) -> str:
-    """A hash of all that a network is."""
+    """Returns a hash of a network's tensors."""
     digest = hashlib.sha256()
     for name, tensor in sorted(net.state_dict().items()):
         digest.update(name.encode() + tensor.detach().numpy().tobytes())
@@ -102,26 +102,26 @@ def test_seats_rotate(values: dict[str, Any]) -> None:
     assert set(trainer.venv.get_attr("seat")) == set(range(trainer.setup.players))
 
 
-def test_the_unit_is_the_spread_of_payoffs_at_random() -> None:
+def test_the_unit_is_the_deviation_of_payoffs_in_random_play() -> None:
     setup = tiny().setup()
     unit = payoff_spread(setup, 3)
     agent = heuristics("nain_jaune")["random"]
     batch = Batch(setup, 3000, seed=77, autoreset=False)
-    memories, rng, payoff = RecurrentStates(batch, [agent]), np.random.default_rng(0), batch.reward.astype(float)
+    states, rng, payoff = RecurrentStates(batch, [agent]), np.random.default_rng(0), batch.reward.astype(float)
     while not batch.done.all():
         index = np.flatnonzero(~batch.done)
-        batch.step(agent.act(memories.decision_batch(0, index), rng), index)
+        batch.step(agent.act(states.decision_batch(0, index), rng), index)
         payoff += np.where(np.isin(np.arange(3000), index)[:, None], batch.reward, 0)
     assert unit == pytest.approx(payoff.std(), rel=0.1)
     trainer = trainer_of(tiny(seed=3))
     assert trainer.venv.unit == float(trainer.net.payoff_scale) == unit
 
 
-def test_rounds_that_ended_are_told_from_the_buffer() -> None:
+def test_rounds_that_ended_are_found_in_the_buffer() -> None:
     rewards = np.array([[1, 10], [2, 20], [3, 30], [4, 40]], np.float32)
     starts = np.array([[1, 1], [0, 1], [1, 0], [0, 1]], np.float32)
     payoff, length = ended_rounds(rewards, starts)
-    assert payoff.tolist() == [1 + 2, 10, 20 + 30]  # what each table has begun last may go on
+    assert payoff.tolist() == [1 + 2, 10, 20 + 30]  # the last round of each table may not be over
     assert length.tolist() == [2, 1, 2]
     assert ended_rounds(rewards[:1], starts[:1])[0].size == 0
 
@@ -136,7 +136,7 @@ def test_rollouts_too_short_for_a_round_are_refused() -> None:
 
 @pytest.mark.parametrize("values", GAMES, ids=str)
 def test_training_changes_no_opponent(values: dict[str, Any], tmp_path: Path) -> None:
-    """Not a past self between two snapshots, and not a run that was trained before and is named."""
+    """Neither a past self between two snapshots nor a run that is an opponent by name."""
     run_in(tmp_path / "old", tiny(**values, iterations=1))
     named = [*values["opponents"], str(tmp_path / "old")]
     trainer = trainer_of(tiny(**{**values, "opponents": named}, snapshot_every=3))
@@ -156,7 +156,7 @@ def test_training_changes_no_opponent(values: dict[str, Any], tmp_path: Path) ->
     assert not learned & {id(tensor) for net in nets for tensor in net.parameters()}
 
 
-def test_past_selves_are_what_it_was_the_newest_ones() -> None:
+def test_past_selves_are_the_newest_snapshots() -> None:
     trainer = trainer_of(tiny(snapshots=2, snapshot_every=2))
     history, past = [], []
     for _ in range(6):
@@ -168,7 +168,7 @@ def test_past_selves_are_what_it_was_the_newest_ones() -> None:
     assert past == [[first, first]] * 2 + [[first, second]] * 2 + [[third, second]] * 2
 
 
-def test_opponents_sit_as_often_as_is_said() -> None:
+def test_opponents_have_their_shares_of_the_seats() -> None:
     values = {"preset": "djeco", "players": 4, "opponents": ["lowest", "tally"], "past_selves": 0.6, "snapshots": 3}
     trainer = trainer_of(tiny(**values, tables=1024))
     inner = trainer.venv.venv
@@ -201,7 +201,7 @@ def test_only_rules_of_thumb_or_only_past_selves(values: dict[str, Any], named: 
     ],
     ids=str,
 )  # fmt: skip
-def test_mistakes_are_said_before_anything_runs(wrong: dict[str, Any]) -> None:
+def test_wrong_values_are_errors_before_anything_runs(wrong: dict[str, Any]) -> None:
     with pytest.raises(NainJauneError):
         tiny(**wrong)
 
@@ -226,7 +226,7 @@ def test_stopped_and_resumed_it_is_the_same_run(tmp_path: Path, values: dict[str
     assert not torch.equal(other.tensors["model.policy.weight"], whole.tensors["model.policy.weight"])
 
 
-def test_measuring_on_the_way_changes_nothing(tmp_path: Path) -> None:
+def test_evaluations_change_nothing(tmp_path: Path) -> None:
     plain = run_in(tmp_path / "plain", tiny(iterations=3))
     measured = run_in(tmp_path / "measured", tiny(iterations=3, eval_every=1, eval_deals=5))
     measured.config.update(eval_every=plain.config["eval_every"], eval_deals=plain.config["eval_deals"])
@@ -267,7 +267,7 @@ def test_from_the_command_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]
     assert rated.count("±") == 2
 
 
-def test_ctrl_c_saves_and_the_run_goes_on(tmp_path: Path) -> None:
+def test_ctrl_c_saves_and_the_run_resumes(tmp_path: Path) -> None:
     folder, config = tmp_path / "run", tiny(iterations=5000, checkpoint_minutes=0)
     settings = [f"--set={key}={value}" for key, value in {**load_config(config), "rules": "{}"}.items() if value is not None]
     process = subprocess.Popen(
@@ -342,8 +342,8 @@ def test_the_policy_is_our_network() -> None:
     assert {id(tensor) for tensor in policy.parameters()} == {id(tensor) for tensor in net.parameters()}
 
 
-def test_stable_baselines_own_file_keeps_the_policy(tmp_path: Path) -> None:
-    """For who wants it; we never read one."""
+def test_the_policy_survives_the_file_of_stable_baselines(tmp_path: Path) -> None:
+    """Supported for users; the trainer never reads such a file."""
     venv = SeatVecEnv(8, "djeco", 4)
     settings = {"layout": venv.setup.layout, "hidden": [16]}
     model = MaskablePPO(NetPolicy, venv, n_steps=8, batch_size=32, policy_kwargs=settings, device="cpu", seed=1)
@@ -357,7 +357,7 @@ def test_stable_baselines_own_file_keeps_the_policy(tmp_path: Path) -> None:
 
 
 class Blind(ModelAgent):
-    """What an evaluation does that forgets the masks."""
+    """Plays without masks."""
 
     def act(self, decisions: Any, rng: Any) -> Any:
         actions, _ = self.model.predict(decisions.observation, deterministic=True)
@@ -373,7 +373,7 @@ def test_an_evaluation_that_ignores_masks_is_caught(values: dict[str, Any], monk
         trainer.evaluate()
 
 
-def test_the_callback_measures_any_model_as_the_arena_does() -> None:
+def test_the_callback_measures_the_edge_of_any_model() -> None:
     """In one call of ``learn``, with a policy of SB3's own; and sb3-contrib's own callback works beside it."""
     venv = VecMonitor(SeatVecEnv(16, "djeco", 4, opponents="lowest"))
     setup = venv.get_attr("setup", 0)[0]
@@ -396,7 +396,7 @@ def test_the_callback_measures_any_model_as_the_arena_does() -> None:
     assert np.isfinite(theirs.best_mean_reward)
 
 
-def test_every_metric_is_logged_and_every_logged_one_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_logged_metrics_are_the_documented_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     logged = capture_metrics(monkeypatch)
     run_in(tmp_path, tiny(iterations=5, eval_every=2, eval_deals=5, learning_rate=0.0, last_learning_rate=0.0, entropy=0.2))
     assert set(logged) == set(METRICS)
@@ -420,7 +420,7 @@ def test_schedules_reach_stable_baselines() -> None:
     assert weights == pytest.approx([0.2, 0.1])
 
 
-def test_without_the_library_it_says_what_to_install() -> None:
+def test_without_the_library_the_error_names_the_package() -> None:
     ask = (
         "import sys; sys.modules['sb3_contrib'] = None\n"
         "from nainjaune_agents.cli.main import main\n"

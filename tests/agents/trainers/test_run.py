@@ -28,7 +28,7 @@ class Toy:
     size: int = 2
 
 
-def test_a_new_folder_says_what_it_is(tmp_path: Path) -> None:
+def test_a_new_folder_holds_the_configuration_and_the_versions(tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "a"
     assert Run(folder).create(Toy(), resume=False) is None
     assert sorted(os.listdir(folder)) == ["config.yaml", "run.json"]
@@ -39,7 +39,7 @@ def test_a_new_folder_says_what_it_is(tmp_path: Path) -> None:
     assert about["started"].endswith("+00:00")
 
 
-def test_an_empty_folder_will_do(tmp_path: Path) -> None:
+def test_an_empty_folder_is_accepted(tmp_path: Path) -> None:
     Run(tmp_path).create(Toy(), resume=False)
     assert (tmp_path / "config.yaml").exists()
 
@@ -52,7 +52,7 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
     assert os.listdir(tmp_path) == ["thesis.txt"]
 
 
-def test_a_run_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+def test_a_run_resumes_from_its_checkpoint(tmp_path: Path) -> None:
     first = Run(tmp_path)
     first.create(Toy(), resume=False)
     about = (tmp_path / "run.json").read_bytes()
@@ -64,14 +64,14 @@ def test_a_run_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     assert (tmp_path / "run.json").read_bytes() == about
 
 
-def test_a_run_goes_on_only_under_its_own_configuration(tmp_path: Path) -> None:
+def test_a_run_resumes_under_its_own_configuration_only(tmp_path: Path) -> None:
     Run(tmp_path).create(Toy(), resume=False)
     with pytest.raises(ConfigError, match=r"this differs \(rate: 0\.1 then, 0\.2 now, size: 2 then, 3 now\)"):
         Run(tmp_path).create(Toy(0.2, 3), resume=True)
 
 
 @pytest.mark.parametrize("there", ["nothing", "folder", "file"])
-def test_where_no_run_is_none_goes_on(tmp_path: Path, there: str) -> None:
+def test_resuming_without_a_run_is_an_error(tmp_path: Path, there: str) -> None:
     folder = tmp_path / "a"
     if there == "folder":
         folder.mkdir()
@@ -82,14 +82,14 @@ def test_where_no_run_is_none_goes_on(tmp_path: Path, there: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["[", "- 1\n", "words"])
-def test_a_spoilt_configuration_is_said_to_be(tmp_path: Path, text: str) -> None:
+def test_resuming_with_a_damaged_configuration_is_an_error(tmp_path: Path, text: str) -> None:
     Run(tmp_path).create(Toy(), resume=False)
     (tmp_path / "config.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match=r"config\.yaml"):
         Run(tmp_path).create(Toy(), resume=True)
 
 
-def test_a_spoilt_checkpoint_is_not_begun_anew(tmp_path: Path) -> None:
+def test_resuming_with_a_damaged_checkpoint_is_an_error(tmp_path: Path) -> None:
     run = Run(tmp_path)
     run.create(Toy(), resume=False)
     run.save(make(small()))
@@ -101,7 +101,7 @@ def test_a_spoilt_checkpoint_is_not_begun_anew(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("files", [0, 1, 2])
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_stopped_anywhere_at_its_beginning_it_can_begin_or_go_on(
+def test_a_run_stopped_while_its_folder_is_made_can_start_or_resume(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: int, when: str
 ) -> None:
     """Ctrl-C before or after each file of the folder."""
@@ -142,7 +142,7 @@ def test_when_a_checkpoint_is_due(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_the_first_signal_asks_and_the_second_stops(tmp_path: Path, number: signal.Signals) -> None:
+def test_the_first_signal_requests_a_stop_and_the_second_interrupts(tmp_path: Path, number: signal.Signals) -> None:
     run = Run(tmp_path)
     before = signal.getsignal(number)
     reached: list[str] = []
@@ -209,7 +209,7 @@ class Counter(BaseTrainer[Counting]):
         self.iteration = checkpoint.iteration
 
 
-def test_the_loop_evaluates_now_and_then_and_at_the_end_and_saves_what_it_leaves(tmp_path: Path) -> None:
+def test_the_loop_evaluates_at_intervals_and_at_the_end_and_saves_the_last_state(tmp_path: Path) -> None:
     trainer, reported = Counter(Counting()), list[tuple[int, list[str]]]()
     run = Run(tmp_path)
     assert run_iterations(trainer, run, None, lambda completed, metrics: reported.append((completed, sorted(metrics))))
@@ -220,7 +220,7 @@ def test_the_loop_evaluates_now_and_then_and_at_the_end_and_saves_what_it_leaves
 
 
 @pytest.mark.parametrize("none", [{"eval_every": 0}, {"eval_deals": 0}], ids=str)
-def test_the_loop_evaluates_nothing_where_it_is_not_to(tmp_path: Path, none: dict[str, int]) -> None:
+def test_the_loop_without_evaluations(tmp_path: Path, none: dict[str, int]) -> None:
     trainer = Counter(Counting(**none))  # type: ignore[arg-type]
     assert run_iterations(trainer, Run(tmp_path), None, lambda completed, metrics: None)
     assert set(trainer.calls) == {"checkpoint of 0", "iterate", "checkpoint of 7"}
