@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,39 +19,6 @@ from ..nets.checkpoint import Checkpoint, check_fits, load_checkpoint
 from ..nets.modules import PolicyValueNet
 from ..nets.net_agent import build_net, stored_net
 from .config import changed_keys
-
-
-def checkpoint_of(
-    config: Any,
-    setup: Setup,
-    *,
-    iteration: int,
-    progress: dict[str, float],
-    tensors: dict[str, Tensor],
-    recurrent: int = 0,
-    common: Layout | None = None,
-) -> Checkpoint:
-    """A checkpoint of a run under ``config``, which says its ``algorithm`` and the ``hidden`` layers of its network.
-
-    ``common``: the layout that the network takes if it is one for all tables of the game, None if it takes that of ``setup``.
-    """
-    head = setup.to_dict()
-    return Checkpoint(
-        algorithm=config.algorithm,
-        game=head["game"],
-        preset=head["preset"],
-        rules=head["rules"],
-        players=head["players"],
-        layout=(common or setup.layout).fingerprint,
-        actions=len(setup.game.actions),
-        hidden=list(config.hidden),
-        iteration=iteration,
-        config=dataclasses.asdict(config),
-        recurrent=recurrent,
-        common=common is not None,
-        progress=progress,
-        tensors=tensors,
-    )
 
 
 @contextmanager
@@ -115,13 +81,3 @@ def load_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tenso
         number, key = name.split(".")
         state.setdefault(int(number), {})[key] = tensor
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
-
-
-# the old names, until PPO stands on the base
-
-
-def named(prefix: str, net: torch.nn.Module) -> dict[str, Tensor]:
-    return with_prefix(prefix, net.state_dict())
-
-
-under, taking_up, begin_from = without_prefix, restoring, load_initial_weights

@@ -149,23 +149,6 @@ def resolve_setup(game: str, preset: str | None, players: int | None, knobs: Map
     return dataclasses.replace(setup, rules=setup.rules.replace(**knobs))
 
 
-settle = resolve_setup  # the old name, until PPO stands on the base
-
-
-def at_least(config: Any, **least: float) -> None:
-    """Raises :class:`ConfigError` where a value of ``config`` is below the one given for its key."""
-    for key, low in least.items():
-        if getattr(config, key) < low:
-            raise ConfigError(f"The configuration key {key!r} is at least {low}, and it is {getattr(config, key)}.")
-
-
-def at_most(config: Any, **most: float) -> None:
-    """Raises :class:`ConfigError` where a value of ``config`` is above the one given for its key."""
-    for key, high in most.items():
-        if getattr(config, key) > high:
-            raise ConfigError(f"The configuration key {key!r} is at most {high}, and it is {getattr(config, key)}.")
-
-
 def options(cls: type[Any]) -> list[tuple[str, Any, str]]:
     """Returns every key of a configuration class with its default and its meaning."""
     default = defaults(cls)

@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any
 
 import yaml
 from torch.utils.tensorboard import SummaryWriter
@@ -151,62 +151,6 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
             progress(trainer.completed, metrics)
         run.save(trainer.checkpoint())
     return trainer.completed >= config.iterations
-
-
-# the old loop, until PPO stands on the base
-
-
-class Iterating(Protocol):
-    """A trainer that goes by iterations, each of which depends on the seed, its number and what a checkpoint keeps alone."""
-
-    config: Any
-    """With ``iterations``, ``eval_every`` (iterations between measurements; 0 = none) and ``checkpoint_minutes``."""
-    iteration: int
-    """Iterations done."""
-
-    def iterate(self) -> dict[str, float]:
-        """One more; gives its metrics."""
-        ...
-
-    def evaluate(self) -> dict[str, float]:
-        """Measures what plays now; changes nothing."""
-        ...
-
-    def checkpoint(self) -> Checkpoint:
-        """All that is needed to go on, and to play."""
-        ...
-
-    def restore(self, checkpoint: Checkpoint) -> None:
-        """Go on from a checkpoint of this same configuration."""
-        ...
-
-
-def carry_out(trainer: Iterating, run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
-    """All iterations of a ``trainer`` in the folder of ``run``, from ``checkpoint`` on if there is one.
-
-    Gives True when all are done, False when it was stopped before; a checkpoint is saved either way.
-    """
-    config, iterations = trainer.config, int(trainer.config.iterations)
-    if checkpoint is not None:
-        trainer.restore(checkpoint)
-    else:
-        run.save(trainer.checkpoint())
-    progress(trainer.iteration, {})
-    if trainer.iteration >= iterations:
-        return True
-    with SummaryWriter(str(run.folder), purge_step=trainer.iteration + 1) as writer, run.interruptible():
-        while trainer.iteration < iterations and not run.stop_requested:
-            metrics = trainer.iterate()
-            done = trainer.iteration == iterations
-            if config.eval_every and (trainer.iteration % config.eval_every == 0 or done):
-                metrics.update(trainer.evaluate())
-            for name, value in metrics.items():
-                writer.add_scalar(name, value, trainer.iteration)
-            if run.save_is_due(config.checkpoint_minutes):
-                run.save(trainer.checkpoint())
-            progress(trainer.iteration, metrics)
-        run.save(trainer.checkpoint())
-    return trainer.iteration >= iterations
 
 
 def _commit() -> str | None:
