@@ -35,14 +35,14 @@ def settle_setup(args: argparse.Namespace, agents: Sequence[str]) -> Setup:
     from nainjaune_env.core.errors import AgentError
 
     from ..loading import setup_of_runs
-    from ..trainers.config import apply_settings, settle
+    from ..trainers.config import apply_settings, resolve_setup
 
     usual = game_of(args)
     told = args.preset is not None or args.players is not None or args.set
     trained = None if told else setup_of_runs(agents, usual.name)
     if trained and args.game and trained.game is not usual:
         raise AgentError(f"The runs among the agents play {trained.game.title}, and --game says {usual.title}.")
-    setup = trained or settle(usual.name, args.preset, args.players, apply_settings({}, args.set))
+    setup = trained or resolve_setup(usual.name, args.preset, args.players, apply_settings({}, args.set))
     for name in agents if told else ():
         own = setup_of_runs([name], usual.name)
         if own is not None and own.rules != setup.rules:

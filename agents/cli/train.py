@@ -3,10 +3,12 @@
   nainjaune train configs/nain_jaune/ppo.yaml --out runs/first
   nainjaune train configs/nain_jaune/ppo.yaml --out runs/first --resume
   nainjaune train configs/nain_jaune/ppo.yaml --out runs/points --set preset=classic --set iterations=100
+  nainjaune train --keys --set algorithm=expert
 
-The configuration holds only what differs from the defaults; --keys lists them all. The run's folder keeps the
-resolved configuration, versions and commit, TensorBoard metrics (tensorboard --logdir runs) and the latest
-checkpoint. Ctrl-C stops after the iteration and saves; --resume goes on from there, bit for bit.
+The configuration is a YAML file with the keys that differ from their defaults; --keys lists all keys of an algorithm (ppo,
+deep_monte_carlo, expert, maskable_ppo). The run's folder keeps the resolved configuration, versions and commit, TensorBoard
+metrics (tensorboard --logdir runs) and the latest checkpoint. Ctrl-C stops after the iteration and saves; a resumed run
+gives the same bits as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -21,16 +23,16 @@ HELP = "train a player by self-play"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument("config", type=Path, nargs="?", help="YAML file with what differs from the defaults (none: nothing does)")
-    parser.add_argument("--out", type=Path, help="folder of the run; must not hold anything, except with --resume")
-    parser.add_argument("--resume", action="store_true", help="go on with the run in --out")
-    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="set a key over the configuration")
-    parser.add_argument("--keys", action="store_true", help="list the configuration's keys, with defaults, and stop")
+    """Declares the command's arguments."""
+    parser.add_argument("config", type=Path, nargs="?", help="YAML file of the keys that differ from their defaults")
+    parser.add_argument("--out", type=Path, help="folder of the run; must be new or empty, except with --resume")
+    parser.add_argument("--resume", action="store_true", help="resume the run in --out, under its own configuration")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a key (VALUE: YAML)")
+    parser.add_argument("--keys", action="store_true", help="list the keys of the algorithm with defaults and meanings, and exit")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry it out."""
+    """Runs the command."""
     from nainjaune_env.core.errors import ConfigError
 
     from ..trainers import get_trainer
@@ -40,9 +42,10 @@ def run(args: argparse.Namespace) -> int:
     if args.config is None and args.resume and args.out is not None:
         args.config = args.out / CONFIG_NAME
     values = apply_settings(read_yaml(args.config) if args.config else {}, args.set)
-    trainer = get_trainer(values.get("algorithm", "ppo"))
+    algorithm = values.get("algorithm", "ppo")
+    trainer = get_trainer(algorithm)
     if args.keys:
-        print(describe(trainer.Config))
+        print(f"Keys of algorithm {algorithm!r}, with defaults; --set KEY=VALUE overrides one:\n{describe(trainer.Config)}")
         return 0
     if args.out is None:
         raise ConfigError("Training takes --out, the folder for the run; see --help.")
@@ -52,14 +55,14 @@ def run(args: argparse.Namespace) -> int:
     with TrainingBar(config.iterations) as bar:
         finished = trainer.train(config, folder, checkpoint, bar.update)
     if not finished:
-        print(f"Stopped and saved. Go on with: nainjaune train --resume --out {args.out}")
+        print(f"Stopped and saved. Resume with: nainjaune train --resume --out {args.out}")
         return 130
     print(f"Trained: {args.out}. Rate it with: nainjaune evaluate --agents random {args.out} --out results")
     return 0
 
 
 class TrainingBar:
-    """The progress bar: iterations, time left, speed, and the last measured edge."""
+    """The progress bar: iterations, time left, speed, and the edge at the last evaluation."""
 
     def __init__(self, iterations: int) -> None:
         from tqdm import tqdm
@@ -74,7 +77,8 @@ class TrainingBar:
         self._bar.close()
 
     def update(self, iteration: int, metrics: dict[str, float]) -> None:
-        if not metrics:  # where a run begins or goes on from
+        """Receives the progress of a run, as ``run.Progress``."""
+        if not metrics:  # a run is started or resumed
             self._bar.initial = self._bar.n = iteration
             self._bar.refresh()
             return

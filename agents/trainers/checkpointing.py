@@ -1,8 +1,7 @@
-"""What a trainer keeps in a checkpoint, and how it takes it out again."""
+"""Tensors of modules and optimizers in a checkpoint, and what a run takes over from its own or another run's checkpoint."""
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,83 +18,50 @@ from ..loading import checkpoint_path
 from ..nets.checkpoint import Checkpoint, check_fits, load_checkpoint
 from ..nets.modules import PolicyValueNet
 from ..nets.net_agent import build_net, stored_net
-from .config import differing
-
-
-def checkpoint_of(
-    config: Any,
-    setup: Setup,
-    *,
-    iteration: int,
-    progress: dict[str, float],
-    tensors: dict[str, Tensor],
-    recurrent: int = 0,
-    common: Layout | None = None,
-) -> Checkpoint:
-    """A checkpoint of a run under ``config``, which says its ``algorithm`` and the ``hidden`` layers of its network.
-
-    ``common``: the layout that the network takes if it is one for all tables of the game, None if it takes that of ``setup``.
-    """
-    head = setup.to_dict()
-    return Checkpoint(
-        algorithm=config.algorithm,
-        game=head["game"],
-        preset=head["preset"],
-        rules=head["rules"],
-        players=head["players"],
-        layout=(common or setup.layout).fingerprint,
-        actions=len(setup.game.actions),
-        hidden=list(config.hidden),
-        iteration=iteration,
-        config=dataclasses.asdict(config),
-        recurrent=recurrent,
-        common=common is not None,
-        progress=progress,
-        tensors=tensors,
-    )
+from .config import changed_keys
 
 
 @contextmanager
-def taking_up(checkpoint: Checkpoint, config: Any, setup: Setup) -> Iterator[None]:
-    """Within this a trainer takes over what the ``checkpoint`` of its own run holds.
+def restoring(checkpoint: Checkpoint, config: Any, setup: Setup) -> Iterator[None]:
+    """Within this context a trainer takes over the state in a ``checkpoint`` of its own run.
 
-    Raises :class:`CheckpointError` where it comes from another configuration, or its tensors are not what they should be.
+    Raises :class:`CheckpointError` if that is of another configuration, or an error within shows that its tensors do not fit.
     """
     check_fits(checkpoint, setup, "the run's checkpoint")
-    other = differing(dataclasses.asdict(config), checkpoint.config)
-    if other:
-        raise CheckpointError(f"The run's checkpoint comes from another configuration: {', '.join(other)} differ.")
+    changed = changed_keys(config, checkpoint.config)
+    if changed:
+        raise CheckpointError(f"The run's checkpoint comes from another configuration: {', '.join(changed)} differ.")
     try:
         yield
     except (RuntimeError, ValueError, KeyError) as error:
         raise CheckpointError(f"The run's checkpoint does not fit its configuration: {error}.") from None
 
 
-def begin_from(net: PolicyValueNet, run: str, setup: Setup, *, common: Layout | None = None) -> None:
-    """Let ``net`` begin as the network of another ``run``, by its name as an agent, and take over nothing else of it.
+def load_initial_weights(net: PolicyValueNet, run: str, setup: Setup, *, common: Layout | None = None) -> None:
+    """Copies the network of another ``run``, named as an agent, into ``net``, and nothing else of that run.
 
-    ``common`` is the layout of ``net`` if it is one for all tables of the game, None if it is for tables with ``setup``. Raises
-    :class:`CheckpointError` where there is no such run, or the two networks are not alike.
+    ``common`` is the layout of ``net`` if it plays all tables of the game, None if it plays tables with ``setup`` only. Raises
+    :class:`CheckpointError` if there is no such run, or the two networks differ in their layers or their layout.
     """
     checkpoint = load_checkpoint(checkpoint_path(run, setup) or Path(run))
-    where = f"{run!r}, which the run is to begin from,"
+    where = f"{run!r}, named by 'init',"
     check_fits(checkpoint, setup, where)
-    mine, other = (list(net.hidden), net.recurrent), (checkpoint.hidden, checkpoint.recurrent)
-    if mine != other:
-        raise CheckpointError(f"{where} has hidden={other[0]} recurrent={other[1]}, and this run {mine[0]} and {mine[1]}.")
+    own, other = (list(net.hidden), net.recurrent), (checkpoint.hidden, checkpoint.recurrent)
+    if own != other:
+        raise CheckpointError(f"{where} has hidden={other[0]} recurrent={other[1]}, and this run {own[0]} and {own[1]}.")
     if common and not checkpoint.common:
         raise CheckpointError(f"{where} is a network for one table, and this run is for a mixture.")
-    whole = stored_net(checkpoint, common, where) if common else build_net(checkpoint, setup, where)
-    net.load_state_dict(whole.state_dict())
+    source = stored_net(checkpoint, common, where) if common else build_net(checkpoint, setup, where)
+    net.load_state_dict(source.state_dict())
 
 
-def named(prefix: str, net: torch.nn.Module) -> dict[str, Tensor]:
-    """The tensors of a network, with ``prefix`` before their names."""
-    return {prefix + name: tensor for name, tensor in net.state_dict().items()}
+def with_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Returns ``tensors`` with ``prefix`` before their names."""
+    return {prefix + name: tensor for name, tensor in tensors.items()}
 
 
-def under(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The tensors whose names begin with ``prefix``, by the rest of their names."""
+def without_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Returns those ``tensors`` whose names begin with ``prefix``, without it."""
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
@@ -103,15 +69,15 @@ OPTIMIZER = "optimizer."
 
 
 def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """What an optimizer has gathered, ``optimizer.<parameter>.<key>``."""
+    """Returns the state of an optimizer: ``optimizer.<parameter>.<key>``, parameters numbered."""
     state = optimizer.state_dict()["state"]
-    return {f"{OPTIMIZER}{number}.{key}": tensor for number, found in state.items() for key, tensor in found.items()}
+    return {f"{OPTIMIZER}{number}.{key}": tensor for number, kept in state.items() for key, tensor in kept.items()}
 
 
 def load_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
-    """Let ``optimizer`` go on with what :func:`optimizer_tensors` gave."""
+    """Sets the state of ``optimizer`` to what :func:`optimizer_tensors` returned; other ``tensors`` are ignored."""
     state: dict[int, dict[str, Tensor]] = {}
-    for name, tensor in under(OPTIMIZER, tensors).items():
+    for name, tensor in without_prefix(OPTIMIZER, tensors).items():
         number, key = name.split(".")
         state.setdefault(int(number), {})[key] = tensor
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})

@@ -1,4 +1,4 @@
-"""Configurations: frozen dataclasses, read from YAML that holds only what differs, and from ``--set key=value``."""
+"""Configurations: frozen dataclasses, built from YAML files that hold only what differs and from ``--set key=value``."""
 
 from __future__ import annotations
 
@@ -18,32 +18,55 @@ from nainjaune_env.registry import make_setup
 
 C = TypeVar("C")
 
-
-WHERE = frozenset({"device"})
-"""Keys that say where a run computes and not what: it may be gone on with elsewhere."""
-
-
-def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[str]:
-    """The keys in which two configurations differ so that one run cannot be gone on with as the other."""
-    return sorted(key for key in (one.keys() | other.keys()) - WHERE if one.get(key) != other.get(key))
+PLACEMENT_KEYS = frozenset({"device"})
+"""Keys that say where a run computes and not what it computes: a run may be resumed under other values of them."""
 
 
-def option(default: Any, meaning: str) -> Any:
-    """A field of a configuration, with its line of documentation."""
+def option(default: Any, meaning: str, *, low: float | None = None, high: float | None = None) -> Any:
+    """Returns a dataclass field for a configuration key: its default, its line of documentation and its bounds (inclusive).
+
+    The bounds of a list hold for each of its items. :func:`check_bounds` enforces them.
+    """
+    metadata = {"meaning": meaning, "low": low, "high": high}
     if isinstance(default, list | dict):
-        return dataclasses.field(default_factory=lambda: type(default)(default), metadata={"meaning": meaning})
-    return dataclasses.field(default=default, metadata={"meaning": meaning})
+        return dataclasses.field(default_factory=lambda: type(default)(default), metadata=metadata)
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+def check_bounds(config: Any) -> None:
+    """Raises :class:`ConfigError` for the first value of ``config`` that is outside the bounds of its key."""
+    for f in dataclasses.fields(config):
+        value = getattr(config, f.name)
+        items = value if isinstance(value, list) else [value]
+        for bound, within in (("low", "at least"), ("high", "at most")):
+            limit = f.metadata[bound]
+            if limit is not None and any(item < limit if bound == "low" else item > limit for item in items):
+                raise ConfigError(f"The configuration key {f.name!r} is {within} {limit}, and it is {value}.")
+
+
+def defaults(cls: type[Any]) -> dict[str, Any]:
+    """Returns the default of every key of a configuration class."""
+    return {f.name: f.default_factory() if callable(f.default_factory) else f.default for f in dataclasses.fields(cls)}
+
+
+def changed_keys(config: Any, stored: Mapping[str, Any]) -> list[str]:
+    """Returns the keys whose ``stored`` values differ from those of ``config``, so that a run cannot be resumed under it.
+
+    A key that ``stored`` lacks has its default: it is newer than the run. :data:`PLACEMENT_KEYS` do not count.
+    """
+    now, before = dataclasses.asdict(config), {**defaults(type(config)), **stored}
+    return sorted(key for key in before.keys() - PLACEMENT_KEYS if key not in now or now[key] != before[key])
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
-    """The mapping in a YAML file; raises :class:`ConfigError` where the file is missing or holds something else."""
+    """Returns the mapping in a YAML file; raises :class:`ConfigError` if the file is missing or holds anything else."""
     if not path.is_file():
         raise ConfigError(f"There is no configuration at {str(path)!r}.")
     try:
         values = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise ConfigError(f"{str(path)!r} is not YAML: {error}") from None
-    if values is None:  # nothing in it but comments: nothing differs
+    if values is None:  # an empty file, or comments only
         return {}
     if not isinstance(values, dict):
         raise ConfigError(f"{str(path)!r} should hold keys and values, and holds {type(values).__name__}.")
@@ -51,7 +74,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
 
 
 def apply_settings(values: Mapping[str, Any], settings: Iterable[str]) -> dict[str, Any]:
-    """``values`` with settings ``key=value`` over them; the value is YAML, and ``rules.decline=never`` sets inside a mapping."""
+    """Returns ``values`` overridden by settings ``key=value``; values are YAML, ``rules.decline=never`` sets inside a mapping."""
     result = dict(values)
     for setting in settings:
         key, equals, text = setting.partition("=")
@@ -63,31 +86,31 @@ def apply_settings(values: Mapping[str, Any], settings: Iterable[str]) -> dict[s
             raise ConfigError(f"The value in {setting!r} is not YAML: {error}") from None
         outer, dot, inner = key.partition(".")
         if dot:
-            within = result.get(outer, {})
-            if not isinstance(within, dict):
-                raise ConfigError(f"{outer!r} holds {within!r}, so {key!r} cannot be set inside it.")
-            result[outer] = {**within, inner: value}
+            mapping = result.get(outer, {})
+            if not isinstance(mapping, dict):
+                raise ConfigError(f"{outer!r} holds {mapping!r}, so {key!r} cannot be set inside it.")
+            result[outer] = {**mapping, inner: value}
         else:
             result[key] = value
     return result
 
 
 def build(cls: type[C], values: Mapping[str, Any]) -> C:
-    """A configuration from its values; raises :class:`ConfigError` for an unknown key or a value of the wrong type."""
+    """Returns the configuration with ``values``; raises :class:`ConfigError` for an unknown key or a value of the wrong type."""
     hints = typing.get_type_hints(cls)
     names = [f.name for f in dataclasses.fields(cls)]  # type: ignore[arg-type]
-    fitting = {}
+    converted = {}
     for key, value in values.items():
         if key not in names:
             raise ConfigError(choose_one("configuration key", key, names))
-        fitting[key] = _number(value) if hints[key] is float else value
-        if not _fits(fitting[key], hints[key]):
+        converted[key] = _number(value) if hints[key] is float else value
+        if not _has_type(converted[key], hints[key]):
             raise ConfigError(f"The configuration key {key!r} takes {_type_name(hints[key])}, not {value!r}.")
-    return cls(**fitting)
+    return cls(**converted)
 
 
 def _number(value: Any) -> Any:
-    """``value`` as a float if it says one. YAML takes ``1e-3`` for text: it wants ``1.0e-3``, as nobody writes it."""
+    """Returns ``value`` as a float if it can be read as one: YAML reads ``1e-3`` as text and only ``1.0e-3`` as a number."""
     if isinstance(value, bool):
         return value
     try:
@@ -96,15 +119,15 @@ def _number(value: Any) -> Any:
         return value
 
 
-def _fits(value: Any, hint: Any) -> bool:
+def _has_type(value: Any, hint: Any) -> bool:
     if typing.get_origin(hint) in (types.UnionType, typing.Union):
-        return any(_fits(value, part) for part in typing.get_args(hint))
+        return any(_has_type(value, part) for part in typing.get_args(hint))
     if hint is float:
         return isinstance(value, float) and math.isfinite(value)
     if hint is int:
         return isinstance(value, int) and not isinstance(value, bool)
     if typing.get_origin(hint) is list:
-        return isinstance(value, list) and all(_fits(item, typing.get_args(hint)[0]) for item in value)
+        return isinstance(value, list) and all(_has_type(item, typing.get_args(hint)[0]) for item in value)
     return isinstance(value, typing.get_origin(hint) or hint)
 
 
@@ -112,10 +135,11 @@ def _type_name(hint: Any) -> str:
     return hint.__name__ if isinstance(hint, type) and not typing.get_args(hint) else str(hint)
 
 
-def settle(game: str, preset: str | None, players: int | None, knobs: Mapping[str, Any]) -> Setup:
-    """The setup with ``knobs`` over the preset; raises :class:`~nainjaune_env.core.errors.RulesError` as ``make_setup`` does.
+def resolve_setup(game: str, preset: str | None, players: int | None, knobs: Mapping[str, Any]) -> Setup:
+    """Returns the setup with ``knobs`` over those of the preset.
 
-    Knobs from a file go through here: as keyword arguments, one called ``preset`` would be a Python error.
+    Raises :class:`~nainjaune_env.core.errors.RulesError` as ``make_setup`` does. Knobs from a file must not be passed to that
+    as keyword arguments: one called ``preset`` would be a Python error.
     """
     setup = make_setup(game, preset, players)
     names = setup.rules.names()
@@ -125,29 +149,12 @@ def settle(game: str, preset: str | None, players: int | None, knobs: Mapping[st
     return dataclasses.replace(setup, rules=setup.rules.replace(**knobs))
 
 
-def at_least(config: Any, **least: float) -> None:
-    """Raises :class:`ConfigError` where a value of ``config`` is below the one given for its key."""
-    for key, low in least.items():
-        if getattr(config, key) < low:
-            raise ConfigError(f"The configuration key {key!r} is at least {low}, and it is {getattr(config, key)}.")
-
-
-def at_most(config: Any, **most: float) -> None:
-    """Raises :class:`ConfigError` where a value of ``config`` is above the one given for its key."""
-    for key, high in most.items():
-        if getattr(config, key) > high:
-            raise ConfigError(f"The configuration key {key!r} is at most {high}, and it is {getattr(config, key)}.")
-
-
 def options(cls: type[Any]) -> list[tuple[str, Any, str]]:
-    """Every key of a configuration with its default and its meaning."""
-    rows = []
-    for f in dataclasses.fields(cls):
-        default = f.default_factory() if callable(f.default_factory) else f.default
-        rows.append((f.name, default, f.metadata["meaning"]))
-    return rows
+    """Returns every key of a configuration class with its default and its meaning."""
+    default = defaults(cls)
+    return [(f.name, default[f.name], f.metadata["meaning"]) for f in dataclasses.fields(cls)]
 
 
 def describe(cls: type[Any]) -> str:
-    """The table of keys for ``--keys``: key, default, meaning."""
+    """Returns the table of keys that ``--keys`` prints: key, default, meaning."""
     return "\n".join(f"  {name:20} {default!s:14} {meaning}" for name, default, meaning in options(cls))

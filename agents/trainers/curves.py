@@ -1,4 +1,4 @@
-"""What runs logged in TensorBoard's files, read back and drawn over each other."""
+"""Learning curves: metrics of runs, read from TensorBoard's files and drawn in one figure."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from nainjaune_env.core.atomic_files import replacing
 from nainjaune_env.core.errors import ConfigError, choose_one
 
 AXES = {"decisions": "rollout/decisions", "seconds": "run/seconds", "iterations": ""}
-"""What a curve may run along, and the metric that says it; iterations are the steps themselves."""
+"""The x axes of a curve and their metrics; iterations are TensorBoard's steps."""
 
 
 class Curve(NamedTuple):
-    """One metric of one run: K points in order."""
+    """One metric of one run: K points in order of time."""
 
     name: str
     along: NDArray[np.float64]
@@ -25,11 +25,11 @@ class Curve(NamedTuple):
     values: NDArray[np.float64]
     """``(K,)``."""
     half_width: NDArray[np.float64] | None
-    """``(K,)`` of the 95 % interval, where the run logged one."""
+    """``(K,)`` of the 95 % confidence interval; None if the run logged none."""
 
 
 def read_curve(folder: Path, metric: str, along: str, *, name: str | None = None) -> Curve:
-    """The curve of ``metric`` in the run at ``folder``; raises :class:`ConfigError` where it has none."""
+    """Returns the curve of ``metric`` in the run at ``folder``; raises :class:`ConfigError` if that has none."""
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     if along not in AXES:
@@ -60,7 +60,7 @@ def read_curve(folder: Path, metric: str, along: str, *, name: str | None = None
 
 
 def draw_curves(curves: Sequence[Curve], path: Path, *, metric: str, along: str, title: str = "") -> None:
-    """Draw ``curves`` as a picture at ``path`` (PNG), bands for 95 % intervals; written whole or not at all."""
+    """Draws ``curves`` into a PNG file at ``path``, with bands for 95 % intervals; it is written atomically."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(8, 4.5), layout="constrained")

@@ -1,7 +1,7 @@
-"""Labels: decisions with what a search found each action to be worth, kept as npz shards that hold plain arrays alone.
+"""Labels: decisions with the action values that a search found, kept in shards, npz files of plain arrays.
 
-A shard is written whole or not at all and is never changed, so one that is there need not be made again. Nothing in it can run
-code: there are no pickles, neither written nor read.
+A shard is written atomically and never changed, so an existing one need not be made again. Loading one cannot run code: pickles
+are neither written nor read.
 """
 
 from __future__ import annotations
@@ -24,34 +24,34 @@ from nainjaune_env.core.spec import Setup
 class Labels:
     """K decisions."""
 
-    observation: NDArray[np.uint8]  # (K, size) what the seat to act saw
-    legal: NDArray[np.int64]  # (K,) its legal actions as words, at least two each
-    mean: NDArray[np.float32]  # (K, A) its payoff of the round by each action, in the game's unit; NaN where not legal
-    error: NDArray[np.float32]  # (K, A) the standard error of that; NaN where not legal or tried once
-    earned: NDArray[np.float32]  # (K,) what of the payoff it had netted when it decided
-    seat: NDArray[np.uint8]  # (K,)
-    generation: NDArray[np.int32]  # (K,) of the player whose rounds these are
+    observation: NDArray[np.uint8]  # (K, size) of the seat to act
+    legal: NDArray[np.int64]  # (K,) bits of its legal actions, at least two each
+    mean: NDArray[np.float32]  # (K, A) mean payoff of the whole round after each action, in the game's unit; NaN if illegal
+    error: NDArray[np.float32]  # (K, A) standard error of the mean; NaN if illegal, or tried once
+    earned: NDArray[np.float32]  # (K,) part of that payoff that the seat had netted before the decision
+    seat: NDArray[np.uint8]  # (K,) of the decision
+    generation: NDArray[np.int32]  # (K,) of the player of the round
 
     def __len__(self) -> int:
         return len(self.legal)
 
     @property
     def mask(self) -> NDArray[np.bool_]:
-        """The legal actions as rows, ``(K, A)``."""
+        """Legal actions, ``(K, A)``."""
         return ~np.isnan(self.mean)
 
 
 def save_labels(path: Path, labels: Labels, setup: Setup) -> None:
-    """Write ``labels`` of decisions under ``setup`` to ``path``, whole or not at all; the same labels give the same bytes."""
+    """Writes ``labels`` of decisions under ``setup`` to ``path``, atomically; the same labels give the same bytes."""
     arrays = {f.name: getattr(labels, f.name) for f in fields(Labels)}
     with replacing(path) as temporary, temporary.open("wb") as file:
         np.savez_compressed(file, layout=np.array(setup.layout.fingerprint), **arrays)
 
 
 def load_labels(path: Path, setup: Setup, *, generation: int, count: int) -> Labels:
-    """Read a shard of ``count`` labels of ``generation``, made under ``setup``.
+    """Reads a shard of ``count`` labels of ``generation``, made under ``setup``.
 
-    Raises :class:`LabelsError` where it is missing, cut short or something else, or its labels are others.
+    Raises :class:`LabelsError` if it is missing, damaged or not a shard, or holds other labels.
     """
     try:
         with path.open("rb") as file, np.lib.npyio.NpzFile(file, allow_pickle=False) as opened:
@@ -59,10 +59,10 @@ def load_labels(path: Path, setup: Setup, *, generation: int, count: int) -> Lab
     except FileNotFoundError:
         raise LabelsError(f"There are no labels at {str(path)!r}.") from None
     except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise LabelsError(f"{str(path)!r} is no whole npz file of plain arrays (cut short?): {error}.") from None
-    kept = {"layout", *(f.name for f in fields(Labels))}
-    if arrays.keys() != kept:
-        raise LabelsError(f"{str(path)!r} is no shard of labels: one holds the arrays {', '.join(sorted(kept))}.")
+        raise LabelsError(f"{str(path)!r} is not a whole npz file of plain arrays (cut short?): {error}.") from None
+    names = {"layout", *(f.name for f in fields(Labels))}
+    if arrays.keys() != names:
+        raise LabelsError(f"{str(path)!r} is not a shard of labels, which holds the arrays {', '.join(sorted(names))}.")
     layout = str(arrays.pop("layout"))
     if layout != setup.layout.fingerprint:
         raise LabelsError(
@@ -89,10 +89,10 @@ def load_labels(path: Path, setup: Setup, *, generation: int, count: int) -> Lab
     if (labels.generation != generation).any():
         raise LabelsError(f"The labels at {str(path)!r} are not all of generation {generation}.")
     if (labels.mask != (labels.legal[:, None] >> np.arange(actions) & 1)).any() or np.isinf(labels.mean).any():
-        raise LabelsError(f"The labels at {str(path)!r} do not say of each legal action, and of no other, what it is worth.")
+        raise LabelsError(f"The labels at {str(path)!r} must have a finite mean for every legal action, and NaN for every other.")
     return labels
 
 
-def all_labels(parts: Sequence[Labels]) -> Labels:
-    """The labels of several shards, one after the other."""
+def concatenate_labels(parts: Sequence[Labels]) -> Labels:
+    """Returns the labels of several shards, in order."""
     return Labels(**{f.name: np.concatenate([getattr(part, f.name) for part in parts]) for f in fields(Labels)})

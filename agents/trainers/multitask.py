@@ -17,7 +17,7 @@ from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import get_game
 
 from ..nets.common_layout import CommonView
-from .config import settle
+from .config import resolve_setup
 
 ALL = "all"
 """In place of a preset, or of a number of seats: all there are."""
@@ -42,7 +42,7 @@ def mixed_setups(game: str, mixture: Sequence[Mapping[str, Any]], knobs: Mapping
         presets = get_game(game).presets
         for preset in _each(entry, "preset", list(presets)):
             usual = list(presets[preset].players) if preset in presets else [None]
-            setups += [settle(game, preset, players, {**knobs, **rules}) for players in _each(entry, "players", usual)]
+            setups += [resolve_setup(game, preset, players, {**knobs, **rules}) for players in _each(entry, "players", usual)]
     return setups
 
 

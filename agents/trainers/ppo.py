@@ -38,109 +38,77 @@ from nainjaune_env.agent import SeatAssignment
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.games import DEFAULT_GAME
 
 from ..arena.duplicate import Duplicate
 from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint
 from ..nets.common_layout import common_layout, seat_counts
 from ..nets.devices import check_device
-from ..nets.modules import BeliefHead, PolicyValueNet, ValueNet
+from ..nets.modules import BeliefHead, ValueNet
 from ..nets.net_agent import NetAgent
 from ..nets.payoff_scale import random_spread
 from ..nets.specialised import specialised
 from ..seeds import Stream, generator
 from .advantages import gae
-from .checkpointing import begin_from, checkpoint_of, load_optimizer, named, optimizer_tensors, taking_up, under
-from .config import at_least, at_most, option, settle
+from .base import COMMON_METRICS, EVAL_SEED, BaseConfig, BaseTrainer, centred_payoff, explained_variance
+from .checkpointing import load_initial_weights
+from .config import option
 from .gpu_rollout import play_there
 from .multitask import mixed_setups, setup_names, share_out
 from .passes import Networks, Player
 from .ppo_loss import SUMS, Decisions, Weights, surrogate
 from .rollout import LEARNER, Record, Rollout, joined, play
-from .run import Progress, Run, carry_out
+from .run import Progress, Run, run_iterations
 from .schedule import anneal
 from .sequences import Chains
 
 
 @dataclass(frozen=True)
-class Config:
-    """What a run of PPO is made of. Values in YAML and ``--set`` go over these."""
+class Config(BaseConfig):
+    """The configuration of a run of PPO."""
 
     algorithm: str = option("ppo", "the trainer")
-    game: str = option(DEFAULT_GAME, "the game")
-    preset: str | None = option(None, "the rule sheet (none: the game's usual one)")
-    players: int | None = option(None, "seats (none: the game's usual number)")
-    rules: dict[str, Any] = option({}, "knobs set over the preset, as in --set rules.decline=never")
     mixture: list[dict[str, Any]] = option(
         [], "setups to train one network at, in place of preset and players (none: just these)"
     )
-    seed: int = option(0, "all chance in the run comes from it")
-    init: str | None = option(None, "the run whose network it begins with (none: a fresh one)")
+    init: str | None = option(None, "the run whose network it begins with (none: a new one)")
     opponents: str | None = option(None, "an agent, frozen, in all seats but the one that learns (none: all seats learn)")
-    iterations: int = option(600, "updates in all; the schedules run over them")
-    tables: int = option(2048, "rounds dealt for each update")
-    hidden: list[int] = option([256, 256], "widths of the network's layers")
-    recurrent: int = option(0, "units of a GRU that remembers from one decision of a round to the next; 0 = no memory")
-    recall: float = option(0.0, "weight of telling, from the GRU's state, what the seat alone saw at its first decision")
-    learning_rate: float = option(2e-3, "Adam's step size at the start")
-    last_learning_rate: float = option(1e-4, "and at the end")
-    entropy: float = option(0.1, "weight of the policy's entropy at the start")
-    last_entropy: float = option(0.005, "and at the end")
-    epochs: int = option(2, "passes over the decisions of an iteration")
-    minibatch: int = option(1024, "decisions in a gradient step")
-    clip: float = option(0.2, "how far the probability ratio may move before its gain is cut off")
-    gae_lambda: float = option(1.0, "1 = plain returns")
-    value_weight: float = option(0.5, "weight of the value loss")
-    max_grad_norm: float = option(0.5, "gradients are scaled down to this norm")
-    privileged: bool = option(False, "judge by a critic that sees all hands; the policy that plays never does")
-    critic_hidden: list[int] = option([256, 256], "widths of that critic's layers")
-    belief: float = option(0.0, "weight of guessing, from the features that the policy goes by, what all other seats hold")
+    iterations: int = option(600, "updates of the run; the schedules extend over them", low=1)
+    tables: int = option(2048, "rounds dealt for each update", low=1)
+    recurrent: int = option(0, "units of a GRU that remembers from one decision of a round to the next; 0 = no memory", low=0)
+    recall: float = option(0.0, "weight of predicting, from the GRU's state, the private part of the first observation", low=0)
+    entropy: float = option(0.1, "weight of the policy's entropy at the start", low=0)
+    last_entropy: float = option(0.005, "weight of the entropy at the end; it changes linearly", low=0)
+    epochs: int = option(2, "passes over the decisions of an iteration", low=1)
+    clip: float = option(0.2, "distance of the probability ratio from 1 at which the objective is clipped", low=0)
+    gae_lambda: float = option(1.0, "lambda of generalised advantage estimation; 1 = plain returns", low=0, high=1)
+    value_weight: float = option(0.5, "weight of the value loss", low=0)
+    privileged: bool = option(False, "use a critic that sees all hands; the policy that plays never does")
+    critic_hidden: list[int] = option([256, 256], "widths of that critic's hidden layers", low=1)
+    belief: float = option(0.0, "weight of predicting, from the policy's features, what all other seats hold", low=0)
     centre: bool = option(True, "subtract the table's mean from the payoffs: only the differences between seats count")
     bf16: bool = option(False, "multiply in bfloat16, for processors that do so fast")
     device: str = option("cpu", "where tables and networks are: 'cpu', or 'cuda' for an NVIDIA GPU; not with opponents")
-    threads: int = option(1, "torch's threads; more than the cores that are free makes it many times slower")
-    checkpoint_minutes: float = option(2.0, "how old a checkpoint may grow")
-    eval_every: int = option(25, "iterations between measurements in the course of the run; 0 = none")
-    eval_deals: int = option(1000, "deals of each such measurement")
-    eval_against: str = option("random", "the agent whose field it is measured against")
 
     def __post_init__(self) -> None:
-        at_least(self, iterations=1, tables=1, epochs=1, minibatch=1, threads=1, eval_every=0, eval_deals=2)
-        at_least(self, seed=0, learning_rate=0, last_learning_rate=0, entropy=0, last_entropy=0, clip=0, gae_lambda=0)
-        at_least(self, value_weight=0, max_grad_norm=0, checkpoint_minutes=0)
-        at_least(self, recurrent=0, recall=0, belief=0)
-        at_most(self, seed=2**63 - 1, gae_lambda=1)
+        super().__post_init__()
         if self.recall and not self.recurrent:
             raise ConfigError("A network that remembers nothing has nothing to recall: set 'recurrent' too.")
-        if min([*self.hidden, *self.critic_hidden], default=1) < 1:
-            raise ConfigError(f"Layers have a width of at least 1, not {self.hidden!r} and {self.critic_hidden!r}.")
         if self.mixture and not self.hidden:
             raise ConfigError("A network for a mixture has a hidden layer at least: 'hidden' is empty.")
         if check_device(self.device) != "cpu" and self.opponents is not None:
             raise ConfigError("Opponents play on the CPU: with device='cuda' there is no 'opponents'.")
-        self.setup()
-        for setup in self.setups():
-            if self.eval_every:  # a wrong name is an error now and not some iterations later
-                load_agent(self.eval_against, setup)
-            if self.opponents is not None:
+        if self.opponents is not None:  # an unknown name is an error now
+            for setup in self.setups():
                 load_agent(self.opponents, setup)
 
-    def setup(self) -> Setup:
-        """The game and rules of the run; raises :class:`~nainjaune_env.core.errors.RulesError` where there are none such.
-
-        With a mixture: where its network is measured when nothing else is said.
-        """
-        return settle(self.game, self.preset, self.players, self.rules)
-
     def setups(self) -> list[Setup]:
-        """All that it trains at: those of the mixture, or the one."""
+        """Returns the setups to train at: those of the mixture, or the one of :meth:`setup`."""
         return mixed_setups(self.game, self.mixture, self.rules) if self.mixture else [self.setup()]
 
 
 METRICS = {
-    "run/seconds": "seconds spent in iterations, resumed parts added up; measurements and checkpoints do not count",
-    "rollout/decisions": "decisions made in all",
+    **COMMON_METRICS,
     "rollout/decisions_per_round": "real choices in a round, all seats together",
     "rollout/entropy": "mean entropy of the policy where it chose, in nats",
     "rollout/payoff_spread": "standard deviation of a seat's payoff in a round, in the game's unit (chips, cards); "
@@ -155,27 +123,21 @@ METRICS = {
     "update/grad_norm": "mean gradient norm before scaling down",
     "schedule/learning_rate": "Adam's step size",
     "schedule/entropy_weight": "weight of the entropy",
-    "speed/decisions_per_second": "decisions of the iteration over its wall time",
     "speed/network_share": "share of the wall time in forward and backward passes of the networks",
-    "eval/edge": "edge (chips, cards) a round over the field of `eval_against`, duplicate deals that are the same every time; "
-    "of a mixture the mean over setups, and `eval/edge/<preset>-<seats>` for each",
-    "eval/ci95": "half-width of its 95 % interval",
+    "eval/edge": COMMON_METRICS["eval/edge"] + "; of a mixture the mean over setups, and `eval/edge/<preset>-<seats>` for each",
 }
 """Every metric that is logged, and what it says."""
 
 
-class Trainer:
+class Trainer(BaseTrainer[Config]):
     """The state of a run."""
 
     def __init__(self, config: Config, setup: Setup) -> None:
-        torch.set_num_threads(config.threads)
-        self.config = config
-        self.setup = setup
+        super().__init__(config, setup)
         generator = torch.Generator().manual_seed(config.seed)
-        actions = len(setup.game.actions)
-        self.common = bool(config.mixture)
-        self.layout = common_layout(setup.game) if self.common else setup.layout
-        self.net = PolicyValueNet(self.layout, actions, config.hidden, generator, recurrent=config.recurrent)
+        if config.mixture:
+            self.common, self.layout = True, common_layout(setup.game)
+        self.net = self.new_net(generator, recurrent=config.recurrent)
         all_seen = self.layout.omniscient(seat_counts(setup.game)[-1] if self.common else setup.players)
         critic = ValueNet(all_seen, config.critic_hidden, generator) if config.privileged else None
         belief = BeliefHead(self.net.width, self.layout, all_seen, generator) if config.belief else None
@@ -183,9 +145,10 @@ class Trainer:
             if module is not None:
                 module.to(config.device)
         self.networks = Networks(self.net, critic, belief, self.layout, recalling=config.recall > 0, bf16=config.bf16)
-        learned = [parameter for _, module in self.networks.modules() for parameter in module.parameters()]
+        self.modules = dict(self.networks.modules())
+        learned = [parameter for module in self.modules.values() for parameter in module.parameters()]
         self.player = Player(self.networks)
-        self.optimizer = torch.optim.Adam(learned, lr=config.learning_rate, eps=1e-5, fused=True)
+        self.optimizer: torch.optim.Adam = torch.optim.Adam(learned, lr=config.learning_rate, eps=1e-5, fused=True)
         setups = config.setups() if self.common else [setup]
         self.parts = share_out(setups, config.tables, common=self.common, device=config.device)
         wider = all_seen.size if critic or belief else 0
@@ -193,9 +156,6 @@ class Trainer:
         self.spreads = [random_spread(part.setup) for part in self.parts] if self.common else []
         names = () if config.opponents is None else (config.opponents,)
         self.opponents = [[load_agent(name, part.setup) for name in names] for part in self.parts]
-        self.iteration = 0
-        self.decisions = 0
-        self.seconds = 0.0
 
     # ---- one iteration -------------------------------------------------------------------------------------------
 
@@ -206,16 +166,10 @@ class Trainer:
         rng = generator(self.config.seed, Stream.TRAINING, self.iteration)
         rollout = self.collect(rng)
         metrics = self.update(rollout, rng, fraction)
-        self.iteration += 1
-        self.decisions += len(rollout.action)
         wall = time.perf_counter() - began
-        self.seconds += wall
-        metrics["run/seconds"] = self.seconds
-        metrics["rollout/decisions"] = float(self.decisions)
         metrics["rollout/decisions_per_round"] = len(rollout.action) / self.config.tables
-        metrics["speed/decisions_per_second"] = len(rollout.action) / wall
         metrics["speed/network_share"] = (rollout.network_seconds + metrics.pop("network_seconds")) / wall
-        return metrics
+        return self.finish_iteration(metrics, len(rollout.action), wall)
 
     def collect(self, rng: np.random.Generator) -> Rollout:
         """Deal a round at each table and play all to the end."""
@@ -267,11 +221,8 @@ class Trainer:
         return SeatAssignment(part.batch, opponents, seats, lambda *_: chance)
 
     def own_share(self, net: Any) -> Any:
-        """``net (K, players)``, NumPy's or torch's, as learned from.
-
-        What nobody gets is lost to the whole table, and ``centre`` takes it out.
-        """
-        return net - net.mean(axis=1, keepdims=True) if self.config.centre else net
+        """Returns ``net (K, players)``, NumPy's or torch's, as it is learned from."""
+        return centred_payoff(net, self.config.centre)
 
     def update(self, rollout: Rollout, rng: np.random.Generator, fraction: float) -> dict[str, float]:
         """Gradient steps on the decisions of a rollout."""
@@ -344,34 +295,6 @@ class Trainer:
             metrics |= {f"eval/edge/{name}": edge.mean for name, edge in zip(names, edges, strict=True)}
         return metrics
 
-    # ---- checkpoints ---------------------------------------------------------------------------------------------
-
-    def checkpoint(self) -> Checkpoint:
-        """All that is needed to go on, and to play."""
-        tensors = optimizer_tensors(self.optimizer)
-        for name, module in self.networks.modules():
-            tensors |= named(name, module)
-        tensors = {name: tensor.cpu() for name, tensor in tensors.items()}
-        return checkpoint_of(
-            self.config,
-            self.setup,
-            iteration=self.iteration,
-            progress={"decisions": float(self.decisions), "seconds": self.seconds},
-            tensors=tensors,
-            recurrent=self.config.recurrent,
-            common=self.layout if self.common else None,
-        )
-
-    def restore(self, checkpoint: Checkpoint) -> None:
-        """Go on from a checkpoint of this same configuration."""
-        with taking_up(checkpoint, self.config, self.setup):
-            for name, module in self.networks.modules():
-                module.load_state_dict(under(name, checkpoint.tensors))
-            load_optimizer(self.optimizer, checkpoint.tensors)
-            self.decisions = int(checkpoint.progress["decisions"])
-            self.seconds = checkpoint.progress["seconds"]
-        self.iteration = checkpoint.iteration
-
 
 def evened(advantage: NDArray[np.float32], part: NDArray[np.int64]) -> NDArray[np.float32]:
     """``advantage (T,)`` less its mean and over its deviation, each within its ``part (T,)``: no setup drowns another."""
@@ -380,11 +303,6 @@ def evened(advantage: NDArray[np.float32], part: NDArray[np.int64]) -> NDArray[n
         own = part == number
         out[own] = (advantage[own] - advantage[own].mean()) / (advantage[own].std() + 1e-8)
     return out
-
-
-def explained_variance(target: NDArray[np.float32], value: NDArray[np.float32]) -> float:
-    """What share of the variance of ``target (T,)`` is in ``value (T,)``: 1 where they are equal."""
-    return float(1 - np.var(target - value) / max(np.var(target), 1e-8))
 
 
 def minibatches(count: int, chains: Chains | None, size: int, rng: np.random.Generator) -> Iterator[tuple[Tensor, Tensor | None]]:
@@ -400,16 +318,9 @@ def minibatches(count: int, chains: Chains | None, size: int, rng: np.random.Gen
         yield torch.from_numpy(rows), torch.from_numpy(batch_sizes)
 
 
-EVAL_SEED = 987_654_321
-"""Deals of the measurements in the course of a run; training deals come from the run's own seed."""
-
-
 def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
-    """Train in the folder of ``run``, from ``checkpoint`` on if there is one; ``progress`` is told after each iteration.
-
-    Gives True when all iterations are done, False when it was stopped before; a checkpoint is saved either way.
-    """
+    """Trains as :func:`~nainjaune_agents.trainers.run.run_iterations` does."""
     trainer = Trainer(config, config.setup())
     if checkpoint is None and config.init is not None:
-        begin_from(trainer.net, config.init, trainer.setup, common=trainer.layout if trainer.common else None)
-    return carry_out(trainer, run, checkpoint, progress)
+        load_initial_weights(trainer.net, config.init, trainer.setup, common=trainer.layout if trainer.common else None)
+    return run_iterations(trainer, run, checkpoint, progress)

@@ -1,9 +1,9 @@
-"""A run's folder: what every trainer keeps, and how it is stopped and taken up again; and the loop of those with iterations.
+"""A run: its folder, what stops and resumes it, and its loop of iterations.
 
 ``config.yaml``              the resolved configuration
-``run.json``                 versions, commit, command, when it started
-``checkpoint.safetensors``   the latest checkpoint, written whole or not at all
-``events.out.tfevents.*``    TensorBoard's metrics
+``run.json``                 versions, commit, command, time of the start
+``checkpoint.safetensors``   the latest checkpoint, written atomically
+``events.out.tfevents.*``    metrics for TensorBoard
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any
 
 import yaml
 from torch.utils.tensorboard import SummaryWriter
@@ -30,19 +30,20 @@ from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.core.errors import ConfigError
 
 from ..nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
-from .config import differing, read_yaml
+from .base import BaseConfig, BaseTrainer
+from .config import changed_keys, read_yaml
 
 CONFIG_NAME = "config.yaml"
-"""It is written first: a folder with one holds a run."""
+"""The first file that is written: a folder with it holds a run."""
 PACKAGES = ("nainjaune-env", "numpy", "numba", "torch", "safetensors")
-"""What every trainer stands on: a run says in which versions."""
+"""Packages that every trainer uses; ``run.json`` records their versions."""
 
 
 class Run:
     """The folder of one run."""
 
     def __init__(self, folder: Path, packages: Sequence[str] = ()) -> None:
-        """``packages``: what the trainer stands on beyond :data:`PACKAGES`, for their versions."""
+        """``packages``: those that the trainer uses besides :data:`PACKAGES`."""
         self.folder = folder
         self.packages = (*PACKAGES, *packages)
         self.stop_requested = False
@@ -50,34 +51,33 @@ class Run:
 
     @property
     def checkpoint_path(self) -> Path:
-        """Where the latest checkpoint is."""
+        """The file of the latest checkpoint."""
         return self.folder / FILE_NAME
 
     def create(self, config: Any, *, resume: bool) -> Checkpoint | None:
-        """Make the folder, or go on with the run that is in it; gives the checkpoint to go on from.
+        """Makes the folder, or resumes the run in it; returns the checkpoint to resume from, if there is one yet.
 
-        Raises :class:`ConfigError` where a run would be overwritten, or resumed under another configuration.
+        Raises :class:`ConfigError` if a run would be overwritten, or resumed under another configuration.
         """
         resolved = asdict(config)
-        kept = self.folder / CONFIG_NAME
+        path = self.folder / CONFIG_NAME
         if resume:
-            if not kept.is_file():
+            if not path.is_file():
                 raise ConfigError(f"There is no run to resume at {str(self.folder)!r} (no {CONFIG_NAME} in it).")
-            before = read_yaml(kept)
-            changed = differing(resolved, before)
+            stored = read_yaml(path)
+            changed = changed_keys(config, stored)
             if changed:
-                what = ", ".join(f"{k}: {before.get(k)!r} then, {resolved.get(k)!r} now" for k in changed)
+                what = ", ".join(f"{key}: {stored.get(key)!r} then, {resolved.get(key)!r} now" for key in changed)
                 raise ConfigError(f"A run is resumed under its own configuration, and this differs ({what}).")
             checkpoint = load_checkpoint(self.checkpoint_path) if self.checkpoint_path.exists() else None
-            if not (self.folder / ABOUT_NAME).exists():  # it was stopped that early
+            if not (self.folder / ABOUT_NAME).exists():  # the run was stopped before it was written
                 self._write_about()
             return checkpoint
         if self.folder.exists() and (not self.folder.is_dir() or any(p.suffix != ".tmp" for p in self.folder.iterdir())):
             raise ConfigError(
-                f"{str(self.folder)!r} already holds something, and is not overwritten: "
-                "choose another --out, or go on with --resume."
+                f"{str(self.folder)!r} already exists, and is not overwritten: choose another --out, or use --resume."
             )
-        write_text(kept, yaml.safe_dump(resolved, sort_keys=False))
+        write_text(path, yaml.safe_dump(resolved, sort_keys=False))
         self._write_about()
         return None
 
@@ -93,24 +93,24 @@ class Run:
         write_text(self.folder / ABOUT_NAME, json.dumps(about, indent=2) + "\n")
 
     def save(self, checkpoint: Checkpoint) -> None:
-        """Write the checkpoint."""
+        """Writes the checkpoint."""
         save_checkpoint(self.checkpoint_path, checkpoint)
         self._last_save = time.monotonic()
 
     def save_is_due(self, minutes: float) -> bool:
-        """Whether the last checkpoint is ``minutes`` old."""
+        """Returns whether the last checkpoint is ``minutes`` old."""
         return time.monotonic() - self._last_save >= 60 * minutes
 
     @contextmanager
     def interruptible(self) -> Iterator[None]:
-        """Within this, the first Ctrl-C (or SIGTERM) asks the trainer to stop at a checkpoint; the second stops it at once."""
+        """Within this context the first Ctrl-C (or SIGTERM) sets ``stop_requested``; the second raises KeyboardInterrupt."""
 
-        def ask(number: int, frame: FrameType | None) -> None:
+        def handle(number: int, frame: FrameType | None) -> None:
             if self.stop_requested:
                 raise KeyboardInterrupt
             self.stop_requested = True
 
-        before = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+        before = {number: signal.signal(number, handle) for number in (signal.SIGINT, signal.SIGTERM)}
         try:
             yield
         finally:
@@ -119,64 +119,42 @@ class Run:
 
 
 Progress = Callable[[int, dict[str, float]], None]
-"""Is told how far a run is, and the metrics of the last iteration: none where it begins or goes on from."""
+"""Receives the trainer's ``completed`` and the metrics of the last iteration, ``{}`` when a run is started or resumed."""
 
 
-class Iterating(Protocol):
-    """A trainer that goes by iterations, each of which depends on the seed, its number and what a checkpoint keeps alone."""
+def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
+    """Runs the iterations of ``trainer`` in the folder of ``run``, from ``checkpoint`` on if there is one.
 
-    config: Any
-    """With ``iterations``, ``eval_every`` (iterations between measurements; 0 = none) and ``checkpoint_minutes``."""
-    iteration: int
-    """Iterations done."""
-
-    def iterate(self) -> dict[str, float]:
-        """One more; gives its metrics."""
-        ...
-
-    def evaluate(self) -> dict[str, float]:
-        """Measures what plays now; changes nothing."""
-        ...
-
-    def checkpoint(self) -> Checkpoint:
-        """All that is needed to go on, and to play."""
-        ...
-
-    def restore(self, checkpoint: Checkpoint) -> None:
-        """Go on from a checkpoint of this same configuration."""
-        ...
-
-
-def carry_out(trainer: Iterating, run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
-    """All iterations of a ``trainer`` in the folder of ``run``, from ``checkpoint`` on if there is one.
-
-    Gives True when all are done, False when it was stopped before; a checkpoint is saved either way.
+    Returns True when all are done, False when the run was stopped before; a checkpoint is saved either way. Metrics are logged,
+    the agent evaluated and checkpoints saved after whole iterations only.
     """
-    config, iterations = trainer.config, int(trainer.config.iterations)
+    config: BaseConfig = trainer.config
     if checkpoint is not None:
         trainer.restore(checkpoint)
     else:
         run.save(trainer.checkpoint())
-    progress(trainer.iteration, {})
-    if trainer.iteration >= iterations:
+    progress(trainer.completed, {})
+    if trainer.completed >= config.iterations:
         return True
     with SummaryWriter(str(run.folder), purge_step=trainer.iteration + 1) as writer, run.interruptible():
-        while trainer.iteration < iterations and not run.stop_requested:
+        while trainer.completed < config.iterations and not run.stop_requested:
+            before = trainer.iteration
             metrics = trainer.iterate()
-            done = trainer.iteration == iterations
-            if config.eval_every and (trainer.iteration % config.eval_every == 0 or done):
-                metrics.update(trainer.evaluate())
-            for name, value in metrics.items():
-                writer.add_scalar(name, value, trainer.iteration)
-            if run.save_is_due(config.checkpoint_minutes):
-                run.save(trainer.checkpoint())
-            progress(trainer.iteration, metrics)
+            if trainer.iteration > before:
+                last = trainer.completed == config.iterations
+                if config.evaluates and (trainer.iteration % config.eval_every == 0 or last):
+                    metrics.update(trainer.evaluate())
+                for name, value in metrics.items():
+                    writer.add_scalar(name, value, trainer.iteration)
+                if run.save_is_due(config.checkpoint_minutes):
+                    run.save(trainer.checkpoint())
+            progress(trainer.completed, metrics)
         run.save(trainer.checkpoint())
-    return trainer.iteration >= iterations
+    return trainer.completed >= config.iterations
 
 
 def _commit() -> str | None:
-    """The commit of the checkout this runs from, with ``+`` where files differ from it; None outside one."""
+    """Returns the commit of the checkout that runs, with ``+`` if files differ from it; None outside a checkout."""
     here = Path(__file__).resolve().parent
     try:
         found = subprocess.run(

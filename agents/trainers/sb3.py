@@ -1,4 +1,4 @@
-"""What joins Stable-Baselines3's MaskablePPO and this package: our network as its policy, duplicate play as its evaluation."""
+"""Adaptors for MaskablePPO of sb3-contrib: our network as its policy, duplicate play as its evaluation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from nainjaune_env.core.spec import Setup
 from ..arena.duplicate import Duplicate, Edge
 from ..loading import load_agent
 from ..nets.modules import PolicyValueNet
-from .ppo import EVAL_SEED
+from .base import EVAL_SEED
 
 try:
     from sb3_contrib import MaskablePPO
@@ -30,9 +30,9 @@ except ModuleNotFoundError as error:
 
 
 class NetPolicy(MaskableActorCriticPolicy):
-    """MaskablePPO's policy with the layers of our :class:`PolicyValueNet`, which is ``net``: what is trained is what we load.
+    """A policy for MaskablePPO whose parameters are those of ``net``, a :class:`PolicyValueNet`.
 
-    ``policy_kwargs``: ``layout`` and ``hidden``. The value is in the unit that the rewards come in.
+    ``policy_kwargs`` are ``layout`` and ``hidden``. The value is in the unit of the rewards.
     """
 
     net: PolicyValueNet
@@ -43,7 +43,7 @@ class NetPolicy(MaskableActorCriticPolicy):
         super().__init__(*args, **settings)
 
     def _build(self, lr_schedule: Any) -> None:
-        # what the base class does with its own layers; MaskablePPO has just seeded torch's generator
+        # as the base class does with its own layers; MaskablePPO has just seeded torch's generator
         actions = self.action_dist.action_dim  # type: ignore[attr-defined]
         self.net = PolicyValueNet(self._layout, actions, self._hidden, torch.default_generator)
         self.mlp_extractor: Any = SharedBody(self.net)
@@ -56,52 +56,52 @@ class NetPolicy(MaskableActorCriticPolicy):
 
 
 class SharedBody(nn.Module):
-    """A network's body in the place where Stable-Baselines3 has one for the policy and one for the value."""
+    """A network's body, in place of Stable-Baselines3's two: one for the policy and one for the value."""
 
     def __init__(self, net: PolicyValueNet) -> None:
         super().__init__()
         self.net = net
 
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor]:
-        """Features ``(K, width)`` of ``observation (K, size)``, for both."""
-        features = self.net.features(observation)
+        """Returns the features ``(K, width)`` of ``observation (K, size)``, for policy and value."""
+        features, _ = self.net.trunk(observation)
         return features, features
 
     def forward_actor(self, observation: Tensor) -> Tensor:
-        """Features for the policy."""
-        return self.net.features(observation)
+        """Returns the features for the policy."""
+        return self.net.trunk(observation)[0]
 
     def forward_critic(self, observation: Tensor) -> Tensor:
-        """Features for the value."""
-        return self.net.features(observation)
+        """Returns the features for the value."""
+        return self.net.trunk(observation)[0]
 
 
 class RewardUnit(VecEnvWrapper):
-    """Rewards in units of ``unit`` (chips, cards), so that values and their losses are of the order of 1 in every game."""
+    """Divides rewards by ``unit`` (in chips, cards), so that values and their losses are of the order of 1 in every game."""
 
     def __init__(self, venv: VecEnv, unit: float) -> None:
         super().__init__(venv)
         self.unit = unit
 
     def reset(self) -> Any:
-        """As the environment within."""
+        """Resets the wrapped environment."""
         return self.venv.reset()
 
     def step_wait(self) -> tuple[Any, NDArray[Any], NDArray[Any], list[dict[str, Any]]]:
-        """As the environment within, but for the rewards."""
+        """Steps the wrapped environment, and divides the rewards."""
         observation, rewards, dones, infos = self.venv.step_wait()
         return observation, rewards / np.float32(self.unit), dones, infos
 
 
 class ModelAgent:
-    """Any MaskablePPO model, whatever its policy, as an agent: plays the likeliest legal action."""
+    """Any MaskablePPO model, with any policy, as an agent: it plays the likeliest legal action."""
 
     def __init__(self, name: str, model: MaskablePPO) -> None:
         self.name = name
         self.model = model
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
-        """A legal action for each decision, shape ``(K,)``."""
+        """Returns a legal action for each decision, shape ``(K,)``."""
         actions, _ = self.model.predict(decisions.observation, action_masks=decisions.mask, deterministic=True)
         return np.asarray(actions, np.int64)
 
@@ -109,13 +109,12 @@ class ModelAgent:
 class DuplicateEvalCallback(BaseCallback):
     """Measures the model's edge over the field of an agent by duplicate play: ``eval/edge``, ``eval/ci95``.
 
-    Masks are those of the tables, and an action that is not legal there raises
-    :class:`~nainjaune_env.core.errors.IllegalActionError`: an evaluation that lost its masks cannot go on. The deals are the same
-    every time, those of our own trainers' measurements.
+    Masks are those of the tables. An illegal action raises :class:`~nainjaune_env.core.errors.IllegalActionError`, so an
+    evaluation without masks does not go unnoticed. The deals are those of our own trainers' evaluations, the same every time.
     """
 
     def __init__(self, setup: Setup, against: str, *, every: int = 1, deals: int = 1000) -> None:
-        """``every``: updates between measurements; there is one at the end of ``learn`` in any case.
+        """``every``: updates between evaluations; the end of ``learn`` has one in any case.
 
         Raises what ``load_agent`` raises for the name ``against``.
         """
@@ -127,7 +126,7 @@ class DuplicateEvalCallback(BaseCallback):
         self._rollouts = 0
 
     def measure(self) -> Edge:
-        """The edge now; it is logged as well."""
+        """Returns the present edge, and logs it."""
         edge = Duplicate(self.setup, [ModelAgent("model", self.model), self._field], seed=EVAL_SEED).edge(0, 1, self.deals)  # type: ignore[arg-type]
         self.logger.record("eval/edge", edge.mean)
         self.logger.record("eval/ci95", edge.ci95)

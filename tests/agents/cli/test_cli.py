@@ -205,7 +205,7 @@ def test_train_end_to_end(capfd: pytest.CaptureFixture[str]) -> None:
 
     status, out, err = nainjaune(capfd, "train", "c.yaml", "--out", "runs/a", *TINY)
     assert (status, out) == (1, "")
-    assert err.startswith("nainjaune train: 'runs/a' already holds something, and is not overwritten")
+    assert err.startswith("nainjaune train: 'runs/a' already exists, and is not overwritten")
 
     assert nainjaune(capfd, "train", "--out", "runs/a", "--resume")[0] == 0
     status, _, err = nainjaune(capfd, "train", "--out", "runs/a", "--resume", "--set=iterations=3")
@@ -221,7 +221,9 @@ def test_train_end_to_end(capfd: pytest.CaptureFixture[str]) -> None:
 def test_keys_lists_the_configuration(capfd: pytest.CaptureFixture[str]) -> None:
     status, out, _ = nainjaune(capfd, "train", "--keys")
     assert status == 0
-    keys = [line.split()[0] for line in out.splitlines()]
+    head, *rows = out.splitlines()
+    assert head.startswith("Keys of algorithm 'ppo'")
+    keys = [row.split()[0] for row in rows]
     assert keys == list(get_trainer("ppo").Config.__dataclass_fields__)
 
 
@@ -239,7 +241,7 @@ def test_keys_lists_the_configuration(capfd: pytest.CaptureFixture[str]) -> None
         ("c.yaml --out a --set eval_against=lowset", r"Unknown agent 'lowset'"),
         ("c.yaml --out a --resume", r"There is no run to resume at 'a'"),
         ("--out a --resume", r"There is no configuration at 'a/config\.yaml'"),
-        ("c.yaml --out c.yaml", r"'c\.yaml' already holds something"),
+        ("c.yaml --out c.yaml", r"'c\.yaml' already exists"),
         ("c.yaml --out c.yaml/a", r"Not a directory|File exists"),
     ],
 )

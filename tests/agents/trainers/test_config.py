@@ -1,4 +1,4 @@
-"""Configurations: only what is known and fits gets in."""
+"""Configurations: unknown keys and values of a wrong type or out of bounds are errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,16 @@ import pytest
 import yaml
 
 from nainjaune_agents.trainers import get_trainer, trainer_names
-from nainjaune_agents.trainers.config import apply_settings, at_least, build, describe, option, read_yaml, settle
+from nainjaune_agents.trainers.config import (
+    apply_settings,
+    build,
+    changed_keys,
+    check_bounds,
+    describe,
+    option,
+    read_yaml,
+    resolve_setup,
+)
 from nainjaune_agents.trainers.schedule import anneal
 from nainjaune_env.core.errors import ConfigError, NainJauneError, RulesError
 
@@ -27,7 +36,7 @@ class Toy:
     rules: dict[str, Any] = option({}, "knobs")
 
 
-def test_what_is_not_given_is_the_default() -> None:
+def test_missing_keys_have_their_defaults() -> None:
     assert build(Toy, {}) == Toy()
     assert build(Toy, {"size": 7}) == Toy(size=7)
 
@@ -39,7 +48,7 @@ def test_defaults_are_not_shared() -> None:
     assert (two.widths, two.rules) == ([4, 5], {})
 
 
-def test_an_unknown_key_names_the_nearest() -> None:
+def test_an_unknown_key_is_an_error_that_suggests_the_nearest() -> None:
     with pytest.raises(ConfigError, match=r"Unknown configuration key 'sise'\. Did you mean 'size'\? Valid: name, size"):
         build(Toy, {"sise": 1})
     with pytest.raises(ConfigError, match="Unknown configuration key 3"):
@@ -57,20 +66,20 @@ def test_an_unknown_key_names_the_nearest() -> None:
         ("widths", [True], "list[int]"), ("rules", [], "dict"),
     ],
 )  # fmt: skip
-def test_a_value_of_the_wrong_type(key: str, value: Any, kind: str) -> None:
+def test_a_value_of_the_wrong_type_is_an_error(key: str, value: Any, kind: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(f"The configuration key {key!r} takes {kind}") + ".*, not "):
         build(Toy, {key: value})
 
 
 @pytest.mark.parametrize("value", [1, 1.0, "1e0", "1.0", "1e-0"])
-def test_numbers_as_people_write_them(value: Any) -> None:
-    """YAML takes 1e-3, without a point, for text."""
+def test_floats_in_every_common_notation(value: Any) -> None:
+    """YAML reads 1e-3, without a point, as text."""
     found = build(Toy, {"rate": value}).rate
     assert found == 1.0
     assert type(found) is float
 
 
-def test_settings_go_over_the_file() -> None:
+def test_settings_override_the_file() -> None:
     values = {"size": 1, "rules": {"stake": 2, "decline": "entry"}}
     settings = ["size=9", "rate=1e-3", "on=true", "preset=null", "widths=[1, 2]", "rules.decline=never", "name=a=b"]
     done = apply_settings(values, settings)
@@ -92,7 +101,7 @@ def test_settings_go_over_the_file() -> None:
         ("size.big=1", r"'size' holds 1, so 'size\.big' cannot be set inside it\."),
     ],
 )
-def test_settings_that_are_none(setting: str, says: str) -> None:
+def test_malformed_settings_are_errors(setting: str, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
         apply_settings({"size": 1}, [setting])
 
@@ -106,29 +115,55 @@ def test_yaml_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", [b"- a\n- b\n", b"just words", b"a: [1", b"\xff\xfe\x00", b"!!python/object/apply:os.getcwd []"])
-def test_files_that_hold_something_else(tmp_path: Path, text: bytes) -> None:
+def test_files_without_a_mapping_are_errors(tmp_path: Path, text: bytes) -> None:
     (tmp_path / "c.yaml").write_bytes(text)
     with pytest.raises(ConfigError, match=r"c\.yaml"):
         read_yaml(tmp_path / "c.yaml")
 
 
-def test_a_file_that_is_not_there(tmp_path: Path) -> None:
+def test_a_missing_file_is_an_error(tmp_path: Path) -> None:
     for path in (tmp_path / "none.yaml", tmp_path):
         with pytest.raises(ConfigError, match="There is no configuration at"):
             read_yaml(path)
 
 
-def test_at_least() -> None:
-    at_least(Toy(), size=3, rate=0)
-    with pytest.raises(ConfigError, match=r"The configuration key 'size' is at least 4, and it is 3\."):
-        at_least(Toy(), size=4)
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({"share": -0.1}, r"'share' is at least 0, and it is -0\.1\."),
+        ({"share": 1.5}, r"'share' is at most 1, and it is 1\.5\."),
+        ({"widths": [3, 0]}, r"'widths' is at least 1, and it is \[3, 0\]\."),
+    ],
+)  # fmt: skip
+def test_values_outside_their_bounds_are_refused(values: dict[str, Any], says: str) -> None:
+    @dataclass(frozen=True)
+    class Bounded:
+        share: float = option(0.5, "a share", low=0, high=1)
+        widths: list[int] = option([4], "whole numbers", low=1)
+        free: float | None = option(None, "any number or none")
+
+    for fine in ({}, {"share": 0.0, "widths": []}, {"share": 1.0, "widths": [1], "free": -9.0}):
+        check_bounds(build(Bounded, fine))
+    with pytest.raises(ConfigError, match=says):
+        check_bounds(build(Bounded, values))
 
 
-def test_knobs_from_a_file_are_knobs_and_nothing_else() -> None:
-    assert settle("nain_jaune", "skip", 3, {"stake": 2}).rules.to_dict()["stake"] == 2
+def test_changed_keys_are_those_that_decide_what_a_run_computes() -> None:
+    @dataclass(frozen=True)
+    class Placed(Toy):
+        device: str = option("cpu", "where")
+
+    stored = {"device": "cuda", "rules": {}, "widths": [4, 5], "name": "x"}  # another order; no 'size', which is newer
+    assert changed_keys(Placed(), stored) == []
+    assert changed_keys(Placed(size=4, rate=0.6), stored) == ["rate", "size"]
+    assert changed_keys(Placed(), {**stored, "name": "y", "dropped": 1}) == ["dropped", "name"]
+
+
+def test_names_of_parameters_are_no_knobs() -> None:
+    assert resolve_setup("nain_jaune", "skip", 3, {"stake": 2}).rules.to_dict()["stake"] == 2
     for name in ("preset", "game", "players", "self", "stak", 5):
         with pytest.raises(RulesError, match="Unknown knob"):
-            settle("nain_jaune", None, None, {name: 1})  # type: ignore[dict-item]
+            resolve_setup("nain_jaune", None, None, {name: 1})  # type: ignore[dict-item]
 
 
 def test_anneal() -> None:
@@ -139,7 +174,7 @@ def test_anneal() -> None:
 
 
 @pytest.mark.parametrize("name", trainer_names())
-def test_every_trainer_is_one(name: str) -> None:
+def test_every_trainer_has_a_configuration_and_trains(name: str) -> None:
     trainer = get_trainer(name)
     assert trainer.Config().algorithm == name
     assert callable(trainer.train)
@@ -148,7 +183,7 @@ def test_every_trainer_is_one(name: str) -> None:
         assert re.search(rf"^  {f.name} .*{re.escape(f.metadata['meaning'])}$", text, re.MULTILINE)
 
 
-def test_an_unknown_algorithm_names_the_nearest() -> None:
+def test_an_unknown_algorithm_is_an_error_that_suggests_the_nearest() -> None:
     with pytest.raises(ConfigError, match=r"Unknown algorithm 'pop'\. Did you mean 'ppo'\?"):
         get_trainer("pop")
     for tool in ("config", "run", "../ppo", None, ["ppo"]):
@@ -166,7 +201,7 @@ def test_an_unknown_algorithm_names_the_nearest() -> None:
         {"recurrent": -1}, {"recurrent": 8, "recall": -0.5}, {"recurrent": 8.0},
     ],
 )  # fmt: skip
-def test_ppos_mistakes_are_said_before_anything_runs(wrong: dict[str, Any]) -> None:
+def test_wrong_values_for_ppo_are_errors_before_anything_runs(wrong: dict[str, Any]) -> None:
     with pytest.raises(NainJauneError):
         build(get_trainer("ppo").Config, wrong)
 
@@ -183,7 +218,7 @@ CONFIGS = sorted(Path(__file__).parents[3].glob("configs/*/*.yaml"))
 
 
 @pytest.mark.parametrize("path", CONFIGS, ids=lambda path: f"{path.parent.name}-{path.stem}")
-def test_every_configuration_we_ship_is_sound_and_holds_only_what_differs(path: Path) -> None:
+def test_every_shipped_configuration_is_valid_and_holds_no_defaults(path: Path) -> None:
     values = read_yaml(path)
     cls = get_trainer(values.get("algorithm", "ppo")).Config
     config, default = build(cls, values), cls()

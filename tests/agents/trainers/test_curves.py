@@ -14,7 +14,7 @@ from nainjaune_env.core.errors import ConfigError
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """A run of six iterations that measured itself at every second one, and was resumed after the fourth."""
+    """A run of six iterations with an evaluation at every second one, resumed after the fourth."""
     folder = tmp_path / "some"
     for steps in ((1, 2, 3, 4, 5), (5, 6)):
         with SummaryWriter(str(folder), purge_step=steps[0]) as writer:
@@ -43,7 +43,7 @@ def test_other_metrics_have_no_intervals(run: Path) -> None:
     assert curve.values.tolist() == [2, 4, 6, 8, 10, 12]
 
 
-def test_what_is_not_there_is_said(run: Path, tmp_path: Path) -> None:
+def test_missing_runs_metrics_and_axes_are_errors(run: Path, tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="There are no metrics at"):
         read_curve(tmp_path / "nothing", "eval/edge", "decisions")
     with pytest.raises(ConfigError, match=r"Unknown metric 'eval/edges'. Did you mean 'eval/edge'\?"):
@@ -52,12 +52,12 @@ def test_what_is_not_there_is_said(run: Path, tmp_path: Path) -> None:
         read_curve(run, "eval/edge", "time")
 
 
-def test_the_command_draws_and_tells_the_last_points(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_draws_and_prints_the_last_points(run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     picture = tmp_path / "c.png"
     assert main(["curves", str(run), str(run), "--names", "one", "two", "--out", str(picture)]) == 0
     assert picture.read_bytes().startswith(b"\x89PNG")
-    told = capsys.readouterr().out.splitlines()
-    assert told[:2] == [f"{name}: eval/edge 0.750 ± 0.375 after 600 decisions" for name in ("one", "two")]
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[:2] == [f"{name}: eval/edge 0.750 ± 0.375 after 600 decisions" for name in ("one", "two")]
     assert main(["curves", str(run), "--names", "one", "two", "--out", str(picture)]) == 1
     assert "--names takes as many names as there are runs, 1, not 2." in capsys.readouterr().err
     assert main(["curves", str(run), "--out", str(tmp_path / "c.pdf")]) == 1

@@ -21,20 +21,21 @@ from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.checkpoint import Checkpoint, load_checkpoint
+from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
-from nainjaune_agents.trainers import expert
+from nainjaune_agents.trainers.base import EVAL_SEED
 from nainjaune_agents.trainers.config import build, read_yaml
 from nainjaune_agents.trainers.expert import LABELS, METRICS, Config, Trainer, entropy, soft_cross_entropy, targets, train
-from nainjaune_agents.trainers.labels import Labels, all_labels
-from nainjaune_agents.trainers.ppo import EVAL_SEED
+from nainjaune_agents.trainers.labels import Labels, concatenate_labels
 from nainjaune_agents.trainers.run import Run
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.cards import cards_in
 from nainjaune_env.core.errors import CheckpointError, ConfigError, LabelsError, NainJauneError
 from nainjaune_env.engine.batch import Batch, legal_actions
+from tests.agents.trainers.test_ppo import same
 from tests.support.contract import helper
 from tests.support.positions import stirred
+from tests.support.training import capture_metrics, run_in
 
 ROOT = Path(__file__).parents[3]
 TINY = {
@@ -53,28 +54,10 @@ def trainer_of(folder: Path, **other: Any) -> Trainer:
     return Trainer(tiny(**other), folder)
 
 
-def run_in(folder: Path, config: Config, *, resume: bool = False, stop_at: int | None = None) -> Checkpoint:
-    """Train in ``folder``, asked to stop when so many decisions are labelled; gives the checkpoint it leaves."""
-    run = Run(folder)
-    checkpoint = run.create(config, resume=resume)
-
-    def progress(done: int, metrics: dict[str, float]) -> None:
-        if done == stop_at:
-            run.stop_requested = True
-
-    finished = train(config, run, checkpoint, progress)
-    left = load_checkpoint(folder)
-    assert finished == (left.iteration == config.generations)
-    return left
-
-
-def same(one: Path, two: Path) -> bool:
+def same_run(one: Path, two: Path) -> bool:
     """Bit for bit the same checkpoint and labels but for the time it took."""
-    a, b = load_checkpoint(one), load_checkpoint(two)
-    assert dataclasses.replace(a, tensors={}, progress={}) == dataclasses.replace(b, tensors={}, progress={})
-    assert a.tensors.keys() == b.tensors.keys()
     shards = [{path.name: path.read_bytes() for path in sorted((folder / LABELS).iterdir())} for folder in (one, two)]
-    return shards[0] == shards[1] and all(torch.equal(tensor, b.tensors[name]) for name, tensor in a.tensors.items())
+    return shards[0] == shards[1] and same(load_checkpoint(one), load_checkpoint(two))
 
 
 def some_labels(tmp_path: Path, **other: Any) -> tuple[Trainer, Labels]:
@@ -85,14 +68,14 @@ def some_labels(tmp_path: Path, **other: Any) -> tuple[Trainer, Labels]:
 # ---------------------------------------------------------------- labels
 
 
-def test_labels_come_near_the_mean_over_every_deal_there_could_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A short deck has few enough to play them all out. What is played first tells nothing yet, so all are alike likely."""
+def test_labels_approximate_the_mean_over_all_consistent_deals(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A short deck has few enough to play them all. No earlier play excludes any of them, so all have the same probability."""
     short = {"ranks": 4, "suits": 2, "hand": 3, "blocked": "restart"}
     values = {"preset": "skip", "players": 2, "rules": short, "rounds": 20, "explore": 1.0, "rule": "tally"}
     config = tiny(**values)
     setup, rule = config.setup(), load_agent("tally", config.setup())
     trainer = Trainer(config, tmp_path)
-    tables, earned = trainer.play(trainer.tables(), rule, np.random.default_rng(0))
+    tables, earned = trainer.play(trainer.new_batch(), rule, np.random.default_rng(0))
     first = ~(tables["played"].any(axis=1) | tables["void"].any(axis=1))
     tables, earned = tables[first], earned[first]
     assert len(tables) >= 5
@@ -121,7 +104,7 @@ def all_cards(setup: Any) -> int:
 
 
 def played_out(setup: Any, tables: Any, action: int, agent: Any) -> Any:
-    """What every seat gets in the round, when ``action`` is taken at each table and ``agent`` plays on in every seat."""
+    """Returns every seat's payoff of the round after ``action`` at each table, with ``agent`` in every seat from then on."""
     batch = Batch(setup, len(tables), autoreset=False)
     batch.set_tables(np.arange(len(tables)), tables)
     batch.step(np.full(len(tables), action))
@@ -129,12 +112,12 @@ def played_out(setup: Any, tables: Any, action: int, agent: Any) -> Any:
 
 
 @both_games
-def test_what_a_seat_may_not_know_reaches_no_label(tmp_path: Path, game: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """The same decisions with all hidden cards put elsewhere: the same labels to the last bit."""
+def test_no_label_depends_on_hidden_cards(tmp_path: Path, game: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same decisions with all hidden cards redealt: the same labels to the last bit."""
     for rollouts in ("rule", "net"):
         trainer = trainer_of(tmp_path, **game, rollouts=rollouts, shard=10)
-        trainer.generation = 1
-        tables, earned = trainer.play(trainer.tables(), trainer.player(), np.random.default_rng(1))
+        trainer.iteration = 1
+        tables, earned = trainer.play(trainer.new_batch(), trainer.player(), np.random.default_rng(1))
         tables, earned = tables[::4], earned[::4]
         mixer = random.Random(2)
         setup = trainer.setup
@@ -153,7 +136,7 @@ def test_what_a_seat_may_not_know_reaches_no_label(tmp_path: Path, game: dict[st
 @both_games
 def test_every_choice_of_the_rounds_can_be_labelled(tmp_path: Path, game: dict[str, Any]) -> None:
     trainer = trainer_of(tmp_path, **game)
-    tables, _ = trainer.play(trainer.tables(), trainer.player(), np.random.default_rng(0))
+    tables, _ = trainer.play(trainer.new_batch(), trainer.player(), np.random.default_rng(0))
     rest = Batch(trainer.setup, len(tables), autoreset=False)
     rest.set_tables(np.arange(len(tables)), tables)
     assert (rest.legal & (rest.legal - 1) != 0).all()
@@ -166,11 +149,11 @@ def test_every_choice_of_the_rounds_can_be_labelled(tmp_path: Path, game: dict[s
 
 
 @both_games
-def test_what_a_seat_had_netted_and_what_was_still_to_come_make_its_payoff(tmp_path: Path, game: dict[str, Any]) -> None:
+def test_return_so_far_plus_the_remaining_rewards_is_the_payoff(tmp_path: Path, game: dict[str, Any]) -> None:
     """A round played again, with the rewards counted from its end."""
     trainer = trainer_of(tmp_path, **game, explore=0.0, rounds=1)
     player = NetAgent("net", trainer.net)
-    played = trainer.tables()
+    played = trainer.new_batch()
     tables, earned = trainer.play(played, player, np.random.default_rng(0))
     payoff = np.zeros(3, np.int32)
     trainer.setup.game.kernel.payoffs(played.tables.view(np.recarray)[0], trainer.setup.kernel_rules, payoff)
@@ -189,23 +172,23 @@ def test_what_a_seat_had_netted_and_what_was_still_to_come_make_its_payoff(tmp_p
     assert (earned + to_come[choices, seats]).tolist() == payoff[seats].tolist()
 
 
-def test_exploring_leaves_the_players_way(tmp_path: Path) -> None:
+def test_exploration_changes_the_play(tmp_path: Path) -> None:
     lowest = load_agent("lowest", tiny().setup())
     trainers = [trainer_of(tmp_path, explore=share) for share in (0.0, 0.5)]
-    played = [trainer.play(trainer.tables(), lowest, np.random.default_rng(0))[0] for trainer in trainers]
+    played = [trainer.play(trainer.new_batch(), lowest, np.random.default_rng(0))[0] for trainer in trainers]
     assert played[0].tobytes() != played[1].tobytes()
 
 
 def test_too_few_choices_for_a_shard_are_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"1 rounds held \d+ choices, and a shard is to have 4000: let 'rounds' be larger"):
+    with pytest.raises(ConfigError, match=r"1 rounds held \d+ choices, and a shard takes 4000: let 'rounds' be larger"):
         some_labels(tmp_path, rounds=1, shard=4000)
 
 
-def test_who_plays_and_who_labels(tmp_path: Path) -> None:
+def test_the_players_of_rounds_and_rollouts(tmp_path: Path) -> None:
     trainer = trainer_of(tmp_path, rollouts="net")
     assert trainer.player().name == "lowest"
     by_rule = trainer.label(0, trainer.expert())
-    trainer.generation = 1
+    trainer.iteration = 1
     assert isinstance(trainer.player(), NetAgent)
     made = [trainer.label(0, trainer.expert()).mean]
     trainer.config = tiny(rollouts="rule")
@@ -213,8 +196,8 @@ def test_who_plays_and_who_labels(tmp_path: Path) -> None:
     assert len({mean.tobytes() for mean in (*made, by_rule.mean)}) == 3
 
 
-def test_it_begins_with_another_runs_network(tmp_path: Path) -> None:
-    """It plays the first rounds already, and the rollouts where these are the network's; its values keep their unit."""
+def test_init_loads_the_network_of_another_run(tmp_path: Path) -> None:
+    """It plays the first generation, and the rollouts if the network is to play them; its payoff scale stays."""
     before = run_in(tmp_path / "before", tiny())
     config = tiny(init=str(tmp_path / "before"), rollouts="net", seed=9, generations=1)
     begun = run_in(tmp_path / "a", config, stop_at=0)
@@ -236,7 +219,7 @@ def test_it_begins_with_another_runs_network(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- learning
 
 
-def test_targets_are_the_softmax_of_what_actions_are_worth() -> None:
+def test_targets_are_the_softmax_of_the_action_values() -> None:
     nan = math.nan
     labels = Labels(
         observation=np.zeros((2, 3), np.uint8),
@@ -258,8 +241,8 @@ def test_targets_are_the_softmax_of_what_actions_are_worth() -> None:
     assert float(met) == pytest.approx(float(entropy(share).mean()), abs=1e-6)
 
 
-def test_with_a_prior_the_network_that_there_is_has_a_say(tmp_path: Path) -> None:
-    """Its log-policy stands beside what actions are worth; labels that tell nothing leave it as it was."""
+def test_a_prior_adds_the_log_policy_of_the_network_to_the_targets(tmp_path: Path) -> None:
+    """Labels whose means are all equal leave the policy unchanged."""
     trainer, labels = some_labels(tmp_path, prior=1.0, epochs=20, minibatch=8)
     stirred(trainer.net)
     known = trainer.log_policy(labels)
@@ -273,7 +256,7 @@ def test_with_a_prior_the_network_that_there_is_has_a_say(tmp_path: Path) -> Non
     assert targets(nothing, 2.0, known)[0] == pytest.approx(np.exp(known), abs=1e-5)
     trainer.learn(nothing)  # the first time there is no network yet that knows anything
     assert trainer.assess(nothing)["rollout/entropy"] > 1.2 * entropy(np.exp(known)).mean()
-    trainer.generation = 1
+    trainer.iteration = 1
     stirred(trainer.net)
     known = trainer.log_policy(labels)
     trainer.learn(nothing)
@@ -309,7 +292,7 @@ def test_it_gets_stronger(tmp_path: Path) -> None:
     assert left.algorithm == "expert"
 
 
-def test_each_generation_learns_those_of_its_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_generation_learns_the_labels_of_its_window(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     learned: list[list[int]] = []
     learn = Trainer.learn
 
@@ -323,12 +306,12 @@ def test_each_generation_learns_those_of_its_window(tmp_path: Path, monkeypatch:
     assert learned == [[0], [0, 1], [1, 2], [2, 3]]
 
 
-def test_a_fresh_network_forgets_all_but_its_unit(tmp_path: Path) -> None:
+def test_a_fresh_network_keeps_the_payoff_scale_only(tmp_path: Path) -> None:
     nets = []
     for fresh in (False, True):
         trainer, labels = some_labels(tmp_path, fresh=fresh, learning_rate=0.0, last_learning_rate=0.0)
         trainer.learn(labels)
-        trainer.generation = 1
+        trainer.iteration = 1
         unit = float(trainer.net.payoff_scale)
         assert unit > 1
         trainer.learn(dataclasses.replace(labels, mean=labels.mean * 3))
@@ -342,7 +325,7 @@ def test_a_fresh_network_forgets_all_but_its_unit(tmp_path: Path) -> None:
 
 @both_games
 def test_a_resumed_run_is_the_same_run(tmp_path: Path, game: dict[str, Any]) -> None:
-    """Stopped within each generation, and gone on with."""
+    """Stopped within each generation."""
     config = tiny(**game)
     run_in(tmp_path / "whole", config)
     run_in(tmp_path / "parts", config, stop_at=40)
@@ -350,12 +333,12 @@ def test_a_resumed_run_is_the_same_run(tmp_path: Path, game: dict[str, Any]) -> 
     run_in(tmp_path / "parts", config, resume=True, stop_at=120)
     assert load_checkpoint(tmp_path / "parts").iteration == 1
     run_in(tmp_path / "parts", config, resume=True)
-    assert same(tmp_path / "parts", tmp_path / "whole")
+    assert same_run(tmp_path / "parts", tmp_path / "whole")
     run_in(tmp_path / "other", tiny(**game, seed=1))
     assert not torch.equal(*(load_checkpoint(tmp_path / one).tensors["model.policy.weight"] for one in ("whole", "other")))
 
 
-def test_a_shard_that_is_there_is_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_existing_shards_are_not_made_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = tiny(shards=3)
     run_in(tmp_path / "a", config, stop_at=80)
     made: list[int] = []
@@ -370,8 +353,8 @@ def test_a_shard_that_is_there_is_not_made_again(tmp_path: Path, monkeypatch: py
     assert made == [2, 0, 1, 2]
 
 
-def test_several_at_once_are_the_same(tmp_path: Path) -> None:
-    """Shards know nothing of each other, so that of 3 by 2 threads none waits for what another leaves behind."""
+def test_shards_made_in_parallel_are_the_same(tmp_path: Path) -> None:
+    """Shards do not depend on each other: 3 of them by 2 threads are those of one thread."""
     for threads in (1, 2):
         run_in(tmp_path / str(threads), tiny(shards=3, rollouts="net", generations=2, threads=threads, epochs=1))
     found = [{path.name: path.read_bytes() for path in (tmp_path / str(n) / LABELS).iterdir()} for n in (1, 2)]
@@ -381,16 +364,16 @@ def test_several_at_once_are_the_same(tmp_path: Path) -> None:
     assert all(found[0][name] == found[1][name] for name in first)  # of the second the network learned in two threads
 
 
-def test_a_damaged_shard_is_not_learned(tmp_path: Path) -> None:
+def test_a_damaged_shard_is_an_error(tmp_path: Path) -> None:
     config = tiny()
     run_in(tmp_path, config, stop_at=40)
     shard = tmp_path / LABELS / "000-00000.npz"
     shard.write_bytes(shard.read_bytes()[:-100])
-    with pytest.raises(LabelsError, match=r"000-00000\.npz' is no whole npz file"):
+    with pytest.raises(LabelsError, match=r"000-00000\.npz' is not a whole npz file"):
         run_in(tmp_path, config, resume=True)
 
 
-def test_a_killed_run_goes_on_bit_for_bit(tmp_path: Path) -> None:
+def test_a_killed_run_resumes_bit_for_bit(tmp_path: Path) -> None:
     """Killed while it labels: no shard is half there."""
     settings = [f"{key}={str(value).replace(' ', '')}" for key, value in {**TINY, "shards": 12, "rounds": 64}.items()]
     command = [sys.executable, str(ROOT / "train.py"), "--out", str(tmp_path / "killed"), "--set", "algorithm=expert"]
@@ -409,7 +392,7 @@ def test_a_killed_run_goes_on_bit_for_bit(tmp_path: Path) -> None:
         left.unlink()
     assert main(["train", "--resume", "--out", str(tmp_path / "killed")]) == 0
     run_in(tmp_path / "whole", tiny(shards=12, rounds=64))
-    assert same(tmp_path / "killed", tmp_path / "whole")
+    assert same_run(tmp_path / "killed", tmp_path / "whole")
 
 
 @both_games
@@ -429,11 +412,8 @@ def test_a_checkpoint_is_an_ordinary_agent(tmp_path: Path, game: dict[str, Any])
         Trainer(dataclasses.replace(config, deals=9), tmp_path / LABELS).restore(load_checkpoint(tmp_path))
 
 
-def test_what_is_logged_is_what_is_documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    logged: dict[str, list[tuple[int, float]]] = {}
-    monkeypatch.setattr(
-        expert.SummaryWriter, "add_scalar", lambda self, name, value, step: logged.setdefault(name, []).append((step, value))
-    )
+def test_the_logged_metrics_are_the_documented_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    logged = capture_metrics(monkeypatch)
     config = tiny(eval_deals=20, eval_against="lowest")
     run_in(tmp_path, config)
     assert logged.keys() == METRICS.keys()
@@ -445,16 +425,16 @@ def test_what_is_logged_is_what_is_documented(tmp_path: Path, monkeypatch: pytes
     edge = Duplicate(setup, [load_agent(name, setup) for name in (str(tmp_path), "lowest")], seed=EVAL_SEED).edge(0, 1, 20)
     assert logged["eval/edge"][-1][1] == edge.mean
     trainer = Trainer(config, tmp_path / LABELS)
-    newest = all_labels([trainer.load(1, number) for number in range(2)])
+    newest = concatenate_labels([trainer.load(1, number) for number in range(2)])
     assert logged["labels/error"][-1][1] == pytest.approx(float(np.nanmean(newest.error)))
 
 
-def test_progress_is_told_in_decisions_labelled(tmp_path: Path) -> None:
-    told: list[int] = []
+def test_progress_is_in_decisions_labelled(tmp_path: Path) -> None:
+    reported: list[int] = []
     config, run = tiny(), Run(tmp_path)
-    train(config, run, run.create(config, resume=False), lambda done, metrics: told.append(done))
-    assert told == [0, 40, 80, 120, 160]
-    assert config.iterations == told[-1]
+    train(config, run, run.create(config, resume=False), lambda done, metrics: reported.append(done))
+    assert reported == [0, 40, 80, 120, 160]
+    assert config.iterations == reported[-1]
 
 
 @pytest.mark.parametrize(
@@ -463,17 +443,18 @@ def test_progress_is_told_in_decisions_labelled(tmp_path: Path) -> None:
         ({"generations": 0}, "'generations' is at least 1"), ({"deals": 1}, "'deals' is at least 2"),
         ({"explore": 1.5}, "'explore' is at most 1"), ({"temperature": 0.0}, "above 0, and it is 0.0"),
         ({"rollouts": "nett"}, "Did you mean 'net'"), ({"rule": "talyl"}, "Did you mean 'tally'"),
-        ({"rule": "tally@search=5"}, "searches already"), ({"eval_deals": 1}, "takes at least 2 deals"),
-        ({"hidden": [0]}, "width of at least 1"), ({"window": 0}, "'window' is at least 1"), ({"seed": -1}, "'seed'"),
+        ({"rule": "tally@search=5"}, "is a search"), ({"eval_deals": 1}, "takes at least 2 deals"),
+        ({"hidden": [0]}, "'hidden' is at least 1"), ({"window": 0}, "'window' is at least 1"), ({"seed": -1}, "'seed'"),
         ({"game": "batasaurus", "preset": None, "rule": "highest"}, "which remembers"),
-        ({"eval_against": "lowset"}, "Did you mean 'lowest'"), ({"preset": "clasic"}, "classic"), ({"epoch": 3}, "epochs"),
+        ({"eval_against": "lowset", "eval_deals": 2}, "Did you mean 'lowest'"),
+        ({"preset": "clasic"}, "classic"), ({"epoch": 3}, "epochs"),
     ],
 )  # fmt: skip
-def test_mistakes_are_said_before_anything_runs(wrong: dict[str, Any], why: str) -> None:
+def test_wrong_values_are_errors_before_anything_runs(wrong: dict[str, Any], why: str) -> None:
     with pytest.raises(NainJauneError, match=why):
         tiny(**wrong)
 
 
-def test_the_configuration_in_the_box_is_one() -> None:
+def test_the_shipped_configuration() -> None:
     config = build(Config, read_yaml(ROOT / "configs" / "nain_jaune" / "expert.yaml"))
     assert (config.rule, config.setup().players) == ("tally", 4)

@@ -22,9 +22,9 @@ from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
+from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent, load_net_agent
-from nainjaune_agents.trainers import ppo
+from nainjaune_agents.trainers.base import EVAL_SEED
 from nainjaune_agents.trainers.config import build, read_yaml
 from nainjaune_agents.trainers.maskable_ppo import METRICS, Config, Trainer, ended_rounds, payoff_spread, train
 from nainjaune_agents.trainers.run import Run
@@ -34,6 +34,7 @@ from nainjaune_env.core.errors import CheckpointError, ConfigError, IllegalActio
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 from tests.agents.trainers.test_ppo import iteration_at, same, wait_for
+from tests.support.training import capture_metrics, run_in
 
 ROOT = Path(__file__).parents[3]
 TINY = {
@@ -54,23 +55,8 @@ def trainer_of(config: Config) -> Trainer:
     return Trainer(config, config.setup())
 
 
-def run_in(folder: Path, config: Config, *, resume: bool = False, stop_after: int | None = None) -> Checkpoint:
-    """Train in ``folder``, asked to stop after some iterations; gives the checkpoint it leaves."""
-    run = Run(folder)
-    checkpoint = run.create(config, resume=resume)
-
-    def progress(iteration: int, metrics: dict[str, float]) -> None:
-        if iteration == stop_after:
-            run.stop_requested = True
-
-    finished = train(config, run, checkpoint, progress)
-    left = load_checkpoint(folder)
-    assert finished == (left.iteration == config.iterations)
-    return left
-
-
 def fingerprint(net: torch.nn.Module) -> str:
-    """A hash of all that a network is."""
+    """Returns a hash of a network's tensors."""
     digest = hashlib.sha256()
     for name, tensor in sorted(net.state_dict().items()):
         digest.update(name.encode() + tensor.detach().numpy().tobytes())
@@ -116,32 +102,32 @@ def test_seats_rotate(values: dict[str, Any]) -> None:
     assert set(trainer.venv.get_attr("seat")) == set(range(trainer.setup.players))
 
 
-def test_the_unit_is_the_spread_of_payoffs_at_random() -> None:
+def test_the_unit_is_the_deviation_of_payoffs_in_random_play() -> None:
     setup = tiny().setup()
     unit = payoff_spread(setup, 3)
     agent = heuristics("nain_jaune")["random"]
     batch = Batch(setup, 3000, seed=77, autoreset=False)
-    memories, rng, payoff = RecurrentStates(batch, [agent]), np.random.default_rng(0), batch.reward.astype(float)
+    states, rng, payoff = RecurrentStates(batch, [agent]), np.random.default_rng(0), batch.reward.astype(float)
     while not batch.done.all():
         index = np.flatnonzero(~batch.done)
-        batch.step(agent.act(memories.decision_batch(0, index), rng), index)
+        batch.step(agent.act(states.decision_batch(0, index), rng), index)
         payoff += np.where(np.isin(np.arange(3000), index)[:, None], batch.reward, 0)
     assert unit == pytest.approx(payoff.std(), rel=0.1)
     trainer = trainer_of(tiny(seed=3))
     assert trainer.venv.unit == float(trainer.net.payoff_scale) == unit
 
 
-def test_rounds_that_ended_are_told_from_the_buffer() -> None:
+def test_rounds_that_ended_are_found_in_the_buffer() -> None:
     rewards = np.array([[1, 10], [2, 20], [3, 30], [4, 40]], np.float32)
     starts = np.array([[1, 1], [0, 1], [1, 0], [0, 1]], np.float32)
     payoff, length = ended_rounds(rewards, starts)
-    assert payoff.tolist() == [1 + 2, 10, 20 + 30]  # what each table has begun last may go on
+    assert payoff.tolist() == [1 + 2, 10, 20 + 30]  # the last round of each table may not be over
     assert length.tolist() == [2, 1, 2]
     assert ended_rounds(rewards[:1], starts[:1])[0].size == 0
 
 
 def test_rollouts_too_short_for_a_round_are_refused() -> None:
-    with pytest.raises(ConfigError, match="Not one round ended within 1 decisions of its learner"):
+    with pytest.raises(ConfigError, match="No round ended within 1 decisions of its learner"):
         trainer_of(tiny(steps=1, tables=256)).iterate()
 
 
@@ -150,7 +136,7 @@ def test_rollouts_too_short_for_a_round_are_refused() -> None:
 
 @pytest.mark.parametrize("values", GAMES, ids=str)
 def test_training_changes_no_opponent(values: dict[str, Any], tmp_path: Path) -> None:
-    """Not a past self between two snapshots, and not a run that was trained before and is named."""
+    """Neither a past self between two snapshots nor a run that is an opponent by name."""
     run_in(tmp_path / "old", tiny(**values, iterations=1))
     named = [*values["opponents"], str(tmp_path / "old")]
     trainer = trainer_of(tiny(**{**values, "opponents": named}, snapshot_every=3))
@@ -170,19 +156,19 @@ def test_training_changes_no_opponent(values: dict[str, Any], tmp_path: Path) ->
     assert not learned & {id(tensor) for net in nets for tensor in net.parameters()}
 
 
-def test_past_selves_are_what_it_was_the_newest_ones() -> None:
+def test_past_selves_are_the_newest_snapshots() -> None:
     trainer = trainer_of(tiny(snapshots=2, snapshot_every=2))
     history, past = [], []
     for _ in range(6):
         history.append(fingerprint(trainer.net))
         trainer.iterate()
-        past.append([fingerprint(agent.net) for agent in trainer.past])
+        past.append([fingerprint(agent.net) for agent in trainer.past_selves])
     assert len(set(history)) == 6
     first, second, third = history[0], history[2], history[4]
     assert past == [[first, first]] * 2 + [[first, second]] * 2 + [[third, second]] * 2
 
 
-def test_opponents_sit_as_often_as_is_said() -> None:
+def test_opponents_have_their_shares_of_the_seats() -> None:
     values = {"preset": "djeco", "players": 4, "opponents": ["lowest", "tally"], "past_selves": 0.6, "snapshots": 3}
     trainer = trainer_of(tiny(**values, tables=1024))
     inner = trainer.venv.venv
@@ -202,7 +188,7 @@ def test_opponents_sit_as_often_as_is_said() -> None:
 )
 def test_only_rules_of_thumb_or_only_past_selves(values: dict[str, Any], named: int, past: int) -> None:
     trainer = trainer_of(tiny(**values))
-    assert (len(trainer.venv.venv.opponents), len(trainer.past)) == (named + past, past)  # type: ignore[attr-defined]
+    assert (len(trainer.venv.venv.opponents), len(trainer.past_selves)) == (named + past, past)  # type: ignore[attr-defined]
     trainer.iterate()
 
 
@@ -215,7 +201,7 @@ def test_only_rules_of_thumb_or_only_past_selves(values: dict[str, Any], named: 
     ],
     ids=str,
 )  # fmt: skip
-def test_mistakes_are_said_before_anything_runs(wrong: dict[str, Any]) -> None:
+def test_wrong_values_are_errors_before_anything_runs(wrong: dict[str, Any]) -> None:
     with pytest.raises(NainJauneError):
         tiny(**wrong)
 
@@ -229,7 +215,7 @@ def test_stopped_and_resumed_it_is_the_same_run(tmp_path: Path, values: dict[str
     values = {**values, "tables": 16, "iterations": 5}
     config = tiny(**values)
     whole = run_in(tmp_path / "whole", config)
-    stopped = run_in(tmp_path / "parts", config, stop_after=3)
+    stopped = run_in(tmp_path / "parts", config, stop_at=3)
     assert stopped.iteration == 3
     assert not torch.equal(stopped.tensors["model.policy.weight"], whole.tensors["model.policy.weight"])
     np.random.seed(1)  # noqa: NPY002 - what Stable-Baselines3 draws from
@@ -240,7 +226,7 @@ def test_stopped_and_resumed_it_is_the_same_run(tmp_path: Path, values: dict[str
     assert not torch.equal(other.tensors["model.policy.weight"], whole.tensors["model.policy.weight"])
 
 
-def test_measuring_on_the_way_changes_nothing(tmp_path: Path) -> None:
+def test_evaluations_change_nothing(tmp_path: Path) -> None:
     plain = run_in(tmp_path / "plain", tiny(iterations=3))
     measured = run_in(tmp_path / "measured", tiny(iterations=3, eval_every=1, eval_deals=5))
     measured.config.update(eval_every=plain.config["eval_every"], eval_deals=plain.config["eval_deals"])
@@ -281,7 +267,7 @@ def test_from_the_command_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]
     assert rated.count("±") == 2
 
 
-def test_ctrl_c_saves_and_the_run_goes_on(tmp_path: Path) -> None:
+def test_ctrl_c_saves_and_the_run_resumes(tmp_path: Path) -> None:
     folder, config = tmp_path / "run", tiny(iterations=5000, checkpoint_minutes=0)
     settings = [f"--set={key}={value}" for key, value in {**load_config(config), "rules": "{}"}.items() if value is not None]
     process = subprocess.Popen(
@@ -315,19 +301,19 @@ def test_the_loaded_agent_plays_what_the_model_predicts(tmp_path: Path, values: 
     for name in (str(tmp_path), f"maskable_ppo:{tmp_path}"):
         agent = load_agent(name, setup)
         batch = Batch(setup, 40, seed=3, autoreset=False)
-        memories, rng, decisions, rivals = RecurrentStates(batch, [agent]), np.random.default_rng(1), 0, 0
+        states, rng, count, distinct = RecurrentStates(batch, [agent]), np.random.default_rng(1), 0, 0
         while not batch.done.all():
             index = np.flatnonzero(~batch.done)
-            decisions = memories.decision_batch(0, index)
+            decisions = states.decision_batch(0, index)
             played = agent.act(decisions, rng)
             expected, _ = trainer.model.predict(batch.observation[index], action_masks=batch.mask[index], deterministic=True)
             assert np.array_equal(played, expected)
             assert np.array_equal(played, ModelAgent("model", trainer.model).act(decisions, rng))
-            decisions += index.size
-            rivals += len(np.unique(played))
+            count += index.size
+            distinct += len(np.unique(played))
             batch.step(played, index)
-        assert decisions > 200
-        assert rivals > 20
+        assert count > 200
+        assert distinct > 20
     with pytest.raises(CheckpointError, match="was trained by 'maskable_ppo', not by 'ppo'"):
         load_agent(f"ppo:{tmp_path}", setup)
 
@@ -356,8 +342,8 @@ def test_the_policy_is_our_network() -> None:
     assert {id(tensor) for tensor in policy.parameters()} == {id(tensor) for tensor in net.parameters()}
 
 
-def test_stable_baselines_own_file_keeps_the_policy(tmp_path: Path) -> None:
-    """For who wants it; we never read one."""
+def test_the_policy_survives_the_file_of_stable_baselines(tmp_path: Path) -> None:
+    """Supported for users; the trainer never reads such a file."""
     venv = SeatVecEnv(8, "djeco", 4)
     settings = {"layout": venv.setup.layout, "hidden": [16]}
     model = MaskablePPO(NetPolicy, venv, n_steps=8, batch_size=32, policy_kwargs=settings, device="cpu", seed=1)
@@ -371,7 +357,7 @@ def test_stable_baselines_own_file_keeps_the_policy(tmp_path: Path) -> None:
 
 
 class Blind(ModelAgent):
-    """What an evaluation does that forgets the masks."""
+    """Plays without masks."""
 
     def act(self, decisions: Any, rng: Any) -> Any:
         actions, _ = self.model.predict(decisions.observation, deterministic=True)
@@ -382,12 +368,12 @@ class Blind(ModelAgent):
 def test_an_evaluation_that_ignores_masks_is_caught(values: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     trainer = trainer_of(tiny(**values, eval_every=1, eval_deals=20))
     trainer.evaluate()
-    monkeypatch.setattr("nainjaune_agents.trainers.sb3.ModelAgent", Blind)
+    monkeypatch.setattr("nainjaune_agents.trainers.maskable_ppo.ModelAgent", Blind)
     with pytest.raises(IllegalActionError, match="is not legal at table"):
         trainer.evaluate()
 
 
-def test_the_callback_measures_any_model_as_the_arena_does() -> None:
+def test_the_callback_measures_the_edge_of_any_model() -> None:
     """In one call of ``learn``, with a policy of SB3's own; and sb3-contrib's own callback works beside it."""
     venv = VecMonitor(SeatVecEnv(16, "djeco", 4, opponents="lowest"))
     setup = venv.get_attr("setup", 0)[0]
@@ -406,25 +392,21 @@ def test_the_callback_measures_any_model_as_the_arena_does() -> None:
     model.learn(4 * 16 * 16, callback=[callback, theirs])
     assert len(measured) == 2  # after two updates, and at the end
     agents = [ModelAgent("model", model), heuristics("nain_jaune")["random"]]
-    assert measured[-1] == Duplicate(setup, agents, seed=ppo.EVAL_SEED).edge(0, 1, 40).mean
+    assert measured[-1] == Duplicate(setup, agents, seed=EVAL_SEED).edge(0, 1, 40).mean
     assert np.isfinite(theirs.best_mean_reward)
 
 
-def test_every_metric_is_logged_and_every_logged_one_is_explained(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    told: dict[str, list[tuple[int, float]]] = {}
-    monkeypatch.setattr(
-        "nainjaune_agents.trainers.run.SummaryWriter.add_scalar",
-        lambda self, name, value, step: told.setdefault(name, []).append((step, value)),
-    )
+def test_the_logged_metrics_are_the_documented_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    logged = capture_metrics(monkeypatch)
     run_in(tmp_path, tiny(iterations=5, eval_every=2, eval_deals=5, learning_rate=0.0, last_learning_rate=0.0, entropy=0.2))
-    assert set(told) == set(METRICS)
-    for name, values in told.items():
+    assert set(logged) == set(METRICS)
+    for name, values in logged.items():
         assert [step for step, _ in values] == ([2, 4, 5] if name.startswith("eval/") else [1, 2, 3, 4, 5])
         assert all(type(value) is float and np.isfinite(value) for _, value in values), name
-    assert [value for _, value in told["rollout/decisions"]] == [512.0 * k for k in range(1, 6)]
-    assert [value for _, value in told["update/kl"]] == pytest.approx([0] * 5, abs=1e-6)
-    assert told["schedule/entropy_weight"][-1][1] == pytest.approx(0.2 + (0.005 - 0.2) * 0.8)
-    assert 1 < told["rollout/decisions_per_round"][0][1] < 16
+    assert [value for _, value in logged["rollout/decisions"]] == [512.0 * k for k in range(1, 6)]
+    assert [value for _, value in logged["update/kl"]] == pytest.approx([0] * 5, abs=1e-6)
+    assert logged["schedule/entropy_weight"][-1][1] == pytest.approx(0.2 + (0.005 - 0.2) * 0.8)
+    assert 1 < logged["rollout/decisions_per_round"][0][1] < 16
 
 
 def test_schedules_reach_stable_baselines() -> None:
@@ -438,7 +420,7 @@ def test_schedules_reach_stable_baselines() -> None:
     assert weights == pytest.approx([0.2, 0.1])
 
 
-def test_without_the_library_it_says_what_to_install() -> None:
+def test_without_the_library_the_error_names_the_package() -> None:
     ask = (
         "import sys; sys.modules['sb3_contrib'] = None\n"
         "from nainjaune_agents.cli.main import main\n"

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
-from nainjaune_agents.trainers.checkpointing import begin_from
+from nainjaune_agents.trainers.checkpointing import load_initial_weights
 from nainjaune_agents.trainers.ppo import Config, Trainer
 from nainjaune_agents.trainers.rollout import LEARNER, Rollout
 from nainjaune_env.agent import DecisionBatch
@@ -96,7 +96,7 @@ def digest(net: torch.nn.Module) -> str:
 def test_the_opponents_weights_stay_as_they_are(target: Path) -> None:
     file = (target / FILE_NAME).read_bytes()
     trainer = trainer_of(against(target))
-    begin_from(trainer.net, str(target), trainer.setup)
+    load_initial_weights(trainer.net, str(target), trainer.setup)
     frozen = trainer.opponents[0][0].net  # type: ignore[attr-defined]
     before = digest(frozen)
     assert digest(trainer.net) == before

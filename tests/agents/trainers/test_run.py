@@ -1,4 +1,4 @@
-"""A run's folder: never overwritten, taken up only as what it is, and never left in between."""
+"""Runs: a folder is never overwritten or left half made, and resumed as its own run only; the loop of iterations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ import yaml
 
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
 from nainjaune_agents.trainers import run as module
-from nainjaune_agents.trainers.run import Run, carry_out
+from nainjaune_agents.trainers.base import BaseConfig, BaseTrainer
+from nainjaune_agents.trainers.run import Run, run_iterations
 from nainjaune_env.core.errors import CheckpointError, ConfigError
 from tests.agents.nets.test_checkpoint import make
 from tests.support.positions import small
@@ -27,7 +28,7 @@ class Toy:
     size: int = 2
 
 
-def test_a_new_folder_says_what_it_is(tmp_path: Path) -> None:
+def test_a_new_folder_holds_the_configuration_and_the_versions(tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "a"
     assert Run(folder).create(Toy(), resume=False) is None
     assert sorted(os.listdir(folder)) == ["config.yaml", "run.json"]
@@ -38,7 +39,7 @@ def test_a_new_folder_says_what_it_is(tmp_path: Path) -> None:
     assert about["started"].endswith("+00:00")
 
 
-def test_an_empty_folder_will_do(tmp_path: Path) -> None:
+def test_an_empty_folder_is_accepted(tmp_path: Path) -> None:
     Run(tmp_path).create(Toy(), resume=False)
     assert (tmp_path / "config.yaml").exists()
 
@@ -46,12 +47,12 @@ def test_an_empty_folder_will_do(tmp_path: Path) -> None:
 def test_nothing_is_overwritten(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("all of it", encoding="utf-8")
     for place in (tmp_path, tmp_path / "thesis.txt"):
-        with pytest.raises(ConfigError, match="already holds something, and is not overwritten"):
+        with pytest.raises(ConfigError, match="already exists, and is not overwritten"):
             Run(place).create(Toy(), resume=False)
     assert os.listdir(tmp_path) == ["thesis.txt"]
 
 
-def test_a_run_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
+def test_a_run_resumes_from_its_checkpoint(tmp_path: Path) -> None:
     first = Run(tmp_path)
     first.create(Toy(), resume=False)
     about = (tmp_path / "run.json").read_bytes()
@@ -63,14 +64,14 @@ def test_a_run_goes_on_from_its_checkpoint(tmp_path: Path) -> None:
     assert (tmp_path / "run.json").read_bytes() == about
 
 
-def test_a_run_goes_on_only_under_its_own_configuration(tmp_path: Path) -> None:
+def test_a_run_resumes_under_its_own_configuration_only(tmp_path: Path) -> None:
     Run(tmp_path).create(Toy(), resume=False)
     with pytest.raises(ConfigError, match=r"this differs \(rate: 0\.1 then, 0\.2 now, size: 2 then, 3 now\)"):
         Run(tmp_path).create(Toy(0.2, 3), resume=True)
 
 
 @pytest.mark.parametrize("there", ["nothing", "folder", "file"])
-def test_where_no_run_is_none_goes_on(tmp_path: Path, there: str) -> None:
+def test_resuming_without_a_run_is_an_error(tmp_path: Path, there: str) -> None:
     folder = tmp_path / "a"
     if there == "folder":
         folder.mkdir()
@@ -81,14 +82,14 @@ def test_where_no_run_is_none_goes_on(tmp_path: Path, there: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["[", "- 1\n", "words"])
-def test_a_spoilt_configuration_is_said_to_be(tmp_path: Path, text: str) -> None:
+def test_resuming_with_a_damaged_configuration_is_an_error(tmp_path: Path, text: str) -> None:
     Run(tmp_path).create(Toy(), resume=False)
     (tmp_path / "config.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match=r"config\.yaml"):
         Run(tmp_path).create(Toy(), resume=True)
 
 
-def test_a_spoilt_checkpoint_is_not_begun_anew(tmp_path: Path) -> None:
+def test_resuming_with_a_damaged_checkpoint_is_an_error(tmp_path: Path) -> None:
     run = Run(tmp_path)
     run.create(Toy(), resume=False)
     run.save(make(small()))
@@ -100,7 +101,7 @@ def test_a_spoilt_checkpoint_is_not_begun_anew(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("files", [0, 1, 2])
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_stopped_anywhere_at_its_beginning_it_can_begin_or_go_on(
+def test_a_run_stopped_while_its_folder_is_made_can_start_or_resume(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: int, when: str
 ) -> None:
     """Ctrl-C before or after each file of the folder."""
@@ -141,7 +142,7 @@ def test_when_a_checkpoint_is_due(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_the_first_signal_asks_and_the_second_stops(tmp_path: Path, number: signal.Signals) -> None:
+def test_the_first_signal_requests_a_stop_and_the_second_interrupts(tmp_path: Path, number: signal.Signals) -> None:
     run = Run(tmp_path)
     before = signal.getsignal(number)
     reached: list[str] = []
@@ -172,60 +173,82 @@ def test_outside_a_checkout_there_is_no_commit(monkeypatch: pytest.MonkeyPatch) 
 
 
 @dataclass(frozen=True)
-class Counting:
+class Counting(BaseConfig):
     iterations: int = 7
     eval_every: int = 3
     checkpoint_minutes: float = 1e9
+    parts: int = 1
+
+    def __post_init__(self) -> None:
+        """No bounds to check."""
 
 
-class Counter:
-    """A trainer that counts what it is asked for."""
+class Counter(BaseTrainer[Counting]):
+    """Writes down its calls."""
 
     def __init__(self, config: Counting) -> None:
-        self.config = config
-        self.iteration = 0
-        self.asked: list[str] = []
+        super().__init__(config, small())
+        self.part = 0
+        self.calls: list[str] = []
 
     def iterate(self) -> dict[str, float]:
-        self.iteration += 1
-        self.asked.append("iterate")
+        self.part = (self.part + 1) % self.config.parts
+        self.iteration += self.part == 0
+        self.calls.append("iterate")
         return {"a": float(self.iteration)}
 
     def evaluate(self) -> dict[str, float]:
-        self.asked.append(f"evaluate after {self.iteration}")
+        self.calls.append(f"evaluate after {self.iteration}")
         return {"eval/a": 1.0}
 
     def checkpoint(self) -> Any:
-        self.asked.append(f"checkpoint of {self.iteration}")
+        self.calls.append(f"checkpoint of {self.iteration}")
         return dataclasses.replace(make(small()), iteration=self.iteration)
 
     def restore(self, checkpoint: Any) -> None:
         self.iteration = checkpoint.iteration
 
 
-def test_the_loop_measures_now_and_then_and_at_the_end_and_saves_what_it_leaves(tmp_path: Path) -> None:
-    trainer, told = Counter(Counting()), list[tuple[int, list[str]]]()
+def test_the_loop_evaluates_at_intervals_and_at_the_end_and_saves_the_last_state(tmp_path: Path) -> None:
+    trainer, reported = Counter(Counting()), list[tuple[int, list[str]]]()
     run = Run(tmp_path)
-    assert carry_out(trainer, run, None, lambda iteration, metrics: told.append((iteration, sorted(metrics))))
-    assert told == [(0, []), *((k, ["a", "eval/a"] if k in (3, 6, 7) else ["a"]) for k in range(1, 8))]
-    saved = [word for word in trainer.asked if word.startswith("checkpoint")]
-    assert saved == ["checkpoint of 0", "checkpoint of 7"]
+    assert run_iterations(trainer, run, None, lambda completed, metrics: reported.append((completed, sorted(metrics))))
+    assert reported == [(0, []), *((k, ["a", "eval/a"] if k in (3, 6, 7) else ["a"]) for k in range(1, 8))]
+    assert [call for call in trainer.calls if call.startswith("checkpoint")] == ["checkpoint of 0", "checkpoint of 7"]
     assert load_checkpoint(tmp_path).iteration == 7
     assert list(tmp_path.glob("events.out.tfevents.*"))
 
 
-def test_the_loop_goes_on_from_a_checkpoint_and_saves_when_one_is_due(tmp_path: Path) -> None:
+@pytest.mark.parametrize("none", [{"eval_every": 0}, {"eval_deals": 0}], ids=str)
+def test_the_loop_without_evaluations(tmp_path: Path, none: dict[str, int]) -> None:
+    trainer = Counter(Counting(**none))  # type: ignore[arg-type]
+    assert run_iterations(trainer, Run(tmp_path), None, lambda completed, metrics: None)
+    assert set(trainer.calls) == {"checkpoint of 0", "iterate", "checkpoint of 7"}
+
+
+def test_the_loop_resumes_from_a_checkpoint_and_saves_when_one_is_due(tmp_path: Path) -> None:
     run, first = Run(tmp_path), Counter(Counting(eval_every=0, checkpoint_minutes=0))
 
-    def stop(iteration: int, metrics: dict[str, float]) -> None:
-        run.stop_requested = iteration == 2
+    def stop(completed: int, metrics: dict[str, float]) -> None:
+        run.stop_requested = completed == 2
 
-    assert not carry_out(first, run, None, stop)
-    assert first.asked == ["checkpoint of 0", "iterate", "checkpoint of 1", "iterate", "checkpoint of 2", "checkpoint of 2"]
-    second, told = Counter(first.config), list[int]()
-    assert carry_out(second, Run(tmp_path), load_checkpoint(tmp_path), lambda iteration, metrics: told.append(iteration))
-    assert told == [2, 3, 4, 5, 6, 7]
-    assert second.asked.count("iterate") == 5
+    assert not run_iterations(first, run, None, stop)
+    assert first.calls == ["checkpoint of 0", "iterate", "checkpoint of 1", "iterate", "checkpoint of 2", "checkpoint of 2"]
+    second, reported = Counter(first.config), list[int]()
+    assert run_iterations(second, Run(tmp_path), load_checkpoint(tmp_path), lambda completed, metrics: reported.append(completed))
+    assert reported == [2, 3, 4, 5, 6, 7]
+    assert second.calls.count("iterate") == 5
     done = Counter(first.config)
-    assert carry_out(done, Run(tmp_path), load_checkpoint(tmp_path), lambda iteration, metrics: None)
-    assert done.asked == []
+    assert run_iterations(done, Run(tmp_path), load_checkpoint(tmp_path), lambda completed, metrics: None)
+    assert done.calls == []
+
+
+def test_the_loop_logs_evaluates_and_saves_whole_iterations_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    logged: list[int] = []
+    monkeypatch.setattr(module.SummaryWriter, "add_scalar", lambda self, name, value, step: logged.append(step))
+    trainer, reported = Counter(Counting(iterations=2, eval_every=1, checkpoint_minutes=0, parts=3)), list[int]()
+    assert run_iterations(trainer, Run(tmp_path), None, lambda completed, metrics: reported.append(completed))
+    assert reported == [0, 0, 0, 1, 1, 1, 2]
+    whole = [[*["iterate"] * 3, f"evaluate after {k}", f"checkpoint of {k}"] for k in (1, 2)]
+    assert trainer.calls == ["checkpoint of 0", *whole[0], *whole[1], "checkpoint of 2"]
+    assert logged == [1, 1, 2, 2]

@@ -1,0 +1,217 @@
+"""What all trainers share: configuration keys, evaluation, checkpoints, and the totals of time and decisions.
+
+A trainer's module derives its ``Config`` from :class:`BaseConfig` and its ``Trainer`` from :class:`BaseTrainer`, whose
+:meth:`BaseTrainer.iterate` it implements. ``run.run_iterations`` calls that until the run is done.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from nainjaune_env.agent import Agent
+from nainjaune_env.core.errors import ConfigError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.games import DEFAULT_GAME
+
+from ..arena.duplicate import Duplicate
+from ..loading import load_agent
+from ..nets.checkpoint import Checkpoint
+from ..nets.modules import PolicyValueNet
+from ..nets.net_agent import NetAgent
+from .checkpointing import load_optimizer, optimizer_tensors, restoring, with_prefix, without_prefix
+from .config import check_bounds, option, resolve_setup
+from .schedule import anneal
+
+EVAL_SEED = 987_654_321
+"""Seed of the evaluation's deals, the same for every run; training deals derive from the run's own seed."""
+
+
+@dataclass(frozen=True)
+class BaseConfig:
+    """The keys that every trainer has. A subclass redeclares a key whose default or meaning differs."""
+
+    algorithm: str = option("", "the trainer")
+    game: str = option(DEFAULT_GAME, "the game")
+    preset: str | None = option(None, "the rule sheet (none: the game's default)")
+    players: int | None = option(None, "seats (none: the game's default)")
+    rules: dict[str, Any] = option({}, "knobs set over the preset, as in --set rules.decline=never")
+    seed: int = option(0, "seed of every random draw in the run", low=0, high=2**63 - 1)
+    hidden: list[int] = option([256, 256], "widths of the network's hidden layers", low=1)
+    learning_rate: float = option(2e-3, "Adam's step size at the start", low=0)
+    last_learning_rate: float = option(1e-4, "Adam's step size at the end; it changes linearly", low=0)
+    epochs: int = option(1, "passes over the decisions of an iteration", low=1)
+    minibatch: int = option(1024, "decisions in a gradient step", low=1)
+    max_grad_norm: float = option(0.5, "a gradient with a larger norm is scaled down to this one", low=0)
+    threads: int = option(1, "torch's threads; more than there are free cores is many times slower", low=1)
+    checkpoint_minutes: float = option(2.0, "minutes between checkpoints, at least; 0 = one after every iteration", low=0)
+    eval_every: int = option(25, "iterations between evaluations; 0 = none", low=0)
+    eval_deals: int = option(1000, "deals of each evaluation; 0 = none", low=0)
+    eval_against: str = option("random", "the agent over whose field the edge is measured")
+
+    def __post_init__(self) -> None:
+        check_bounds(self)
+        if self.eval_deals == 1:
+            raise ConfigError("A confidence interval takes at least 2 deals, and 'eval_deals' is 1.")
+        self.setup()
+        for setup in self.setups():
+            if self.evaluates:  # an unknown name is an error now and not at the first evaluation
+                load_agent(self.eval_against, setup)
+
+    def setup(self) -> Setup:
+        """Returns the game and its rules; raises :class:`~nainjaune_env.core.errors.RulesError` for unknown ones."""
+        return resolve_setup(self.game, self.preset, self.players, self.rules)
+
+    def setups(self) -> list[Setup]:
+        """Returns all setups that are trained at and evaluated at."""
+        return [self.setup()]
+
+    @property
+    def evaluates(self) -> bool:
+        """Whether there are evaluations during the run."""
+        return self.eval_every > 0 and self.eval_deals > 0
+
+    @property
+    def iterations(self) -> int:
+        """The value of :attr:`BaseTrainer.completed` at the end of the run."""
+        raise NotImplementedError
+
+
+COMMON_METRICS = {
+    "run/seconds": "seconds spent in iterations, summed over the parts of a resumed run, without evaluations and checkpoints",
+    "rollout/decisions": "decisions made so far",
+    "speed/decisions_per_second": "decisions of the iteration over its wall time",
+    "eval/edge": "edge (chips, cards) a round over the field of `eval_against`, on duplicate deals, the same at each evaluation",
+    "eval/ci95": "half-width of the 95 % confidence interval of `eval/edge`",
+}
+"""The metrics that every trainer logs, with their meanings."""
+
+C = TypeVar("C", bound=BaseConfig)
+
+
+class BaseTrainer(ABC, Generic[C]):
+    """The state of a run: its configuration, networks and optimizer, and its totals."""
+
+    net: PolicyValueNet
+    """The network that plays; the subclass sets it."""
+    modules: dict[str, torch.nn.Module]
+    """All modules that a checkpoint keeps, by the prefix of their tensors' names; the subclass sets it."""
+    optimizer: torch.optim.Optimizer | None = None
+    """Its state is kept in checkpoints; None if every iteration begins with a new one."""
+    common = False
+    """Whether ``layout`` is the one for all tables of the game, and not that of ``setup``."""
+
+    def __init__(self, config: C, setup: Setup) -> None:
+        torch.set_num_threads(config.threads)
+        self.config = config
+        self.setup = setup
+        self.layout = setup.layout
+        """The observation layout that the network takes."""
+        self.iteration = 0
+        """Iterations done."""
+        self.decisions = 0
+        self.seconds = 0.0
+
+    @abstractmethod
+    def iterate(self) -> dict[str, float]:
+        """Does one iteration, or a part of it that leaves ``iteration`` as it is, and returns its metrics.
+
+        It must depend only on the configuration, ``iteration`` and what a checkpoint keeps, so that a resumed run gives the
+        same bits.
+        """
+
+    @property
+    def completed(self) -> int:
+        """Progress, from 0 to ``config.iterations``."""
+        return self.iteration
+
+    def annealed(self, first: float, last: float) -> float:
+        """Returns the value now of a schedule that goes linearly from ``first`` to ``last`` over the run."""
+        return anneal(first, last, self.iteration / self.config.iterations)
+
+    def new_net(self, generator: torch.Generator, **arguments: Any) -> PolicyValueNet:
+        """Returns an untrained network, its weights drawn from ``generator``."""
+        return PolicyValueNet(self.layout, len(self.setup.game.actions), self.config.hidden, generator, **arguments)
+
+    def finish_iteration(self, metrics: dict[str, float], decisions: int, wall: float) -> dict[str, float]:
+        """Counts an iteration of ``decisions`` in ``wall`` seconds; returns ``metrics`` with the common ones added."""
+        self.iteration += 1
+        self.decisions += decisions
+        self.seconds += wall
+        return {
+            **metrics,
+            "run/seconds": self.seconds,
+            "rollout/decisions": float(self.decisions),
+            "speed/decisions_per_second": decisions / wall,
+        }
+
+    # ---- evaluation ----------------------------------------------------------------------------------------------
+
+    def agent(self) -> Agent:
+        """Returns the agent that is evaluated."""
+        return NetAgent("net", self.net)
+
+    def evaluate(self) -> dict[str, float]:
+        """Measures the agent's edge over the field of ``eval_against``; changes nothing that an iteration depends on."""
+        agents = [self.agent(), load_agent(self.config.eval_against, self.setup)]
+        edge = Duplicate(self.setup, agents, seed=EVAL_SEED).edge(0, 1, self.config.eval_deals)
+        return {"eval/edge": edge.mean, "eval/ci95": edge.ci95}
+
+    # ---- checkpoints ---------------------------------------------------------------------------------------------
+
+    def checkpoint(self) -> Checkpoint:
+        """Returns what is needed to resume the run, and to play."""
+        tensors = {} if self.optimizer is None else optimizer_tensors(self.optimizer)
+        for prefix, module in self.modules.items():
+            tensors |= with_prefix(prefix, module.state_dict())
+        table = self.setup.to_dict()
+        return Checkpoint(
+            algorithm=self.config.algorithm,
+            game=table["game"],
+            preset=table["preset"],
+            rules=table["rules"],
+            players=table["players"],
+            layout=self.layout.fingerprint,
+            actions=len(self.setup.game.actions),
+            hidden=list(self.net.hidden),
+            iteration=self.iteration,
+            config=dataclasses.asdict(self.config),
+            recurrent=self.net.recurrent,
+            common=self.common,
+            progress={"decisions": float(self.decisions), "seconds": self.seconds},
+            tensors={name: tensor.cpu() for name, tensor in tensors.items()},
+        )
+
+    def restore(self, checkpoint: Checkpoint) -> None:
+        """Takes over the state in a checkpoint of this configuration.
+
+        Raises :class:`~nainjaune_env.core.errors.CheckpointError` if it is of another one, or its tensors do not fit.
+        """
+        with restoring(checkpoint, self.config, self.setup):
+            for prefix, module in self.modules.items():
+                module.load_state_dict(without_prefix(prefix, checkpoint.tensors))
+            if self.optimizer is not None:
+                load_optimizer(self.optimizer, checkpoint.tensors)
+            self.decisions = int(checkpoint.progress["decisions"])
+            self.seconds = checkpoint.progress["seconds"]
+        self.iteration = checkpoint.iteration
+
+
+def centred_payoff(payoff: Any, centre: bool) -> Any:
+    """Returns ``payoff (K, players)``, NumPy's or torch's, less the mean of each table if ``centre``.
+
+    What goes into a pot and stays there is lost to all seats alike, and centring removes it: only the differences between
+    seats are left.
+    """
+    return payoff - payoff.mean(axis=1, keepdims=True) if centre else payoff
+
+
+def explained_variance(target: NDArray[np.float32], value: NDArray[np.float32]) -> float:
+    """Returns ``1 - var(target - value) / var(target)``, both ``(T,)``: 1 for equal arrays, 0 for a constant ``value``."""
+    return float(1 - np.var(target - value) / max(np.var(target), 1e-8))
