@@ -36,13 +36,12 @@ from nainjaune_env.core.bits import count
 from nainjaune_env.core.errors import AgentError, RulesError
 from nainjaune_env.core.jit import jit
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.games.batasaurus.encode import BATTLE
-from nainjaune_env.games.batasaurus.state import SLOTS
+from nainjaune_env.games.batasaurus.rules import Memory, rules_of
+from nainjaune_env.games.batasaurus.state import ONE, SLOTS, Phase
 
 from . import ExactPlayer, Solved
 from .matrix import solve_game
 
-ONE = np.int64(1)
 TIE = 1e-9
 """Net cards within which two choices count as equally good. Values are known far closer (``Solution.error``)."""
 
@@ -243,12 +242,12 @@ def write_policy(tables: Any, values: Any, work: Any, out: Any) -> None:
         mine, theirs = np.int64(table.held[leader]), np.int64(table.held[1 - leader])
         for action in range(out.shape[1]):
             out[k, action] = 0.0
-        if table.phase != BATTLE and seat != leader:  # the card led is shown; it goes back to find its row
+        if table.phase != Phase.BATTLE and seat != leader:  # the card led is shown; it goes back to find its row
             led = ONE << table.shown[leader] >> 1
             fill(work.game, values, mine | led, theirs, 0)
             choice = best_column(work.game, count(mine & (led - 1)), count(theirs))
             out[k, nth(theirs, choice)] = 1.0
-        elif table.phase != BATTLE:
+        elif table.phase != Phase.BATTLE:
             fill(work.game, values, mine, theirs, 0)
             out[k, nth(mine, best_row(work.game, count(mine)))] = 1.0
         else:

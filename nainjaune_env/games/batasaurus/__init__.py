@@ -1,13 +1,13 @@
-"""Batasaurus, a game of tricks with cards that one must remember."""
+"""Batasaurus, a trick-taking game with cards to remember."""
 
 from __future__ import annotations
 
-from nainjaune_env.core.spec import GameSpec
-from nainjaune_env.games.batasaurus import chance, kernel
-from nainjaune_env.games.batasaurus.encode import layout
+from nainjaune_env.core.spec import GameSpec, join_kernel
+from nainjaune_env.games.batasaurus import chance, encode, kernel
+from nainjaune_env.games.batasaurus.actions import ACTIONS
+from nainjaune_env.games.batasaurus.belief import resample
 from nainjaune_env.games.batasaurus.language.speaking import Speaker
 from nainjaune_env.games.batasaurus.records import write
-from nainjaune_env.games.batasaurus.records.setup_table import ACTIONS
 from nainjaune_env.games.batasaurus.research import advice, features, statistics
 from nainjaune_env.games.batasaurus.rules import PRESETS, check_match, compile_rules, single_round
 from nainjaune_env.games.batasaurus.state import TABLE
@@ -20,13 +20,13 @@ SPEC = GameSpec(
     presets=PRESETS,
     default_preset="batasaurus",
     default_players=2,
-    kernel=kernel,
+    kernel=join_kernel(kernel, encode, resample),
     table=TABLE,
     actions=ACTIONS,
     unit="cards",
     start_values={},
     compile_rules=compile_rules,
-    layout=layout,
+    layout=encode.layout,
     check_match=check_match,
     single_round=single_round,
     transcriber=write,
