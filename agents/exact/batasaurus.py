@@ -36,7 +36,6 @@ from nainjaune_env.core.bits import count
 from nainjaune_env.core.errors import AgentError, RulesError
 from nainjaune_env.core.jit import jit
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.games.batasaurus.rules import Memory, rules_of
 from nainjaune_env.games.batasaurus.state import ONE, SLOTS, Phase
 
 from . import ExactPlayer, Solved

@@ -1,0 +1,63 @@
+"""The texts of both languages."""
+
+from __future__ import annotations
+
+import dataclasses
+import string
+from collections.abc import Mapping
+
+import pytest
+
+from nainjaune_env.core.errors import RulesError
+from nainjaune_env.core.speech import LANGUAGES as SPOKEN
+from nainjaune_env.games.batasaurus.language import LANGUAGES, language_of
+from nainjaune_env.games.batasaurus.language.en import ENGLISH
+from nainjaune_env.games.batasaurus.language.fr import FRENCH
+from nainjaune_env.games.batasaurus.research.statistics import SOURCES
+from nainjaune_env.games.batasaurus.rules import Exhausted, Memory
+
+FREE = {"memorise_words", "slot_words", "singular", "rules"}
+"""Fields with as many entries as a language needs."""
+
+
+def places(text: object) -> object:
+    """The fields that a text fills in, in the shape of the texts."""
+    if isinstance(text, str):
+        return {part[1] for part in string.Formatter().parse(text)} - {None}
+    if isinstance(text, Mapping):
+        return {name: places(one) for name, one in text.items()}
+    assert isinstance(text, tuple)
+    return [places(one) for one in text]
+
+
+@pytest.mark.parametrize("section", [field.name for field in dataclasses.fields(ENGLISH)])
+def test_both_languages_fill_in_the_same_fields(section: str) -> None:
+    english, french = getattr(ENGLISH, section), getattr(FRENCH, section)
+    for field in dataclasses.fields(english):
+        if field.name not in FREE:
+            assert places(getattr(english, field.name)) == places(getattr(french, field.name)), field.name
+    assert set(LANGUAGES) == set(SPOKEN)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_there_is_a_text_for_each_value_and_source(language: str) -> None:
+    texts = LANGUAGES[language]
+    assert set(texts.phrases.memory) == set(texts.phrases.typing) == {member.name.lower() for member in Memory}
+    assert set(texts.phrases.exhausted) == {member.name.lower() for member in Exhausted}
+    assert len(texts.advice.sources) == len(SOURCES)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_there_are_twelve_dinosaurs_with_names_of_their_own(language: str) -> None:
+    dinosaurs = LANGUAGES[language].words.dinosaurs
+    assert len(set(dinosaurs)) == 12
+    assert (dinosaurs[0], dinosaurs[11]) == ("Compsognathus", "T. rex")
+
+
+def test_a_dinosaur_with_its_value() -> None:
+    assert (FRENCH.words.named(9), ENGLISH.words.named(9)) == ("Styracosaure (9)", "Styracosaurus (9)")
+
+
+def test_an_unknown_language_is_refused() -> None:
+    with pytest.raises(RulesError, match=r"Unknown language 'it'\. Valid: fr, en\."):
+        language_of("it")
