@@ -159,7 +159,7 @@ class HeuristicAgent:
         """Returns the heuristic's actions, shape ``(K,)``; it draws nothing from ``rng``."""
         actions = np.empty(len(decisions.index), np.int64)
         known = decisions.state if self.state_dtype(decisions.setup).itemsize else np.zeros((len(actions), SLOTS), np.uint8)
-        choose_all(self.which, decisions.tables, decisions.setup.kernel_rules, decisions.legal, known, actions)
+        choose_all(self.which, decisions.tables, rules_of(decisions.setup), decisions.legal, known, actions)
         return actions
 
 

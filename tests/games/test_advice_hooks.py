@@ -26,8 +26,8 @@ EACH = pytest.mark.parametrize("setup", SETUPS, ids=lambda setup: setup.game.nam
 
 
 def words(game: str) -> Any:
-    home = "outlook_words" if game == "nain_jaune" else "outlook"
-    return importlib.import_module(f"nainjaune_env.games.{game}.{home}").OUTLOOK_WORDS
+    languages = importlib.import_module(f"nainjaune_env.games.{game}.language").LANGUAGES
+    return {name: texts.advice for name, texts in languages.items()}
 
 
 @GAMES

@@ -411,10 +411,10 @@ def test_its_name_says_how_much_it_remembers() -> None:
 
 
 def test_who_remembers_nothing_cannot_forget() -> None:
-    with pytest.raises(AgentError, match=r"The agent 'random' remembers nothing, so there is nothing it could forget\."):
+    with pytest.raises(AgentError, match=r"The agent 'random' has no memory, so it cannot forget\."):
         Forgetful(heuristics(GAME)["random"], 0.5)
     setup = SPEC.setup()
-    with pytest.raises(AgentError, match=r"The agent 'net' remembers nothing, so there is nothing it could forget\."):
+    with pytest.raises(AgentError, match=r"The agent 'net' has no memory, so it cannot forget\."):
         RecurrentStates(Batch(setup, 1), [Forgetful(net_agent(setup, 0), 0.5)])
 
 

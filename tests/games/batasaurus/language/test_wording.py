@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import string
-from collections.abc import Mapping
-
 import pytest
 
 from nainjaune_env.core.errors import RulesError
@@ -15,27 +11,12 @@ from nainjaune_env.games.batasaurus.language.en import ENGLISH
 from nainjaune_env.games.batasaurus.language.fr import FRENCH
 from nainjaune_env.games.batasaurus.research.statistics import SOURCES
 from nainjaune_env.games.batasaurus.rules import Exhausted, Memory
-
-FREE = {"memorise_words", "slot_words", "singular", "rules"}
-"""Fields with as many entries as a language needs."""
+from tests.support.wordings import differences
 
 
-def places(text: object) -> object:
-    """The fields that a text fills in, in the shape of the texts."""
-    if isinstance(text, str):
-        return {part[1] for part in string.Formatter().parse(text)} - {None}
-    if isinstance(text, Mapping):
-        return {name: places(one) for name, one in text.items()}
-    assert isinstance(text, tuple)
-    return [places(one) for one in text]
-
-
-@pytest.mark.parametrize("section", [field.name for field in dataclasses.fields(ENGLISH)])
-def test_both_languages_fill_in_the_same_fields(section: str) -> None:
-    english, french = getattr(ENGLISH, section), getattr(FRENCH, section)
-    for field in dataclasses.fields(english):
-        if field.name not in FREE:
-            assert places(getattr(english, field.name)) == places(getattr(french, field.name)), field.name
+def test_both_languages_have_the_same_texts_and_fields() -> None:
+    free = ("phrases.memorise_words", "phrases.slot_words", "phrases.rules")
+    assert differences(ENGLISH, FRENCH, free=free) == []
     assert set(LANGUAGES) == set(SPOKEN)
 
 
