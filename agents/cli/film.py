@@ -1,11 +1,11 @@
-"""Make a film of a round, as a GIF, or a picture of one position.
+"""Render a round as an animated GIF, or one position as a picture.
 
   nainjaune film matches.jsonl --match 2 --round 1 --seat 0 --out round.gif       # from a record, as seat 0 saw it
-  nainjaune film --agents lowest tally longest random --seed 3 --out round.gif    # a round played for it
+  nainjaune film --agents lowest tally longest random --seed 3 --out round.gif    # a new round between agents
   nainjaune film matches.jsonl --ply 12 --lang fr --out table.svg                 # one picture: .svg or .png
 
-A round played for it begins with the table that Batch(setup, 1, seed=SEED) begins with. With --seat it shows what that seat may
-see, without it every hand.
+A new round begins with the deal of Batch(setup, 1, seed=SEED). With --seat the pictures show what that seat may see, otherwise
+every hand.
 """
 
 from __future__ import annotations
@@ -23,47 +23,45 @@ if TYPE_CHECKING:
     from nainjaune_env.records.record import Record
 
 NAME = "film"
-HELP = "make a film of a round, or a picture"
+HELP = "render a round as a GIF, or a position as a picture"
 
 ENDINGS = (".gif", ".png", ".svg")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
-    parser.add_argument("file", nargs="?", metavar="FILE", help="a file of records (.jsonl); without it a round is played")
-    parser.add_argument("--match", type=int, metavar="N", help="which of its matches, from 1 (default: 1)")
-    parser.add_argument("--round", type=int, default=1, metavar="N", help="which round of it, from 1 (default: %(default)s)")
-    parser.add_argument(
-        "--agents", nargs="+", metavar="AGENT", help="who plays, in seat order, and over again where there are more seats"
-    )
+    parser.add_argument("file", nargs="?", metavar="FILE", help="a file of records (.jsonl); without it a new round is played")
+    parser.add_argument("--match", type=int, metavar="N", help="the number of the match, from 1 (default: 1)")
+    parser.add_argument("--round", type=int, default=1, metavar="N", help="the number of the round, from 1 (default: 1)")
+    parser.add_argument("--agents", nargs="+", metavar="AGENT", help="the agents in seat order, repeated if there are more seats")
     add_setup_arguments(parser)
-    parser.add_argument("--seed", type=int, help="deal and all other chance of a round played come from it (default: 0)")
+    parser.add_argument("--seed", type=int, help="the seed of a new round (default: 0)")
     parser.add_argument(
-        "--out", type=Path, required=True, metavar="FILE", help="where to: .gif for a film, .png or .svg for a picture"
+        "--out", type=Path, required=True, metavar="FILE", help="the output: .gif for a film, .png or .svg for a picture"
     )
-    parser.add_argument("--seat", type=int, help="whose view (default: a spectator's, who sees every hand)")
+    parser.add_argument("--seat", type=int, help="the seat whose view is shown (default: a spectator, who sees every hand)")
     parser.add_argument("--lang", choices=LANGUAGES, default="en", help="the language (default: %(default)s)")
-    parser.add_argument("--ply", type=int, metavar="N", help="of a picture: after how many plies, 0 the deal (default: all)")
-    parser.add_argument("--scale", type=float, help="size of what is made of pixels (default: 0.6 of a film, else 1)")
-    parser.add_argument("--seconds", type=float, default=0.8, help="how long a film shows each ply (default: %(default)s)")
-    parser.add_argument("--hold", type=float, default=4.0, metavar="SECONDS", help="and the last one (default: %(default)s)")
+    parser.add_argument("--ply", type=int, metavar="N", help="show the picture after N plies; 0: the deal (default: all plies)")
+    parser.add_argument("--scale", type=float, help="scale of a .gif (default: 0.6) or .png (default: 1)")
+    parser.add_argument("--seconds", type=float, default=0.8, help="seconds per picture of a film (default: %(default)s)")
+    parser.add_argument("--hold", type=float, default=4.0, metavar="SECONDS", help="for the last picture (default: %(default)s)")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry it out."""
+    """Runs the command; returns the exit status."""
     from nainjaune_env.core.errors import ConfigError, RulesError
     from nainjaune_env.records.record import setup_of
 
     if args.out.suffix not in ENDINGS:
-        raise ConfigError(f"--out ends in {', '.join(ENDINGS)}, and it is {str(args.out)!r}.")
+        raise ConfigError(f"--out must end in {', '.join(ENDINGS)}, not {str(args.out)!r}.")
     if args.scale is not None and not 0 < args.scale < math.inf:  # nor NaN
-        raise ConfigError(f"--scale is above 0, not {args.scale:g}.")
+        raise ConfigError(f"--scale must be above 0, not {args.scale:g}.")
     record = _played(args) if args.file is None else _written(args)
     setup = setup_of(record)
     if setup.game.pictures is None:
-        raise RulesError(f"The game {setup.game.name!r} has no picture.")
+        raise RulesError(f"The game {setup.game.name!r} has no pictures.")
     if args.seat is not None and args.seat not in range(setup.players):
-        raise ConfigError(f"--seat is from 0 to {setup.players - 1}, not {args.seat}.")
+        raise ConfigError(f"--seat must be from 0 to {setup.players - 1}, not {args.seat}.")
     film = setup.game.pictures.film(setup, record, args.seat, part=args.round, language=args.lang, names=record["agents"])
     pictures = list(film)
     if args.out.suffix == ".gif":
@@ -76,13 +74,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _written(args: argparse.Namespace) -> Record:
-    """The match of the file that was asked for."""
+    """Returns the match of the file that the arguments name."""
     from nainjaune_env.core.errors import ConfigError, RecordError
     from nainjaune_env.records.record import read_records
 
     for name in ("agents", "game", "preset", "players", "set", "seed"):
         if getattr(args, name) not in (None, []):
-            raise ConfigError(f"--{name} is for a round that is played; {args.file} holds matches that were.")
+            raise ConfigError(f"--{name} is for a new round, and cannot be used with the file {args.file}.")
     count, wanted = 0, 1 if args.match is None else args.match
     for count, record in enumerate(read_records(args.file), 1):
         if count == wanted:
@@ -91,22 +89,22 @@ def _written(args: argparse.Namespace) -> Record:
 
 
 def _played(args: argparse.Namespace) -> Record:
-    """A round between the agents that were asked for."""
+    """Returns the record of a new round between the agents."""
     from nainjaune_env.core.errors import AgentError, ConfigError
 
     from ..arena.matches import record_round
     from ..loading import load_agent, use_threads
 
     if not args.agents:
-        raise AgentError("Give a file of records, or the agents that are to play: --agents lowest tally.")
+        raise AgentError("Give a file of records or the agents of a new round, as in --agents lowest tally.")
     if args.match is not None:
-        raise ConfigError("--match is for a file of records; a round that is played is the only one.")
+        raise ConfigError("--match is for a file of records, and cannot be used for a new round.")
     seed = 0 if args.seed is None else args.seed
     if seed < 0:
-        raise ConfigError(f"--seed is at least 0, not {seed}.")
+        raise ConfigError(f"--seed must be at least 0, not {seed}.")
     setup = settle_setup(args, args.agents)
     if len(args.agents) > setup.players:
-        raise AgentError(f"There are {setup.players} seats, and {len(args.agents)} agents.")
+        raise AgentError(f"There are {setup.players} seats, too few for {len(args.agents)} agents.")
     use_threads(1)
     return record_round(setup, [load_agent(name, setup) for name in args.agents], seed=seed)
 
@@ -120,7 +118,7 @@ def _film(args: argparse.Namespace, pictures: list[str]) -> None:
     from nainjaune_env.render.film import write_gif
 
     if args.ply is not None:
-        raise ConfigError("--ply is for a picture (.png or .svg); a film shows every ply.")
+        raise ConfigError("--ply is for a picture (.png or .svg), and cannot be used for a film.")
     times = {"seconds": args.seconds, "last_seconds": args.hold}
     with tqdm(total=len(pictures), unit="picture", file=sys.stderr, dynamic_ncols=True, leave=False, disable=None) as bar:
         write_gif(pictures, args.out, scale=0.6 if args.scale is None else args.scale, **times, progress=bar.update)
@@ -134,7 +132,7 @@ def _picture(args: argparse.Namespace, pictures: list[str]) -> None:
     last = len(pictures) - 1
     ply = last if args.ply is None else args.ply
     if not 0 <= ply <= last:
-        raise ConfigError(f"--ply is from 0 to {last} in this round, not {ply}.")
+        raise ConfigError(f"--ply must be from 0 to {last} in this round, not {ply}.")
     if args.out.suffix == ".svg":
         write_text(args.out, pictures[ply])
     else:

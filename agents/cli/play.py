@@ -1,14 +1,14 @@
-"""Play at a table against agents, in the terminal.
+"""Play against agents in the terminal.
 
-  nainjaune play                                                  # a match against the game's best rule of thumb
+  nainjaune play                                                  # a match against the game's best heuristic
   nainjaune play --lang fr --preset classic --players 5 --agents lowest tally run_pot tally
-  nainjaune play --agents runs/first --rounds 3 --seed 7          # three rounds by themselves, the same cards every time
-  nainjaune play --set announce=explicit --records mine.jsonl     # say "7d takes", or get nothing
+  nainjaune play --agents runs/first --rounds 3 --seed 7          # three single rounds, the same cards every time
+  nainjaune play --set announce=explicit --records mine.jsonl     # you must type "7d takes" to take the pot
 
-Type what stands in front of a card, then Enter; ? shows the rules, the words and the keys, q leaves the table. Each move is
-to be confirmed (--no-confirm: it is not), and u takes one back as long as nobody has played since. An agent is a
-heuristic's name (nainjaune evaluate --list) or the folder of a run. Finished matches are added to --records, and what
-is there already is kept; nainjaune record shows them.
+Type what is shown before a card, then press Enter. ? shows the rules and the commands, q leaves the table. You confirm each
+move, unless --no-confirm is given; u takes a move back if nobody has played since. An agent is the name of a heuristic
+(nainjaune evaluate --list) or the folder of a training run. Records of finished matches are appended to the file --records;
+nainjaune record shows them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from nainjaune_env.core.speech import LANGUAGES
 from .setups import add_setup_arguments, game_of, settle_setup
 
 NAME = "play"
-HELP = "play at a table yourself"
+HELP = "play against agents"
 COLORS = ("auto", "always", "never")
 
 
@@ -30,32 +30,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_setup_arguments(parser)
     parser.add_argument(
         "--agents", nargs="+", metavar="AGENT",
-        help="who plays in the other seats, in seat order; one for all of them (default: the game's last rule of thumb)",
+        help="the agents in the other seats, in seat order, or one for all of them (default: the game's last heuristic)",
     )  # fmt: skip
     parser.add_argument("--seat", type=int, default=0, help="your seat (default: %(default)s)")
     length = parser.add_mutually_exclusive_group()
-    length.add_argument("--match", action="store_true", help="play a whole match (the default, where the rules give it an end)")
-    length.add_argument("--rounds", type=int, metavar="N", help="play so many rounds, each by itself")
-    parser.add_argument("--seed", type=int, help="cards and all other chance come from it (default: another one every time)")
-    parser.add_argument("--records", type=Path, metavar="FILE", help="add the record of each finished match to this file")
+    length.add_argument("--match", action="store_true", help="play a match (the default if the rules end it)")
+    length.add_argument("--rounds", type=int, metavar="N", help="play N single rounds")
+    parser.add_argument("--seed", type=int, help="the seed of cards and agents (default: random)")
+    parser.add_argument("--records", type=Path, metavar="FILE", help="append the record of each finished match to this file")
     parser.add_argument("--name", default="person", help="your name in records (default: %(default)s)")
     parser.add_argument("--lang", choices=LANGUAGES, default="en", help="the language (default: %(default)s)")
     parser.add_argument(
-        "--color", choices=COLORS, default="auto", help="auto: on a terminal, unless NO_COLOR is set (default: %(default)s)"
+        "--color",
+        choices=COLORS,
+        default="auto",
+        help="colours; auto: on a terminal, unless NO_COLOR is set (default: %(default)s)",
     )
     parser.add_argument(
-        "--pace", type=float, default=0.6, metavar="SECONDS", help="pause after what another seat does (default: %(default)s)"
+        "--pace", type=float, default=0.6, metavar="SECONDS", help="pause after each event of another seat (default: %(default)s)"
     )
     parser.add_argument(
         "--look", type=float, default=30.0, metavar="SECONDS",
-        help="how long you see what is shown only once; 0: until Enter (default: %(default)s)",
+        help="time to memorise cards that are shown once; 0: no limit (default: %(default)s)",
     )  # fmt: skip
-    parser.add_argument("--every-ply", action="store_true", help="be asked also where you have no choice")
-    parser.add_argument("--no-confirm", action="store_true", help="play moves without asking whether they are meant")
+    parser.add_argument("--every-ply", action="store_true", help="make forced moves yourself, too")
+    parser.add_argument("--no-confirm", action="store_true", help="play moves without confirmation")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry it out."""
+    """Runs the command; returns the exit status."""
     import secrets
 
     from nainjaune_env.core.errors import AgentError, ConfigError, RulesError
@@ -70,15 +73,15 @@ def run(args: argparse.Namespace) -> int:
     names = args.agents or list(heuristics(game_of(args).name))[-1:]
     setup = settle_setup(args, names)
     if len(names) not in (1, setup.players - 1):
-        raise AgentError(f"At a table of {setup.players}, --agents names 1 or {setup.players - 1} of them, not {len(names)}.")
+        raise AgentError(f"At a table of {setup.players}, --agents takes 1 or {setup.players - 1} names, not {len(names)}.")
     others = [load_agent(name, setup) for name in (names if len(names) > 1 else names * (setup.players - 1))]
     use_threads(1)
     if args.rounds is not None and args.rounds < 1:
-        raise ConfigError(f"--rounds is at least 1, not {args.rounds}.")
+        raise ConfigError(f"--rounds must be at least 1, not {args.rounds}.")
     if not (args.pace >= 0 and args.look >= 0):  # nor NaN
-        raise ConfigError(f"--pace and --look are seconds, at least 0, not {args.pace:g} and {args.look:g}.")
+        raise ConfigError(f"--pace and --look must be at least 0 seconds, not {args.pace:g} and {args.look:g}.")
     if args.seed is not None and args.seed < 0:
-        raise ConfigError(f"--seed is at least 0, not {args.seed}.")
+        raise ConfigError(f"--seed must be at least 0, not {args.seed}.")
     rounds = args.rounds
     if rounds is None and not args.match:
         try:
@@ -87,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
             rounds = 1  # a match would have no end
     if args.records is not None:
         check_appendable(args.records)
-        args.records.parent.mkdir(parents=True, exist_ok=True)  # where that fails, it fails before the game
+        args.records.parent.mkdir(parents=True, exist_ok=True)  # an error must come before the game
 
     def keep(record: Record) -> str:
         append_record(args.records, record)

@@ -1,4 +1,4 @@
-"""Check records of matches by playing them over, and read them as an account for people."""
+"""Verify records of matches by replay, and show them as text."""
 
 from __future__ import annotations
 
@@ -15,43 +15,43 @@ if TYPE_CHECKING:
     from tqdm import tqdm
 
 NAME = "record"
-HELP = "check records of matches, and read them"
+HELP = "verify records of matches, and show them as text"
 
-_VERIFY_HELP = "replay every match of these files and say whether each move and figure holds"
-_SHOW_HELP = "tell one match of a file, run by run, in French or in English"
+_VERIFY_HELP = "replay every match of the files and check each move and number"
+_SHOW_HELP = "show one match of a file as text, in French or English"
 _EXAMPLES = """\
 examples:
   nainjaune record verify runs/final.jsonl
   nainjaune record show runs/final.jsonl --match 3
   nainjaune record show runs/final.jsonl --match 3 --round 1 --lang fr
 
-A record file is JSON Lines, one finished match a line. It needs nothing else to be replayed.
+A record file is JSON Lines, one finished match per line, and contains all that replay needs.
 """
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Set ``parser`` up with the subcommands ``verify`` and ``show``."""
+    """Declare the subcommands ``verify`` and ``show``."""
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = _EXAMPLES
     commands = parser.add_subparsers(dest="record_command", metavar="COMMAND", required=True)
     verify = commands.add_parser(
         "verify",
         help=_VERIFY_HELP,
-        description=f"{_sentence(_VERIFY_HELP)} A line a file; the first fault of a file goes to stderr with its line, "
-        "round and move, and the exit code is 1.",
+        description=f"{_sentence(_VERIFY_HELP)} Prints a line per file. The first error of a file is printed to stderr "
+        "with its line, round and move, and the exit status is 1.",
     )
     verify.add_argument("files", nargs="+", metavar="FILE", help="a file of records (.jsonl)")
     show = commands.add_parser(
-        "show", help=_SHOW_HELP, description=f"{_sentence(_SHOW_HELP)} Every match up to the one shown is verified first."
+        "show", help=_SHOW_HELP, description=f"{_sentence(_SHOW_HELP)} All matches up to it are verified first."
     )
     show.add_argument("file", metavar="FILE", help="a file of records (.jsonl)")
-    show.add_argument("--match", type=_number, default=1, metavar="N", help="which match, counted from 1 (default: %(default)s)")
-    show.add_argument("--round", type=_number, metavar="N", help="this round alone, counted from 1 (default: all)")
+    show.add_argument("--match", type=_number, default=1, metavar="N", help="the number of the match, from 1 (default: 1)")
+    show.add_argument("--round", type=_number, metavar="N", help="show this round only, from 1 (default: all)")
     show.add_argument("--lang", choices=LANGUAGES, default="en", help="the language (default: %(default)s)")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Do what ``args`` (from :func:`add_arguments`) say; gives the exit code, 0 or 1. Errors are a sentence on stderr."""
+    """Runs the command; returns the exit status, 0 or 1 after an error, which is printed to stderr."""
     if args.record_command == "verify":
         return max([_verify(path) for path in args.files])
     try:
@@ -85,12 +85,12 @@ def _verify(path: str) -> int:
             raise RecordError(f"{path} holds no record.")
     except (NainJauneError, OSError) as error:
         return _fail(error)
-    print(f"{path}: {_count(matches, 'match', 'matches')}, {_count(rounds, 'round', 'rounds')}, all as replayed")
+    print(f"{path}: {_count(matches, 'match', 'matches')}, {_count(rounds, 'round', 'rounds')}, all verified")
     return 0
 
 
 def _progress(path: str) -> tqdm[Any]:
-    """A bar over the bytes of a file, on stderr, where that is a terminal."""
+    """Returns a progress bar over the bytes of a file, on stderr if that is a terminal."""
     from tqdm import tqdm
 
     return tqdm(total=os.path.getsize(path), desc=os.path.basename(path), unit="B", unit_scale=True, leave=False, disable=None)

@@ -1,23 +1,22 @@
 """Batasaurus with two seats that always know their cards (``memory = perfect``), solved by backward induction.
 
-When a trick begins, nothing is hidden: what a seat still holds is its set less what it has shown (B4), and both hold equally
-many. Piles only add up, so what is still to be won depends on the two sets alone. Writing ``V(a, b)`` for the net cards (its
-own less the other's) that the leader, holding ``a``, can secure against ``b``, a trick that the leader opens with ``v`` and the
-other seat answers with ``w`` goes on as
+At the start of a trick nothing is hidden: a seat holds the values that it has not shown (B4), and both hold equally many. The
+piles only add up, so the value of the rest of the game depends on the two sets alone. Let ``V(a, b)`` be the net cards (its own
+less the other's) that the leader secures, holding ``a`` against ``b``. If the leader plays ``v`` and the other seat ``w``, then
 
 ==========  ==============================  ===========================================================
 ``v > w``   ``2 + V(a - v, b - w)``         the leader takes both and leads again (B2.2)
-``v < w``   ``-2 - V(b - w, a - v)``        the other seat takes them and leads
+``v < w``   ``-2 - V(b - w, a - v)``        the other seat takes both and leads
 ``v = w``   ``B(a - v, b - w, 2)``          a battle for the 2 cards that lie there (B2.3)
 ==========  ==============================  ===========================================================
 
-and ``V`` is the maximum over ``v`` of the minimum over ``w``, which is chosen with ``v`` face up. ``B(a, b, stake)`` is the value
-of a matrix game with the same entries, ``2`` being ``stake + 2`` there: both commit before either is shown. With no card left
-a battle nets nothing, split or void (B2.4). Under ``void``, where cards can go to nobody, it is still the net that is solved.
+and ``V`` is the maximum over ``v`` of the minimum over ``w``, as ``w`` is chosen with ``v`` face up. ``B(a, b, stake)`` is the
+value of a matrix game with the same entries and ``stake + 2`` for ``2``, as both commit before either card is shown. A battle
+without cards is worth 0, split or void (B2.4). Under ``void``, where cards can go to nobody, net cards are solved for as well.
 
-Only the order of the cards counts, so a pair of sets is stored as its *pattern*: from the highest value down, who holds it,
-values that neither holds left out. Of patterns with equally many cards there are 113,257 up to 12 values, where there are
-2,704,156 pairs of sets.
+Only the order of the cards matters, so a pair of sets is stored as its *pattern*: who holds each value, from the highest down,
+without the values that neither holds. With up to 12 values there are 113,257 patterns of equally many cards, and 2,704,156
+pairs of sets.
 """
 
 from __future__ import annotations
@@ -32,34 +31,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import DecisionBatch, Rng
-from nainjaune_env.core.bits import count
+from nainjaune_env.core.bits import count, lowest
 from nainjaune_env.core.errors import AgentError, RulesError
 from nainjaune_env.core.jit import jit
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.games.batasaurus.encode import BATTLE
-from nainjaune_env.games.batasaurus.state import SLOTS
+from nainjaune_env.games.batasaurus.rules import Memory, rules_of
+from nainjaune_env.games.batasaurus.state import ONE, SLOTS, Phase
 
 from . import ExactPlayer, Solved
 from .matrix import solve_game
 
-ONE = np.int64(1)
 TIE = 1e-9
-"""Net cards within which two choices count as equally good. Values are known far closer (``Solution.error``)."""
+"""Choices within this many net cards count as equally good. Values are far more precise (``Solution.error``)."""
 
 
 class Values(NamedTuple):
-    """What is known of every pattern, for compiled code; P patterns, N values."""
+    """The values of every pattern, for compiled code; P patterns, N values."""
 
     place: NDArray[np.int32]
-    """``(2 * 3**N,)``: where a pattern (by :func:`code`) stands in the arrays below; -1 where the seats hold unequally."""
+    """``(2 * 3**N,)`` the index of a pattern (by :func:`code`) in the arrays below; -1 where the seats hold unequal numbers."""
     lead: NDArray[np.float64]
     """``(P,)`` net cards to the leader at the start of a trick, ``V``."""
     battle: NDArray[np.float64]
-    """``(P, N)`` net cards to the leader where both commit next for a stake of ``2 * (column + 1)`` cards, ``B``."""
+    """``(P, N)`` net cards to the leader where both commit next, with ``2 * (column + 1)`` cards at stake, ``B``."""
 
 
 class Workspace(NamedTuple):
-    """What solving one matrix game writes over."""
+    """The arrays that solving a matrix game overwrites."""
 
     game: NDArray[np.float64]
     """``(N, N)``."""
@@ -68,22 +66,22 @@ class Workspace(NamedTuple):
     labels: NDArray[np.int64]
     """``(2N,)``."""
     rows: NDArray[np.float64]
-    """``(N,)`` mix of the leader, by its cards from the lowest up."""
+    """``(N,)`` mixed strategy of the leader, by its cards from the lowest up."""
     columns: NDArray[np.float64]
-    """``(N,)`` mix of the other seat."""
+    """``(N,)`` mixed strategy of the other seat."""
 
 
 def workspace(dinosaurs: int) -> Workspace:
-    """A workspace for sets of that many values."""
+    """Returns a workspace for sets of ``dinosaurs`` values."""
     n = dinosaurs
     return Workspace(np.zeros((n, n)), np.zeros((n + 1, n + 1)), np.zeros(2 * n, np.int64), np.zeros(n), np.zeros(n))
 
 
 @jit
 def code(mine: Any, theirs: Any) -> Any:
-    """The number of a pattern: a 1, then a digit to base 3 for each value held, from the highest down.
+    """Returns the code of a pattern: the digit 1, then a digit to base 3 for each value held, from the highest down.
 
-    0 = mine alone, 1 = theirs alone, 2 = both. ``mine`` and ``theirs`` are sets, bit v-1 = value v.
+    0 = only mine, 1 = only theirs, 2 = both. ``mine`` and ``theirs`` are sets, bit v-1 = value v.
     """
     number = ONE
     for bit in range(SLOTS - 1, -1, -1):
@@ -94,7 +92,7 @@ def code(mine: Any, theirs: Any) -> Any:
 
 
 def patterns(dinosaurs: int) -> tuple[NDArray[np.int32], NDArray[np.int64], NDArray[np.int64]]:
-    """All patterns of up to so many values, fewest cards first: ``Values.place``, and two sets ``(P,)`` that have the pattern."""
+    """Returns all patterns of up to ``dinosaurs`` values, fewest cards first: ``Values.place`` and each seat's sets ``(P,)``."""
     place = np.full(2 * 3**dinosaurs, -1, np.int32)
     mine, theirs = [np.zeros(1, np.int64)], [np.zeros(1, np.int64)]
     codes = [np.ones(1, np.int64)]
@@ -112,7 +110,7 @@ def patterns(dinosaurs: int) -> tuple[NDArray[np.int32], NDArray[np.int64], NDAr
 
 @jit
 def fill(game: Any, values: Any, mine: Any, theirs: Any, stake: Any) -> None:
-    """Net cards to the leader by the cards that it (row) and the other seat (column) add to ``stake``, lowest first."""
+    """Write the net cards to the leader by the cards that it (row) and the other seat (column) add to ``stake``, lowest first."""
     i, rest = 0, mine
     while rest:
         v = rest & -rest
@@ -133,9 +131,9 @@ def fill(game: Any, values: Any, mine: Any, theirs: Any, stake: Any) -> None:
 
 @jit
 def solve_patterns(values: Any, mine: Any, theirs: Any, dinosaurs: Any, work: Any) -> Any:
-    """Fill in ``values`` for the patterns of the sets ``mine`` and ``theirs``, fewest cards first.
+    """Write ``values`` of the patterns of the sets ``mine`` and ``theirs``, fewest cards first.
 
-    Gives the widest gap between the two bounds on the value of a matrix game.
+    Returns the widest gap between the bounds on the value of a matrix game.
     """
     widest = 0.0
     for p in range(mine.size):
@@ -154,7 +152,7 @@ def solve_patterns(values: Any, mine: Any, theirs: Any, dinosaurs: Any, work: An
             fill(work.game, values, mine[p], theirs[p], 2 * pairs)
             lower, upper = solve_game(work.game, held, held, work.tableau, work.labels, work.rows, work.columns)
             values.battle[p, pairs - 1] = (lower + upper) / 2
-            if not upper - lower <= widest:  # so that nan shows
+            if not upper - lower <= widest:  # true for nan, too
                 widest = upper - lower
     return widest
 
@@ -164,10 +162,10 @@ class Solution:
     """The solved game for two seats."""
 
     dinosaurs: int
-    """Values of each seat's set, N."""
+    """Number of values in each seat's set, N."""
     values: Values
     gap: float
-    """Widest gap between the bounds on a matrix game's value that its two mixes prove, in net cards."""
+    """Widest gap between the proven bounds on the value of a matrix game, in net cards."""
 
     @property
     def value(self) -> float:
@@ -177,15 +175,15 @@ class Solution:
 
     @property
     def error(self) -> float:
-        """No value is farther off, the arithmetic being exact: a game's value moves by no more than its entries do."""
+        """A bound on the error of every value: a game's value changes by no more than its entries do."""
         return self.dinosaurs * self.gap
 
     def lead(self, mine: int, theirs: int) -> float:
-        """Net cards to the leader at the start of a trick, where it holds ``mine`` (bit v-1 = value v) against ``theirs``."""
+        """Returns net cards to the leader at the start of a trick, holding ``mine`` (bit v-1 = value v) against ``theirs``."""
         return float(self.values.lead[self._place(mine, theirs)])
 
     def battle(self, mine: int, theirs: int, stake: int) -> float:
-        """Net cards to the trick's leader where both are to commit a card, ``stake`` cards lying there."""
+        """Returns net cards to the trick's leader where both commit a card, with ``stake`` cards in the trick."""
         place = self._place(mine, theirs)
         if stake % 2 or not 2 <= stake <= 2 * (self.dinosaurs - mine.bit_count()):
             most = 2 * (self.dinosaurs - mine.bit_count())
@@ -202,7 +200,7 @@ class Solution:
 
 @functools.cache
 def solve(dinosaurs: int = SLOTS) -> Solution:
-    """The value of every position of the game with two seats and sets of the values 1 to ``dinosaurs``; solved once a process."""
+    """Returns the solution of the game with the values 1 to ``dinosaurs``, computed once per process."""
     if not 1 <= dinosaurs <= SLOTS:
         raise RulesError(f"A set has 1 to {SLOTS} dinosaurs, not {dinosaurs!r}.")
     place, mine, theirs = patterns(dinosaurs)
@@ -213,7 +211,7 @@ def solve(dinosaurs: int = SLOTS) -> Solution:
 
 @jit
 def best_row(game: Any, held: Any) -> Any:
-    """The lowest card to lead that secures the most."""
+    """Returns the row with the greatest minimum, the lowest of equal ones."""
     found, most = 0, -np.inf
     for i in range(held):
         answer = np.inf
@@ -226,7 +224,7 @@ def best_row(game: Any, held: Any) -> Any:
 
 @jit
 def best_column(game: Any, i: Any, held: Any) -> Any:
-    """The lowest card that best answers row ``i``."""
+    """Returns the column of the minimum of row ``i``, the lowest of equal ones."""
     found, least = 0, np.inf
     for j in range(held):
         if game[i, j] < least - TIE:
@@ -236,24 +234,24 @@ def best_column(game: Any, i: Any, held: Any) -> Any:
 
 @jit
 def write_policy(tables: Any, values: Any, work: Any, out: Any) -> None:
-    """The equilibrium's probabilities of each action at every table (redacted for its seat), into ``out (K, A)``."""
+    """Write the equilibrium's action probabilities at every table (redacted for its seat) into ``out (K, A)``."""
     for k in range(tables.size):
         table = tables[k]
         seat, leader = table.seat, table.leader
         mine, theirs = np.int64(table.held[leader]), np.int64(table.held[1 - leader])
         for action in range(out.shape[1]):
             out[k, action] = 0.0
-        if table.phase != BATTLE and seat != leader:  # the card led is shown; it goes back to find its row
+        if table.phase != Phase.BATTLE and seat != leader:  # the leader held the card shown
             led = ONE << table.shown[leader] >> 1
             fill(work.game, values, mine | led, theirs, 0)
             choice = best_column(work.game, count(mine & (led - 1)), count(theirs))
             out[k, nth(theirs, choice)] = 1.0
-        elif table.phase != BATTLE:
+        elif table.phase != Phase.BATTLE:
             fill(work.game, values, mine, theirs, 0)
             out[k, nth(mine, best_row(work.game, count(mine)))] = 1.0
         else:
             held = count(mine)
-            stake = np.int64(table.at_stake) & ~ONE  # without the card that the leader has face down already
+            stake = np.int64(table.at_stake) & ~ONE  # without a card committed already
             fill(work.game, values, mine, theirs, stake)
             solve_game(work.game, held, held, work.tableau, work.labels, work.rows, work.columns)
             for i in range(held):
@@ -265,36 +263,36 @@ def write_policy(tables: Any, values: Any, work: Any, out: Any) -> None:
 
 @jit
 def nth(cards: Any, i: Any) -> Any:
-    """The slot of the ``i``-th lowest of ``cards``, where slot s holds value s+1 (B4.1)."""
+    """Returns the slot of the ``i``-th lowest of ``cards``; slot s holds value s+1 (B4.1)."""
     for _ in range(i):
         cards &= cards - 1
-    return count((cards & -cards) - 1)
+    return lowest(cards)
 
 
 @jit
 def draw(probabilities: Any, legal: Any, uniform: Any, actions: Any) -> None:
-    """An action from each row ``(K, A)``, by a number ``uniform (K,)`` from [0, 1)."""
+    """Write an action drawn from each row of ``probabilities (K, A)``, with ``uniform (K,)`` in [0, 1), into ``actions (K,)``."""
     for k in range(actions.size):
         left = uniform[k]
         for action in range(probabilities.shape[1]):
             if probabilities[k, action] > 0.0 and legal[k] >> action & 1:
-                actions[k] = action  # rounding may leave a rest after the last one
+                actions[k] = action  # the last one if rounding leaves a rest
                 left -= probabilities[k, action]
                 if left < 0.0:
                     break
 
 
 class ExactAgent:
-    """Plays an equilibrium of the whole game with two seats that always know their cards: nobody wins against it on average.
+    """Plays an equilibrium of the game with two seats that always know their cards: nobody wins against it on average.
 
-    It leads and answers with the lowest of the cards that are best, and draws what it commits in a battle.
+    It leads and follows with the lowest of the best cards, and commits cards at random by the equilibrium's probabilities.
     """
 
     name = "exact"
     plays_at = "2 players, memory = perfect"
 
     def check(self, setup: Setup) -> None:
-        """Raises :class:`AgentError` unless it has solved tables with ``setup``."""
+        """Raises :class:`AgentError` unless ``setup`` is solved here."""
         if not is_solved(setup):
             rules: Any = setup.rules
             raise AgentError(
@@ -303,16 +301,15 @@ class ExactAgent:
             )
 
     def probabilities(self, decisions: DecisionBatch) -> NDArray[np.float64]:
-        """Of each action at each decision, shape ``(K, A)``; raises :class:`AgentError` for other tables than it has solved."""
+        """Returns the action probabilities at each decision, ``(K, A)``; raises :class:`AgentError` for an unsolved setup."""
         self.check(decisions.setup)
-        rules: Any = decisions.setup.rules
-        solution = solve(rules.dinosaurs)
+        solution = solve(rules_of(decisions.setup).dinosaurs)
         out = np.zeros((len(decisions.index), decisions.num_actions))
         write_policy(decisions.tables, solution.values, workspace(solution.dinosaurs), out)
         return out
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
-        """A legal action for each decision, shape ``(K,)``."""
+        """Returns a legal action for each decision, shape ``(K,)``."""
         actions = np.zeros(len(decisions.index), np.int64)
         draw(self.probabilities(decisions), decisions.legal, rng.random(len(actions)), actions)
         return actions
@@ -322,36 +319,34 @@ AGENTS: Mapping[str, ExactPlayer] = {ExactAgent.name: ExactAgent()}
 
 
 def is_solved(setup: Setup) -> bool:
-    """Whether ``setup`` is one of the games solved here: whatever the set, and whoever gets a trick that nobody wins."""
-    rules: Any = setup.rules
-    return setup.players == 2 and bool(rules.memory == "perfect")
+    """Returns whether ``setup`` is solved here: two seats and ``memory = perfect``, with any other knobs."""
+    return setup.players == 2 and rules_of(setup).memory == Memory.PERFECT
 
 
 def solved(setup: Setup) -> Solved | None:
-    """The value of a game, and the cards to lead first; None for other tables than :func:`is_solved` ones."""
+    """Returns the value of a game and the best first leads; None unless :func:`is_solved`."""
     if not is_solved(setup):
         return None
-    rules: Any = setup.rules
-    solution = solve(rules.dinosaurs)
+    solution = solve(rules_of(setup).dinosaurs)
     size = solution.dinosaurs
     full, game = np.int64((1 << size) - 1), workspace(size).game
     fill(game, solution.values, full, full, 0)
     secured = game.min(axis=1)
     best = tuple(str(card + 1) for card in np.flatnonzero(secured > secured.max() - TIE))
-    # a seat's own cards less the mean of both are half of its own less the other's
+    # the first seat's cards less the mean of both seats are half of its net cards
     return Solved(solution.value / 2, solution.error / 2, best, len(solution.values.lead))
 
 
 def sizes(setup: Setup) -> Iterator[Mapping[str, Any]]:
-    """Sets of 2 dinosaurs and more."""
+    """Yields the sets of 2 dinosaurs and more."""
     return ({"dinosaurs": size} for size in range(2, SLOTS + 1))
 
 
 def most_nodes(setup: Setup) -> int:
-    """Twice the lines of play, as there are two ways on from each node or more.
+    """Returns a bound on the nodes of the tree: twice its lines of play, as each decision has two actions or more.
 
     At most every seat plays its cards in every order; with ``memory = glimpse`` they are dealt in every order, too.
     """
-    rules: Any = setup.rules
+    rules = rules_of(setup)
     orders = factorial(rules.dinosaurs) ** setup.players
-    return int(2 * setup.players * orders * (1 if rules.memory == "perfect" else orders))
+    return int(2 * setup.players * orders * (1 if rules.memory == Memory.PERFECT else orders))

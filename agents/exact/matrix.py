@@ -1,12 +1,12 @@
-"""Zero-sum matrix games, solved by pivoting.
+"""Zero-sum matrix games, solved by the simplex method.
 
-Of a game ``(m, n) float64`` the row player picks a row and is paid the entry, the column player pays it. Sizes stand beside
-the arrays, which are workspace and may be larger: what is compiled here makes none.
+In a game ``(m, n) float64`` the row player chooses a row and receives the entry, which the column player pays. Sizes are passed
+beside the arrays, which are workspace and may be larger: compiled functions allocate none.
 
 The method is that of Ferguson, *Game Theory*, part II, section 4.5: the linear programs of both players in one condensed
-tableau. Backward induction makes games whose entries are equal but for rounding, which spoils pivots. So dominated choices are
-struck out first; and the mixes found are held against the game itself: they prove bounds on its value, and where these do
-not meet, the tableau is made anew by a better way and the climb goes on by the other rule.
+tableau. Backward induction produces games whose entries differ by rounding errors only, which ruins pivots. So dominated
+strategies are eliminated first, and the mixed strategies found are checked against the game itself: they prove bounds on its
+value. Where these do not meet, the tableau is recomputed with larger pivots, and pivoting goes on by the other rule.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from numpy.typing import ArrayLike, NDArray
 from nainjaune_env.core.jit import jit
 
 EPSILON = 1e-11
-"""What counts as zero in a tableau; its entries begin between 0 and 1."""
-MEETING = 1e-13
-"""Bounds this close, for entries near 1, are as close as rounding lets them be."""
+"""Smaller numbers count as zero in a tableau, whose entries are between 1 and 2 at first."""
+TOLERANCE = 1e-13
+"""Bounds on the value that differ by less than this have met: for entries near 1, rounding allows no better."""
 ATTEMPTS = 8
-"""How often the climb begins; rarely more than once."""
+"""The most attempts; more than one is rarely needed."""
 MOST_PIVOTS = 500
-"""Pivots in one climb: far more than it takes, for the case that it goes in a circle."""
+"""The most pivots of one attempt: far more than needed, in case it cycles."""
 
 
 @jit
 def undominated(game: Any, m: Any, n: Any, rows: Any, columns: Any) -> Any:
-    """Mark with 1 in ``rows (m,)`` and ``columns (n,)`` those that stay when weakly dominated ones are struck out in turn.
+    """Mark with 1 in ``rows (m,)`` and ``columns (n,)`` those left by iterated elimination of weakly dominated strategies.
 
-    Optimal mixes of what stays are optimal in the whole game.
+    Optimal strategies of the reduced game are optimal in the whole game.
     """
     for i in range(m):
         rows[i] = 1.0
@@ -53,7 +53,7 @@ def undominated(game: Any, m: Any, n: Any, rows: Any, columns: Any) -> Any:
 
 @jit
 def row_is_dominated(game: Any, m: Any, n: Any, rows: Any, columns: Any, i: Any) -> Any:
-    """Whether another marked row pays at least as much as row ``i`` in every marked column."""
+    """Returns whether another marked row pays at least as much as row ``i`` in every marked column."""
     for k in range(m):
         if k != i and rows[k] == 1.0:
             better = True
@@ -68,7 +68,7 @@ def row_is_dominated(game: Any, m: Any, n: Any, rows: Any, columns: Any, i: Any)
 
 @jit
 def column_is_dominated(game: Any, m: Any, n: Any, rows: Any, columns: Any, j: Any) -> Any:
-    """Whether another marked column costs at most as much as column ``j`` in every marked row."""
+    """Returns whether another marked column costs at most as much as column ``j`` in every marked row."""
     for k in range(n):
         if k != j and columns[k] == 1.0:
             better = True
@@ -83,7 +83,7 @@ def column_is_dominated(game: Any, m: Any, n: Any, rows: Any, columns: Any, j: A
 
 @jit
 def exchange(tableau: Any, m: Any, n: Any, labels: Any, p: Any, q: Any) -> None:
-    """Pivot: the labels of row ``p`` and column ``q`` change sides (Ferguson's steps 4 and 5)."""
+    """Pivot: exchange the labels of row ``p`` and column ``q`` (Ferguson's steps 4 and 5)."""
     labels[p], labels[m + q] = labels[m + q], labels[p]
     inverse = 1.0 / tableau[p, q]
     for i in range(m + 1):
@@ -101,18 +101,18 @@ def exchange(tableau: Any, m: Any, n: Any, labels: Any, p: Any, q: Any) -> None:
 
 @jit
 def entering(tableau: Any, m: Any, n: Any, labels: Any, steepest: Any) -> Any:
-    """The column to enter, -1 where none gains: the ``steepest``, or by Bland's rule the one with the lowest label."""
+    """Returns the column to enter, -1 if none improves: the ``steepest``, or by Bland's rule the one with the lowest label."""
     found = -1
     for j in range(n):
-        gains = tableau[m, j] < -EPSILON
-        if gains and (found < 0 or (tableau[m, j] < tableau[m, found] if steepest else labels[m + j] < labels[m + found])):
+        improves = tableau[m, j] < -EPSILON
+        if improves and (found < 0 or (tableau[m, j] < tableau[m, found] if steepest else labels[m + j] < labels[m + found])):
             found = j
     return found
 
 
 @jit
 def leaving(tableau: Any, m: Any, n: Any, labels: Any, q: Any) -> Any:
-    """The row that bounds column ``q`` first, of equal ones that with the lowest label; -1 where none does."""
+    """Returns the row of the minimum ratio in column ``q``, the lowest label of equal ones; -1 if there is none."""
     found, least = -1, np.inf
     for i in range(m):
         if tableau[i, q] > EPSILON:
@@ -124,7 +124,7 @@ def leaving(tableau: Any, m: Any, n: Any, labels: Any, q: Any) -> Any:
 
 @jit
 def bounds(game: Any, m: Any, n: Any, rows: Any, columns: Any) -> Any:
-    """What the mix ``rows`` secures and what ``columns`` concedes: the value lies between, whatever the mixes are."""
+    """Returns what the mixed strategy ``rows`` secures and what ``columns`` concedes: bounds on the value, whatever they are."""
     lower = np.inf
     for j in range(n):
         total = 0.0
@@ -142,7 +142,7 @@ def bounds(game: Any, m: Any, n: Any, rows: Any, columns: Any) -> Any:
 
 @jit
 def lay_out(game: Any, tableau: Any, labels: Any, height: Any, width: Any, m: Any) -> None:
-    """The first tableau of the rows and columns that ``labels`` names: a row by its number, then a column by m + its number."""
+    """Write the first tableau of the rows and columns in ``labels``: a row has its number, a column m + its number."""
     least, most = np.inf, -np.inf
     for p in range(height):
         for q in range(width):
@@ -150,7 +150,7 @@ def lay_out(game: Any, tableau: Any, labels: Any, height: Any, width: Any, m: An
             least, most = min(least, entry), max(most, entry)
     scale = 1.0 / (most - least) if most > least else 1.0
     for p in range(height):
-        for q in range(width):  # the value must be positive; mixes are the same
+        for q in range(width):  # shifted and scaled: the value must be positive
             tableau[p, q] = 1.0 + (game[labels[p], labels[height + q] - m] - least) * scale
         tableau[p, width] = 1.0
     for q in range(width):
@@ -159,8 +159,8 @@ def lay_out(game: Any, tableau: Any, labels: Any, height: Any, width: Any, m: An
 
 
 @jit
-def climb(tableau: Any, height: Any, width: Any, labels: Any, steepest: Any) -> None:
-    """Pivot until nothing gains."""
+def pivot_to_optimum(tableau: Any, height: Any, width: Any, labels: Any, steepest: Any) -> None:
+    """Pivot until no column improves."""
     for _ in range(MOST_PIVOTS):
         q = entering(tableau, height, width, labels, steepest)
         p = leaving(tableau, height, width, labels, q) if q >= 0 else -1
@@ -170,11 +170,10 @@ def climb(tableau: Any, height: Any, width: Any, labels: Any, steepest: Any) -> 
 
 
 @jit
-def retrace(game: Any, tableau: Any, labels: Any, height: Any, width: Any, m: Any, rows: Any, columns: Any) -> None:
-    """Make the tableau anew: a tableau is the same whatever the pivots that led to it, but for rounding.
+def recompute(game: Any, tableau: Any, labels: Any, height: Any, width: Any, m: Any, rows: Any, columns: Any) -> None:
+    """Recompute the tableau from the first one: but for rounding, a tableau does not depend on the order of its pivots.
 
-    From the first one the labels that have changed sides change them again, the largest pivots first.
-    ``rows`` and ``columns`` are written over.
+    The labels that have changed sides are exchanged again, the largest pivots first. ``rows`` and ``columns`` are overwritten.
     """
     for k in range(height + width):  # 1 = has changed sides
         label = labels[k]
@@ -182,7 +181,7 @@ def retrace(game: Any, tableau: Any, labels: Any, height: Any, width: Any, m: An
             rows[label] = k >= height
         else:
             columns[label - m] = k < height
-    for k in range(1, height + width):  # rows to the front again, in order
+    for k in range(1, height + width):  # sort the labels: rows first
         label, at = labels[k], k
         while at > 0 and labels[at - 1] > label:
             labels[at] = labels[at - 1]
@@ -204,9 +203,9 @@ def retrace(game: Any, tableau: Any, labels: Any, height: Any, width: Any, m: An
 
 @jit
 def solve_game(game: Any, m: Any, n: Any, tableau: Any, labels: Any, rows: Any, columns: Any) -> Any:
-    """Optimal mixes into ``rows (m,)`` and ``columns (n,)``; gives the bounds ``(lower, upper)`` on the value they prove.
+    """Write optimal mixed strategies into ``rows (m,)`` and ``columns (n,)``; returns the bounds on the value that they prove.
 
-    ``tableau (m+1, n+1) float64`` and ``labels (m+n,) int64`` are written over.
+    The bounds are ``(lower, upper)``. ``tableau (m+1, n+1) float64`` and ``labels (m+n,) int64`` are overwritten.
     """
     undominated(game, m, n, rows, columns)
     height = width = 0
@@ -222,18 +221,18 @@ def solve_game(game: Any, m: Any, n: Any, tableau: Any, labels: Any, rows: Any, 
     lower, upper = -np.inf, np.inf
     for attempt in range(ATTEMPTS):
         if attempt > 0:
-            retrace(game, tableau, labels, height, width, m, rows, columns)
-        climb(tableau, height, width, labels, attempt % 2 == 0)
-        read_mixes(tableau, height, width, labels, m, n, rows, columns)
+            recompute(game, tableau, labels, height, width, m, rows, columns)
+        pivot_to_optimum(tableau, height, width, labels, attempt % 2 == 0)
+        read_strategies(tableau, height, width, labels, m, n, rows, columns)
         lower, upper = bounds(game, m, n, rows, columns)
-        if upper - lower <= MEETING:
+        if upper - lower <= TOLERANCE:
             break
     return lower, upper
 
 
 @jit
-def read_mixes(tableau: Any, height: Any, width: Any, labels: Any, m: Any, n: Any, rows: Any, columns: Any) -> None:
-    """The mixes that stand at a tableau's borders (Ferguson's step 6), each made to sum to 1."""
+def read_strategies(tableau: Any, height: Any, width: Any, labels: Any, m: Any, n: Any, rows: Any, columns: Any) -> None:
+    """Write the strategies at the borders of a tableau (Ferguson's step 6) into ``rows`` and ``columns``, normalised to sum 1."""
     for i in range(m):
         rows[i] = 0.0
     for j in range(n):
@@ -241,7 +240,7 @@ def read_mixes(tableau: Any, height: Any, width: Any, labels: Any, m: Any, n: An
     of_rows = of_columns = 0.0
     for q in range(width):
         label = labels[height + q]
-        if label < m:  # a row's label has moved up
+        if label < m:  # the label of a row among those of the columns
             rows[label] = max(tableau[height, q], 0.0)
             of_rows += rows[label]
     for p in range(height):
@@ -256,25 +255,25 @@ def read_mixes(tableau: Any, height: Any, width: Any, labels: Any, m: Any, n: An
 
 
 class Equilibrium(NamedTuple):
-    """What :func:`solve` gives."""
+    """The result of :func:`solve`."""
 
     lower: float
-    """The row player's mix secures this."""
+    """What the row player's strategy secures."""
     upper: float
-    """The column player's mix concedes no more than this; equal to ``lower`` but for rounding."""
+    """The most that the column player's strategy concedes; equal to ``lower`` but for rounding."""
     rows: NDArray[np.float64]
-    """``(m,)``."""
+    """``(m,)`` the row player's mixed strategy."""
     columns: NDArray[np.float64]
-    """``(n,)``."""
+    """``(n,)`` the column player's."""
 
     @property
     def value(self) -> float:
-        """Of the game, to the row player."""
+        """The value of the game to the row player."""
         return (self.lower + self.upper) / 2
 
 
 def solve(game: ArrayLike) -> Equilibrium:
-    """One matrix game, from Python."""
+    """Returns an equilibrium of a matrix game ``(m, n)``."""
     entries = np.ascontiguousarray(game, np.float64)
     m, n = entries.shape
     rows, columns = np.zeros(m), np.zeros(n)

@@ -1,7 +1,7 @@
-"""What a policy is worth on a tree, and what the best answers to it are worth: exactly.
+"""Exact values of a policy on a tree, and exact best responses to it.
 
-A policy is ``(S,) float64``, a probability for each slot of the tree's information sets. Values are per seat, in the game's unit
-a round (cards, chips), less the mean over the seats: so the seats' values sum to 0.
+A policy is ``(S,) float64``, the probability of each sequence of the tree at its information set. Values are per seat, in the
+game's unit a round (cards, chips), less the mean over the seats, so the seats' values sum to 0.
 """
 
 from __future__ import annotations
@@ -19,132 +19,133 @@ from .tree import Tree
 
 
 @jit
-def follow_through(infosets: Any, policy: Any, plan: Any) -> None:
-    """How likely each seat's own choices come to take each slot, where nothing else stops it, into ``plan (S,)``."""
-    for slot in range(plan.size):
-        before = infosets.previous[infosets.of[slot]]
-        plan[slot] = policy[slot] * plan[before] if before >= 0 else policy[slot]
+def realization_plan(infosets: Any, policy: Any, plan: Any) -> None:
+    """Write the realization plan of ``policy`` into ``plan (S,)``: the product of a seat's own probabilities along a sequence."""
+    for sequence in range(plan.size):
+        before = infosets.previous[infosets.of[sequence]]
+        plan[sequence] = policy[sequence] * plan[before] if before >= 0 else policy[sequence]
 
 
 @jit
 def reach_leaves(leaves: Any, plan: Any, reach: Any) -> None:
-    """How likely all seats together play to each end, chance aside, into ``reach (L,)``."""
+    """Write the probability that all seats together play to each leaf, chance aside, into ``reach (L,)``."""
     for leaf in range(reach.size):
         reach[leaf] = 1.0
-        for slot in leaves.last[leaf]:
-            if slot >= 0:
-                reach[leaf] *= plan[slot]
+        for sequence in leaves.last[leaf]:
+            if sequence >= 0:
+                reach[leaf] *= plan[sequence]
 
 
 @jit
-def add_worth(leaves: Any, paid: Any, plan: Any, seat: Any, worth: Any) -> Any:
-    """Bring what the ends pay ``seat``, by how likely chance and the others play there, to the slot that it took last before.
+def add_counterfactual_values(leaves: Any, weighted_net: Any, plan: Any, seat: Any, cf_values: Any) -> Any:
+    """Add each leaf's payoff to ``seat``, times the reach probability of chance and the others, to its last sequence.
 
-    Adds to ``worth (S,)``; gives what is paid where the seat is never asked. ``paid (L, n)`` as in :class:`~.tree.Tree`.
+    Adds to ``cf_values (S,)``; returns the sum over leaves at which the seat had no decision. ``weighted_net (L, n)`` as in
+    :class:`~.tree.Tree`.
     """
-    unasked = 0.0
-    for leaf in range(paid.shape[0]):
-        value = paid[leaf, seat]
-        for other in range(paid.shape[1]):
+    without_decision = 0.0
+    for leaf in range(weighted_net.shape[0]):
+        value = weighted_net[leaf, seat]
+        for other in range(weighted_net.shape[1]):
             if other != seat and leaves.last[leaf, other] >= 0:
                 value *= plan[leaves.last[leaf, other]]
         if leaves.last[leaf, seat] >= 0:
-            worth[leaves.last[leaf, seat]] += value
+            cf_values[leaves.last[leaf, seat]] += value
         else:
-            unasked += value
-    return unasked
+            without_decision += value
+    return without_decision
 
 
 @jit
-def answer(infosets: Any, seat: Any, worth: Any, choice: Any) -> Any:
-    """The best choice of ``seat`` at each of its information sets, as a slot, into ``choice (I,)``; gives what they all make.
+def maximize(infosets: Any, seat: Any, cf_values: Any, choice: Any) -> Any:
+    """Write the best sequence at each information set of ``seat`` into ``choice (I,)``; returns the value of them all.
 
-    ``worth (S,)`` holds what :func:`add_worth` brought. Its last decisions are settled first, and what they are worth is brought
-    on to the slot before.
+    ``cf_values (S,)`` holds what :func:`add_counterfactual_values` added. Backward induction: the last information sets come
+    first, and the value of each is added to the sequence before it.
     """
     total = 0.0
     for infoset in range(infosets.seat.size - 1, -1, -1):
         if infosets.seat[infoset] == seat:
-            choice[infoset] = best_slot(infosets, worth, infoset)
-            value = worth[choice[infoset]]
+            choice[infoset] = best_sequence(infosets, cf_values, infoset)
+            value = cf_values[choice[infoset]]
             if infosets.previous[infoset] >= 0:
-                worth[infosets.previous[infoset]] += value
+                cf_values[infosets.previous[infoset]] += value
             else:
                 total += value
     return total
 
 
 @jit
-def best_slot(infosets: Any, worth: Any, infoset: Any) -> Any:
-    """The slot of ``infoset`` that is worth most, the first of equal ones."""
+def best_sequence(infosets: Any, cf_values: Any, infoset: Any) -> Any:
+    """Returns the sequence of ``infoset`` with the greatest value, the first of equal ones."""
     best = infosets.start[infoset]
-    for slot in range(best + 1, infosets.start[infoset + 1]):
-        if worth[slot] > worth[best]:
-            best = slot
+    for sequence in range(best + 1, infosets.start[infoset + 1]):
+        if cf_values[sequence] > cf_values[best]:
+            best = sequence
     return best
 
 
 @dataclass(frozen=True)
 class Response:
-    """A best answer of one seat to a policy of the others."""
+    """A best response of one seat to a policy of the others."""
 
     value: float
-    """What the seat makes by it."""
-    slots: NDArray[np.int64]
-    """``(J,)`` the slot it takes at each of the seat's information sets, ascending."""
+    """The seat's value by it."""
+    sequences: NDArray[np.int64]
+    """``(J,)`` the sequence chosen at each of the seat's information sets, ascending."""
 
 
 def check_policy(tree: Tree, policy: NDArray[np.float64]) -> None:
-    """Raises :class:`AgentError` unless ``policy`` holds probabilities for the slots of ``tree``."""
-    if policy.shape != (tree.num_slots,) or policy.dtype != np.float64:
-        raise AgentError(f"A policy on this tree is ({tree.num_slots},) float64, not {policy.shape} {policy.dtype}.")
+    """Raises :class:`AgentError` unless ``policy`` holds probabilities for the sequences of ``tree``."""
+    if policy.shape != (tree.num_sequences,) or policy.dtype != np.float64:
+        raise AgentError(f"A policy on this tree is ({tree.num_sequences},) float64, not {policy.shape} {policy.dtype}.")
     total = np.add.reduceat(policy, tree.infosets.start[:-1]) if policy.size else policy
-    if not (policy >= 0).all() or not (np.abs(total - 1) < SLACK).all():
+    if not (policy >= 0).all() or not (np.abs(total - 1) < TOLERANCE).all():
         raise AgentError("A policy holds probabilities, which sum to 1 in each information set; these do not.")
 
 
-SLACK = 1e-6
-"""How far from 1 the probabilities at an information set may sum: networks give them in 32 bits."""
+TOLERANCE = 1e-6
+"""How far from 1 the probabilities at an information set may sum: networks compute them in 32 bits."""
 
 
 def values(tree: Tree, policy: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What each seat makes where all follow ``policy``, ``(n,)``."""
-    return _reach(tree, policy) @ tree.paid
+    """Returns each seat's value where all follow ``policy``, ``(n,)``."""
+    return _reach(tree, policy) @ tree.weighted_net
 
 
 def value_to_first(tree: Tree, policy: NDArray[np.float64]) -> float:
-    """What the seat that is asked first makes where all follow ``policy``, over all openings."""
+    """Returns the value to the seat with the first decision where all follow ``policy``, over all openings."""
     reach = _reach(tree, policy)
     first = tree.first[tree.leaves.opening]
-    asked = np.flatnonzero(first >= 0)  # or it was over when it began
-    return float(reach[asked] @ tree.paid[asked, first[asked]])
+    decided = np.flatnonzero(first >= 0)  # the others are over without a decision
+    return float(reach[decided] @ tree.weighted_net[decided, first[decided]])
 
 
 def _reach(tree: Tree, policy: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How likely all play to each end by ``policy``, ``(L,)``, chance aside."""
+    """Returns the probability that all play to each leaf by ``policy``, ``(L,)``, chance aside."""
     check_policy(tree, policy)
-    plan, reach = np.zeros(tree.num_slots), np.zeros(len(tree.paid))
-    follow_through(tree.infosets, policy, plan)
+    plan, reach = np.zeros(tree.num_sequences), np.zeros(len(tree.weighted_net))
+    realization_plan(tree.infosets, policy, plan)
     reach_leaves(tree.leaves, plan, reach)
     return reach
 
 
 def best_response(tree: Tree, policy: NDArray[np.float64], seat: int) -> Response:
-    """The most that ``seat`` can make where the others follow ``policy``."""
+    """Returns a best response of ``seat`` where the other seats follow ``policy``."""
     check_policy(tree, policy)
-    plan, worth = np.zeros(tree.num_slots), np.zeros(tree.num_slots)
+    plan, cf_values = np.zeros(tree.num_sequences), np.zeros(tree.num_sequences)
     choice = np.full(tree.num_infosets, -1, np.int64)
-    follow_through(tree.infosets, policy, plan)
-    unasked = add_worth(tree.leaves, tree.paid, plan, seat, worth)
-    value = unasked + answer(tree.infosets, seat, worth, choice)
+    realization_plan(tree.infosets, policy, plan)
+    without_decision = add_counterfactual_values(tree.leaves, tree.weighted_net, plan, seat, cf_values)
+    value = without_decision + maximize(tree.infosets, seat, cf_values, choice)
     return Response(float(value), choice[tree.infosets.seat == seat])
 
 
 def follow(tree: Tree, policy: NDArray[np.float64], seat: int, response: Response) -> NDArray[np.float64]:
-    """``policy`` with ``response`` at the information sets of ``seat``."""
+    """Returns ``policy`` with ``response`` at the information sets of ``seat``."""
     mixed = policy.copy()
     mixed[tree.infosets.seat[tree.infosets.of] == seat] = 0
-    mixed[response.slots] = 1
+    mixed[response.sequences] = 1
     return mixed
 
 
@@ -153,18 +154,18 @@ class Exploitability:
     """How far a policy is from an equilibrium, in the game's unit a round."""
 
     values: NDArray[np.float64]
-    """``(n,)`` what each seat makes where all follow the policy."""
+    """``(n,)`` each seat's value where all follow the policy."""
     responses: NDArray[np.float64]
-    """``(n,)`` what each seat can make where the others follow it."""
+    """``(n,)`` each seat's value by a best response where the others follow the policy."""
 
     @property
     def gains(self) -> NDArray[np.float64]:
-        """``(n,)`` what each seat gains by leaving the policy."""
+        """``(n,)`` each seat's gain by a best response."""
         return self.responses - self.values
 
     @property
     def nash_conv(self) -> float:
-        """All seats' gains together: 0 in an equilibrium and nowhere else."""
+        """NashConv, the sum of all seats' gains: 0 exactly in an equilibrium."""
         return float(self.gains.sum())
 
     @property
@@ -174,6 +175,6 @@ class Exploitability:
 
 
 def exploitability(tree: Tree, policy: NDArray[np.float64]) -> Exploitability:
-    """How far ``policy`` is from an equilibrium."""
+    """Returns how far ``policy`` is from an equilibrium."""
     responses = [best_response(tree, policy, seat).value for seat in range(tree.setup.players)]
     return Exploitability(values(tree, policy), np.array(responses))

@@ -1,8 +1,8 @@
-"""Rules of thumb for Batasaurus, and forgetting.
+"""Heuristics for Batasaurus, and forgetting.
 
-Each rule is a scalar function ``(table, rules, moves, known) -> slot`` over what the seat to act may know, compiled.
-``known`` are the values of its slots as it remembers them, 0 where it does not; a slot can still be told where it is the only
-one of which that is so. Of what it knows, it chooses by the rule; knowing nothing, it plays the first card there is.
+Each heuristic is a compiled scalar function ``(table, rules, legal_bits, known) -> slot`` that uses only what the seat to act
+may know. ``known`` holds the values of its slots as it remembers them, 0 where it does not. If a single slot is unknown, its
+value is inferred. A heuristic chooses among the known slots; a seat that knows none plays the first full slot.
 """
 
 from __future__ import annotations
@@ -14,58 +14,57 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, Rng
+from nainjaune_env.core.bits import lowest
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.jit import jit
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.games.batasaurus.encode import BATTLE
-from nainjaune_env.games.batasaurus.kernel import GLIMPSE, MEMORISE, ONE
-from nainjaune_env.games.batasaurus.state import SLOTS
+from nainjaune_env.core.table import Table
+from nainjaune_env.games.batasaurus.actions import MEMORISE
+from nainjaune_env.games.batasaurus.kernel import sees_own_cards, value_bit
+from nainjaune_env.games.batasaurus.rules import KernelRules, Memory, rules_of
+from nainjaune_env.games.batasaurus.state import SLOTS, Phase
 
 
 @jit
-def infer(table: Any, moves: Any, known: Any) -> None:
-    """Where one slot alone is unknown, it holds the one value that is in no other: set it in ``known``."""
+def infer(table: Table, legal_bits: Any, known: Any) -> None:
+    """Set the value of the only unknown slot in ``known``, if there is exactly one: the value that no other slot holds."""
     blank = -1
     left = np.int64(table.held[table.seat])
     for slot in range(SLOTS):
-        if moves >> slot & 1:
+        if legal_bits >> slot & 1:
             if known[slot]:
-                left &= ~(ONE << (known[slot] - ONE))
+                left &= ~value_bit(np.int64(known[slot]))
             elif blank >= 0:
                 return
             else:
                 blank = slot
     if blank >= 0:
-        value = 0
-        while left:
-            left >>= 1
-            value += 1
-        known[blank] = value
+        known[blank] = lowest(left) + 1
 
 
 @jit
-def lowest_above(moves: Any, known: Any, bound: Any) -> Any:
-    """The slot of the lowest value above ``bound`` that is known; -1 where there is none."""
+def lowest_above(legal_bits: Any, known: Any, bound: Any) -> Any:
+    """Returns the slot of the lowest known value above ``bound``; -1 if there is none."""
     best = -1
     for slot in range(SLOTS):
-        if moves >> slot & 1 and known[slot] > bound and (best < 0 or known[slot] < known[best]):
+        if legal_bits >> slot & 1 and known[slot] > bound and (best < 0 or known[slot] < known[best]):
             best = slot
     return best
 
 
 @jit
-def highest(moves: Any, known: Any) -> Any:
-    """The slot of the highest value that is known; -1 where there is none."""
+def highest(legal_bits: Any, known: Any) -> Any:
+    """Returns the slot of the highest known value; -1 if there is none."""
     best = -1
     for slot in range(SLOTS):
-        if moves >> slot & 1 and known[slot] and (best < 0 or known[slot] > known[best]):
+        if legal_bits >> slot & 1 and known[slot] and (best < 0 or known[slot] > known[best]):
             best = slot
     return best
 
 
 @jit
-def top(table: Any, rules: Any) -> Any:
-    """The highest card shown in this trick, 0 where none is."""
+def highest_shown(table: Table, rules: KernelRules) -> Any:
+    """Returns the highest card shown in this trick, 0 if none is."""
     value = 0
     for seat in range(rules.players):
         value = max(value, table.shown[seat])
@@ -73,23 +72,23 @@ def top(table: Any, rules: Any) -> Any:
 
 
 @jit
-def cheapest(table: Any, rules: Any, moves: Any, known: Any) -> Any:
-    """The lowest card that wins as things lie, else the lowest; in a battle, where nothing can be seen, the highest."""
-    if table.phase == BATTLE:
-        return highest(moves, known)
-    best = lowest_above(moves, known, top(table, rules))
-    return best if best >= 0 else lowest_above(moves, known, 0)
+def cheapest(table: Table, rules: KernelRules, legal_bits: Any, known: Any) -> Any:
+    """Returns the lowest card above all shown in the trick, else the lowest card; in a battle the highest card."""
+    if table.phase == Phase.BATTLE:
+        return highest(legal_bits, known)
+    best = lowest_above(legal_bits, known, highest_shown(table, rules))
+    return best if best >= 0 else lowest_above(legal_bits, known, 0)
 
 
 @jit
-def mirror(table: Any, rules: Any, moves: Any, known: Any) -> Any:
-    """Whatever the others have shown most often: to be left with what they are left with. The highest of equals."""
+def mirror(table: Table, rules: KernelRules, legal_bits: Any, known: Any) -> Any:
+    """Returns the card that most other seats have shown, the highest of equals: the seat keeps what they keep."""
     best, best_count = -1, -1
     for slot in range(SLOTS):
-        if moves >> slot & 1 and known[slot]:
+        if legal_bits >> slot & 1 and known[slot]:
             count = 0
             for seat in range(rules.players):
-                if seat != table.seat and not table.held[seat] >> (known[slot] - ONE) & 1:
+                if seat != table.seat and not table.held[seat] & value_bit(np.int64(known[slot])):
                     count += 1
             if count > best_count or (count == best_count and known[slot] > known[best]):
                 best, best_count = slot, count
@@ -97,88 +96,83 @@ def mirror(table: Any, rules: Any, moves: Any, known: Any) -> Any:
 
 
 @jit
-def choose(which: Any, table: Any, rules: Any, moves: Any, known: Any) -> Any:
-    """What the heuristic number ``which`` (its place in ``NAMES``) plays.
+def choose(which: Any, table: Table, rules: KernelRules, legal_bits: Any, known: Any) -> Any:
+    """Returns the action of the heuristic ``NAMES[which]``.
 
     One function for all: numba can neither cache a closure over a compiled function nor tell two such apart.
     """
-    if moves >> MEMORISE & 1:
+    if legal_bits >> MEMORISE & 1:
         return MEMORISE
-    infer(table, moves, known)
+    infer(table, legal_bits, known)
     if which == 0:
-        slot = highest(moves, known)
+        slot = highest(legal_bits, known)
     elif which == 1:
-        slot = cheapest(table, rules, moves, known)
+        slot = cheapest(table, rules, legal_bits, known)
     else:
-        slot = mirror(table, rules, moves, known)
-    if slot >= 0:
-        return slot
-    slot = 0
-    while not moves >> slot & 1:
-        slot += 1
-    return slot
+        slot = mirror(table, rules, legal_bits, known)
+    return slot if slot >= 0 else lowest(legal_bits)
 
 
 @jit
-def play(which: Any, table: Any, rules: Any, moves: Any) -> Any:
-    """The same of a seat that knows where its cards lie, having seen them or never forgetting."""
-    return choose(which, table, rules, moves, table.layout[table.seat])
+def play(which: Any, table: Table, rules: KernelRules, legal_bits: Any) -> Any:
+    """Returns the action of the heuristic ``NAMES[which]`` for a seat that knows all its slots."""
+    return choose(which, table, rules, legal_bits, table.layout[table.seat])
 
 
 NAMES = ("highest", "cheapest", "mirror")
 YARDSTICK = "cheapest"
-"""See docs/heuristics.md, as for all of them."""
+"""The reference opponent (docs/heuristics.md describes all heuristics)."""
 
 
 MEMORY = SLOTS
-"""Bytes that a seat keeps: the value in each slot as far as it is known, 0 = not."""
+"""Bytes of a seat's memory: the value in each slot, 0 = unknown."""
 
 
 @jit
-def decide(which: Any, table: Any, rules: Any, moves: Any, known: Any) -> Any:
-    """:func:`choose`; what is seen now goes into ``known (12,) uint8``."""
-    if rules.memory != GLIMPSE or moves >> MEMORISE & 1:
+def decide(which: Any, table: Table, rules: KernelRules, legal_bits: Any, known: Any) -> Any:
+    """Returns the action of :func:`choose`, after writing the cards seen now into ``known (12,) uint8``."""
+    if sees_own_cards(table, rules, table.seat):
         for slot in range(SLOTS):
             known[slot] = table.layout[table.seat, slot]
-    return choose(which, table, rules, moves, known)
+    return choose(which, table, rules, legal_bits, known)
 
 
 @jit
-def choose_all(which: Any, tables: Any, rules: Any, legal: Any, known: Any, actions: Any) -> None:
-    """:func:`decide` at every table, with ``known (K, 12) uint8``."""
+def choose_all(which: Any, tables: Any, rules: KernelRules, legal: Any, known: Any, actions: Any) -> None:
+    """Write the action of :func:`decide` at each of K tables into ``actions (K,)``, with ``known (K, 12) uint8``."""
     for i in range(tables.size):
         actions[i] = decide(which, tables[i], rules, legal[i], known[i])
 
 
-class RuleOfThumb:
-    """An agent from one of the functions above."""
+class HeuristicAgent:
+    """The agent of one heuristic."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.which = NAMES.index(name)
 
     def state_dtype(self, setup: Setup) -> np.dtype[Any]:
-        """The value in each slot, ``(12,) uint8``; 0 = not known. Nothing where a seat always sees its cards."""
-        return np.dtype((np.uint8, (SLOTS if setup.kernel_rules.memory == GLIMPSE else 0,)))  # type: ignore[attr-defined]
+        """Returns the dtype of the value in each slot, ``(12,) uint8``, 0 = unknown; empty if a seat always sees its cards."""
+        return np.dtype((np.uint8, (SLOTS if rules_of(setup).memory == Memory.GLIMPSE else 0,)))
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
-        """What the rule of thumb plays, shape ``(K,)``; no chance in it."""
+        """Returns the heuristic's actions, shape ``(K,)``; it draws nothing from ``rng``."""
         actions = np.empty(len(decisions.index), np.int64)
         known = decisions.state if self.state_dtype(decisions.setup).itemsize else np.zeros((len(actions), SLOTS), np.uint8)
-        choose_all(self.which, decisions.tables, decisions.setup.kernel_rules, decisions.legal, known, actions)
+        choose_all(self.which, decisions.tables, rules_of(decisions.setup), decisions.legal, known, actions)
         return actions
 
 
-HEURISTICS: dict[str, Agent] = {name: RuleOfThumb(name) for name in NAMES}
+HEURISTICS: dict[str, Agent] = {name: HeuristicAgent(name) for name in NAMES}
 
 
-_NOTHING = "The agent {!r} remembers nothing, so there is nothing it could forget."
+_NOTHING = "The agent {!r} has no memory, so it cannot forget."
 
 
 class Forgetful:
-    """An agent that takes in each of its slots with probability ``remembers`` in the memorising step, as people do.
+    """An agent that memorises each of its slots with probability ``remembers``.
 
-    What it does not take in it neither observes nor finds in its tables then; what it sees later is not touched.
+    The other slots are hidden from it in the memorising step, in observation and table alike; later decisions are unchanged.
     """
 
     def __init__(self, agent: Agent, remembers: float) -> None:
@@ -191,8 +185,8 @@ class Forgetful:
         self.name = f"{agent.name}@remember={remembers:g}"
 
     def state_dtype(self, setup: Setup) -> np.dtype[Any]:
-        """That of the agent; raises :class:`AgentError` where it has none, or no seat has to remember."""
-        if setup.kernel_rules.memory != GLIMPSE:  # type: ignore[attr-defined]
+        """Returns the agent's dtype; raises :class:`AgentError` if it has no memory, or the rules need none."""
+        if rules_of(setup).memory != Memory.GLIMPSE:
             raise AgentError(f"{self.name}: under these rules a seat always sees its cards, so there is nothing to forget.")
         kind = self.agent.state_dtype(setup)
         if not kind.itemsize:
@@ -200,7 +194,7 @@ class Forgetful:
         return kind
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
-        """What the agent plays on what it has taken in, shape ``(K,)``."""
+        """Returns the agent's actions, shape ``(K,)``."""
         forgotten = (decisions.legal[:, None] == 1 << MEMORISE) & (rng.random((len(decisions.index), SLOTS)) >= self.remembers)
         observation, tables = decisions.observation.copy(), decisions.tables.copy()
         decisions.setup.layout.view(observation, "layout")[forgotten] = 0
@@ -211,4 +205,4 @@ class Forgetful:
 
 
 MODIFIERS: Mapping[str, Callable[[Agent, float], Agent]] = {"remember": Forgetful}
-"""What may stand after an agent's name, as in ``cheapest@remember=0.7``."""
+"""Modifiers of an agent by name, as in ``cheapest@remember=0.7``."""

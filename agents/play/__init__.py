@@ -1,1 +1,1 @@
-"""A person at a table against agents, in a terminal."""
+"""A terminal game of one person against agents."""

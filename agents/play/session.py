@@ -1,4 +1,4 @@
-"""The dialogue: a person plays rounds at a table, in words."""
+"""The dialogue with a person who plays rounds at a table."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _COLORS = re.compile(r"\x1b\[[0-9;]*m")
 
 
 class Leave(Exception):
-    """The person leaves the table."""
+    """Raised when the person leaves the table."""
 
 
 class Session:
-    """A person at a :class:`PersonsTable`, until what was to be played is played or the person leaves."""
+    """The dialogue at a :class:`PersonsTable`, until all rounds are played or the person leaves."""
 
     def __init__(
         self,
@@ -37,10 +37,10 @@ class Session:
         look: float = 30.0,
         confirm: bool = True,
     ) -> None:
-        """``names`` are those of who sits in each seat, as they are recorded.
+        """``names`` are the players' names in records, in seat order.
 
-        ``keep`` puts a record somewhere, when a match or a round by itself is finished, and says where. ``look`` is how many
-        seconds there are for what is shown only once (0: no limit). ``confirm``: ask at each move whether it is meant.
+        ``keep`` stores the record of a finished match (or single round) and returns where. ``look`` is the time limit for cards
+        to memorise, in seconds (0: none). ``confirm``: ask for confirmation of each move.
         """
         self.table = table
         self.terminal = terminal
@@ -49,21 +49,21 @@ class Session:
         shown = [self.texts.you if seat == table.seat else name for seat, name in enumerate(names)]
         self.labels = [self.texts.seat.format(seat=seat, name=name) for seat, name in enumerate(shown)]
         self.totals = np.zeros(len(names), np.int64)
-        """What each seat has made in the rounds that are over, shape (n,)."""
+        """Each seat's payoffs in the rounds that are over, shape (n,)."""
         self.rounds = 0
-        """Rounds that are over."""
+        """Number of rounds that are over."""
         self._keep = keep
         self._look = look
         self._confirm = confirm
         self._heard: list[Said] = []
-        """What has happened since the person's last move, that included."""
+        """The events since the person's last move, including it."""
         self._moved = False
-        """Whether there is such a move in this round."""
+        """Whether the person has moved in this round."""
         self._notices: list[str] = []
-        """What was said before the person's first move of the round: it stands below the table until then."""
+        """Lines from before the person's first move of the round; shown below the table until then."""
 
     def run(self, rounds: int | None = None) -> int:
-        """Play one match, or ``rounds`` rounds; gives the exit status: 0, also where the person leaves, or 130 after Ctrl-C."""
+        """Play one match, or ``rounds`` rounds; returns the exit status: 0, also if the person leaves, or 130 after Ctrl-C."""
         try:
             self._greet()
             while True:
@@ -98,18 +98,18 @@ class Session:
         self._notices += begun
         self._say(begun)
         while True:
-            told = self.table.run_on()
-            self._heard += told
-            self._tell(told, slowly=True)
+            events = self.table.run_on()
+            self._heard += events
+            self._show_events(events, slowly=True)
             if self.table.round_over:
                 break
-            if self.table.looks:
+            if self.table.must_memorise:
                 self._glimpse()
             else:
                 action = self._choice()
                 self._heard, self._moved = self.table.play(action), True
                 self._notices = []
-                self._tell(self._heard)
+                self._show_events(self._heard)
 
     def _glimpse(self) -> None:
         text = self.texts.look.format(seconds=f"{self._look:g}") if self._look else self.texts.look_until
@@ -118,7 +118,7 @@ class Session:
         self._heard = self.table.play(self.table.legal[0])
 
     def _choice(self) -> int:
-        """What the person plays, after as many questions and slips as he likes."""
+        """Returns the person's action, after any number of commands and invalid inputs."""
         self._show()
         while True:
             text = self.terminal.ask(self.texts.prompt)
@@ -129,10 +129,10 @@ class Session:
             except IllegalActionError as error:
                 self._say([str(error)])
                 continue
-            if self._meant(action):
+            if self._confirmed(action):
                 return action
 
-    def _meant(self, action: int) -> bool:
+    def _confirmed(self, action: int) -> bool:
         if not self._confirm:
             return True
         if not self.terminal.ask(self.texts.confirm.format(move=self.table.speaker.echo(action))):
@@ -141,9 +141,9 @@ class Session:
         return False
 
     def _command(self, text: str) -> bool:
-        """Do what ``text`` says where it is a command; False where it is none."""
+        """Execute ``text`` if it is a command; returns whether it is."""
         word = text.lower()
-        if text in any_language("quit"):  # as it stands: Q is a card
+        if text in any_language("quit"):  # in lower case only: Q is a card
             if self.terminal.ask(self.texts.leave).lower() in self.texts.yes:
                 raise Leave
             self._say([self.texts.stay])
@@ -176,7 +176,7 @@ class Session:
     # ---------------------------------------------------------------- what is shown
 
     def _show(self) -> None:
-        """The table, what has happened since the person's last move, and what may be played now."""
+        """Show the table, the events since the person's last move, and the legal moves."""
         cleared = self.terminal.clear()
         self._draw()
         if cleared:
@@ -187,7 +187,7 @@ class Session:
         self._say(self.table.speaker.menu(self.terminal.columns))
 
     def _draw(self, *, everything: bool = False) -> None:
-        """The picture; where the terminal is too narrow for it, the same in words."""
+        """Show the picture, or the table in words if the terminal is too narrow."""
         picture = self.table.picture(color=self.terminal.color, everything=everything)
         wide = max(len(_COLORS.sub("", line)) for line in picture.splitlines())
         if wide <= self.terminal.columns:
@@ -197,9 +197,9 @@ class Session:
         for topic in self.table.speaker.topics:
             self._say(self.table.speaker.about(topic) or [])
 
-    def _tell(self, told: Sequence[Said], *, slowly: bool = False) -> None:
-        """What has happened, as it happens: a line for what one seat does in a row."""
-        for seat, group in itertools.groupby(told, key=lambda said: said.seat):
+    def _show_events(self, events: Sequence[Said], *, slowly: bool = False) -> None:
+        """Show events one by one; consecutive events of a seat share a line."""
+        for seat, group in itertools.groupby(events, key=lambda said: said.seat):
             if seat is not None:
                 self.terminal.say(self._label(seat), end="")
             for said in group:
@@ -210,7 +210,7 @@ class Session:
                 self.terminal.say()
 
     def _recap(self) -> None:
-        """What has happened since the person's last move, all at once."""
+        """Show all events since the person's last move at once."""
         if not self._heard:
             self._say([self.texts.nothing_since])
             return
@@ -234,7 +234,7 @@ class Session:
         self._say([""])
 
     def _say(self, lines: Iterable[str], *, indent: int = 2) -> None:
-        """Lines in the width of the terminal; where one goes on below, that is set in so far."""
+        """Show lines, wrapped to the width of the terminal with continuation lines indented."""
         wide = self.terminal.columns
         for line in lines:
             parts = textwrap.wrap(line, wide, subsequent_indent=" " * indent, break_on_hyphens=False)
@@ -254,12 +254,12 @@ class Session:
         self._notices = []
         if cleared:
             self._recap()
-        self._say(["", self.texts.round_over, *self.table.speaker.settled(), "", *self._figures(), ""])
+        self._say(["", self.texts.round_over, *self.table.speaker.settled(), "", *self._payoffs(), ""])
         if self.table.match_over and self._keep is not None:
             self._say([self.texts.recorded.format(path=self._keep(self.table.record(self.names)))])
 
-    def _figures(self) -> list[str]:
-        """What every seat has made of this round, and after several in all of them."""
+    def _payoffs(self) -> list[str]:
+        """Returns each seat's payoff of this round and, after several rounds, the totals."""
         columns = [(self.texts.this_round, self.table.payoff)]
         if self.rounds > 1:
             columns.append((self.texts.in_all, self.totals))

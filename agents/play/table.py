@@ -1,4 +1,4 @@
-"""A table at which one seat is a person's: dealt, stepped ply by ply, told, drawn, taken back and recorded."""
+"""A table at which a person sits: dealing, plies, events in words, pictures, undo and records."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from ..seeds import Stream, generator
 
 
 class _Before(NamedTuple):
-    """Where the table stood before the person's last decision."""
+    """The state before a decision of the person, for undo."""
 
     batch: dict[str, NDArray[Any]]
     payoff: NDArray[np.int64]
     plies: int
-    """Made in the round until then."""
+    """Number of plies of the round so far."""
 
 
 class PersonsTable:
-    """One table, on which every ply is made by itself: the rounds of one match, or with ``by_rounds`` rounds by themselves.
+    """One table, stepped ply by ply: the rounds of one match, or with ``by_rounds`` single rounds.
 
-    The first deal is that of ``Batch(setup, 1, seed=seed)``, as through every other door; agents draw from generators of the
-    seed, too. Agents are asked where the game asks them, and so is the person; other plies are made without asking.
+    The first deal is that of ``Batch(setup, 1, seed=seed)``; the agents' generators derive from the seed, too. Agents and the
+    person act where the game needs a decision; forced plies are made automatically.
     """
 
     def __init__(
@@ -46,14 +46,13 @@ class PersonsTable:
         by_rounds: bool = False,
         every_ply: bool = False,
     ) -> None:
-        """``others`` are the agents in the other seats, in seat order. With ``every_ply`` the person is asked also where there is
-        nothing to choose.
+        """``others`` are the agents in the other seats, in seat order. With ``every_ply`` the person makes forced plies, too.
 
-        Raises :class:`RulesError` where the game has no words, a match would have no end, or the seat is not there.
+        Raises :class:`RulesError` if the game has no texts or pictures, a match would have no end, or the seat does not exist.
         """
         game, n = setup.game, setup.players
         if game.speaker is None or game.draw is None:
-            raise RulesError(f"{game.title} has no words or no picture, so no person can play it.")
+            raise RulesError(f"{game.title} has no texts or no pictures, so no person can play it.")
         if not 0 <= seat < n:
             raise RulesError(f"The person's seat is from 0 to {n - 1}, not {seat!r}.")
         if not by_rounds:
@@ -65,29 +64,28 @@ class PersonsTable:
         self.by_rounds = by_rounds
         self.every_ply = every_ply
         self.payoff = np.zeros(n, np.int64)
-        """What each seat has made of this round, shape (n,)."""
+        """Each seat's payoff of this round, shape (n,)."""
         self._batch = Batch(setup, 1, seed=seed, skip_forced=False, autoreset=False)
         sits = np.array([[-1 if s == seat else s - (s > seat) for s in range(n)]])
         chance = [generator(seed, Stream.PERSON, number) for number in range(n - 1)]
-        self._seating = SeatAssignment(self._batch, others, sits, lambda number, _: chance[number])
+        self._seats = SeatAssignment(self._batch, others, sits, lambda number, _: chance[number])
         self._begin()
         self._before: list[_Before] = []
-        """The decisions that may still be taken back, first to last."""
+        """States before the decisions that can be undone, first to last."""
 
     def _begin(self) -> None:
-        """The batch has dealt the first round of a match."""
+        """Start a match whose first round the batch has dealt."""
         self._opening = self._batch.tables[0].copy()
         self._rounds: list[list[int]] = [[]]
         """The plies of each round of this match."""
         self.speaker = self._new_speaker()
-        """Tells the person of it."""
 
     def _new_speaker(self) -> Speaker:
         assert self.setup.game.speaker is not None
-        return self.setup.game.speaker(self.setup, self._opening, self.seat, self.language, self._like_cards())
+        return self.setup.game.speaker(self.setup, self._opening, self.seat, self.language, self._card_rng())
 
     def deal(self) -> None:
-        """The next round, when one is over: of the match, or of a new match where that is over, or by itself."""
+        """Deal the next round of the match, or of a new match if that is over."""
         if self.match_over:
             self._batch.reset()
             self._begin()
@@ -97,12 +95,12 @@ class PersonsTable:
             self._batch.set_tables(0, rows)
             self._rounds.append([])
             self.speaker.dealt()
-        self._seating.stepped()
+        self._seats.stepped()
         self._before.clear()
         self.payoff[:] = 0
 
-    def _like_cards(self) -> np.random.Generator:
-        """What draws which of several like cards is shown: begun anew, the same cards everywhere."""
+    def _card_rng(self) -> np.random.Generator:
+        """Returns a generator for the choice among interchangeable cards (N1.3), always in the same state."""
         return np.random.default_rng(int(self._opening["rng"]))
 
     @property
@@ -126,53 +124,53 @@ class PersonsTable:
         return legal_actions(int(self._batch.legal[0]))
 
     @property
-    def _asked(self) -> bool:
-        """Whether the seat to act is to be asked."""
+    def _needs_decision(self) -> bool:
+        """Whether the seat to act has a decision."""
         needs_decision = self.setup.game.kernel.needs_decision
         return bool(needs_decision(self._batch.tables[0], self.setup.kernel_rules, np.int64(self._batch.legal[0])))
 
     @property
     def waits(self) -> bool:
-        """Whether the person is to act, and to be asked."""
-        return not self.round_over and self.at_turn == self.seat and (self.every_ply or self._asked)
+        """Whether the person is to act."""
+        return not self.round_over and self.at_turn == self.seat and (self.every_ply or self._needs_decision)
 
     @property
-    def looks(self) -> bool:
-        """Whether the game asks the person though there is but one thing to do: to see what will not be seen again."""
-        return self.waits and self._asked and len(self.legal) == 1
+    def must_memorise(self) -> bool:
+        """Whether the person sees cards for the last time: a decision with a single legal action."""
+        return self.waits and self._needs_decision and len(self.legal) == 1
 
     def run_on(self) -> list[Said]:
-        """Go on to the person's next decision, or the end of the round; gives what is to be told of it."""
-        told: list[Said] = []
+        """Play on to the person's next decision or the end of the round; returns the events."""
+        events: list[Said] = []
         while not self.round_over and not self.waits:
             if self.at_turn != self.seat:
-                self._before.clear()  # the person sees something of another's: from here on nothing is taken back
-            action = int(self._seating.actions(np.array([0]))[0]) if self._asked else self.legal[0]
-            told += self._step(action)
-        return told
+                self._before.clear()  # the person sees another seat's ply, so nothing can be undone
+            action = int(self._seats.actions(np.array([0]))[0]) if self._needs_decision else self.legal[0]
+            events += self._step(action)
+        return events
 
     def play(self, action: int) -> list[Said]:
-        """The person's decision, which must be legal; gives what is to be told of it."""
+        """Make the person's ply, which must be legal; returns the events."""
         reveals = self.speaker.reveals(action)
         before = _Before(self._batch.save(), self.payoff.copy(), len(self._rounds[-1]))
-        told = self._step(action)
+        events = self._step(action)
         self._before.append(before)
         if reveals or self.round_over:
             self._before.clear()
-        return told
+        return events
 
     def _step(self, action: int) -> list[Said]:
         self._batch.step([action])
-        told = self.speaker.ply(action)
-        self._seating.stepped()
+        events = self.speaker.ply(action)
+        self._seats.stepped()
         self._rounds[-1].append(action)
         self.payoff += self._batch.reward[0]
-        return told
+        return events
 
     def undo(self) -> bool:
-        """Take the person's last decision back; False, and nothing changes, where that would be unfair.
+        """Undo the person's last decision; returns False, and changes nothing, where that would be unfair.
 
-        It is fair as long as no other seat has made a ply since, and the person has seen nothing that he could not know before.
+        It is fair while no other seat has made a ply since and the decision has shown the person nothing new.
         """
         if not self._before:
             return False
@@ -189,12 +187,12 @@ class PersonsTable:
         return True
 
     def picture(self, *, color: bool, everything: bool = False) -> str:
-        """The table as the person's seat sees it; ``everything``: as a spectator does, when the round is over."""
+        """Returns the table as the person's seat sees it; with ``everything`` as a spectator does, once the round is over."""
         assert self.setup.game.draw is not None
         seat = None if everything and self.round_over else self.seat
         return self.setup.game.draw(
             self.setup, self._batch.tables[0], seat, language=self.language, color=color, opening=self._opening,
-            actions=self._actions, every_ply=True, rng=self._like_cards(),
+            actions=self._actions, every_ply=True, rng=self._card_rng(),
         )  # fmt: skip
 
     @property
@@ -202,11 +200,11 @@ class PersonsTable:
         return [action for actions in self._rounds for action in actions]
 
     def record(self, names: Sequence[str]) -> Record:
-        """The finished match, or round by itself, with the ``names`` of who sat in each seat.
+        """Returns the record of the finished match or single round, with the players' ``names`` in seat order.
 
-        Raises :class:`~nainjaune_env.core.errors.RecordError` while it goes on.
+        Raises :class:`~nainjaune_env.core.errors.RecordError` before its end.
         """
         return record_of(
-            self.setup, self._opening, self._actions, self._like_cards(), every_ply=True, single_round=self.by_rounds,
+            self.setup, self._opening, self._actions, self._card_rng(), every_ply=True, single_round=self.by_rounds,
             agents=names, seed=self.seed,
         )  # fmt: skip

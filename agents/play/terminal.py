@@ -1,4 +1,4 @@
-"""The terminal: lines out, lines in, and what only a screen can do."""
+"""Input and output in a terminal."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ Color = Literal["auto", "always", "never"]
 
 CLEAR = "\x1b[H\x1b[2J"
 ALTERNATE, BACK = "\x1b[?1049h", "\x1b[?1049l"
-"""To a screen that keeps no lines once they are gone, and back."""
+"""Switch to a screen without scrollback, and back."""
 
 
 def wants_color(color: Color, out: TextIO, environment: Mapping[str, str]) -> bool:
-    """Whether to use colours; ``auto``: on a terminal that has them, unless ``NO_COLOR`` is set (no-color.org)."""
+    """Returns whether to use colours; ``auto``: on a screen, unless ``NO_COLOR`` is set (no-color.org)."""
     if color != "auto":
         return color == "always"
     return is_screen(out, environment) and not environment.get("NO_COLOR")
 
 
 def is_screen(out: TextIO, environment: Mapping[str, str]) -> bool:
-    """Whether ``out`` is a terminal that understands more than lines."""
+    """Returns whether ``out`` is a terminal that understands control sequences."""
     return out.isatty() and environment.get("TERM") != "dumb"
 
 
 class Terminal:
-    """Where a person reads and types. Without a screen (a pipe, a file) everything goes on below what was there."""
+    """A person's terminal. Without a screen (a pipe, a file) nothing is cleared: lines only follow each other."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Terminal:
         environment: Mapping[str, str] = os.environ,
         read: Callable[[str], str] = input,
     ) -> None:
-        """``pace`` is the pause after something another seat does, in seconds; ``read`` asks for a line, as ``input`` does."""
+        """``pace`` is the pause after each event of another seat, in seconds; ``read`` reads a line, as ``input`` does."""
         self.out = sys.stdout if out is None else out
         self.inp = sys.stdin if inp is None else inp
         self.color = wants_color(color, self.out, environment)
@@ -51,38 +51,37 @@ class Terminal:
         self.pace = pace
         self._read = read
         if self.screen and self.inp.isatty():
-            with contextlib.suppress(ImportError):  # not everywhere; without it a line cannot be edited
-                import readline  # noqa: F401  (from now on `input` lets one edit the line)
+            with contextlib.suppress(ImportError):  # not on every platform; without it lines cannot be edited
+                import readline  # noqa: F401  (makes `input` editable)
 
     @property
     def columns(self) -> int:
-        """The width; 80 where there is no screen to ask."""
+        """The width; 80 without a screen."""
         return shutil.get_terminal_size().columns if self.screen else 80
 
     def say(self, text: str = "", *, end: str = "\n") -> None:
-        """A line, or with ``end`` a part of one."""
+        """Print a line, or with ``end`` a part of one."""
         print(text, end=end, file=self.out, flush=True)
 
     def ask(self, prompt: str) -> str:
-        """A line typed, without blanks around it. ``EOFError`` where there will be no more."""
+        """Returns a typed line, stripped. Raises :class:`EOFError` at the end of the input."""
         return self._read(prompt).strip()
 
     def pause(self) -> None:
-        """Time to see what another seat has done: always the same, for who needs longer might have more to think about."""
+        """Wait after an event of another seat, always equally long: the time must not depend on its cards."""
         if self.pace:
             time.sleep(self.pace)
 
     def clear(self) -> bool:
-        """An empty screen; False where there is no screen, and what was there stays."""
+        """Clear the screen; returns False without one."""
         if self.screen:
             self.say(CLEAR, end="")
         return self.screen
 
     def glimpse(self, text: str, prompt: str, seconds: float) -> None:
-        """Show ``text`` until Enter, or for so many ``seconds`` (0: no limit), and then no more.
+        """Show ``text`` until Enter or for ``seconds`` (0: no limit), then hide it.
 
-        On a screen it is shown where nothing can be scrolled back to. Without one it cannot be hidden again, nor is there a
-        limit of time.
+        On a screen it is shown without scrollback. Without a screen it cannot be hidden, and there is no time limit.
         """
         if not self.screen:
             self.say(text)
@@ -100,7 +99,7 @@ class Terminal:
             self.say(CLEAR + BACK, end="")
 
     def _wait(self, seconds: float) -> None:
-        """Until a line is typed, or for so many seconds; what was begun to be typed is dropped. ``EOFError`` as :meth:`ask`."""
+        """Wait for a line or ``seconds``, and discard an unfinished line. Raises :class:`EOFError` at the end of the input."""
         ready, _, _ = select.select([self.inp], [], [], seconds)
         if not ready:
             _drop_typing(self.inp)
@@ -109,7 +108,7 @@ class Terminal:
 
 
 def _drop_typing(inp: TextIO) -> None:
-    with contextlib.suppress(ImportError):  # not everywhere; without it what was begun stands before the next line
+    with contextlib.suppress(ImportError):  # not on every platform; without it an unfinished line joins the next one
         import termios
 
         termios.tcflush(inp, termios.TCIFLUSH)

@@ -1,4 +1,4 @@
-"""What the table says to the person whatever the game, in English and in French; a game's own words are its ``Speaker``'s."""
+"""The texts of the dialogue that every game shares, in English and French; a game's own texts come from its ``Speaker``."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ class Texts:
     wins: str
     share: str
     joiner: str
-    """Between the last two of a list."""
+    """Joins the last two items of a list."""
     recorded: str
     left: str
     unfinished: str
     again: str
     keys: str
     help_words: tuple[str, ...]
-    """What may be typed for each command, the first of which help shows; likewise below."""
+    """What may be typed for a command; help shows the first. Likewise below."""
     quit_words: tuple[str, ...]
     undo_words: tuple[str, ...]
     last_words: tuple[str, ...]
@@ -65,105 +65,105 @@ ENGLISH = Texts(
     you="you",
     seat="seat {seat} ({name})",
     welcome="{title}, the {preset!r} sheet. At the table: {seats}.",
-    seed="Seed {seed}: the same cards come again with --seed {seed}.",
-    help_hint="? is for help, q leaves the table.",
+    seed="Seed {seed}: --seed {seed} deals the same cards again.",
+    help_hint="Type ? for help, q to leave the table.",
     since="Since your last move:",
-    so_far="Until now:",
+    so_far="So far:",
     nothing_since="Nothing has happened since your last move.",
     prompt="Your move: ",
-    confirm="{move}   Enter plays it, anything else takes it back: ",
-    taken_back="Taken back.",
-    confirming="From now on each move is to be confirmed.",
+    confirm="{move}   Press Enter to play it, or type anything to choose again: ",
+    taken_back="Not played.",
+    confirming="From now on you confirm each move.",
     not_confirming="From now on moves are played at once.",
-    undone="Your last move is taken back.",
-    no_undo="It is too late to take a move back: others have played since, or you have seen something new.",
-    leave="Leave the table? y leaves, anything else stays: ",
+    undone="Your last move has been taken back.",
+    no_undo="Your last move cannot be taken back: others have played since, or it has shown you something new.",
+    leave="Leave the table? Type y to leave, anything else to stay: ",
     yes=("y", "yes", "q"),
-    stay="You stay.",
-    look="Look well: you will not see this again. {seconds} s, or Enter when you are ready. ",
-    look_until="Look well: you will not see this again. Enter when you are ready. ",
-    looked="What you have seen is face down now.",
-    narrow="The table's picture is {wide} columns wide and this terminal {columns}, so it is told in words.",
+    stay="You stay at the table.",
+    look="Memorise this: you will not see it again. It is shown for {seconds} s, or until you press Enter. ",
+    look_until="Memorise this: you will not see it again. Press Enter when you are ready. ",
+    looked="The cards are face down now.",
+    narrow="The picture is {wide} columns wide and this terminal only {columns}, so the table is described in words.",
     round_over="The round is over.",
     this_round="this round",
-    in_all="in all",
-    next_round="Enter for the next round, q to leave: ",
+    in_all="total",
+    next_round="Press Enter for the next round, or type q to leave: ",
     standings="Standings",
     wins="{names} wins.",
     share="{names} share the win.",
     joiner=" and ",
-    recorded="Recorded in {path}.",
+    recorded="Record added to {path}.",
     left="You have left the table.",
-    unfinished="What was not finished is not recorded; what was finished before is kept.",
-    again="Play the same cards again with --seed {seed}.",
-    keys="Words and keys",
+    unfinished="An unfinished match is not recorded; records of finished matches are kept.",
+    again="To play the same cards again, use --seed {seed}.",
+    keys="Commands",
     help_words=("?", "help", "h"),
     quit_words=("q", "quit", "exit"),
     undo_words=("u", "undo"),
     last_words=("last",),
     table_words=("table", "t"),
     confirm_words=("confirm",),
-    help_does="this help",
+    help_does="show this help",
     quit_does="leave the table",
-    undo_does="take your last move back, as long as nobody has played and you have seen nothing new since",
-    last_does="what was played and said since your last move",
+    undo_does="take your last move back, if nobody has played since and it has shown you nothing new",
+    last_does="repeat what was played and said since your last move",
     table_does="draw the table again",
-    confirm_does="ask, or stop asking, whether each move is meant",
+    confirm_does="turn the confirmation of moves on or off",
 )
 
 FRENCH = Texts(
     you="vous",
     seat="place {seat} ({name})",
     welcome="{title}, feuille « {preset} ». À la table : {seats}.",
-    seed="Graine {seed} : les mêmes cartes reviennent avec --seed {seed}.",
-    help_hint="? pour l'aide, q pour quitter la table.",
+    seed="Graine {seed} : --seed {seed} redonne les mêmes cartes.",
+    help_hint="Tapez ? pour l'aide, q pour quitter la table.",
     since="Depuis votre dernier coup :",
     so_far="Jusqu'ici :",
     nothing_since="Rien ne s'est passé depuis votre dernier coup.",
     prompt="À vous : ",
-    confirm="{move}   Entrée pour jouer, autre chose pour reprendre : ",
-    taken_back="Coup repris.",
-    confirming="Désormais chaque coup est à confirmer.",
-    not_confirming="Désormais les coups sont joués tout de suite.",
-    undone="Votre dernier coup est repris.",
-    no_undo="Trop tard pour reprendre un coup : d'autres ont joué depuis, ou vous avez vu du nouveau.",
-    leave="Quitter la table ? o pour quitter, autre chose pour rester : ",
+    confirm="{move}   Entrée pour jouer, autre chose pour choisir à nouveau : ",
+    taken_back="Coup non joué.",
+    confirming="Désormais, vous confirmez chaque coup.",
+    not_confirming="Désormais, les coups sont joués tout de suite.",
+    undone="Votre dernier coup a été repris.",
+    no_undo="Votre dernier coup ne peut être repris : d'autres ont joué depuis, ou il vous a montré du nouveau.",
+    leave="Quitter la table ? Tapez o pour quitter, autre chose pour rester : ",
     yes=("o", "oui", "q"),
-    stay="Vous restez.",
-    look="Regardez bien : vous ne reverrez plus cela. {seconds} s, ou Entrée quand vous êtes prêt. ",
-    look_until="Regardez bien : vous ne reverrez plus cela. Entrée quand vous êtes prêt. ",
-    looked="Ce que vous avez vu est maintenant face cachée.",
-    narrow="L'image de la table a {wide} colonnes et ce terminal {columns} : la voici en mots.",
+    stay="Vous restez à la table.",
+    look="Mémorisez ceci : vous ne le reverrez plus. Affiché {seconds} s, ou jusqu'à Entrée. ",
+    look_until="Mémorisez ceci : vous ne le reverrez plus. Appuyez sur Entrée pour continuer. ",
+    looked="Les cartes sont maintenant face cachée.",
+    narrow="L'image a {wide} colonnes et ce terminal seulement {columns} : voici la table en mots.",
     round_over="La manche est finie.",
     this_round="cette manche",
-    in_all="en tout",
+    in_all="total",
     next_round="Entrée pour la manche suivante, q pour quitter : ",
     standings="Classement",
     wins="{names} gagne.",
     share="{names} gagnent à égalité.",
     joiner=" et ",
-    recorded="Noté dans {path}.",
+    recorded="Partie ajoutée à {path}.",
     left="Vous avez quitté la table.",
-    unfinished="Ce qui n'était pas fini n'est pas noté ; ce qui l'était avant est gardé.",
-    again="Rejouez les mêmes cartes avec --seed {seed}.",
-    keys="Mots et touches",
+    unfinished="Une partie inachevée n'est pas enregistrée ; les parties finies le restent.",
+    again="Pour rejouer les mêmes cartes : --seed {seed}.",
+    keys="Commandes",
     help_words=("?", "aide"),
     quit_words=("q", "quitter"),
     undo_words=("u", "reprendre"),
     last_words=("dernier", "derniers"),
     table_words=("table",),
     confirm_words=("confirmer",),
-    help_does="cette aide",
+    help_does="afficher cette aide",
     quit_does="quitter la table",
-    undo_does="reprendre votre dernier coup, tant que personne n'a joué et que vous n'avez rien vu de nouveau",
-    last_does="ce qui a été joué et dit depuis votre dernier coup",
+    undo_does="reprendre votre dernier coup, si personne n'a joué depuis et s'il ne vous a rien montré de nouveau",
+    last_does="répéter ce qui a été joué et dit depuis votre dernier coup",
     table_does="dessiner la table à nouveau",
-    confirm_does="demander, ou ne plus demander, si chaque coup est voulu",
+    confirm_does="activer ou désactiver la confirmation des coups",
 )
 
 TEXTS: Mapping[str, Texts] = {"en": ENGLISH, "fr": FRENCH}
 
 
 def any_language(command: str) -> frozenset[str]:
-    """What may be typed for a command (``help``, ``quit`` …) in any language."""
+    """Returns what may be typed for a command (``help``, ``quit`` …) in any language."""
     return frozenset(word for texts in TEXTS.values() for word in getattr(texts, f"{command}_words"))

@@ -132,7 +132,7 @@ def test_a_run_that_forgets(run: str, prefix: str, drawn: str, ending: str) -> N
         ("highest@remember=nan", r"A slot is remembered with a probability from 0 to 1, not nan\."),
         ("highest@remember", r"Unknown agent 'highest@remember'\. Did you mean 'highest'\?"),
         ("higest@remember=0.5", r"Unknown agent 'higest'\. Did you mean 'highest'\?"),
-        ("random@remember=0.5", r"The agent 'random' remembers nothing, so there is nothing it could forget\."),
+        ("random@remember=0.5", r"The agent 'random' has no memory, so it cannot forget\."),
         ("runs/zzz@remember=0.5", r"There is no run or checkpoint at 'runs/zzz'\."),
     ],
 )

@@ -95,7 +95,7 @@ def test_api_on_a_partial_tree(game: str, monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize("game", FULL_TREES)
 def test_api_on_a_full_tree(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
     tree = tree_of(pyspiel.load_game(game))
-    monkeypatch.setitem(api_test.TOTAL_NUM_STATES, game, (1, tree.asked, tree.size - tree.asked))
+    monkeypatch.setitem(api_test.TOTAL_NUM_STATES, game, (1, tree.decision_nodes, tree.size - tree.decision_nodes))
     monkeypatch.setitem(api_test.PERFECT_RECALL_NUM_STATES, game, tree.num_infosets)
     ran = run_suite(api_test.EnforceAPIOnFullTreeBase, game, game, monkeypatch)
     assert {"test_number_of_nodes", "test_game_is_perfect_recall", "test_constant_sum"} <= set(ran)

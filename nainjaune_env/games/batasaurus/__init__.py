@@ -1,15 +1,16 @@
-"""Batasaurus, a game of tricks with cards that one must remember."""
+"""Batasaurus, a trick-taking game with cards to remember."""
 
 from __future__ import annotations
 
+from nainjaune_env.core.kernel import join_kernel
 from nainjaune_env.core.spec import GameSpec
-from nainjaune_env.games.batasaurus import chance, kernel
-from nainjaune_env.games.batasaurus.encode import layout
+from nainjaune_env.games.batasaurus import chance, encode, kernel
+from nainjaune_env.games.batasaurus.actions import ACTIONS
+from nainjaune_env.games.batasaurus.belief import resample
 from nainjaune_env.games.batasaurus.language.speaking import Speaker
 from nainjaune_env.games.batasaurus.records import write
-from nainjaune_env.games.batasaurus.records.setup_table import ACTIONS
 from nainjaune_env.games.batasaurus.research import advice, features, statistics
-from nainjaune_env.games.batasaurus.rules import PRESETS, check_match, compile_rules, single_round
+from nainjaune_env.games.batasaurus.rules import PRESETS, compile_rules
 from nainjaune_env.games.batasaurus.state import TABLE
 from nainjaune_env.games.batasaurus.view import film
 from nainjaune_env.games.batasaurus.view.text import draw
@@ -20,15 +21,12 @@ SPEC = GameSpec(
     presets=PRESETS,
     default_preset="batasaurus",
     default_players=2,
-    kernel=kernel,
+    kernel=join_kernel(kernel, encode, resample),
     table=TABLE,
     actions=ACTIONS,
     unit="cards",
-    start_values={},
     compile_rules=compile_rules,
-    layout=layout,
-    check_match=check_match,
-    single_round=single_round,
+    layout=encode.layout,
     transcriber=write,
     chance=chance,
     draw=draw,

@@ -1,34 +1,37 @@
-"""What chance does before a game: who leads (B3.3), and under ``memory = glimpse`` where everybody's cards lie (B1.1).
+"""Chance before a game: the first leader (B3.3), and under ``memory = glimpse`` where everyone's cards lie (B1.1).
 
-The module as a whole is the game's ``nainjaune_env.core.spec.Chance``.
+This module implements the protocol ``nainjaune_env.core.spec.Chance``.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from typing import Any
+
+import numpy as np
 
 from nainjaune_env.core.spec import Extent, Setup
-from nainjaune_env.games.batasaurus.encode import PERFECT
-from nainjaune_env.games.batasaurus.records.setup_table import setup_table
-from nainjaune_env.games.batasaurus.rules import KernelRules
+from nainjaune_env.games.batasaurus.kernel import open_game
+from nainjaune_env.games.batasaurus.rules import Memory, rules_of
+from nainjaune_env.games.batasaurus.state import TABLE
 
 __all__ = ["canonical", "describe", "draws", "extent", "name", "opening", "openings", "outcomes"]
 
 
 def extent(setup: Setup) -> Extent:
-    """Each card is one ply, and so is each memorising step; no pile is larger than all cards."""
-    cards = setup.players * _rules(setup).dinosaurs
-    looks = 0 if _rules(setup).memory == PERFECT else setup.players
+    """Returns the bounds: one ply a card and a memorising step, and no pile larger than all cards."""
+    rules = rules_of(setup)
+    cards = setup.players * rules.dinosaurs
+    looks = setup.players if rules.memory == Memory.GLIMPSE else 0
     return Extent(plies=cards + looks, draws=1 + (cards if looks else 0), least=0, most=cards)
 
 
 def outcomes(setup: Setup, drawn: Sequence[int]) -> list[int]:
-    """The first leader, then seat by seat the value in each slot, where slots are shuffled."""
+    """Returns what the next draw can be: the first leader, then where slots are shuffled the value in each, seat by seat."""
     if not drawn:
         return list(range(setup.players))
-    dinosaurs, dealt = _rules(setup).dinosaurs, drawn[1:]
+    dinosaurs, dealt = rules_of(setup).dinosaurs, drawn[1:]
     if len(drawn) == extent(setup).draws:
         return []
     seats_own = dealt[len(dealt) - len(dealt) % dinosaurs :]
@@ -36,33 +39,33 @@ def outcomes(setup: Setup, drawn: Sequence[int]) -> list[int]:
 
 
 def opening(setup: Setup, drawn: Sequence[int]) -> Any:
-    """The table that begins with these draws."""
-    dinosaurs, layouts = _rules(setup).dinosaurs, list(drawn[1:])
-    if not layouts:
-        layouts = list(range(1, dinosaurs + 1)) * setup.players
-    rows = [layouts[seat * dinosaurs : (seat + 1) * dinosaurs] for seat in range(setup.players)]
-    return setup_table(setup, rows, leader=drawn[0])
+    """Returns the table that begins with these draws: the leader, then the layouts seat by seat, or nothing where sorted."""
+    rules = rules_of(setup)
+    table: Any = np.zeros(1, TABLE)[0]
+    table.first = drawn[0]
+    layouts = drawn[1:] or list(range(1, rules.dinosaurs + 1)) * setup.players
+    table.layout[: setup.players, : rules.dinosaurs] = np.reshape(layouts, (setup.players, rules.dinosaurs))
+    open_game(table, rules)
+    return table
 
 
 def draws(setup: Setup, table: Any) -> list[int]:
-    """The draws that ``table`` began with."""
-    dealt = extent(setup).draws > 1
-    dinosaurs = _rules(setup).dinosaurs
-    values = [int(value) for row in table.layout[: setup.players] for value in row[:dinosaurs]] if dealt else []
-    return [int(table.first), *values]
+    """Returns the draws that ``table`` began with."""
+    dealt = table.layout[: setup.players, : rules_of(setup).dinosaurs] if extent(setup).draws > 1 else table.layout[:0]
+    return [int(table.first), *map(int, dealt.flat)]
 
 
 def name(setup: Setup, drawn: Sequence[int], outcome: int) -> str:
-    """``outcome`` in words, after what is drawn."""
+    """Returns ``outcome``, drawn after ``drawn``, in words."""
     if not drawn:
         return f"seat {outcome} leads"
-    seat, slot = divmod(len(drawn) - 1, _rules(setup).dinosaurs)
+    seat, slot = divmod(len(drawn) - 1, rules_of(setup).dinosaurs)
     return f"{outcome} in slot {slot} of seat {seat}"
 
 
 def openings(setup: Setup) -> Iterator[tuple[tuple[int, ...], int]]:
-    """Every deal, each once: no two layouts are the same to who must remember them."""
-    values = range(1, _rules(setup).dinosaurs + 1)
+    """Yields every deal once, with multiplicity 1: no two layouts are alike to a seat that must remember them."""
+    values = range(1, rules_of(setup).dinosaurs + 1)
 
     def layouts(seats: int) -> Iterator[tuple[int, ...]]:
         if not seats:
@@ -77,16 +80,12 @@ def openings(setup: Setup) -> Iterator[tuple[tuple[int, ...], int]]:
 
 
 def canonical(setup: Setup, drawn: Sequence[int]) -> tuple[int, ...]:
-    """The deal itself."""
+    """Returns ``drawn`` itself."""
     return tuple(drawn)
 
 
 def describe(setup: Setup, drawn: Sequence[int]) -> str:
-    """The first leader, and the layouts seat by seat where they were dealt."""
-    leads, dinosaurs = name(setup, [], drawn[0]), _rules(setup).dinosaurs
+    """Returns the first leader, and the layouts seat by seat where they were dealt."""
+    leads, dinosaurs = name(setup, [], drawn[0]), rules_of(setup).dinosaurs
     rows = [" ".join(map(str, drawn[at : at + dinosaurs])) for at in range(1, len(drawn), dinosaurs)]
     return f"{leads}: {' | '.join(rows)}" if rows else leads
-
-
-def _rules(setup: Setup) -> KernelRules:
-    return cast(KernelRules, setup.kernel_rules)

@@ -1,7 +1,7 @@
-"""What a seat observes: the slots, declared once, and the encoder that writes them in that order.
+"""Observations: the features, declared once, and the encoder that writes them in that order.
 
-Everything an observation holds follows from what the seat may know (B4). Seats are relative to the
-observer: 0 is me, 1 the next in the direction of play.
+An observation follows from what the seat may know (B4). Seats are relative to the observer: 0 is the observer, 1 the next
+seat in the direction of play.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.core.bits import write_flags
-from nainjaune_env.core.jit import inlined, jit
+from nainjaune_env.core.jit import jit
 from nainjaune_env.core.layout import Feature, Layout
-from nainjaune_env.games.batasaurus.state import MAX_SEATS, SEAT_BITS, SLOTS
+from nainjaune_env.core.table import Table
+from nainjaune_env.games.batasaurus.kernel import sees_own_cards, value_bit
+from nainjaune_env.games.batasaurus.rules import KernelRules
+from nainjaune_env.games.batasaurus.state import MAX_SEATS, SEAT_BITS, SLOTS, Phase
 
-ONE = np.int64(1)
-MEMORISING, TRICK, BATTLE = 0, 1, 2
-"""The phases of a game: each seat looks at its cards once (B4.2), a trick is played (B2.1), seats commit in a battle (B2.3)."""
-PERFECT = 1
+PHASES = len(Phase)
 
 
 def layout(players: int) -> Layout:
-    """The slots with ``players`` seats. They are the same for shortened sets (B1.2)."""
+    """Returns the features with ``players`` seats; shortened sets (B1.2) have the same ones."""
     return Layout(
         (
             Feature(
@@ -34,10 +34,10 @@ def layout(players: int) -> Layout:
             Feature("slots", (SLOTS,), "which of my slots hold a card", private=True),
             Feature("held", (players, SLOTS), "values that each seat has not shown yet, relative"),
             Feature("shown", (players, SLOTS), "one-hot: the last card that each seat has shown in this trick, relative"),
-            Feature("phase", (3,), "one-hot: memorising, a trick, a battle"),
+            Feature("phase", (PHASES,), "one-hot: memorising, a trick, a battle"),
             Feature("at_turn", (players,), "one-hot: who is to act, relative"),
             Feature("leader", (players,), "one-hot: who leads this trick, relative"),
-            Feature("battling", (players,), "who commits in the battle that is on, relative"),
+            Feature("battling", (players,), "who commits in the current battle, relative"),
             Feature("committed", (players,), "who has a card face down in it, relative"),
             Feature("cards", (players,), "cards in slots, relative", high=SLOTS, scale=6.0),
             Feature("pile", (players,), "cards won so far, relative", high=MAX_SEATS * SLOTS, scale=12.0),
@@ -46,22 +46,15 @@ def layout(players: int) -> Layout:
     )
 
 
-@inlined
-def value_bit(value: Any) -> Any:
-    """The set that holds ``value`` alone; of 0 the empty one."""
-    return ONE << value >> 1
-
-
 @jit
-def encode(table: Any, rules: Any, seat: Any, out: Any) -> Any:
+def encode(table: Table, rules: KernelRules, seat: Any, out: Any) -> Any:
     """Write what ``seat`` observes into ``out`` (``uint8``, at least ``layout(players).size`` long).
 
-    Gives the number of bytes written. Any seat may be observed at any time.
+    Returns the number of bytes written. Any seat may be observed at any time.
     """
-    # The same number of seats; said so, the compiler sees that no offset is negative.
-    n = rules.players & (2 * SEAT_BITS + 1)
-    phase, who_acts, who_leads, battling = table.phase, table.seat, table.leader, table.battling
-    sees = rules.memory == PERFECT or (phase == MEMORISING and seat == who_acts)
+    n = rules.players & (2 * SEAT_BITS + 1)  # equal; the mask tells the compiler that no offset is negative
+    who_acts, who_leads, battling, now = table.seat, table.leader, table.battling, table.phase
+    sees = sees_own_cards(table, rules, seat)
     mine = np.int64(table.slots[seat])
     at = 0
     for slot in range(SLOTS):
@@ -75,9 +68,9 @@ def encode(table: Any, rules: Any, seat: Any, out: Any) -> Any:
     for k in range(n):
         other = (seat + k if seat + k < n else seat + k - n) & SEAT_BITS
         shown = write_flags(out, shown, SLOTS, value_bit(np.int64(table.shown[other])))
-    for number in range(3):
-        out[shown + number] = number == phase
-    at_turn = shown + 3
+    for phase in range(PHASES):
+        out[shown + phase] = phase == now
+    at_turn = shown + PHASES
     leader = at_turn + n
     battle = leader + n
     committed = battle + n

@@ -1,19 +1,32 @@
-"""The rules of Batasaurus as knobs, the sheet as a preset, and both as integers for the kernel.
+"""The rules of Batasaurus: the knobs, the one preset, and both as integers for the kernel.
 
-``RULES.md`` in this folder restates the rules in numbered articles, with every reading we chose where the
-sheet is silent and why. An article's number (B2.3, say) means the same in comments and tests.
+``RULES.md`` in this folder states the rules in numbered articles, with each reading chosen where the sheet is silent and the
+reason for it. Comments and tests cite articles by these numbers (B2.3, for example).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from enum import IntEnum
+from typing import Any, NamedTuple, cast
 
 from nainjaune_env.core.rules import Preset, Rules, knob
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.games.batasaurus.state import MAX_SEATS, SLOTS
 
-MEMORY = ("glimpse", "perfect")
-EXHAUSTED = ("split", "void")
+
+class Memory(IntEnum):
+    """The values of the knob ``memory`` (B4)."""
+
+    GLIMPSE = 0
+    PERFECT = 1
+
+
+class Exhausted(IntEnum):
+    """The values of the knob ``exhausted`` (B2.4)."""
+
+    SPLIT = 0
+    VOID = 1
 
 
 @dataclass(frozen=True)
@@ -24,13 +37,13 @@ class BatasaurusRules(Rules):
         "glimpse",
         "whether a seat sees its own cards once, before the first trick, and must remember them, or always knows them",
         "B4.1, B4.2",
-        choices=MEMORY,
+        choices=tuple(member.name.lower() for member in Memory),
     )
     exhausted: str = knob(
         "split",
         "who gets a trick whose tied seats have no card left: they share it equally, or nobody does",
         "B2.4",
-        choices=EXHAUSTED,
+        choices=tuple(member.name.lower() for member in Exhausted),
     )
     dinosaurs: int = knob(SLOTS, "values of each seat's set, from 1 up", "B1.2", low=2, high=SLOTS, extension=True)
 
@@ -40,28 +53,26 @@ PRESETS = {"batasaurus": Preset(BatasaurusRules(), range(2, MAX_SEATS + 1), "DJE
 
 
 class KernelRules(NamedTuple):
-    """The rules of one table as integers. A knob that is a word is its place in the tuple of choices above."""
+    """The rules of one table as integers."""
 
     players: int
     memory: int
+    """A :class:`Memory`."""
     exhausted: int
+    """An :class:`Exhausted`."""
     dinosaurs: int
 
 
 def compile_rules(rules: Any, players: int) -> KernelRules:
-    """The named tuple that the kernel takes."""
+    """Returns ``rules`` (a :class:`BatasaurusRules`) for ``players`` seats as the kernel takes them."""
     return KernelRules(
         players=players,
-        memory=MEMORY.index(rules.memory),
-        exhausted=EXHAUSTED.index(rules.exhausted),
+        memory=int(Memory[rules.memory.upper()]),
+        exhausted=int(Exhausted[rules.exhausted.upper()]),
         dinosaurs=int(rules.dinosaurs),
     )
 
 
-def check_match(rules: Any) -> None:
-    """Every game has an end: nothing is refused."""
-
-
-def single_round(rules: Any) -> Any:
-    """A game is one round already."""
-    return rules
+def rules_of(setup: Setup) -> KernelRules:
+    """Returns ``setup.kernel_rules`` with the type that it has in this game."""
+    return cast(KernelRules, setup.kernel_rules)

@@ -38,7 +38,7 @@ TABLE_FIELDS: list[tuple[object, ...]] = [
     ("cards", np.int16, (MAX_SEATS,)),  # per seat: number of cards in hand (`size` would be hidden by np.record.size)
     ("captor", np.int16, (POTS,)),  # per pot: the seat that captured it this round by its card, NOBODY
     ("seat", np.int16),  # seat to act
-    ("stage", np.int16),  # see nainjaune_env.core.spec.Stage
+    ("stage", np.int16),  # see nainjaune_env.core.table.Stage
     ("required_rank", np.int16),  # 1..13; 0 = the seat to act has the lead
     ("last", np.int16),  # seat that played last; before the first card, the seat with the lead
     ("turn_taken", np.int16),  # bit s set = seat s has ended a turn this round (N2.9)

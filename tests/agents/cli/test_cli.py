@@ -149,7 +149,7 @@ def test_records_of_an_evaluation_verify(capfd: pytest.CaptureFixture[str]) -> N
     records = list(read_records("deep/m.jsonl"))
     assert [record["agents"] for record in records[:2]] == [["lowest", "random", "lowest"], ["random", "lowest", "random"]]
     status, out, _ = nainjaune(capfd, "record", "verify", "deep/m.jsonl")
-    assert (status, out) == (0, "deep/m.jsonl: 5 matches, 10 rounds, all as replayed\n")
+    assert (status, out) == (0, "deep/m.jsonl: 5 matches, 10 rounds, all verified\n")
     status, _, err = nainjaune(capfd, "evaluate", "--agents", "lowest", "random", *words, "--records=deep/m.jsonl")
     assert status == 1
     assert "'deep/m.jsonl' exists, and is not overwritten" in err
@@ -172,7 +172,7 @@ def test_records_of_an_evaluation_verify(capfd: pytest.CaptureFixture[str]) -> N
         ("--agents lowest random --set stake=x", r"The knob 'stake' is a whole number from 1"),
         ("--agents lowest random --set stake", r"A setting is key=value, not 'stake'"),
         ("--agents lowest random --deals 1", r"--deals is at least 2"),
-        ("--agents lowest random --seed -1", r"--seed is at least 0 and --threads at least 1, not -1 and 1"),
+        ("--agents lowest random --seed -1", r"--seed must be at least 0 and --threads at least 1, not -1 and 1"),
         ("--agents lowest random --pots 1 2", r"start\['pots'\] has shape \(5,\)"),
         ("--agents lowest random --pots 1 2 3 4 -5", r"Start values are from 0"),
         ("--agents lowest random --records m.jsonl --matches 0", r"--matches at least 1"),

@@ -43,7 +43,7 @@ def test_the_default_is_a_match_against_the_best_rule_of_thumb(
     best = list(heuristics(DEFAULT_GAME))[-1]
     assert (status, err) == (0, "")
     assert f"seat 0 (you), seat 1 ({best})" in out
-    assert "Seed 5: the same cards come again with --seed 5." in out
+    assert "Seed 5: --seed 5 deals the same cards again." in out
     assert out.endswith("Play the same cards again with --seed 5.\n")
 
 
@@ -79,8 +79,8 @@ def test_seats_agents_names_and_language(capfd: pytest.CaptureFixture[str], monk
 def test_a_preset_says_which_game(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     status, out, _ = play(capfd, monkeypatch, "--preset batasaurus --agents highest --seed 5", "\n3\n\n")
     assert status == 0
-    assert "Look well: you will not see this again." in out
-    assert "the card in slot 3   Enter plays it" in out
+    assert "Memorise this: you will not see it again." in out
+    assert "the card in slot 3   Press Enter to play it" in out
     assert re.search(r"seat 0 \(you\) +Diplodocus \(11\), slot 3", out)
 
 
@@ -102,7 +102,7 @@ def test_records_are_added_to_what_is_there(capfd: pytest.CaptureFixture[str], m
     for number in (1, 2):
         status, out, err = play(capfd, monkeypatch, words, typed)  # tally goes out before anybody else has played a card
         assert (status, err) == (0, "")
-        assert "Recorded in deep/mine.jsonl." in out
+        assert "Record added to deep/mine.jsonl." in out
         assert "You have left the table." in out
         records = list(read_records("deep/mine.jsonl"))
         assert len(records) == number
@@ -122,7 +122,7 @@ def test_rules_without_an_end_are_played_by_rounds(capfd: pytest.CaptureFixture[
     ("words", "says"),
     [
         ("--agents lowset", r"Unknown agent 'lowset'\. Did you mean 'lowest'\?"),
-        ("--agents lowest random", r"At a table of 4, --agents names 1 or 3 of them, not 2\."),
+        ("--agents lowest random", r"At a table of 4, --agents takes 1 or 3 names, not 2\."),
         ("--agents runs/none", r"There is no run or checkpoint at 'runs/none'"),
         ("--preset clasic", r"Unknown preset 'clasic'\. Did you mean 'classic'\?"),
         ("--game nain", r"Unknown game 'nain'\."),
@@ -130,10 +130,10 @@ def test_rules_without_an_end_are_played_by_rounds(capfd: pytest.CaptureFixture[
         ("--set stak=2", r"Unknown knob 'stak'\. Did you mean 'stake'\?"),
         ("--seat 4", r"The person's seat is from 0 to 3, not 4\."),
         ("--seat -1", r"The person's seat is from 0 to 3, not -1\."),
-        ("--rounds 0", r"--rounds is at least 1, not 0\."),
-        ("--seed -1", r"--seed is at least 0, not -1\."),
-        ("--pace -1", r"--pace and --look are seconds, at least 0, not -1 and 30\."),
-        ("--look nan", r"--pace and --look are seconds, at least 0, not 0 and nan\."),
+        ("--rounds 0", r"--rounds must be at least 1, not 0\."),
+        ("--seed -1", r"--seed must be at least 0, not -1\."),
+        ("--pace -1", r"--pace and --look must be at least 0 seconds, not -1 and 30\."),
+        ("--look nan", r"--pace and --look must be at least 0 seconds, not 0 and nan\."),
         ("--records file", r"file, line 1: Expected a record as JSON: .* Nothing is added to such a file\."),
         ("--records file/mine.jsonl", r"File exists|Not a directory"),
     ],

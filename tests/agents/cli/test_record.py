@@ -34,7 +34,7 @@ def good(matches: list[dict[str, object]], tmp_path: Path) -> str:
 def test_verify_prints_a_line_a_file(good: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert nainjaune_record("verify", good, good) == 0
     out, err = capsys.readouterr()
-    assert out == f"{good}: 3 matches, 6 rounds, all as replayed\n" * 2
+    assert out == f"{good}: 3 matches, 6 rounds, all verified\n" * 2
     assert err == ""
 
 
@@ -47,7 +47,7 @@ def test_verify_goes_on_after_a_bad_file_and_fails(
     missing = str(tmp_path / "missing.jsonl")
     assert nainjaune_record("verify", str(tmp_path / "bad.jsonl"), missing, good) == 1
     out, err = capsys.readouterr()
-    assert out == f"{good}: 3 matches, 6 rounds, all as replayed\n"
+    assert out == f"{good}: 3 matches, 6 rounds, all verified\n"
     first, second = err.splitlines()
     assert first.startswith(f"{tmp_path / 'bad.jsonl'}, line 2: The end: expected 'winners' to be ")
     assert missing in second

@@ -1,4 +1,4 @@
-"""The lines of play of a tree, put together again from its ends."""
+"""The lines of play of a tree, reconstructed from its leaves."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from nainjaune_env.engine.batch import Batch
 
 
 def taken(tree: Tree, leaf: int) -> list[list[int]]:
-    """The slots that each seat has taken on the way to an end, in order."""
+    """Returns the sequences of each seat on the way to a leaf, in order."""
     ways: list[list[int]] = []
-    for slot in tree.leaves.last[leaf].tolist():
+    for sequence in tree.leaves.last[leaf].tolist():
         way: list[int] = []
-        while slot >= 0:
-            way.insert(0, slot)
-            slot = int(tree.infosets.previous[tree.infosets.of[slot]])
+        while sequence >= 0:
+            way.insert(0, sequence)
+            sequence = int(tree.infosets.previous[tree.infosets.of[sequence]])
         ways.append(way)
     return ways
 
 
 def replayed(tree: Tree, openings: Openings) -> Iterator[tuple[int, tuple[int, ...], Batch]]:
-    """Every line of play on one table: (information set, the opening and the slots so far, the batch) where a seat is asked.
+    """Yields (information set, the opening and the sequences so far, the batch of one table) at each decision of every line.
 
-    Here too each line is held to end where the tree says, and to pay what it says.
+    Asserts that each line ends at its leaf, with the leaf's payoffs.
     """
     for leaf, opening in enumerate(tree.leaves.opening.tolist()):
         ways = taken(tree, leaf)
@@ -32,10 +32,10 @@ def replayed(tree: Tree, openings: Openings) -> Iterator[tuple[int, tuple[int, .
         paid = batch.reward[0].astype(float)
         line: tuple[int, ...] = (opening,)
         while any(ways):
-            slot = ways[int(batch.seat[0])].pop(0)
-            yield int(tree.infosets.of[slot]), line, batch
-            batch.step([int(tree.infosets.action[slot])])
+            sequence = ways[int(batch.seat[0])].pop(0)
+            yield int(tree.infosets.of[sequence]), line, batch
+            batch.step([int(tree.infosets.action[sequence])])
             paid += batch.reward[0]
-            line = (*line, slot)
+            line = (*line, sequence)
         assert batch.done[0]
         assert tree.leaves.net[leaf].tolist() == (paid - paid.mean()).tolist()

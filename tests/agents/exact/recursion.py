@@ -1,7 +1,7 @@
-"""What an agent is worth and what a best answer makes of it, by plain recursion over lines of play: the slow twin of the tree.
+"""The value of an agent's policy and of a best response to it, by plain recursion over lines of play: a slow twin of the tree.
 
 A state is the list of actions since the opening, replayed on one table at a time. What a seat knows is the tuple of its own
-observations and actions. For a best answer all lines that the seat cannot tell apart are walked side by side.
+observations and actions. For a best response all lines that the seat cannot distinguish are followed together.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, legal_actions
 
 Policy = Callable[[Batch], dict[int, float]]
-"""Probabilities of actions at a batch of one table."""
+"""Returns the probabilities of the actions at a batch of one table."""
 
 
 def uniform(batch: Batch) -> dict[int, float]:
@@ -53,7 +53,7 @@ class Recursion:
         return [float(x) for x in paid - paid.mean()]
 
     def values(self, policy: Policy, line: tuple[int, ...] = ()) -> np.ndarray:
-        """What each seat makes where all follow ``policy``."""
+        """Returns each seat's value where all follow ``policy``."""
         batch = self.at(line)
         if batch.done[0]:
             return np.array(self.net(batch))
@@ -62,11 +62,11 @@ class Recursion:
         )
 
     def best(self, policy: Policy, seat: int) -> float:
-        """The most that ``seat`` makes where the others follow ``policy``."""
+        """Returns the value of a best response of ``seat`` where the others follow ``policy``."""
         return self._walk(policy, seat, [((), 1.0)])
 
     def _walk(self, policy: Policy, seat: int, lines: list[tuple[tuple[int, ...], float]]) -> float:
-        """From lines that ``seat`` cannot tell apart so far, each with how likely the others make it."""
+        """Returns the value from lines that ``seat`` cannot distinguish, each with the probability that the others play it."""
         total = 0.0
         decisions: dict[bytes, list[tuple[tuple[int, ...], float]]] = defaultdict(list)
         legal: dict[bytes, list[int]] = {}

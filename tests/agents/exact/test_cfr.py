@@ -36,21 +36,21 @@ def test_it_finds_the_value_of_the_game(dinosaurs: int, iterations: int) -> None
 
 
 @pytest.mark.parametrize(
-    ("dinosaurs", "looks"), [(3, {100: 0.0004554455445544554}), (4, {2: 1.5155520333432557, 12: 0.2543022827905873})]
+    ("dinosaurs", "expected"), [(3, {100: 0.0004554455445544554}), (4, {2: 1.5155520333432557, 12: 0.2543022827905873})]
 )
-def test_the_steps_are_those_of_another_implementation(dinosaurs: int, looks: dict[int, float]) -> None:
+def test_the_steps_are_those_of_another_implementation(dinosaurs: int, expected: dict[int, float]) -> None:
     """NashConv after so many iterations of OpenSpiel 2.0.2's ``CFRPlusSolver``, on a game written for it from the rules.
 
     With four dinosaurs its regrets below 1e-12 were set to 0 as they are here; without that, rounding parts the two.
     """
     tree = build_tree(perfect(dinosaurs))
-    found = cfr_plus(tree, max(looks), every=1)
-    for iteration, nash_conv in looks.items():
+    found = cfr_plus(tree, max(expected), every=1)
+    for iteration, nash_conv in expected.items():
         assert 2 * found.exploitability[iteration - 1] == pytest.approx(nash_conv, rel=1e-9)
 
 
 def test_three_seats_are_no_worse_than_random() -> None:
-    """Nothing is promised there, but the policy is one and its exploitability is told."""
+    """CFR+ guarantees nothing there, but the result is a policy, and its exploitability is computed."""
     tree = build_tree(perfect(3, 3))
     found = cfr_plus(tree, 200, every=200)
     assert found.exploitability[-1] < exploitability(tree, tree.uniform()).mean / 4
@@ -66,16 +66,16 @@ def test_it_stops_where_it_is_near_enough() -> None:
     assert told == list(zip(found.iterations.tolist(), found.exploitability.tolist(), strict=True))
 
 
-def test_the_last_look_is_at_the_end() -> None:
+def test_the_last_evaluation_is_at_the_end() -> None:
     assert cfr_plus(build_tree(perfect(3)), 25, every=10).iterations.tolist() == [10, 20, 25]
 
 
 def test_what_it_refuses() -> None:
-    with pytest.raises(AgentError, match="at least 1 iteration, and 1 between two looks; not 0 and 100"):
+    with pytest.raises(AgentError, match="The numbers of iterations and between evaluations are at least 1, not 0 and 100"):
         cfr_plus(build_tree(perfect(3)), 0)
     setup = perfect(2)
     batch = Batch(setup, 1, autoreset=False)
     for _ in range(2):
         batch.step([0])
-    with pytest.raises(AgentError, match="Nobody has a choice"):
+    with pytest.raises(AgentError, match="The tree has no decisions"):
         cfr_plus(build_tree(setup, Openings(batch.tables, np.ones(1))), 10)

@@ -1,4 +1,4 @@
-"""What agents do on a tree is what they do at tables, memory and all."""
+"""Agents have the same policy on a tree as at tables, with and without memory."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def tree() -> Tree:
 
 
 class Counter:
-    """Plays its k-th lowest card at its k-th decision, counting in its memory; asked for actions."""
+    """Plays its k-th lowest card at its k-th decision, counting in its memory; it has no ``probabilities``."""
 
     name = "counter"
 
@@ -48,7 +48,7 @@ class Counter:
 
 
 class LikelyCounter(Counter):
-    """The same, asked for probabilities."""
+    """The same with ``probabilities``."""
 
     def probabilities(self, decisions: DecisionBatch) -> NDArray[np.float64]:
         return np.eye(decisions.num_actions)[self.act(decisions, RNG)]
@@ -121,8 +121,8 @@ def test_the_tree_says_what_play_comes_to(memory: str) -> None:
     assert abs(expected) > 8 * error  # or 0 would pass too
 
 
-def test_an_agent_that_leaves_it_to_chance_is_refused(tree: Tree) -> None:
-    with pytest.raises(AgentError, match="The agent 'chance' leaves its choice to chance"):
+def test_an_agent_with_random_actions_is_refused(tree: Tree) -> None:
+    with pytest.raises(AgentError, match="The agent 'chance' draws its action at random"):
         tabular(tree, Chance(), RNG)
 
 
@@ -137,13 +137,13 @@ def test_it_is_asked_as_often_as_is_said_and_its_answers_counted(tree: Tree) -> 
     assert np.mean([exploitability(tree, policy).mean for policy in once]) > truth + 0.3
 
 
-def test_memory_is_never_left_to_chance(tree: Tree) -> None:
-    with pytest.raises(AgentError, match="leaves what it remembers to chance"):
+def test_a_random_memory_is_refused_with_draws(tree: Tree) -> None:
+    with pytest.raises(AgentError, match="draws its memory at random"):
         tabular(tree, Dreamer(), RNG, draws=20)
 
 
 class Dreamer(Counter):
-    """Its memory alone is left to chance, and decides later."""
+    """Only its memory is random, and decides later."""
 
     def act(self, decisions: DecisionBatch, rng: np.random.Generator) -> NDArray[np.int64]:
         first = decisions.state[:, 0] == 0
@@ -152,8 +152,8 @@ class Dreamer(Counter):
         return actions
 
 
-def test_a_memory_that_is_left_to_chance_is_refused(tree: Tree) -> None:
-    with pytest.raises(AgentError, match="leaves its choice to chance"):
+def test_a_random_memory_is_refused(tree: Tree) -> None:
+    with pytest.raises(AgentError, match="draws its action at random"):
         tabular(tree, Dreamer(), RNG)
 
 

@@ -1,4 +1,4 @@
-"""Values and best answers on trees, against plain recursion over lines of play."""
+"""Values and best responses on trees, against plain recursion over lines of play."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def perfect(dinosaurs: int, players: int = 2) -> Setup:
 
 
 def edge(tree: Tree) -> np.ndarray:
-    """The first slot of each information set."""
-    policy = np.zeros(tree.num_slots)
+    """The first sequence of each information set."""
+    policy = np.zeros(tree.num_sequences)
     policy[tree.infosets.start[:-1]] = 1
     return policy
 
@@ -58,7 +58,7 @@ def test_random_play(dinosaurs: int, nash_conv: float) -> None:
     assert exploitability(tree, tree.uniform()).nash_conv == pytest.approx(nash_conv, abs=1e-12)
 
 
-def test_a_best_answer_makes_what_it_is_said_to() -> None:
+def test_a_best_response_has_the_value_that_it_reports() -> None:
     tree = build_tree(perfect(4))
     for policy in (tree.uniform(), edge(tree), tabular(tree, ExactAgent(), RNG)):
         for seat in range(2):
@@ -69,7 +69,7 @@ def test_a_best_answer_makes_what_it_is_said_to() -> None:
 
 @pytest.mark.parametrize("dinosaurs", [2, 3, 4, 5])
 def test_nobody_gains_against_the_solution(dinosaurs: int) -> None:
-    """Backward induction over card sets, and best answers over information sets of the environment: two ways, one truth."""
+    """Backward induction over card sets, and best responses over information sets of the environment: two methods, one result."""
     setup = perfect(dinosaurs)
     openings = collect_openings(setup)
     for table in openings.tables:
@@ -120,7 +120,7 @@ def test_a_battle_by_hand() -> None:
     for seat in range(2):
         response = best_response(tree, tree.uniform(), seat)
         assert response.value == pytest.approx(1 / 2)
-        assert tree.infosets.action[response.slots].tolist() == [2]
+        assert tree.infosets.action[response.sequences].tolist() == [2]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Games written out: their shape, what the seats know at their nodes, and what is refused."""
+"""Game trees: their shape, the information sets, and what is refused."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def micro(preset: str = "djeco", ranks: int = 4, suits: int = 2, hand: int = 3, 
 
 
 def without_chance(setup: Setup) -> Setup:
-    """The same of a game that does not say what chance does."""
+    """The same of a game without ``chance``."""
     return replace(setup, game=replace(setup.game, chance=None))
 
 
@@ -63,8 +63,8 @@ def test_the_arrays_fit_together(setup: Setup) -> None:
     assert tree.depth[~earlier].max() == 0
     assert (tree.depth[earlier] == tree.depth[sets.of[sets.previous[earlier]]] + 1).all()
     policy = tree.uniform()
-    assert (tree.slots(tree.rows(policy)) == policy).all()
-    assert tree.rows(policy).sum(axis=1) == pytest.approx(np.ones(tree.num_infosets))
+    assert (tree.from_rows(tree.to_rows(policy)) == policy).all()
+    assert tree.to_rows(policy).sum(axis=1) == pytest.approx(np.ones(tree.num_infosets))
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_the_arrays_fit_together(setup: Setup) -> None:
     ids=["perfect", "one_suit", "two_suits"],
 )
 def test_every_line_is_where_its_actions_lead(setup: Setup, like_cards: bool) -> None:
-    """Who is to act, what may be played, and that whatever agents are shown is the same throughout an information set.
+    """Who is to act and what is legal, and that agents observe the same throughout an information set.
 
     With several suits, openings that stand for others too are dealt the lowest of like cards, and which these are differs.
     """
@@ -88,7 +88,7 @@ def test_every_line_is_where_its_actions_lead(setup: Setup, like_cards: bool) ->
         assert batch.seat[0] == sets.seat[infoset]
         seen = batch.observation[0].tobytes() + (b"" if like_cards else batch.redacted(0).tobytes())
         assert shown.setdefault(infoset, seen) == seen
-    assert len(nodes) == tree.asked == tree.size - len(tree.leaves.opening)
+    assert len(nodes) == tree.decision_nodes == tree.size - len(tree.leaves.opening)
     assert sorted(shown) == list(range(tree.num_infosets))
 
 
@@ -108,9 +108,9 @@ def test_what_a_seat_knows_is_all_that_it_has_seen_ply_by_ply() -> None:
         seen: list[Any] = [batch.observe(seat).tobytes()]
         todo = list(line[1:])
         while todo or not int(batch.legal[0]).bit_count() > 1:
-            slot = todo.pop(0) if int(batch.legal[0]).bit_count() > 1 else None
-            action = int(batch.legal[0]).bit_length() - 1 if slot is None else int(tree.infosets.action[slot])
-            if batch.seat[0] == seat and slot is not None:
+            sequence = todo.pop(0) if int(batch.legal[0]).bit_count() > 1 else None
+            action = int(batch.legal[0]).bit_length() - 1 if sequence is None else int(tree.infosets.action[sequence])
+            if batch.seat[0] == seat and sequence is not None:
                 seen.append(action)
             batch.step([action])
             seen.append(batch.observe(seat).tobytes())
@@ -192,7 +192,7 @@ def test_seats_that_are_not_alike() -> None:
     weight = openings.weight * np.where(openings.tables["seat"] == 0, 1.5, 0.5)
     for wrong in (Openings(openings.tables, weight), Openings(openings.tables[:-1], openings.weight[:-1])):
         with pytest.raises(
-            TreeError, match=r"The seats are not alike in these 4[34]\d openings, so those that seat 1 begins will"
+            TreeError, match=r"The seats are not symmetric in these 4[34]\d openings, so those that seat 1 begins do"
         ):
             begun_by(micro(), wrong, 1)
 
@@ -200,7 +200,7 @@ def test_seats_that_are_not_alike() -> None:
 @pytest.mark.parametrize("weight", [[1.0], [0.5, 0.6], [-0.5, 1.5], [np.nan, 1]])
 def test_openings_have_probabilities(weight: list[float]) -> None:
     openings = collect_openings(perfect(2))
-    with pytest.raises(TreeError, match="Each of the 2 openings has a probability, and they sum to 1; these are"):
+    with pytest.raises(TreeError, match="The weights of the 2 openings are probabilities that sum to 1, not"):
         build_tree(perfect(2), openings._replace(weight=np.array(weight)))
 
 
@@ -216,7 +216,7 @@ def test_openings_that_are_not_alike(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_game_that_is_too_large() -> None:
-    with pytest.raises(TreeError, match=r"more than the 1,000 nodes that were allowed\."):
+    with pytest.raises(TreeError, match=r"more than the 1,000 nodes that are allowed\."):
         build_tree(perfect(4), limit=1000)
     assert issubclass(TreeError, NainJauneError)
     assert build_tree(perfect(4), limit=2154).size == 2154
@@ -227,7 +227,7 @@ def test_pieces_make_the_same_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "CHUNK", 7)
     pieces = build_tree(perfect(4))
     # in another order; but the ends are as many, and as much is paid to as good answers
-    assert (whole.size, whole.num_infosets, whole.num_slots) == (pieces.size, pieces.num_infosets, pieces.num_slots)
+    assert (whole.size, whole.num_infosets, whole.num_sequences) == (pieces.size, pieces.num_infosets, pieces.num_sequences)
     ends = [sorted(zip(tree.leaves.opening.tolist(), tree.leaves.net.tolist(), strict=True)) for tree in (whole, pieces)]
     assert ends[0] == ends[1]
     found = [exploitability(tree, tree.uniform()) for tree in (whole, pieces)]
@@ -259,7 +259,7 @@ def test_any_game_from_given_openings() -> None:
     assert tree.leaves.net.any()
 
 
-def test_progress_is_told_all_nodes() -> None:
+def test_progress_counts_all_nodes() -> None:
     told: list[int] = []
     tree = build_tree(perfect(3), progress=told.append)
     assert sum(told) + len(tree.weight) == tree.size
@@ -271,5 +271,5 @@ def test_a_tree_without_a_choice() -> None:
     for slot in (0, 1):
         batch.step([slot, slot])
     tree = build_tree(setup, Openings(batch.tables.copy(), np.array([0.5, 0.5])))
-    assert (tree.size, tree.num_infosets, tree.num_slots) == (2, 0, 0)
+    assert (tree.size, tree.num_infosets, tree.num_sequences) == (2, 0, 0)
     assert tree.uniform().shape == (0,)

@@ -22,9 +22,9 @@ from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, legal_actions
 from nainjaune_env.games.batasaurus import SPEC
-from nainjaune_env.games.batasaurus.encode import BATTLE, MEMORISING
-from nainjaune_env.games.batasaurus.kernel import MEMORISE
+from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.records.setup_table import setup_table
+from nainjaune_env.games.batasaurus.state import Phase
 from tests.support.positions import asked, stirred
 
 GAME = "batasaurus"
@@ -53,7 +53,7 @@ class Sitting:
         self.batch.set_tables(0, setup_table(self.setup, given, leader=leader))
         self.agents = [heuristics(GAME)[name] for name in NAMES] if agents is None else agents
         self.memories = RecurrentStates(self.batch, self.agents)
-        while self.table.phase == MEMORISING:
+        while self.table.phase == Phase.MEMORISING:
             assert set(self.actions().values()) == {MEMORISE}
             self.move(MEMORISE)
         for ply in script.split():
@@ -132,7 +132,7 @@ def test_what_was_shown_in_tricks_before_is_no_bar(memory: str) -> None:
 @both
 def test_in_a_battle_the_cheapest_is_the_highest(memory: str) -> None:
     sitting = Sitting(2, "0:3 1:3", **sorted_if(memory, 2))
-    assert sitting.table.phase == BATTLE
+    assert sitting.table.phase == Phase.BATTLE
     assert sitting.values() == {"highest": 6, "cheapest": 6, "mirror": 6}
     # face down: what the leader has committed is nothing shown
     committed = Sitting(2, "0:3 1:3 0:4", **sorted_if(memory, 2))
@@ -223,7 +223,7 @@ def defined(name: str, setup: Setup, table: Any, word: int, known: dict[int, int
     if not values:
         return slots[0]
     of = {value: slot for slot, value in values.items()}
-    if name == "highest" or (name == "cheapest" and table.phase == BATTLE):
+    if name == "highest" or (name == "cheapest" and table.phase == Phase.BATTLE):
         return of[max(of)]
     if name == "cheapest":
         enough = [value for value in of if value > table.shown.max()]
@@ -411,10 +411,10 @@ def test_its_name_says_how_much_it_remembers() -> None:
 
 
 def test_who_remembers_nothing_cannot_forget() -> None:
-    with pytest.raises(AgentError, match=r"The agent 'random' remembers nothing, so there is nothing it could forget\."):
+    with pytest.raises(AgentError, match=r"The agent 'random' has no memory, so it cannot forget\."):
         Forgetful(heuristics(GAME)["random"], 0.5)
     setup = SPEC.setup()
-    with pytest.raises(AgentError, match=r"The agent 'net' remembers nothing, so there is nothing it could forget\."):
+    with pytest.raises(AgentError, match=r"The agent 'net' has no memory, so it cannot forget\."):
         RecurrentStates(Batch(setup, 1), [Forgetful(net_agent(setup, 0), 0.5)])
 
 

@@ -26,7 +26,7 @@ def obliging(table: PersonsTable, seed: int = 1) -> Iterator[str]:
     """Plays a legal move at every question, and Enter where none is asked for."""
     rng = random.Random(seed)
     while True:
-        over = table.round_over or table.looks or table.at_turn != table.seat
+        over = table.round_over or table.must_memorise or table.at_turn != table.seat
         yield "" if over else table.speaker.typed(rng.choice(table.legal))
 
 
@@ -60,7 +60,7 @@ def test_a_match_to_its_end(game: str, language: str, screen: bool) -> None:
     (record,) = records
     assert verify_record(record) == played.rounds == (2 if knobs else 1)
     assert record["agents"] == ["person", *(f"rival {seat}" for seat in range(1, table.setup.players))]
-    assert re.search("Recorded in a file" if language == "en" else "Noté dans a file", typist.shown)
+    assert re.search("Record added to a file" if language == "en" else "Partie ajoutée à a file", typist.shown)
     standings = "Standings" if language == "en" else "Classement"
     assert (standings in typist.shown) == (played.rounds > 1)
     assert (CLEAR in typist.shown) == screen
@@ -102,16 +102,16 @@ def test_standings_share_places() -> None:
 
 def test_a_move_is_confirmed_or_taken_back() -> None:
     shown, typist = needs_decision("2", "oops", "two", "")
-    assert shown.count("2♣   Enter plays it, anything else takes it back: ") == 2
-    assert "Taken back." in shown
+    assert shown.count("2♣   Press Enter to play it, or type anything to choose again: ") == 2
+    assert "Not played." in shown
     assert typist.asked.count("Your move: ") >= 2
-    assert shown.index("Taken back.") < shown.index("seat 3 (you)      2♣")
+    assert shown.index("Not played.") < shown.index("seat 3 (you)      2♣")
 
 
 def test_confirming_can_be_switched_off_and_on() -> None:
     shown, typist = needs_decision("confirm", "confirm", "confirm", "2")
     assert shown.count("From now on moves are played at once.") == 2
-    assert not [prompt for prompt in typist.asked if "Enter plays it" in prompt]
+    assert not [prompt for prompt in typist.asked if "Press Enter to play it" in prompt]
     assert "seat 3 (you)      2♣" in shown
 
 
@@ -156,7 +156,7 @@ def test_undo_in_a_run_of_ones_own_and_too_late() -> None:
         if table._before:  # still the person's own
             typist = Typist([first, "u", "hand"])
             session(persons_table("djeco", seed=seed, decline="always"), typist).run()
-            assert "Your last move is taken back." in typist.shown
+            assert "Your last move has been taken back." in typist.shown
             return
     pytest.fail("no seed gives two decisions in a row")
 
@@ -167,7 +167,7 @@ def test_undo_in_a_run_of_ones_own_and_too_late() -> None:
 def test_leaving_is_asked_twice_and_says_what_is_kept() -> None:
     shown, _ = needs_decision("q", "no", "q", "y", "never typed")
     assert shown.count("Leave the table? y leaves") == 2
-    assert "You stay." in shown
+    assert "You stay at the table." in shown
     assert "You have left the table.\nWhat was not finished is not recorded; what was finished before is kept.\n" in shown
     assert shown.endswith("Play the same cards again with --seed 5.\n")
     assert "never typed" not in shown
@@ -235,7 +235,7 @@ def test_hidden_cards_change_nothing_on_the_screen(game: str, language: str) -> 
                 table._batch.set_tables(0, other)
                 table._opening["rng"] = table._batch.tables["rng"][0]
                 table._begin()
-            typist = Typist(["" if table.looks else "?", *everything, *table.speaker.topics], screen=True)
+            typist = Typist(["" if table.must_memorise else "?", *everything, *table.speaker.topics], screen=True)
             if table.at_turn != 0:
                 break  # another seat begins, and what it does follows from its hand
             session(table, typist, look=0).run()
@@ -284,7 +284,7 @@ def test_what_was_said_first_is_not_cleared_away_before_it_is_read() -> None:
     typist = Typist(obliging(table), screen=True)
     session(table, typist).run(rounds=1)
     screens = typist.shown.split(CLEAR)
-    told = [number for number, screen in enumerate(screens) if "? is for help" in screen and "type “7d takes”" in screen]
+    told = [number for number, screen in enumerate(screens) if "Type ? for help" in screen and "type “7d takes”" in screen]
     assert told == [0, 1]
     assert len(screens) > 3
 

@@ -129,7 +129,7 @@ def test_the_person_may_be_asked_at_every_ply(game: str) -> None:
     for every_ply in (False, True):
         table, own, waits = persons_table(preset(game), seed=4, every_ply=every_ply), 0, 0
         table.run_on()
-        looks = table.looks
+        looks = table.must_memorise
         while not table.round_over:
             waits += 1
             table.play(table.legal[0])
@@ -229,11 +229,11 @@ def test_b4_2_a_look_is_the_one_thing_to_do() -> None:
     while not table.round_over:
         table.run_on()
         if not table.round_over:
-            looks.append(table.looks)
+            looks.append(table.must_memorise)
             table.play(table.legal[0])
     assert looks[0]
     assert not any(looks[1:])
-    assert not any(table.looks for table in [persons_table("batasaurus", memory="perfect")])
+    assert not any(table.must_memorise for table in [persons_table("batasaurus", memory="perfect")])
 
 
 @GAMES

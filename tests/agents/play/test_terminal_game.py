@@ -131,7 +131,7 @@ def test_rounds_with_pots_announced_and_not(tmp_path: Path, capfd: pytest.Captur
         person.type(person.menu()[0][0])
         person.until(CONFIRM)
         person.type("no")
-        person.until("Taken back.")
+        person.until("Not played.")
         asked = person.until(MOVE)
         while asked != END:
             if asked == NEXT:
@@ -161,7 +161,7 @@ def test_rounds_with_pots_announced_and_not(tmp_path: Path, capfd: pytest.Captur
     assert "takes all!” (+" in shown
     assert "(unannounced, −" in shown
     assert main(["record", "verify", str(file)]) == 0
-    assert capfd.readouterr().out == f"{file}: 3 matches, 3 rounds, all as replayed\n"
+    assert capfd.readouterr().out == f"{file}: 3 matches, 3 rounds, all verified\n"
 
 
 def test_a_move_is_taken_back_after_it_was_played() -> None:
@@ -172,7 +172,7 @@ def test_a_move_is_taken_back_after_it_was_played() -> None:
         person.until("Wanted: 2.")
         person.until(MOVE)
         person.type("u")
-        person.until("Your last move is taken back.")
+        person.until("Your last move has been taken back.")
         person.until(MOVE)
         assert person.menu() == before
         person.type("u")
@@ -208,8 +208,8 @@ def test_ctrl_c_leaves_with_a_sentence() -> None:
 
 def test_b4_2_what_is_shown_once_goes_after_its_time() -> None:
     with player("--preset=batasaurus", "--agents=highest", "--seed=5", "--look=0.2") as person:
-        person.until("Look well: you will not see this again. 0.2 s,")
-        person.until("What you have seen is face down now.")  # nobody has pressed Enter
+        person.until("Memorise this: you will not see it again. It is shown for 0.2 s,")
+        person.until("The cards are face down now.")  # nobody has pressed Enter
         person.until(MOVE)
         person.type("q")
         person.until("Leave the table?")

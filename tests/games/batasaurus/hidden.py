@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.games.batasaurus.encode import MEMORISING
-from nainjaune_env.games.batasaurus.kernel import MEMORISE
-from nainjaune_env.games.batasaurus.state import UNKNOWN
+from nainjaune_env.games.batasaurus.actions import MEMORISE
+from nainjaune_env.games.batasaurus.state import UNKNOWN, Phase
 
 PER_SEAT = ("slots", "held", "cards", "pile", "shown", "hidden", "layout")
 SEAT_NUMBERS = ("first", "leader", "seat")
@@ -19,7 +18,7 @@ SEAT_BITS = ("battling",)
 
 def sees_own(setup: Setup, table: Any, seat: int) -> bool:
     """Whether `seat` sees its own cards now (B4)."""
-    return setup.rules.memory == "perfect" or bool(table.phase == MEMORISING and table.seat == seat)
+    return setup.rules.memory == "perfect" or bool(table.phase == Phase.MEMORISING and table.seat == seat)
 
 
 def reshuffle(setup: Setup, table: Any, seat: int, rng: random.Random) -> Any:
@@ -30,7 +29,7 @@ def reshuffle(setup: Setup, table: Any, seat: int, rng: random.Random) -> Any:
     mixed = np.array([table])[0]
     mixed.rng = np.uint64(rng.getrandbits(64))
     for other in range(setup.players):
-        if other == seat and (setup.rules.memory == "perfect" or table.phase == MEMORISING):
+        if other == seat and (setup.rules.memory == "perfect" or table.phase == Phase.MEMORISING):
             continue
         held = [value for value in range(1, setup.rules.dinosaurs + 1) if int(table.held[other]) >> (value - 1) & 1]
         if table.hidden[other]:

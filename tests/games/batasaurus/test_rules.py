@@ -17,10 +17,9 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.batasaurus import SPEC, kernel
-from nainjaune_env.games.batasaurus.encode import BATTLE, MEMORISING, TRICK
-from nainjaune_env.games.batasaurus.kernel import MEMORISE
+from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.records.setup_table import setup_table
-from nainjaune_env.games.batasaurus.state import UNKNOWN
+from nainjaune_env.games.batasaurus.state import UNKNOWN, Phase
 
 
 def perfect(players: int, dinosaurs: int = 12, **knobs: Any) -> Setup:
@@ -39,7 +38,7 @@ class Game:
         values = list(range(1, setup.rules.dinosaurs + 1))  # type: ignore[attr-defined]
         self.table = setup_table(setup, [values] * self.n if layouts is None else layouts, leader=leader)
         if layouts is None:
-            while self.table.phase == MEMORISING:
+            while self.table.phase == Phase.MEMORISING:
                 self.act(MEMORISE)
         self.run(script)
 
@@ -133,17 +132,17 @@ def test_b1_2_fewer_dinosaurs_have_the_lowest_values_and_as_many_slots() -> None
 
 def test_b2_1_the_leader_then_each_seat_in_turn_face_up() -> None:
     game = Game(perfect(3, 4), leader=2)
-    assert game.state == (TRICK, 2)
+    assert game.state == (Phase.TRICK, 2)
     game.run("2:2")
-    assert (game.state, game.table.shown.tolist()) == ((TRICK, 0), [0, 0, 2, 0])
+    assert (game.state, game.table.shown.tolist()) == ((Phase.TRICK, 0), [0, 0, 2, 0])
     game.run("0:3")
-    assert (game.state, game.table.at_stake, game.piles) == ((TRICK, 1), 2, [0, 0, 0])
+    assert (game.state, game.table.at_stake, game.piles) == ((Phase.TRICK, 1), 2, [0, 0, 0])
     assert game.unshown == [[1, 2, 4], [1, 2, 3, 4], [1, 3, 4]]
 
 
 def test_b2_2_the_highest_takes_all_and_leads() -> None:
     game = Game(perfect(3, 4), "0:2 1:4 2:3")
-    assert (game.piles, game.state, game.table.leader) == ([0, 3, 0], (TRICK, 1), 1)
+    assert (game.piles, game.state, game.table.leader) == ([0, 3, 0], (Phase.TRICK, 1), 1)
     assert (game.table.shown.any(), game.table.at_stake, game.table.tricks) == (False, 0, 2)
 
 
@@ -155,18 +154,18 @@ def test_b2_2_a_last_card_wins_like_any_other(exhausted: str) -> None:
 
 def test_b2_3_a_tie_below_the_highest_is_no_battle() -> None:
     game = Game(perfect(4, 4), "0:3 1:3 2:4 3:3")
-    assert (game.piles, game.state, game.battling) == ([0, 0, 4, 0], (TRICK, 2), [])
+    assert (game.piles, game.state, game.battling) == ([0, 0, 4, 0], (Phase.TRICK, 2), [])
 
 
 def test_b2_3_tied_seats_commit_hidden_and_show_together() -> None:
     game = Game(perfect(3, 5), "1:5 2:4 0:5", leader=1)
-    assert (game.battling, game.state) == ([0, 1], (BATTLE, 1))  # in order from the leader, past seat 2
+    assert (game.battling, game.state) == ([0, 1], (Phase.BATTLE, 1))  # in order from the leader, past seat 2
     game.run("1:1")
-    assert (game.state, game.table.hidden.tolist()) == ((BATTLE, 0), [0, 1, 0, 0])
+    assert (game.state, game.table.hidden.tolist()) == ((Phase.BATTLE, 0), [0, 1, 0, 0])
     assert (game.table.shown.tolist(), game.unshown[1]) == ([5, 5, 4, 0], [1, 2, 3, 4])  # not shown, though gone from its slot
     assert (game.table.cards.tolist(), game.table.at_stake) == ([4, 3, 4, 0], 4)
     game.run("0:2")
-    assert (game.piles, game.state) == ([5, 0, 0], (TRICK, 0))
+    assert (game.piles, game.state) == ([5, 0, 0], (Phase.TRICK, 0))
     assert (game.table.hidden.any(), game.unshown) == (False, [[1, 3, 4], [2, 3, 4], [1, 2, 3, 5]])
 
 
@@ -177,26 +176,26 @@ def test_b2_3_who_is_not_tied_is_out_of_it_whatever_it_showed() -> None:
 
 def test_b2_3_a_battle_on_a_battle_is_between_those_tied_in_it_alone() -> None:
     game = Game(perfect(4, 4), "0:4 1:4 2:4 3:1 0:3 1:2 2:3")
-    assert (game.battling, game.state) == ([0, 2], (BATTLE, 0))
+    assert (game.battling, game.state) == ([0, 2], (Phase.BATTLE, 0))
     game.run("0:1")
-    assert game.state == (BATTLE, 2)
+    assert game.state == (Phase.BATTLE, 2)
     game.run("2:2")
-    assert (game.piles, game.state) == ([0, 0, 9, 0], (TRICK, 2))
+    assert (game.piles, game.state) == ([0, 0, 9, 0], (Phase.TRICK, 2))
 
 
 def test_b2_4_a_tied_seat_without_a_card_drops_out_and_the_others_battle_on() -> None:
     # the battle of the first trick leaves seats 0 and 1 one card, the others two
     game = Game(perfect(4, 3), "0:3 1:3 2:1 3:1 0:1 1:2")
-    assert (game.state, game.table.cards.tolist()) == ((TRICK, 1), [1, 1, 2, 2])
+    assert (game.state, game.table.cards.tolist()) == ((Phase.TRICK, 1), [1, 1, 2, 2])
     game.run("1:1 2:2 3:2 0:2")  # seats 0, 2 and 3 tie, and seat 0 has played its last card
-    assert (game.battling, game.state) == ([2, 3], (BATTLE, 2))
+    assert (game.battling, game.state) == ([2, 3], (Phase.BATTLE, 2))
     game.run("2:3 3:3")
     assert (game.over, game.piles) == (True, [0, 6, 3, 3])  # seat 0 does not share: it was not tied last
 
 
 def test_b2_4_the_one_seat_left_wins_without_adding_a_card() -> None:
     game = Game(perfect(3, 3), "0:3 1:3 2:1 0:2 1:1")
-    assert game.state == (TRICK, 0)
+    assert game.state == (Phase.TRICK, 0)
     game.run("0:1 1:2 2:2")  # 1 has none left, 2 has one
     assert (game.over, game.piles) == (True, [5, 0, 3 + 1])
 
@@ -289,7 +288,7 @@ def test_b3_3_the_first_leader_is_drawn() -> None:
 def test_b4_1_with_perfect_memory_cards_are_sorted_and_nothing_is_memorised() -> None:
     batch = Batch(perfect(4), 20, seed=1)
     assert (batch.tables["layout"] == np.arange(1, 13)).all()
-    assert (batch.tables["phase"] == TRICK).all()
+    assert (batch.tables["phase"] == Phase.TRICK).all()
 
 
 def test_b4_1_its_owner_always_knows_its_own_cards() -> None:
@@ -310,14 +309,14 @@ def test_b4_2_each_seat_memorises_once_from_the_first_leader_on(leader: int) -> 
     game = Game(glimpse(3), layouts=layouts, leader=leader)
     for turn in range(3):
         actor = (leader + turn) % 3
-        assert (game.state, game.legal()) == ((MEMORISING, actor), [MEMORISE])
+        assert (game.state, game.legal()) == ((Phase.MEMORISING, actor), [MEMORISE])
         assert kernel.needs_decision(game.table, game.rules, np.int64(1 << MEMORISE))
         for seat in range(3):
             seen = game.table.copy()
             kernel.redact(seen, game.rules, seat)
             assert seen.layout[seat].tolist() == (layouts[seat] if seat == actor else [0] * 12)
         game.act(MEMORISE)
-    assert (game.state, game.legal()) == ((TRICK, leader), list(range(12)))
+    assert (game.state, game.legal()) == ((Phase.TRICK, leader), list(range(12)))
     for seat in range(3):
         seen = game.table.copy()
         kernel.redact(seen, game.rules, seat)

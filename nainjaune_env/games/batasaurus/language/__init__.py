@@ -1,1 +1,20 @@
-"""What is said and typed, in English and French."""
+"""The texts of the game in each language. ``speaking`` holds the dialogue with a person at the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from nainjaune_env.core.errors import RulesError, choose_one
+from nainjaune_env.games.batasaurus.language.en import ENGLISH
+from nainjaune_env.games.batasaurus.language.fr import FRENCH
+from nainjaune_env.games.batasaurus.language.wording import Language
+
+LANGUAGES: Mapping[str, Language] = {"fr": FRENCH, "en": ENGLISH}
+"""The texts by the language's name."""
+
+
+def language_of(name: str) -> Language:
+    """Returns the texts of a language; raises :class:`RulesError` for an unknown one."""
+    if name not in LANGUAGES:
+        raise RulesError(choose_one("language", name, LANGUAGES))
+    return LANGUAGES[name]

@@ -1,1 +1,1 @@
-"""Matches as records: written, replayed, verified, told."""
+"""Matches as records: writing, replay, verification and narration."""

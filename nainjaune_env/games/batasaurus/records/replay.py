@@ -1,21 +1,23 @@
-"""A game played over again from its opening table, and its tricks as plain data: what is written, checked, told and drawn."""
+"""A game replayed from its opening table, and its tricks as plain data: the basis of records, narration and pictures."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.table import Stage
 from nainjaune_env.games.batasaurus import kernel
-from nainjaune_env.games.batasaurus.encode import BATTLE, MEMORISING
-from nainjaune_env.games.batasaurus.kernel import MEMORISE, PLAYING
-from nainjaune_env.games.batasaurus.state import TABLE
+from nainjaune_env.games.batasaurus.actions import MEMORISE, actions_in
+from nainjaune_env.games.batasaurus.rules import rules_of
+from nainjaune_env.games.batasaurus.state import TABLE, Phase
 
 
 class Play(NamedTuple):
-    """A card put down."""
+    """A card played or committed."""
 
     seat: int
     slot: int
@@ -24,43 +26,45 @@ class Play(NamedTuple):
 
 @dataclass
 class Trick:
-    """A trick, as far as it has gone. The figures are the kernel's."""
+    """A trick, complete or in progress. The numbers are the kernel's."""
 
     leader: int
     rounds: list[list[Play]] = field(default_factory=lambda: [[]])
-    """First the cards played face up (B2.1), then those of each battle (B2.3), in the order they were put down."""
+    """First the cards played face up (B2.1), then those of each battle (B2.3), in the order they were played."""
     dropped: list[tuple[int, ...]] = field(default_factory=list)
-    """After each complete round: the seats that tied for the highest card and had none left to add (B2.4)."""
+    """After each complete round: the seats that tied for the highest card and had no card left for a battle (B2.4)."""
     gains: tuple[int, ...] | None = None
-    """Per seat: the cards it took; None while the trick goes on."""
+    """Per seat: the cards it took; None while the trick is in progress."""
 
     @property
     def cards(self) -> int:
-        """Cards in it, those face down too."""
+        """Number of cards in it, including those face down."""
         return sum(len(plays) for plays in self.rounds)
 
     @property
     def takers(self) -> tuple[int, ...]:
-        """Who took cards: one seat, several where an exhausted battle is shared, none where nobody gets it (B2.4)."""
+        """The seats that took cards: one, or several where an exhausted battle is shared, or none (B2.4)."""
         return tuple(seat for seat, cards in enumerate(self.gains or ()) if cards)
 
     def tied(self, number: int) -> tuple[int, ...]:
-        """The seats with the highest card of round ``number``, in the order they played."""
+        """Returns the seats with the highest card of round ``number``, in the order they played."""
         highest = max(play.value for play in self.rounds[number])
         return tuple(play.seat for play in self.rounds[number] if play.value == highest)
 
+    def shown_by(self, seat: int) -> tuple[int, ...]:
+        """Returns the values that ``seat`` has shown, first to last. A battle's cards are shown when it is complete (B2.3)."""
+        complete = self.rounds if self.gains is not None else self.rounds[:1] + self.rounds[1:-1]
+        return tuple(play.value for plays in complete for play in plays if play.seat == seat)
+
 
 class Replay:
-    """One table, ply by ply, with the rules the kernel's. ``table`` is a copy of the record it is made from, a fresh one."""
+    """One table, stepped by the kernel. ``table`` is a copy of the opening table that it is made from."""
 
-    def __init__(self, setup: Setup, table: Any) -> None:
-        self.rows = np.zeros(1, TABLE)
-        self.rows[0] = table
-        self.table: Any = self.rows[0]
-        self.rules: Any = setup.kernel_rules
-        self.players = setup.players
+    def __init__(self, setup: Setup, opening: Any) -> None:
+        self.table: Any = np.array([opening], TABLE)[0]
+        self.rules = rules_of(setup)
         self.tricks = [Trick(int(self.table.leader))]
-        """All tricks so far; the last is not complete, unless the game is over."""
+        """All tricks so far; the last is in progress unless the game is over."""
 
     @property
     def seat(self) -> int:
@@ -70,45 +74,40 @@ class Replay:
     @property
     def over(self) -> bool:
         """Whether the game is over."""
-        return bool(self.table.stage != PLAYING)
+        return bool(self.table.stage != Stage.PLAYING)
 
     @property
     def memorising(self) -> bool:
         """Whether the seat to act looks at its cards (B4.2)."""
-        return bool(self.table.phase == MEMORISING)
+        return bool(self.table.phase == Phase.MEMORISING)
 
     @property
     def piles(self) -> list[int]:
-        """Cards won, by seat; at the end those left in front too (B3.1)."""
-        return [int(cards) for cards in self.table.pile[: self.players]]
+        """Cards won, by seat; at the end including those left in front of it (B3.1)."""
+        return [int(cards) for cards in self.table.pile[: self.rules.players]]
 
     @property
     def left(self) -> list[int]:
-        """Cards in front of each seat. At the end they are on its pile as well."""
-        return [int(cards) for cards in self.table.cards[: self.players]]
+        """Cards in front of each seat. At the end they are counted in its pile as well."""
+        return [int(cards) for cards in self.table.cards[: self.rules.players]]
 
-    def legal(self) -> int:
-        """The legal actions as a word."""
-        return int(kernel.legal(self.table, self.rules))
+    @property
+    def legal(self) -> list[int]:
+        """The legal actions of the seat to act."""
+        return actions_in(kernel.legal(self.table, self.rules))
 
-    def slots(self) -> list[int]:
-        """The slots from which the seat to act may play."""
-        legal = self.legal()
-        return [action for action in range(MEMORISE) if legal >> action & 1]
+    def forced(self) -> int | None:
+        """Returns the action that is made without a decision of the seat to act; None where it decides."""
+        legal_bits = kernel.legal(self.table, self.rules)
+        return None if kernel.needs_decision(self.table, self.rules, legal_bits) else actions_in(legal_bits)[0]
 
-    def unasked(self, legal: int) -> int | None:
-        """The action made without asking the seat to act, where ``legal`` (a word) are allowed; None where it is asked."""
-        if kernel.needs_decision(self.table, self.rules, np.int64(legal)):
-            return None
-        return legal.bit_length() - 1
-
-    def memorise(self) -> None:
-        """All seats look at their cards, where they have not yet and are to: that is no move (B4.2)."""
-        while self.memorising:
-            self.step(MEMORISE)
+    def next_action(self, log: Iterator[int], *, every_ply: bool) -> int | None:
+        """Returns the next action of a log of decisions, or of every ply: a forced one or the log's next; None at its end."""
+        forced = None if every_ply else self.forced()
+        return next(log, None) if forced is None else forced
 
     def step(self, action: int) -> None:
-        """One ply; the action must be legal."""
+        """Make one ply; ``action`` must be legal."""
         if action == MEMORISE:
             kernel.step(self.table, self.rules, action)
             return
@@ -118,13 +117,18 @@ class Replay:
         kernel.step(self.table, self.rules, action)
         if self.table.tricks != number:
             self._close(trick, before)
-        elif self.table.phase == BATTLE and not self.table.hidden.any():  # one is opened, or has come to another tie
+        elif self.table.phase == Phase.BATTLE and not self.table.hidden.any():  # a battle begins, perhaps after another tie
             battling = int(self.table.battling)
             trick.dropped.append(tuple(seat for seat in trick.tied(-1) if not battling >> seat & 1))
             trick.rounds.append([])
 
+    def memorise(self) -> None:
+        """Make all memorising steps that are still to come: a record has no moves for them (B4.2)."""
+        while self.memorising:
+            self.step(MEMORISE)
+
     def _close(self, trick: Trick, before: list[int]) -> None:
-        left = self.left if self.over else [0] * self.players
+        left = self.left if self.over else [0] * self.rules.players
         trick.gains = tuple(now - then - more for now, then, more in zip(self.piles, before, left, strict=True))
         tied = trick.tied(-1)
         trick.dropped.append(() if len(tied) == 1 else tuple(seat for seat in tied if trick.takers != (seat,)))
@@ -132,7 +136,19 @@ class Replay:
             self.tricks.append(Trick(int(self.table.leader)))
 
 
+def tricks_of(setup: Setup, opening: Any, actions: Sequence[int], *, every_ply: bool) -> list[Trick]:
+    """Returns the tricks that ``actions`` lead to from the table ``opening``; arguments as of ``Transcriber.transcribe``."""
+    replay, log = Replay(setup, opening), iter(actions)
+    while not replay.over and (action := replay.next_action(log, every_ply=every_ply)) is not None:
+        replay.step(int(action))
+    return replay.tricks
+
+
+def winners_of(piles: Sequence[int]) -> list[int]:
+    """Returns the seats with most cards (B3.2)."""
+    return [seat for seat, cards in enumerate(piles) if cards == max(piles)]
+
+
 def final(replay: Replay) -> dict[str, Any]:
-    """The end of a game (B3): a record's ``piles`` and ``winners``."""
-    piles = replay.piles
-    return {"piles": piles, "winners": [seat for seat, cards in enumerate(piles) if cards == max(piles)]}
+    """Returns the end of a game as in a record: ``piles`` and ``winners`` (B3)."""
+    return {"piles": replay.piles, "winners": winners_of(replay.piles)}

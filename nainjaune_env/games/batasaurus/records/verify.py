@@ -1,16 +1,16 @@
-"""Checking a record by playing it over: the first thing that does not fit is refused, in the order it is written."""
+"""Verification of a record by replay: the first error, in the order of the record, is raised."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from nainjaune_env.core.errors import DealError, RecordError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import check_equal, check_keys, check_list
 from nainjaune_env.games.batasaurus.records.replay import Replay, final
 from nainjaune_env.games.batasaurus.records.setup_table import setup_table
-from nainjaune_env.games.batasaurus.rules import KernelRules
+from nainjaune_env.games.batasaurus.rules import rules_of
 
 BODY: tuple[str, ...] = ("layouts", "leader", "moves", "piles", "winners")
 """This game's keys of a record, in order."""
@@ -18,34 +18,33 @@ WHERE = "The record"
 
 
 def verify(setup: Setup, body: Mapping[str, Any]) -> int:
-    """Replay ``body`` (the keys ``BODY`` of a record); gives the number of rounds, which is 1.
+    """Replay ``body`` (the keys ``BODY`` of a record); returns the number of rounds, which is 1.
 
-    Raises :class:`RecordError` naming the move, and what was expected.
+    Raises :class:`RecordError` with the move at fault and what was expected.
     """
     check_keys(WHERE, body, BODY)
-    replay = opening(setup, body)
+    replay = open_record(setup, body)
     replay.memorise()
     moves = check_list(WHERE, "moves", body["moves"], list)
     for number, move in enumerate(moves, 1):
         if replay.over:
             raise RecordError(f"Move {number}: expected no more moves, for the game is over; the record has {move!r}.")
-        slots = replay.slots()
+        slots = replay.legal
         if not (_is_move(move) and move[0] == replay.seat and move[1] in slots):
             raise RecordError(_why_refused(f"Move {number}", replay, slots, move))
         replay.step(move[1])
     if not replay.over:
-        expected = f"by seat {replay.seat}, from one of the slots {replay.slots()}"
+        expected = f"by seat {replay.seat}, from one of the slots {replay.legal}"
         raise RecordError(f"{WHERE}: expected a move {len(moves) + 1} {expected}, and the moves end.")
     for key, value in final(replay).items():
         check_equal("The end", key, body[key], value)
     return 1
 
 
-def opening(setup: Setup, body: Mapping[str, Any]) -> Replay:
-    """The table that ``body`` begins with, to be played on; raises :class:`RecordError` where it is none."""
-    dinosaurs = cast(KernelRules, setup.kernel_rules).dinosaurs
+def open_record(setup: Setup, body: Mapping[str, Any]) -> Replay:
+    """Returns a replay at the opening table of ``body``; raises :class:`RecordError` where ``body`` describes no such table."""
     rows = check_list(WHERE, "layouts", body["layouts"], list, setup.players)
-    layouts = [check_list(WHERE, f"layouts[{seat}]", row, int, dinosaurs) for seat, row in enumerate(rows)]
+    layouts = [check_list(WHERE, f"layouts[{seat}]", row, int, rules_of(setup).dinosaurs) for seat, row in enumerate(rows)]
     leader = body["leader"]
     if type(leader) is not int:
         raise RecordError(f"{WHERE}: expected 'leader' to be a seat from 0 to {setup.players - 1}, not {leader!r}.")
@@ -53,6 +52,21 @@ def opening(setup: Setup, body: Mapping[str, Any]) -> Replay:
         return Replay(setup, setup_table(setup, layouts, leader=leader))
     except DealError as error:
         raise RecordError(f"{WHERE}: {error}") from None
+
+
+def replay_record(setup: Setup, body: Mapping[str, Any]) -> Replay:
+    """Returns a replay at the end of a verified record."""
+    replay = open_record(setup, body)
+    replay.memorise()
+    for _, slot in body["moves"]:
+        replay.step(slot)
+    return replay
+
+
+def check_part(part: int | None) -> None:
+    """Raises :class:`RecordError` unless ``part`` is None or 1: a game is one round."""
+    if part not in (None, 1):
+        raise RecordError(f"The record has one round, and no round {part!r}.")
 
 
 def _is_move(move: list[Any]) -> bool:

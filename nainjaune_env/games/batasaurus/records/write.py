@@ -1,22 +1,22 @@
-"""Games as records: written here, checked in ``verify``, told in ``show``.
+"""Games written as records.
 
-The module as a whole is the game's ``nainjaune_env.core.spec.Transcriber``.
+This module implements the protocol ``nainjaune_env.core.spec.Transcriber``; ``verify`` and ``show`` come from its neighbours.
 """
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from nainjaune_env.core.errors import DealError, RecordError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.games.batasaurus.kernel import MEMORISE
+from nainjaune_env.games.batasaurus.actions import MEMORISE
+from nainjaune_env.games.batasaurus.records.narrate import show
 from nainjaune_env.games.batasaurus.records.replay import Replay, final
-from nainjaune_env.games.batasaurus.records.setup_table import ACTIONS, setup_table
-from nainjaune_env.games.batasaurus.records.show import show
+from nainjaune_env.games.batasaurus.records.setup_table import setup_table
 from nainjaune_env.games.batasaurus.records.verify import BODY, verify
-from nainjaune_env.games.batasaurus.rules import KernelRules
+from nainjaune_env.games.batasaurus.rules import rules_of
 from nainjaune_env.games.batasaurus.state import TABLE
 
 __all__ = ["BODY", "show", "transcribe", "verify"]
@@ -25,51 +25,42 @@ __all__ = ["BODY", "show", "transcribe", "verify"]
 def transcribe(
     setup: Setup, table: Any, actions: list[int], rng: np.random.Generator, *, every_ply: bool = False
 ) -> dict[str, Any]:
-    """The game that begins with ``table``, no card played yet, and goes on with ``actions``.
+    """Returns the body of the record of the game that begins with ``table``, before any card is played, and its ``actions``.
 
-    ``actions`` are the decisions, without the plies that nobody was asked for, or with ``every_ply`` all plies; the memorising
-    steps (B4.2) are among them and are no moves on a record. Nothing is left open here for ``rng`` to draw. Raises
-    :class:`RecordError` where the table is in the middle of something, or the actions are too few, too many, or not legal.
+    ``actions`` are the decisions, without forced plies, or all plies with ``every_ply``. They include the memorising steps
+    (B4.2), which are no moves of a record. ``rng`` is not needed in this game. Raises :class:`RecordError` where the table is
+    not an opening, and where the actions are too few, too many or illegal.
     """
-    dinosaurs = cast(KernelRules, setup.kernel_rules).dinosaurs
+    dinosaurs = rules_of(setup).dinosaurs
     layouts = [[int(value) for value in row[:dinosaurs]] for row in table.layout[: setup.players]]
     leader = int(table.first)
-    _check_fresh(setup, table, layouts, leader)
+    _check_opening(setup, table, layouts, leader)
     replay = Replay(setup, table)
     moves: list[list[int]] = []
-    used = 0
+    log = iter(actions)
     while not replay.over:
-        seat, legal = replay.seat, replay.legal()
-        action = None if every_ply else replay.unasked(legal)
+        seat, where = replay.seat, f"Move {len(moves) + 1}"
+        action = replay.next_action(log, every_ply=every_ply)
         if action is None:
-            action = _next(actions, used, legal, f"Move {len(moves) + 1}")
-            used += 1
-        replay.step(action)
+            raise RecordError(f"{where}: expected another action, and the log ends after {len(actions)}.")
+        if action not in replay.legal:
+            number = len(actions) - len(list(log))
+            raise RecordError(f"{where}: the log's action number {number} is {int(action)}; legal were {replay.legal}.")
+        replay.step(int(action))
         if action != MEMORISE:
-            moves.append([seat, action])
-    if used != len(actions):
-        raise RecordError(f"The game was over after {used} actions, and the log holds {len(actions)}.")
+            moves.append([seat, int(action)])
+    if rest := len(list(log)):
+        raise RecordError(f"The game was over after {len(actions) - rest} actions, and the log holds {len(actions)}.")
     return {"layouts": layouts, "leader": leader, "moves": moves, **final(replay)}
 
 
-def _next(actions: list[int], used: int, legal: int, where: str) -> int:
-    """The next action of the log, of which so many are ``used``; ``legal`` (a word) were allowed."""
-    if used == len(actions):
-        raise RecordError(f"{where}: expected another action, and the log ends after {used}.")
-    action = int(actions[used])
-    if not 0 <= action < len(ACTIONS) or not legal >> action & 1:
-        allowed = [number for number in range(len(ACTIONS)) if legal >> number & 1]
-        raise RecordError(f"{where}: the log's action number {used + 1} is {action}; legal were {allowed}.")
-    return action
-
-
-def _check_fresh(setup: Setup, table: Any, layouts: list[list[int]], leader: int) -> None:
-    """Raises :class:`RecordError` unless ``table`` is as these layouts and this leader set it up, but for what is dealt later."""
+def _check_opening(setup: Setup, table: Any, layouts: list[list[int]], leader: int) -> None:
+    """Raises :class:`RecordError` unless ``table``, its generator aside, is as these layouts and this leader set it up."""
     try:
-        fresh = setup_table(setup, layouts, leader=leader)
+        opening = setup_table(setup, layouts, leader=leader)
     except DealError as error:
-        raise RecordError(f"A record begins with a game's open table. {error}") from None
-    if not all(np.array_equal(fresh[name], table[name]) for name in TABLE.names or () if name != "rng"):
+        raise RecordError(f"A record begins with a game's opening table. {error}") from None
+    if not all(np.array_equal(opening[name], table[name]) for name in TABLE.names or () if name != "rng"):
         raise RecordError(
             f"A record begins with a match's first deal; this table is in trick {int(table.tricks)}, "
             f"{int(table.pile.sum() + table.at_stake)} cards played, seat {int(table.seat)} to act."

@@ -1,8 +1,7 @@
-"""What a study is told of this game: what each seat has shown, what is at stake, and the card that is played.
+"""Features for studies: what each seat has shown, what is at stake, and the card that is played.
 
-The module as a whole is the game's ``analysis.feature_hook.FeatureHooks``. Which card lies in which slot is told too;
-where cards must be
-remembered (B4.2), that is hidden from the seat itself.
+This module implements the protocol ``nainjaune_env.analysis.feature_hook.FeatureHooks``. The features include which card lies in
+which slot; where cards must be remembered (B4.2), that is hidden from the seat itself.
 """
 
 from __future__ import annotations
@@ -14,9 +13,11 @@ import numpy as np
 from nainjaune_env.analysis.feature_hook import SET, Column, Text, of_rivals
 from nainjaune_env.core.bits import count
 from nainjaune_env.core.jit import inlined, jit
-from nainjaune_env.games.batasaurus.encode import ONE
-from nainjaune_env.games.batasaurus.kernel import MEMORISE
-from nainjaune_env.games.batasaurus.state import MAX_SEATS, SLOTS
+from nainjaune_env.core.table import Table
+from nainjaune_env.games.batasaurus.actions import MEMORISE
+from nainjaune_env.games.batasaurus.kernel import value_bit
+from nainjaune_env.games.batasaurus.rules import KernelRules
+from nainjaune_env.games.batasaurus.state import MAX_SEATS, SLOTS, Phase
 
 __all__ = ["ACTION", "COUNTED", "POSITION", "action", "position"]
 
@@ -25,21 +26,21 @@ NUMBERS = tuple(str(number) for number in range(SLOTS))
 TRICKS = (*NUMBERS[1:], str(SLOTS))
 
 POSITION: tuple[Column | Text, ...] = (
-    Column("phase", "int8", "phase", "What is to be done.", names=("memorising", "trick", "battle")),
+    Column("phase", "int8", "phase", "What is to be done.", names=tuple(phase.name.lower() for phase in Phase)),
     Column("trick", "int8", "number", "The number of the trick, from 1."),
-    Column("at_stake", "int8", "cards", "Cards in the trick, those face down too."),
+    Column("at_stake", "int8", "cards", "Cards in the trick, including those face down."),
     Column("leads", "bool", "", "Whether no card has been shown in the trick."),
     Column("leader", "int8", "seat", "Who leads the trick: 0 itself, 1 the next in the direction of play."),
     Column("hand_bits", "int16", SET, "The values it has not shown yet, bit value − 1."),
-    of_rivals("hand_bits_of", "int16", SET, "The same of the seat so many places after it.", RIVALS),
-    Text("hand", "hand_bits", tuple((value, str(value + 1)) for value in range(SLOTS)), "Its own as text: `1 3 12`."),
+    of_rivals("hand_bits_of", "int16", SET, "The values that the seat k places after it has not shown yet.", RIVALS),
+    Text("hand", "hand_bits", tuple((value, str(value + 1)) for value in range(SLOTS)), "Its own values as text: `1 3 12`."),
     Column("cards", "int8", "cards", "Cards in its slots."),
-    of_rivals("cards_of", "int8", "cards", "Cards in the slots of the seat so many places after it.", RIVALS),
+    of_rivals("cards_of", "int8", "cards", "Cards in the slots of the seat k places after it.", RIVALS),
     Column("shown", "int8", "value", "The last card that it has shown in the trick; null where it has not.", none=0),
-    of_rivals("shown_of", "int8", "value", "The same of the seat so many places after it.", RIVALS, none=0),
+    of_rivals("shown_of", "int8", "value", "The last card of the seat k places after it in the trick.", RIVALS, none=0),
     Column("highest", "int8", "value", "The highest card that is shown now; null where none is.", none=0),
     Column("piles", "int16", "cards", "Cards it has won."),
-    of_rivals("piles_of", "int16", "cards", "Cards that the seat so many places after it has won.", RIVALS),
+    of_rivals("piles_of", "int16", "cards", "Cards that the seat k places after it has won.", RIVALS),
     Column("slots", "int16", SET, "Its slots that hold a card, by number."),
     Column("slot", "int8", "value", "The card in the slot, whether it remembers it or not; null where there is none.", NUMBERS,
            seen=False, none=0),
@@ -64,8 +65,8 @@ COUNTED: tuple[Column, ...] = (
 
 
 @jit
-def position(table: Any, rules: Any, seat: Any, row: Any) -> None:
-    """The trick, what each seat has not shown, and the own slots."""
+def position(table: Table, rules: KernelRules, seat: Any, row: Any) -> None:
+    """Write the position as ``seat`` stands in it into ``row``."""
     row.phase = table.phase
     row.trick = table.tricks
     row.at_stake = table.at_stake
@@ -89,21 +90,21 @@ def position(table: Any, rules: Any, seat: Any, row: Any) -> None:
 
 
 @inlined
-def lying(table: Any, seat: Any) -> Any:
-    """The values in the slots of ``seat``, bit value - 1."""
+def values_in_slots(table: Table, seat: Any) -> Any:
+    """Returns the values in the slots of ``seat``, bit value - 1."""
     values = np.int64(0)
     for slot in range(SLOTS):
         if table.slots[seat] >> slot & 1:
-            values |= ONE << np.int64(table.layout[seat, slot]) - 1
+            values |= value_bit(np.int64(table.layout[seat, slot]))
     return values
 
 
 @jit
-def action(table: Any, rules: Any, action: Any, row: Any) -> None:
-    """The card, and where it stands among those that are left."""
+def action(table: Table, rules: KernelRules, action: Any, row: Any) -> None:
+    """Write the card that is played, and its place among those in the slots, into ``row``."""
     if action != MEMORISE:
         value = np.int64(table.layout[table.seat, action])
-        values = lying(table, table.seat)
+        values = values_in_slots(table, table.seat)
         row.value = value
-        row.below = count(values & ((ONE << (value - 1)) - 1))
+        row.below = count(values & (value_bit(value) - 1))
         row.above = count(values >> value)

@@ -1,6 +1,6 @@
-"""What is measured of play: counts of what each seat did in a game, and the figures made of them.
+"""Statistics of play: counts of what each seat did in a game, and the measures computed from them.
 
-The module as a whole is the game's ``nainjaune_env.analysis.stat_hook.Measures``.
+This module implements the protocol ``nainjaune_env.analysis.stat_hook.Measures``.
 """
 
 from __future__ import annotations
@@ -9,23 +9,24 @@ from typing import Any
 
 from nainjaune_env.analysis.stat_hook import SHARE, Measure, tally_dtype
 from nainjaune_env.core.jit import inlined, jit
-from nainjaune_env.games.batasaurus.encode import BATTLE, TRICK
-from nainjaune_env.games.batasaurus.kernel import MEMORISE, PLAYING
-from nainjaune_env.games.batasaurus.state import SLOTS
+from nainjaune_env.core.table import Stage, Table
+from nainjaune_env.games.batasaurus.actions import MEMORISE
+from nainjaune_env.games.batasaurus.rules import KernelRules
+from nainjaune_env.games.batasaurus.state import SLOTS, Phase
 
 __all__ = ["MEASURES", "TALLY", "begin", "counts", "end", "ply"]
 
 TRICKS = tuple(str(number) for number in range(1, SLOTS + 1))
 WON, SHARED, LEFT = range(3)
 SOURCES = ("tricks won", "tricks shared", "left in front")
-"""All that cards come by (B2.2–B2.4, B3.1)."""
+"""Where cards come from (B2.2–B2.4, B3.1)."""
 
 TALLY = tally_dtype(
     ("tricks", 1),  # tricks played
     ("won", 1),  # tricks it won
-    ("battle", 1),  # 1 = it has battled in the trick that is on
+    ("battle", 1),  # 1 = it has battled in the current trick
     ("battled", 1),  # tricks in which it battled
-    ("battles_won", 1),  # and which it won
+    ("battles_won", 1),  # tricks in which it battled and that it won
     ("led", SLOTS),  # per trick: 1 = it led it
     ("led_value", SLOTS),  # per trick: the value it led
     ("cards", len(SOURCES)),  # cards won, by source; they add up to the payoff
@@ -49,24 +50,24 @@ MEASURES: tuple[Measure, ...] = (
 
 
 @jit
-def begin(table: Any, rules: Any, tallies: Any) -> None:
-    """Nothing has been done yet."""
+def begin(table: Table, rules: KernelRules, tallies: Any) -> None:
+    """Do nothing: the deal counts nothing."""
 
 
 @inlined
-def counts(table: Any, rules: Any, moves: Any, action: Any) -> Any:
-    """All but looks at one's own cards."""
+def counts(table: Table, rules: KernelRules, legal_bits: Any, action: Any) -> Any:
+    """Returns whether ``action`` is counted: all but memorising steps are."""
     return action != MEMORISE
 
 
 @inlined
-def ply(before: Any, table: Any, rules: Any, moves: Any, action: Any, tallies: Any) -> None:
-    """Leads, battles, and where a trick ends, who took it."""
+def ply(before: Table, table: Table, rules: KernelRules, legal_bits: Any, action: Any, tallies: Any) -> None:
+    """Count leads, battles and, where a trick ends, who took it."""
     mine = tallies[before.seat]
-    if before.phase == BATTLE:
+    if before.phase == Phase.BATTLE:
         mine.battled += 1 - mine.battle
         mine.battle = 1
-    elif before.phase == TRICK and before.at_stake == 0:
+    elif before.phase == Phase.TRICK and before.at_stake == 0:
         mine.led[before.tricks - 1] = 1
         mine.led_value[before.tricks - 1] = before.layout[before.seat, action]
     if table.tricks > before.tricks:
@@ -74,8 +75,8 @@ def ply(before: Any, table: Any, rules: Any, moves: Any, action: Any, tallies: A
 
 
 @jit
-def trick_over(before: Any, table: Any, rules: Any, tallies: Any) -> None:
-    """The trick is one seat's (B2.2, B2.3), or shared or nobody's (B2.4)."""
+def trick_over(before: Table, table: Table, rules: KernelRules, tallies: Any) -> None:
+    """Count a trick as won by one seat (B2.2, B2.3), shared, or nobody's (B2.4)."""
     gaining = 0
     for seat in range(rules.players):
         gaining += gain(before, table, seat) > 0
@@ -93,14 +94,14 @@ def trick_over(before: Any, table: Any, rules: Any, tallies: Any) -> None:
 
 
 @inlined
-def gain(before: Any, table: Any, seat: Any) -> Any:
-    """What the ply has brought ``seat``, without the cards left in front of it, which count at the end (B3.1)."""
+def gain(before: Table, table: Table, seat: Any) -> Any:
+    """Returns the cards that the ply brought ``seat``, without those left in front of it at the end (B3.1)."""
     cards = table.pile[seat] - before.pile[seat]
-    return cards if table.stage == PLAYING else cards - table.cards[seat]
+    return cards if table.stage == Stage.PLAYING else cards - table.cards[seat]
 
 
 @jit
-def end(table: Any, rules: Any, tallies: Any) -> None:
-    """Cards left in front of a seat are its own (B3.1)."""
+def end(table: Table, rules: KernelRules, tallies: Any) -> None:
+    """Count the cards left in front of each seat (B3.1)."""
     for seat in range(rules.players):
         tallies[seat].cards[LEFT] = table.cards[seat]

@@ -1,4 +1,4 @@
-"""The twelve dinosaurs, drawn. Each stands on the height 60 of a space 100 wide, and looks to the left."""
+"""The twelve dinosaurs as SVG. Each stands at y = 60 in a space 100 wide, and looks to the left."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ INK = "#2c2a26"
 
 @dataclass(frozen=True)
 class Coat:
-    """The colours of one of them."""
+    """The colours of one dinosaur."""
 
     skin: str
     shade: str
@@ -39,7 +39,7 @@ COATS = (
 
 
 def dinosaur(value: int) -> str:
-    """The dinosaur with this value, 1 to 12."""
+    """Returns the dinosaur with this ``value``, 1 to 12."""
     return group(_DRAWN[value - 1](COATS[value - 1]), stroke_linejoin="round", stroke_linecap="round")
 
 
@@ -48,7 +48,7 @@ def _skin(points: Sequence[Point], colour: str) -> str:
 
 
 def _leg(x: float, top: float, width: float, colour: str) -> str:
-    """A column from ``top``, where it grows out of the body, down to the ground; its toes point to the left."""
+    """Returns a leg as a column from ``top``, where it joins the body, to the ground; its toes point to the left."""
     half = width / 2
     side = f"M{x - half} {top}L{x - half} 57Q{x - half - 3} 60 {x - half - 1} 60H{x + half}V{top}"
     hip = f"Q{x + half} {top - half} {x} {top - half}Q{x - half} {top - half} {x - half} {top}Z"
@@ -56,7 +56,7 @@ def _leg(x: float, top: float, width: float, colour: str) -> str:
 
 
 def _hind_leg(x: float, hip: float, size: float, colour: str) -> str:
-    """The leg of one that walks on two: thigh, shin, and a long foot."""
+    """Returns the leg of a dinosaur that walks on two: thigh, shin, and a long foot."""
     s = size
     thigh = [
         (x - 6 * s, hip),
@@ -82,7 +82,7 @@ def _line(d: str, width: float = 1.1) -> str:
 
 
 def _spikes(places: Sequence[tuple[float, float, float, float]], colour: str, half: float) -> str:
-    """Spikes from ``(x, y)`` on the back, reaching ``(dx, dy)`` from there, twice ``half`` wide at their foot."""
+    """Returns a spike for each of ``places`` ``(x, y, dx, dy)``: from ``(x, y)`` to ``(x + dx, y + dy)``, ``2 * half`` wide."""
     d = "".join(polygon([(x - half, y + 1.5), (x + dx, y + dy), (x + half, y + 1.5)]) for x, y, dx, dy in places)
     return path(d, fill=colour, stroke=INK, stroke_width=1.1)
 

@@ -1,6 +1,6 @@
 """Pictures of a table, and of a record ply by ply.
 
-The module as a whole is the game's ``nainjaune_env.core.spec.Pictures``.
+This module implements the protocol ``nainjaune_env.core.spec.Pictures``.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.games.batasaurus.kernel import MEMORISE
-from nainjaune_env.games.batasaurus.records.verify import opening as first_table
-from nainjaune_env.games.batasaurus.view.scene import scene, tricks_of
+from nainjaune_env.core.table import Table
+from nainjaune_env.games.batasaurus.actions import MEMORISE
+from nainjaune_env.games.batasaurus.records.replay import tricks_of
+from nainjaune_env.games.batasaurus.records.verify import check_part, open_record
+from nainjaune_env.games.batasaurus.view.scene import scene
 from nainjaune_env.games.batasaurus.view.svg import drawing
 
 __all__ = ["film", "svg"]
@@ -22,7 +23,7 @@ __all__ = ["film", "svg"]
 
 def svg(
     setup: Setup,
-    table: Any,
+    table: Table,
     seat: int | None = None,
     *,
     language: str = "en",
@@ -32,7 +33,7 @@ def svg(
     every_ply: bool = False,
     rng: np.random.Generator | None = None,
 ) -> str:
-    """The table as SVG as ``seat`` sees it; None is a spectator, who sees every card. What else is told is as in ``draw``."""
+    """Returns the table as SVG as ``seat`` sees it; arguments as in ``view.text.draw``."""
     tricks = None if opening is None else tricks_of(setup, opening, actions, every_ply=every_ply)
     return drawing(scene(setup, table, seat, tricks=tricks), language=language, names=names)
 
@@ -46,13 +47,12 @@ def film(
     language: str = "en",
     names: Sequence[str] | None = None,
 ) -> Iterator[str]:
-    """The opening of a verified record and every ply, as ``seat`` sees them, the memorising steps (B4.2) among them.
+    """Yields pictures of the opening of a verified record and of every ply, including the memorising steps (B4.2).
 
-    A game is one round: raises :class:`RecordError` for any other ``part``.
+    They show what ``seat`` sees. Raises :class:`~nainjaune_env.core.errors.RecordError` unless ``part`` is None or 1.
     """
-    if part not in (None, 1):
-        raise RecordError(f"The record has one round, and no round {part!r}.")
-    replay = first_table(setup, body)
+    check_part(part)
+    replay = open_record(setup, body)
     moves = iter(body["moves"])
     while True:
         yield drawing(scene(setup, replay.table, seat, tricks=replay.tricks), language=language, names=names)

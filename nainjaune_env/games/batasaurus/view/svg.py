@@ -1,17 +1,16 @@
-"""The table as a picture: the others' cards and piles, the trick in the middle, and the viewer's own slots in a row.
+"""The table as a picture: the other seats' cards and piles, the trick in the middle, and the viewer's slots in a row.
 
-A pure function of a :class:`~nainjaune_env.games.batasaurus.view.scene.Scene`, as the text of ``draw`` is. The viewer (a
-spectator:
-seat 0) sits at the bottom, the others follow from left to right in the order of play. Slots have the numbers of the actions.
+The picture depends on a :class:`~nainjaune_env.games.batasaurus.view.scene.Scene` alone. The viewer (for a spectator: seat 0)
+sits at the bottom, the others follow from left to right in the order of play. Slots have the numbers of the actions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from nainjaune_env.games.batasaurus.encode import BATTLE
-from nainjaune_env.games.batasaurus.language.words import LABELS, Labels, Words, words_in
-from nainjaune_env.games.batasaurus.state import SLOTS
+from nainjaune_env.games.batasaurus.language import language_of
+from nainjaune_env.games.batasaurus.language.wording import Labels, Words
+from nainjaune_env.games.batasaurus.state import SLOTS, Phase
 from nainjaune_env.games.batasaurus.view.dinosaurs import dinosaur
 from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scene
 from nainjaune_env.games.batasaurus.view.text import status
@@ -51,21 +50,22 @@ GROUND, GROUND_LIGHT, GROUND_EDGE, RIM = "#3d5a4c", "#46665a", "#32493e", "#6b4a
 PLATE, PLATE_EDGE = "#263c33", "#1c2d26"
 INK, PALE, QUIET, GLOW = "#1d2430", "#fdf8e8", "#c3d3c8", "#ffd54a"
 TIERS = (("#e4efd0", "#7ba05b"), ("#fbe7b5", "#d39b2f"), ("#f6cdb6", "#c0562f"))
-"""Paper and frame of cards: dinosaurs up to 4, up to 8, and beyond. The values stand on them as well."""
+"""Paper and frame of the cards, and of the values not shown: dinosaurs up to 4, up to 8, and above."""
 BACK = "ba-back"
 
 
 def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = None) -> str:
-    """The scene as an SVG document, ``WIDTH`` by ``HEIGHT``; ``names`` are the players', in seat order.
+    """Returns the scene as an SVG document, ``WIDTH`` by ``HEIGHT``; ``names`` are the players', in seat order.
 
     Raises :class:`~nainjaune_env.core.errors.RulesError` for an unknown language.
     """
-    words, labels = words_in(language), LABELS[language]
+    texts = language_of(language)
+    words, labels = texts.words, texts.labels
     called = [words.seat_short.format(seat=seat) for seat in range(seen.players)] if names is None else list(names)
     me = seen.viewer or 0
     others = [(me + k) % seen.players for k in range(1, seen.players)]
     begin, step = spread(len(others), WIDTH - 40, PANEL, 18)
-    lines = status(seen, words, labels)
+    lines = status(seen, texts)
     parts = [
         *_ground(),
         text(34, 42, "Batasaurus", 22, bold=True, fill=PALE),
@@ -85,7 +85,7 @@ def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = 
 
 
 def card_face(value: int, words: Words) -> str:
-    """A card face up, its upper left corner the origin: the value, the dinosaur, its name."""
+    """Returns a card face up, with its upper left corner at the origin: the value, the dinosaur, its name."""
     paper, frame = TIERS[(value - 1) // 4]
     name = words.dinosaurs[value - 1]
     size = min(8.2, 8.2 * 52 / text_width(name, 8.2))
@@ -138,7 +138,7 @@ def _panel(seen: Scene, seat: int, name: str, x: float, words: Words, labels: La
     parts += _head(seen, seat, name, x + 12, PANEL_Y + 10, PANEL - 24, labels)
     slots = seen.slots[seat]
     if slots is None:
-        # where its cards lie the viewer may not know, so they are a heap
+        # the viewer may not know which slots are full, so the cards are drawn as one heap
         begin, step = spread(seen.cards[seat], PANEL - 40, CARD_WIDTH * 1.15, 4)
         parts += [_card(FACE_DOWN, x + 20 + begin + k * step, PANEL_Y + 70, 1.15, words) for k in range(seen.cards[seat])]
     else:
@@ -149,13 +149,13 @@ def _panel(seen: Scene, seat: int, name: str, x: float, words: Words, labels: La
 
 
 def _empty(x: float, y: float, scale: float) -> str:
-    """A slot without a card."""
+    """Returns a slot without a card."""
     style: dict[str, Style] = {"fill": "none", "stroke": QUIET, "stroke_width": 1.2, "stroke_dasharray": "4 4", "opacity": 0.5}
     return element("rect", {"x": x, "y": y, "width": CARD_WIDTH * scale, "height": CARD_HEIGHT * scale, "rx": 6, **style})
 
 
 def _head(seen: Scene, seat: int, name: str, x: float, y: float, width: float, labels: Labels) -> list[str]:
-    """Who it is, whether it leads, and its pile."""
+    """Returns the seat's name, whether it leads, and its pile."""
     won = f"{labels.pile} {seen.piles[seat]}"
     leads = labels.leads if seat == seen.leader and seen.at_turn is not None else ""
     right = text_width(won, 16) + 32
@@ -173,7 +173,7 @@ def _head(seen: Scene, seat: int, name: str, x: float, y: float, width: float, l
 
 
 def _unshown(seen: Scene, seat: int, x: float, y: float, width: float, labels: Labels) -> list[str]:
-    """The values that all know it still has (B4.3); those it has shown are pale."""
+    """Returns the values that the seat has not shown yet (B4.3); those it has shown are pale."""
     label = labels.unshown
     begin = x + text_width(label, 11) + 10
     step = min(24, (x + width - begin) / seen.dinosaurs)
@@ -193,25 +193,23 @@ def _unshown(seen: Scene, seat: int, x: float, y: float, width: float, labels: L
 
 
 def _trick(seen: Scene, words: Words, labels: Labels) -> list[str]:
-    """The cards of the trick, from its leader on; who is highest so far, or battles on, in gold."""
+    """Returns the cards of the trick, from its leader on; those of the seats ahead (``Scene.ahead``) on gold."""
     around = [(seen.leader + k) % seen.players for k in range(seen.players)]
     laid = [seat for seat in around if seen.shown[seat]]
-    centre = WIDTH / 2 if seen.players < 4 else LAST_X / 2  # four heaps leave no room beside the last trick
+    centre = WIDTH / 2 if seen.players < 4 else LAST_X / 2  # four heaps need the space left of the last trick
     if seen.at_turn is None:
         return [at(centre - 140, TRICK_Y + 14, [dinosaur(SLOTS)], scale=2.8), crown(centre - 85, TRICK_Y + 12, 2.2)]
     if not laid:
         return [text(centre, TRICK_Y + 110, labels.no_card, 18, anchor="middle", fill=QUIET)]
-    highest = max(shown[-1] for shown in seen.shown if shown)
     parts = []
     for k, seat in enumerate(laid):
         middle = centre + (k - (len(laid) - 1) / 2) * COLUMN
-        ahead = seat in seen.battling if seen.phase == BATTLE else seen.shown[seat][-1] == highest
-        parts += _heap(seen, seat, middle, ahead, words)
-    return [*parts, *_battle(labels)] if seen.phase == BATTLE else parts
+        parts += _heap(seen, seat, middle, words)
+    return [*parts, *_battle(labels)] if seen.phase == Phase.BATTLE else parts
 
 
-def _heap(seen: Scene, seat: int, middle: float, ahead: bool, words: Words) -> list[str]:
-    """What a seat has put into the trick: its cards in order, the last on top, and one face down where it has committed one."""
+def _heap(seen: Scene, seat: int, middle: float, words: Words) -> list[str]:
+    """Returns a seat's cards in the trick: those shown in order, the last on top, and the committed one face down."""
     hidden = seen.committed[seat]
     cards = [*seen.shown[seat], *([] if hidden is None else [hidden])]
     wide = CARD_WIDTH * TRICK
@@ -220,7 +218,7 @@ def _heap(seen: Scene, seat: int, middle: float, ahead: bool, words: Words) -> l
     parts = []
     for k, value in enumerate(cards):
         x = left + k * step
-        if k == len(seen.shown[seat]) - 1 and ahead:
+        if k == len(seen.shown[seat]) - 1 and seat in seen.ahead:
             parts.append(rect(x - 6, TRICK_Y - 6, wide + 12, CARD_HEIGHT * TRICK + 12, rx=16, fill=GLOW))
         parts.append(_card(value, x, TRICK_Y, TRICK, words))
     if hidden:  # a spectator sees what lies there, and that it lies face down
@@ -229,7 +227,7 @@ def _heap(seen: Scene, seat: int, middle: float, ahead: bool, words: Words) -> l
 
 
 def _battle(labels: Labels) -> list[str]:
-    """A burst with the word."""
+    """Returns a burst with the word for a battle."""
     x, y = 138, STATUS_Y + 8
     burst = [polar(0, 0, (66 if k % 2 else 84) + 11 * (k % 3), k * 360 / 28) for k in range(28)]
     shape = at(x, y, [path(polygon([(bx, by * 0.42) for bx, by in burst]), fill="#d8452e", stroke="#fff3d0", stroke_width=3)])
@@ -237,7 +235,7 @@ def _battle(labels: Labels) -> list[str]:
 
 
 def _last(last: LastTrick | None, words: Words, labels: Labels) -> list[str]:
-    """The trick before: what each seat showed, from its leader on, and what it took."""
+    """Returns the last trick: what each seat showed, from its leader on, and what it took."""
     if last is None:
         return []
     n = len(last.shown)
@@ -256,7 +254,7 @@ def _last(last: LastTrick | None, words: Words, labels: Labels) -> list[str]:
 
 
 def _own(seen: Scene, name: str, words: Words, labels: Labels) -> list[str]:
-    """The seat at the bottom and its slots."""
+    """Returns the seat at the bottom and its slots."""
     me = seen.viewer or 0
     wide = 1184
     parts = [_plate(48, OWN_Y, wide, 74, turn=me == seen.at_turn)]

@@ -1,6 +1,6 @@
-"""The table as text: the others' piles, the trick in the middle, and the viewer's own slots in rows of four.
+"""The table as text: the other seats' piles, the trick in the middle, and the viewer's slots in rows of four.
 
-A pure function of a :class:`~nainjaune_env.games.batasaurus.view.scene.Scene`. Slots have the numbers of the actions.
+The text depends on a :class:`~nainjaune_env.games.batasaurus.view.scene.Scene` alone. Slots have the numbers of the actions.
 """
 
 from __future__ import annotations
@@ -12,25 +12,28 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.games.batasaurus.encode import BATTLE, MEMORISING
-from nainjaune_env.games.batasaurus.language.words import LABELS, WORDS, Labels, Words, words_in
-from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scene, Values, scene, tricks_of
+from nainjaune_env.core.table import Table
+from nainjaune_env.games.batasaurus.language import language_of
+from nainjaune_env.games.batasaurus.language.wording import Language, Words
+from nainjaune_env.games.batasaurus.records.narrate import sentence
+from nainjaune_env.games.batasaurus.records.replay import tricks_of
+from nainjaune_env.games.batasaurus.state import Phase
+from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scene, Values, scene
 
 WIDTH = 72
 PANEL, CARD = 23, 17
 ROW = 4
 """Slots to a row."""
 WEAK, MIDDLE, STRONG, BACK, PLAIN = "\x1b[32m", "\x1b[33m", "\x1b[31m", "\x1b[2m", "\x1b[0m"
-"""In colour: dinosaurs up to 4, up to 8 and beyond, and the backs of cards."""
+"""Colours: of dinosaurs up to 4, up to 8 and above, of the backs of cards, and the end of a colour."""
 SINGLE = ("─", "╭", "╮", "╰", "╯", "│")
 DOUBLE = ("═", "╔", "╗", "╚", "╝", "║")
 EMPTY = ("╌", "╭", "╮", "╰", "╯", "╎")
-assert LABELS.keys() == WORDS.keys()
 
 
 def draw(
     setup: Setup,
-    table: Any,
+    table: Table,
     seat: int | None = None,
     *,
     language: str = "en",
@@ -40,44 +43,46 @@ def draw(
     every_ply: bool = False,
     rng: np.random.Generator | None = None,
 ) -> str:
-    """The table as text as ``seat`` sees it; None is a spectator, who sees every card.
+    """Returns the table as text as ``seat`` sees it; a spectator (None) sees every card.
 
-    ``opening`` is the table as its episode began and ``actions`` are those taken since, as ``Transcriber.transcribe`` takes
-    them: they tell the last trick. Nothing is left open here for ``rng`` to draw. ``color`` is for a terminal. Raises
-    :class:`RulesError` for an unknown language, :class:`DealError` for a seat that is not there.
+    ``opening`` is the table at the start of the episode and ``actions`` are those taken since, as in ``Transcriber.transcribe``;
+    they give the last trick. ``color`` adds a terminal's colours. ``rng`` is not needed in this game. Raises
+    :class:`RulesError` for an unknown language, :class:`DealError` for an unknown seat.
     """
-    words = words_in(language)
+    texts = language_of(language)
     tricks = None if opening is None else tricks_of(setup, opening, actions, every_ply=every_ply)
-    text = picture(scene(setup, table, seat, tricks=tricks), words, LABELS[language])
-    return coloured(text, words) if color else text
+    text = picture(scene(setup, table, seat, tricks=tricks), texts)
+    return coloured(text, texts.words) if color else text
 
 
-def picture(seen: Scene, words: Words, labels: Labels) -> str:
-    """The scene as text, no line wider than ``WIDTH``."""
+def picture(seen: Scene, texts: Language) -> str:
+    """Returns the scene as text, no line wider than ``WIDTH``."""
+    words, labels = texts.words, texts.labels
     me = seen.viewer or 0
     others = [(me + k) % seen.players for k in range(1, seen.players)]
     lines = [f"Batasaurus · {seen.preset} · {labels.trick} {seen.trick}", ""]
-    lines += beside([panel(seen, other, words, labels) for other in others])
-    lines += ["", *middle(seen, words, labels), "", *status_lines(seen, words, labels), ""]
-    lines += beside([panel(seen, me, words, labels)])
+    lines += beside([panel(seen, other, texts) for other in others])
+    lines += ["", *middle(seen, texts), "", *status_lines(seen, texts), ""]
+    lines += beside([panel(seen, me, texts)])
     lines += all_slots(seen, words) if seen.viewer is None else own_slots(seen.slots[me] or (), words)
     return "\n".join(line.rstrip() for line in lines) + "\n"
 
 
 def coloured(text: str, words: Words) -> str:
-    """Dinosaurs by strength, and the backs of cards."""
+    """Returns ``text`` with the names of dinosaurs coloured by strength, and the backs of cards."""
     paint = {name: (WEAK, MIDDLE, STRONG)[k // 4] for k, name in enumerate(words.dinosaurs)}
     names = "|".join(map(re.escape, words.dinosaurs))
     return re.sub(f"{names}|░+", lambda found: f"{paint.get(found[0], BACK)}{found[0]}{PLAIN}", text)
 
 
 def beside(boxes: Sequence[Sequence[str]]) -> list[str]:
-    """Boxes of one height next to each other, in the middle of the picture."""
+    """Returns boxes of one height next to each other, centred in the picture."""
     return [" ".join(row).center(WIDTH) for row in zip(*boxes, strict=True)]
 
 
-def panel(seen: Scene, seat: int, words: Words, labels: Labels) -> list[str]:
-    """A seat's box: ``▶`` is to act, cards in front and won, and the values it has not shown yet (B4.3)."""
+def panel(seen: Scene, seat: int, texts: Language) -> list[str]:
+    """Returns a seat's box: ``▶`` if it is to act, its cards in front and won, and the values it has not shown yet (B4.3)."""
+    words, labels = texts.words, texts.labels
     inner = PANEL - 2
     mark = "▶ " if seat == seen.at_turn else ""
     you = f" ({labels.you})" if seat == seen.viewer else ""
@@ -91,7 +96,7 @@ def panel(seen: Scene, seat: int, words: Words, labels: Labels) -> list[str]:
 
 
 def box(rows: Sequence[str], *, head: str = "", double: bool = False) -> list[str]:
-    """A frame of the size of a card; without rows that of a place where no card lies."""
+    """Returns a frame of the size of a card; without ``rows`` that of an empty slot."""
     inner = CARD - 2
     line, left, right, below, end, side = DOUBLE if double else SINGLE if rows else EMPTY
     body = [*rows] or ["", ""]
@@ -99,39 +104,38 @@ def box(rows: Sequence[str], *, head: str = "", double: bool = False) -> list[st
 
 
 def face(value: int, words: Words) -> list[str]:
-    """The inside of a card, two lines: the value and the dinosaur's name, or its back."""
+    """Returns the inside of a card, two lines: the value and the dinosaur's name, or the back."""
     if value == FACE_DOWN:
         return ["░" * (CARD - 2)] * 2
     return [f" {value:<{CARD - 3}}", words.dinosaurs[value - 1]]
 
 
-def middle(seen: Scene, words: Words, labels: Labels) -> list[str]:
-    """The trick, from its leader on; a double frame is highest so far, or battles on."""
+def middle(seen: Scene, texts: Language) -> list[str]:
+    """Returns the trick, from its leader on; a double frame marks the seats ahead (``Scene.ahead``)."""
+    words, labels = texts.words, texts.labels
     around = [(seen.leader + k) % seen.players for k in range(seen.players)]
     laid = [seat for seat in around if seen.shown[seat]]
     if not laid:
         return [] if seen.at_turn is None else [f"({labels.no_card})".center(WIDTH)]
-    highest = max(shown[-1] for shown in seen.shown if shown)
     boxes = []
     for seat in laid:
         shown, hidden = seen.shown[seat], seen.committed[seat]
-        ahead = seat in seen.battling if seen.phase == BATTLE else shown[-1] == highest
         rows = face(shown[-1] if hidden is None else FACE_DOWN, words)
         if hidden:
             rows[1] = f" {words.dinosaurs[hidden - 1]} ".center(CARD - 2, "░")
         under = shown if hidden is not None else shown[:-1]
-        below = [words.seat_short.format(seat=seat), *_under(under, labels)]
-        boxes.append([*box(rows, double=ahead), *(text.center(CARD) for text in below)])
+        below = [words.seat_short.format(seat=seat), *_under(under, labels.under)]
+        boxes.append([*box(rows, double=seat in seen.ahead), *(text.center(CARD) for text in below)])
     height = max(map(len, boxes))
     return beside([[*lines, *[" " * CARD] * (height - len(lines))] for lines in boxes])
 
 
-def _under(values: Values, labels: Labels) -> list[str]:
-    return wrapped(f"{labels.under} {', '.join(map(str, reversed(values)))}".split(), CARD) if values else []
+def _under(values: Values, under: str) -> list[str]:
+    return wrapped(f"{under} {', '.join(map(str, reversed(values)))}".split(), CARD) if values else []
 
 
 def wrapped(words: Iterable[str], width: int = WIDTH) -> list[str]:
-    """Words in lines; what must stay together is one word, spaces and all."""
+    """Returns ``words`` in lines of at most ``width``. A word may contain spaces, at which it is not broken."""
     lines: list[str] = []
     for word in words:
         if lines and len(f"{lines[-1]} {word}") <= width:
@@ -141,31 +145,31 @@ def wrapped(words: Iterable[str], width: int = WIDTH) -> list[str]:
     return lines
 
 
-def status_lines(seen: Scene, words: Words, labels: Labels) -> list[str]:
-    """The last trick, and :func:`status`."""
-    lines = [] if seen.last is None else last_trick(seen.last, words, labels)
-    return [line.center(WIDTH) for line in [*lines, *status(seen, words, labels)]]
+def status_lines(seen: Scene, texts: Language) -> list[str]:
+    """Returns the last trick, and :func:`status`."""
+    lines = [] if seen.last is None else last_trick(seen.last, texts)
+    return [line.center(WIDTH) for line in [*lines, *status(seen, texts)]]
 
 
-def status(seen: Scene, words: Words, labels: Labels) -> list[str]:
-    """Whose turn it is and for what, or who won."""
+def status(seen: Scene, texts: Language) -> list[str]:
+    """Returns whose turn it is and for what, or who won."""
+    words, labels = texts.words, texts.labels
     stake = words.count(seen.at_stake)
     if seen.at_turn is None:
         winners = [words.seat_short.format(seat=seat) for seat in seen.winners]
         text = words.wins if len(winners) == 1 else words.shared
-        said = text.format(winners=words.listed(winners), cards=words.count(max(seen.piles)))
-        return [labels.over, said[0].upper() + said[1:]]
+        return [labels.over, sentence(text.format(winners=words.listed(winners), cards=words.count(max(seen.piles))))]
     actor = words.seat_short.format(seat=seen.at_turn)
-    if seen.phase == MEMORISING:
+    if seen.phase == Phase.MEMORISING:
         return [labels.memorises.format(seat=actor)]
-    if seen.phase == BATTLE:
+    if seen.phase == Phase.BATTLE:
         return [labels.battle, labels.to_commit.format(seat=actor, cards=stake)]
     return [(labels.to_play if seen.at_stake else labels.to_lead).format(seat=actor, cards=stake)]
 
 
-def last_trick(last: LastTrick, words: Words, labels: Labels) -> list[str]:
-    """What each seat showed in it, from its leader on, and who took it."""
-    n = len(last.shown)
+def last_trick(last: LastTrick, texts: Language) -> list[str]:
+    """Returns what each seat showed in the last trick, from its leader on, and who took it."""
+    words, labels, n = texts.words, texts.labels, len(last.shown)
     takers = [words.seat_short.format(seat=seat) for seat, cards in enumerate(last.gains) if cards]
     taken = labels.nobody
     if takers:
@@ -181,7 +185,7 @@ def last_trick(last: LastTrick, words: Words, labels: Labels) -> list[str]:
 
 
 def own_slots(slots: Sequence[int | None], words: Words) -> list[str]:
-    """The viewer's slots as cards: face up as far as it sees them, or their backs; a frame of dots is empty."""
+    """Returns the viewer's slots as cards: face up where it sees them, else their backs; a dashed frame is an empty slot."""
     cards = [
         box([], head=f"╌ {slot} ") if value is None else box(face(value, words), head=f"─ {slot} ")
         for slot, value in enumerate(slots)
@@ -190,7 +194,7 @@ def own_slots(slots: Sequence[int | None], words: Words) -> list[str]:
 
 
 def all_slots(seen: Scene, words: Words) -> list[str]:
-    """For a spectator: every seat's slots as a line of values."""
+    """Returns every seat's slots as a line of values, for a spectator."""
     heads = [words.seat_short.format(seat=seat) for seat in range(seen.players)]
     wide = max(map(len, heads))
     lines = ["", " " * wide + "".join(f"{slot:>4}" for slot in range(seen.dinosaurs))]

@@ -13,7 +13,9 @@ import pytest
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, legal_actions
-from nainjaune_env.games.batasaurus import SPEC, kernel
+from nainjaune_env.games.batasaurus import SPEC
+from nainjaune_env.games.batasaurus.belief.resample import resample
+from nainjaune_env.games.batasaurus.kernel import redact
 from tests.support.chi_square import surprising
 
 DRAWS = 800
@@ -21,7 +23,7 @@ DRAWS = 800
 
 def redacted(setup: Setup, table: Any, seat: int) -> Any:
     rows = np.array([table])
-    kernel.redact(rows[0], setup.kernel_rules, seat)
+    redact(rows[0], setup.kernel_rules, seat)
     return rows[0]
 
 
@@ -65,7 +67,7 @@ def test_b4_all_that_fits_is_drawn_alike(memory: str, at_most: int) -> None:
                 rows = np.repeat(np.array([known]), DRAWS)
                 rows["rng"] = streams(seed, DRAWS)
                 for row in rows:
-                    kernel.resample(row, setup.kernel_rules, seat)
+                    resample(row, setup.kernel_rules, seat)
                 fits = fitting(setup, memory, known, seat)
                 assert not surprising(Counter(map(filled_in, rows)), dict.fromkeys(fits, 1))
                 most = max(most, len(fits))

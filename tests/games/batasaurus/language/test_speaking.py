@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -9,11 +10,14 @@ import pytest
 
 from nainjaune_env.core.errors import IllegalActionError
 from nainjaune_env.core.speech import Said
-from nainjaune_env.games.batasaurus.kernel import MEMORISE
+from nainjaune_env.games.batasaurus.actions import MEMORISE
+from nainjaune_env.games.batasaurus.language import LANGUAGES
 from nainjaune_env.games.batasaurus.language.speaking import Speaker
 from nainjaune_env.games.batasaurus.records.setup_table import setup_table
+from nainjaune_env.games.batasaurus.rules import BatasaurusRules
 from nainjaune_env.registry import make_setup
 
+RNG = np.random.default_rng(1)
 SORTED = list(range(1, 13))
 TURNED = SORTED[::-1]
 
@@ -21,11 +25,16 @@ TURNED = SORTED[::-1]
 def speaker(language: str = "en", seat: int = 0, layouts: Any = None, **knobs: Any) -> Speaker:
     """Two seats, seat 0 leads; with `memory = glimpse` both have looked at their cards."""
     setup = make_setup(None, "batasaurus", 2, **knobs)
-    told = Speaker(setup, setup_table(setup, layouts or [SORTED, SORTED], leader=0), seat, language, np.random.default_rng(1))
+    told = Speaker(setup, setup_table(setup, layouts or [SORTED, SORTED], leader=0), seat, language, RNG)
     if setup.rules.memory == "glimpse" and layouts is not None:
         told.ply(MEMORISE)
         told.ply(MEMORISE)
     return told
+
+
+def rules_text(language: str, **knobs: Any) -> str:
+    setup = make_setup(None, "batasaurus", 2, **knobs)
+    return Speaker(setup, setup_table(setup, [list(range(1, setup.rules.dinosaurs + 1))] * 2, leader=0), 0, language, RNG).rules()  # type: ignore[attr-defined]
 
 
 def refused(told: Speaker, text: str) -> str:
@@ -40,7 +49,7 @@ def refused(told: Speaker, text: str) -> str:
 def test_b4_2_looking_comes_first() -> None:
     told = speaker()
     assert told.parse("") == told.parse("memorise") == told.parse("Mémorise") == MEMORISE
-    assert refused(told, "3") == "You are to memorise your cards first: press Enter when you have."
+    assert refused(told, "3") == "Memorise your cards first, then press Enter."
     assert told.ply(MEMORISE) == [Said(0, "memorises its cards")]
     told.ply(MEMORISE)
     assert refused(told, "memorise") == "There is nothing to memorise now: play a card."
@@ -50,7 +59,7 @@ def test_b1_1_slots_by_number() -> None:
     told = speaker(layouts=[TURNED, SORTED])
     assert told.menu(70) == ["Your cards, by slot:", "   0   1   2   3", "   4   5   6   7", "   8   9  10  11"]
     assert [told.parse(text) for text in ("4", " 4 ", "slot 4", "Emplacement 4", "s4")] == [4] * 5
-    assert refused(told, "12") == "Slots are numbered from 0 to 11, and 12 is none of them."
+    assert refused(told, "12") == "Slots are numbered from 0 to 11, and there is no slot 12."
     told.ply(4)
     told.ply(0)
     assert told.menu(70)[2] == "   ·   5   6   7"
@@ -60,15 +69,15 @@ def test_b1_1_slots_by_number() -> None:
 @pytest.mark.parametrize("text", ["T. rex", "12th", "-1", "4.5", "four", "①"])
 def test_b4_2_from_memory_a_name_means_nothing(text: str) -> None:
     """Whether one has it could be read from the answer."""
-    assert refused(speaker(layouts=[TURNED, SORTED]), text) == f"I take the number of a slot, and {text!r} is none."
+    assert refused(speaker(layouts=[TURNED, SORTED]), text) == f"Type the number of a slot; {text!r} is not one."
 
 
 def test_b4_1_names_where_cards_are_known() -> None:
     told = speaker(memory="perfect")
     assert told.parse("T. rex") == told.parse("t rex") == 11
     assert told.parse("Vélociraptor") == told.parse("veloci") == 7
-    assert refused(told, "S") == "'S' may be Stegosaurus (5), Styracosaurus (9) and Spinosaurus (10)."
-    assert refused(told, "Pikachu") == "I take the number of a slot, and 'Pikachu' is none."
+    assert refused(told, "S") == "'S' may mean Stegosaurus (5), Styracosaurus (9) and Spinosaurus (10)."
+    assert refused(told, "Pikachu") == "Type the number of a slot; 'Pikachu' is not one."
     told.ply(11)
     told.ply(0)
     assert refused(told, "T. rex") == "You have no T. rex (12) any more."
@@ -78,8 +87,28 @@ def test_b4_1_names_where_cards_are_known() -> None:
 def test_b1_2_fewer_dinosaurs() -> None:
     told = speaker(memory="perfect", dinosaurs=3, layouts=[[1, 2, 3]] * 2)
     assert told.menu(72)[1:] == ["   0 Compsognathus   1 Kentrosaurus    2 Pteranodon"]
-    assert refused(told, "3") == "Slots are numbered from 0 to 2, and 3 is none of them."
-    assert refused(told, "T. rex") == "I take the number of a slot, and 'T. rex' is none."
+    assert refused(told, "3") == "Slots are numbered from 0 to 2, and there is no slot 3."
+    assert refused(told, "T. rex") == "Type the number of a slot; 'T. rex' is not one."
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_what_is_typed_is_understood(language: str) -> None:
+    told = speaker(language)
+    assert told.parse(told.typed(MEMORISE)) == MEMORISE
+    told = speaker(language, layouts=[TURNED, SORTED])
+    assert [told.parse(told.typed(slot)) for slot in range(12)] == list(range(12))
+
+
+# ---------------------------------------------------------------- the rules
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("knob", dataclasses.fields(BatasaurusRules), ids=lambda knob: knob.name)
+def test_every_value_of_a_knob_shows_in_the_rules(language: str, knob: dataclasses.Field[Any]) -> None:
+    values = knob.metadata["choices"] or range(knob.metadata["low"], knob.metadata["high"] + 1)
+    texts = {rules_text(language, **{knob.name: value}) for value in values}
+    assert len(texts) == len(values) > 1
+    assert not any("{" in text for text in texts)
 
 
 # ---------------------------------------------------------------- what is told

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.games.batasaurus.kernel import MEMORISE
+from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.records.setup_table import setup_table
 from nainjaune_env.games.batasaurus.records.write import transcribe
 from nainjaune_env.records.record import Record, format_record, parse_record, read_records, setup_of, verify_record
@@ -162,7 +162,7 @@ def test_a_table_in_the_middle_of_a_game_is_refused(steps: int, found: str) -> N
 def test_a_table_that_does_not_show_its_cards_is_refused() -> None:
     setup = make_setup("batasaurus", players=2)
     hidden = Batch(setup, 1, seed=1).redacted(0)[0]
-    with pytest.raises(RecordError, match=r"open table\. A layout holds each of the values 1 to 12 once"):
+    with pytest.raises(RecordError, match=r"opening table\. A layout holds each of the values 1 to 12 once"):
         transcribe(setup, hidden, [], RNG)
 
 

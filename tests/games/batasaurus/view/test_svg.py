@@ -15,9 +15,8 @@ from nainjaune_env.core.errors import DealError, RecordError, RulesError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, legal_actions
-from nainjaune_env.games.batasaurus.encode import BATTLE, MEMORISING
-from nainjaune_env.games.batasaurus.language.words import WORDS
-from nainjaune_env.games.batasaurus.state import SLOTS
+from nainjaune_env.games.batasaurus.language import LANGUAGES
+from nainjaune_env.games.batasaurus.state import SLOTS, Phase
 from nainjaune_env.games.batasaurus.view import film
 from nainjaune_env.games.batasaurus.view import svg as module
 from nainjaune_env.games.batasaurus.view.dinosaurs import COATS, dinosaur
@@ -56,7 +55,7 @@ def test_every_number_of_seats_has_room(players: int, memory: str) -> None:
     """Nothing outside the picture; no text on another but on cards that lie on cards; no panel on another."""
     setup, language = glimpse(players, memory=memory), ("en", "fr")[players % 2]
     names = ["runs/a_very_long_name_of_a_run@sample"] * players
-    dinosaurs = {*WORDS[language].dinosaurs, *map(str, range(1, SLOTS + 1))}
+    dinosaurs = {*LANGUAGES[language].words.dinosaurs, *map(str, range(1, SLOTS + 1))}
     found = moments(setup, players)
     for table, history in (*found[::6], found[-1]):
         for seat in (None, 0):
@@ -79,12 +78,12 @@ def test_who_sees_which_cards() -> None:
     setup = glimpse(3)
     (table, history), *_, (_, _) = moments(setup, 1)
     looks = int(table.seat)
-    assert table.phase == MEMORISING
+    assert table.phase == Phase.MEMORISING
     assert len(backs(film.svg(setup, table, looks, **history))) == 24
     assert len(backs(film.svg(setup, table, (looks + 1) % 3, **history))) == 36
     assert backs(film.svg(setup, table, **history)) == []
     names = texts(film.svg(setup, table, looks, **history))
-    assert all(name in names for name in WORDS["en"].dinosaurs)
+    assert all(name in names for name in LANGUAGES["en"].words.dinosaurs)
     later, history = moments(setup, 1)[5]
     assert len(backs(film.svg(setup, later, looks, **history))) == int(later.cards[:3].sum())
 
@@ -120,7 +119,7 @@ def test_a_battle_shows() -> None:
     setup = glimpse(3)
     table, history = next(
         (table, history)
-        for seed in range(20) for table, history in moments(setup, seed) if table.phase == BATTLE and table.hidden.any()
+        for seed in range(20) for table, history in moments(setup, seed) if table.phase == Phase.BATTLE and table.hidden.any()
     )  # fmt: skip
     for seat in range(3):
         picture = film.svg(setup, table, seat, **history)
@@ -129,7 +128,7 @@ def test_a_battle_shows() -> None:
     assert f"seat {int(table.seat)} to put a card face down, {int(table.at_stake)} cards at stake" in texts(picture)
     seen = scene(setup, table)
     committed = next(value for value in seen.committed if value)
-    assert WORDS["en"].dinosaurs[committed - 1] in texts(film.svg(setup, table, **history))
+    assert LANGUAGES["en"].words.dinosaurs[committed - 1] in texts(film.svg(setup, table, **history))
     assert "Battle!" not in texts(film.svg(setup, moments(setup, 0)[4][0], **moments(setup, 0)[4][1]))
 
 
@@ -153,19 +152,20 @@ def test_the_same_scene_gives_the_same_bytes() -> None:
 def test_every_part_of_a_scene_shows() -> None:
     """Or two tables that differ would be drawn alike."""
     seen = scene(glimpse(2), moments(glimpse(2), 2)[9][0], 0)
-    seen = replace(seen, shown=((5,), ()), committed=(None, None), battling=(), at_turn=1, leader=0, phase=BATTLE - 1)
+    seen = replace(seen, shown=((5,), ()), committed=(None, None), ahead=(0,), at_turn=1, leader=0, phase=Phase.TRICK)
     assert seen.slots[0] is not None
     drawn = {drawing(seen)}
     for change in (
         {"preset": "other"}, {"dinosaurs": 11}, {"viewer": 1}, {"trick": 9}, {"at_turn": 0}, {"leader": 1}, {"piles": (7, 8)},
         {"slots": ((3, *seen.slots[0][1:]), None)}, {"slots": ((None,) * 12, None)}, {"cards": (seen.cards[0], 11)},
         {"unshown": ((1, 2, 3), (4,))}, {"shown": ((6,), ())}, {"shown": ((5,), (4,))}, {"committed": (FACE_DOWN, None)},
-        {"committed": (7, None)}, {"phase": BATTLE, "battling": (0,)}, {"phase": BATTLE, "battling": (1,)}, {"at_stake": 12},
+        {"committed": (7, None)}, {"phase": Phase.BATTLE}, {"phase": Phase.BATTLE, "ahead": (1,)}, {"ahead": ()},
+        {"at_stake": 12},
         {"last": LastTrick(0, ((1,), (2,)), (0, 2))}, {"last": LastTrick(0, ((1,), (2,)), (2, 0))},
         {"at_turn": None, "winners": (1,)},
     ):  # fmt: skip
         drawn.add(drawing(replace(seen, **change)))
-    assert len(drawn) == 22
+    assert len(drawn) == 23
 
 
 def test_each_dinosaur_is_its_own_and_stands_on_its_card() -> None:
@@ -182,9 +182,9 @@ def test_a_film_shows_the_opening_and_every_ply() -> None:
         assert len(frames) == len(record["moves"]) + steps + 1
         assert {"ann", "bob"} <= set(texts(frames[0]))
         assert any("win" in text for text in texts(frames[-1]))
-        assert list(film.frames(setup, record, 0, part=1, names=["ann", "bob"])) == frames
+        assert list(film.film(setup, record, 0, part=1, names=["ann", "bob"])) == frames
     with pytest.raises(RecordError, match="one round, and no round 2"):
-        list(film.frames(setup, record, part=2))
+        list(film.film(setup, record, part=2))
 
 
 def test_refusals() -> None:

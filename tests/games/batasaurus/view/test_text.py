@@ -12,11 +12,12 @@ import pytest
 from nainjaune_env.core.errors import DealError, RulesError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.games.batasaurus.encode import BATTLE, MEMORISING, TRICK
-from nainjaune_env.games.batasaurus.kernel import MEMORISE
-from nainjaune_env.games.batasaurus.language.words import LABELS, WORDS
+from nainjaune_env.games.batasaurus.actions import MEMORISE
+from nainjaune_env.games.batasaurus.language import LANGUAGES
+from nainjaune_env.games.batasaurus.records.replay import tricks_of
 from nainjaune_env.games.batasaurus.records.setup_table import setup_table
-from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scene, scene, tricks_of
+from nainjaune_env.games.batasaurus.state import Phase
+from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scene, scene
 from nainjaune_env.games.batasaurus.view.text import PANEL, WIDTH, draw, panel
 from nainjaune_env.registry import make_setup
 from tests.games.batasaurus.hidden import reshuffle
@@ -40,7 +41,7 @@ class Played:
         self.batch = Batch(setup, 1, skip_forced=False, autoreset=False)
         self.batch.set_tables(0, np.array([self.opening], setup.game.table))
         self.actions: list[int] = []
-        if actions is None and script and self.table.phase == MEMORISING:
+        if actions is None and script and self.table.phase == Phase.MEMORISING:
             actions = [MEMORISE] * setup.players
         for action in actions or []:
             self.step(action)
@@ -152,7 +153,7 @@ def test_b4_2_under_glimpse_a_seat_sees_its_cards_in_its_memorising_step_alone()
         for seat in range(3):
             sees = steps < 3 and seat == (1 + steps) % 3
             assert played.scene(seat).slots[seat] == (tuple(LAYOUTS[seat]) if sees else (FACE_DOWN,) * 12)
-            assert played.scene(seat).phase == (MEMORISING if steps < 3 else TRICK)
+            assert played.scene(seat).phase == (Phase.MEMORISING if steps < 3 else Phase.TRICK)
             text = played.draw(seat)
             assert ("T. rex" in text) == sees
             assert ("seat 1 to memorise its cards" in text) == (steps == 0)
@@ -176,7 +177,7 @@ def test_a_spectator_sees_everything() -> None:
 def test_b2_3_the_trick_so_far_is_seen_and_what_lies_under_it() -> None:
     seen = glimpse().scene(2)
     assert seen.shown == ((10, 9), (10, 9), (5,))
-    assert (seen.phase, seen.battling, seen.at_turn, seen.leader, seen.at_stake) == (BATTLE, (0, 1), 0, 1, 6)
+    assert (seen.phase, seen.ahead, seen.at_turn, seen.leader, seen.at_stake) == (Phase.BATTLE, (0, 1), 0, 1, 6)
     assert seen.last == LastTrick(1, ((8,), (12,), (7,)), (0, 3, 0))
     assert (seen.piles, seen.trick, seen.winners) == ((0, 3, 0), 2, ())
     assert seen.unshown[1] == (1, 2, 3, 4, 5, 6, 7, 8, 11)  # what is committed is not shown
@@ -238,7 +239,7 @@ def test_b4_3_the_history_tells_a_seat_nothing_of_where_cards_lie(players: int) 
     changed = 0
     for seed in range(3):
         for table, opening, actions in positions(setup, seed):
-            if table.phase == MEMORISING:
+            if table.phase == Phase.MEMORISING:
                 continue
             seat = rng.randrange(players)
             layouts = [row.tolist() for row in opening.layout[:players]]
@@ -281,7 +282,7 @@ def test_b2_3_with_perfect_memory_what_another_commits_cannot_be_told() -> None:
 @pytest.mark.parametrize("language", ["en", "fr"])
 @every_setup
 def test_every_table_fits_the_page(setup: Setup, language: str) -> None:
-    short = WORDS[language].seat_short
+    short = LANGUAGES[language].words.seat_short
     for table, opening, actions in positions(setup, 1):
         for seat in (None, *range(setup.players)):
             text = draw(setup, table, seat, language=language, opening=opening, actions=actions, every_ply=True)
@@ -295,7 +296,7 @@ def test_every_table_fits_the_page(setup: Setup, language: str) -> None:
 @pytest.mark.parametrize("language", ["en", "fr"])
 def test_a_battle_that_takes_the_whole_game_fits_the_page(language: str) -> None:
     played = Played(make_setup("batasaurus", players=4, memory="perfect"), [SORTED[0]] * 4, leader=0)
-    words, labels = WORDS[language], LABELS[language]
+    words, labels = LANGUAGES[language].words, LANGUAGES[language].labels
     for ply in range(48):
         played.step(11 - ply // 4)
         text = played.draw(language=language)
@@ -314,7 +315,7 @@ def test_panels_hold_the_widest_figures() -> None:
     for language in ("en", "fr"):
         for seat in range(3):
             seen = scene(glimpse().setup, table, seat)
-            assert {len(line) for line in panel(seen, seat, WORDS[language], LABELS[language])} == {PANEL}
+            assert {len(line) for line in panel(seen, seat, LANGUAGES[language])} == {PANEL}
 
 
 def test_a_history_of_decisions_and_one_of_plies_look_the_same() -> None:

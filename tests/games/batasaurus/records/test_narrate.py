@@ -1,31 +1,21 @@
-"""The account of a record, and the tricks it is told from, which are the twin's."""
+"""The narration of a record, and the tricks that it is made from, which are the twin's."""
 
 from __future__ import annotations
 
-import dataclasses
 import re
-import string
 
 import pytest
 from hypothesis import given, settings
 
 from nainjaune_env.core.errors import RecordError, RulesError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.games.batasaurus.language.words import ENGLISH, FRENCH, LABELS, WORDS
-from nainjaune_env.games.batasaurus.records.replay import Replay, final
-from nainjaune_env.games.batasaurus.records.verify import opening
-from nainjaune_env.records.record import LANGUAGES, Record, make_record, setup_of, show_record
+from nainjaune_env.games.batasaurus.language import LANGUAGES
+from nainjaune_env.games.batasaurus.records.replay import final
+from nainjaune_env.games.batasaurus.records.verify import open_record, replay_record
+from nainjaune_env.records.record import Record, make_record, show_record
 from nainjaune_env.registry import make_setup
 from tests.games.batasaurus.records.test_write import on_the_twin
 from tests.support.recorded import play, seeds, setups
-
-
-def replayed(record: Record) -> Replay:
-    replay = opening(setup_of(record), record)
-    replay.memorise()
-    for _, slot in record["moves"]:
-        replay.step(slot)
-    return replay
 
 
 def record_of(script: str, dinosaurs: int, *, leader: int = 0, layouts: list[list[int]] | None = None, **knobs: str) -> Record:
@@ -34,7 +24,7 @@ def record_of(script: str, dinosaurs: int, *, leader: int = 0, layouts: list[lis
     knobs = {"memory": "perfect" if layouts is None else "glimpse", **knobs}
     setup = make_setup("batasaurus", players=3, dinosaurs=dinosaurs, **knobs)
     body = {"layouts": [values] * 3 if layouts is None else layouts, "leader": leader}
-    replay = opening(setup, body)
+    replay = open_record(setup, body)
     replay.memorise()
     moves = []
     for seat, value in (map(int, step.split(":")) for step in script.split()):
@@ -132,10 +122,10 @@ def test_what_is_shared_without_a_rest_and_what_is_nobodys() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(setups("batasaurus"), seeds)
-def test_the_tricks_told_are_the_twins(setup: Setup, seed: int) -> None:
+def test_the_tricks_are_the_twins(setup: Setup, seed: int) -> None:
     (record,) = play(setup, seed)
     twin = on_the_twin(record)
-    replay = replayed(record)
+    replay = replay_record(setup, record)
     assert len(replay.tricks) == len(twin.done_tricks)
     for told, trick in zip(replay.tricks, twin.done_tricks, strict=True):
         assert told.leader == trick.leader
@@ -154,11 +144,11 @@ def test_the_tricks_told_are_the_twins(setup: Setup, seed: int) -> None:
 
 @settings(max_examples=30, deadline=None)
 @given(setups("batasaurus"), seeds)
-def test_every_trick_card_and_pile_is_told(setup: Setup, seed: int) -> None:
+def test_every_trick_card_and_pile_is_narrated(setup: Setup, seed: int) -> None:
     (record,) = play(setup, seed)
     for language in LANGUAGES:
-        words, text = WORDS[language], show_record(record, language)
-        replay = replayed(record)
+        words, text = LANGUAGES[language].words, show_record(record, language)
+        replay = replay_record(setup, record)
         assert len(re.findall(words.trick.format(number=r"\d+", seat=r"\w+ \d"), text)) == len(replay.tricks)
         told = text.split(words.trick.format(number=1, seat=words.seat_short.format(seat=record["leader"])))[1]
         for trick in replay.tricks:
@@ -181,23 +171,3 @@ def test_there_is_one_round() -> None:
 def test_an_unknown_language_is_refused() -> None:
     with pytest.raises(RulesError, match=r"Unknown language 'it'\. Valid: fr, en\."):
         show_record(SHARED, "it")
-
-
-@pytest.mark.parametrize(("one", "other"), [(FRENCH, ENGLISH), (LABELS["fr"], LABELS["en"])], ids=["words", "labels"])
-def test_both_languages_fill_in_the_same_fields(one: object, other: object) -> None:
-    def places(text: str) -> set[str | None]:
-        return {part[1] for part in string.Formatter().parse(text)} - {None}
-
-    for field in dataclasses.fields(one):  # type: ignore[arg-type]
-        french, english = getattr(one, field.name), getattr(other, field.name)
-        assert type(french) is type(english)
-        if isinstance(french, str):
-            assert places(french) == places(english), field.name
-    assert set(LANGUAGES) == set(WORDS) == set(LABELS)
-
-
-def test_there_are_twelve_dinosaurs_with_names_of_their_own() -> None:
-    for words in WORDS.values():
-        assert len(set(words.dinosaurs)) == 12
-        assert (words.dinosaurs[0], words.dinosaurs[11]) == ("Compsognathus", "T. rex")
-    assert (FRENCH.named(9), ENGLISH.named(9)) == ("Styracosaure (9)", "Styracosaurus (9)")

@@ -1,0 +1,1 @@
+"""What a seat can infer about cards that it does not see."""

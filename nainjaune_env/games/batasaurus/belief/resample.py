@@ -1,0 +1,72 @@
+"""Hidden cards drawn at random from all that is consistent with what a seat knows (B4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from nainjaune_env.core.bits import count, lowest
+from nainjaune_env.core.jit import inlined, jit
+from nainjaune_env.core.prng import below
+from nainjaune_env.core.table import Table
+from nainjaune_env.games.batasaurus.kernel import sees_own_cards, value_bit
+from nainjaune_env.games.batasaurus.rules import KernelRules, Memory
+from nainjaune_env.games.batasaurus.state import ONE
+
+
+@jit
+def resample(table: Table, rules: KernelRules, seat: Any) -> None:
+    """Fill in what ``kernel.redact`` wiped for ``seat``, uniformly over all that is consistent with the rest of the table.
+
+    A card face down has any value not shown yet; the other values not shown lie in slots. What ``seat`` has forgotten is drawn
+    as well: its full slots hold the values left to it, in any order (B4.2). Draws from ``table.rng``, which the caller sets.
+    """
+    sees = sees_own_cards(table, rules, seat)
+    everything = (ONE << rules.dinosaurs) - 1
+    for other in range(rules.players):
+        if other == seat and sees:
+            continue
+        lying = np.int64(table.held[other])
+        if table.hidden[other]:
+            table.hidden[other] = draw_value(table, lying)
+            lying ^= value_bit(np.int64(table.hidden[other]))
+        if rules.memory == Memory.PERFECT:
+            lay_sorted(table, rules, other)
+            table.slots[other] = lying
+        elif other == seat:
+            lay_shuffled(table, rules, other, lying, np.int64(table.slots[other]))
+        else:
+            lay_shuffled(table, rules, other, everything, everything)
+            for slot in range(rules.dinosaurs):
+                if lying & value_bit(np.int64(table.layout[other, slot])):
+                    table.slots[other] |= ONE << slot
+
+
+@inlined
+def draw_value(table: Table, values: Any) -> Any:
+    """Returns one of the set ``values`` (bit v-1 = value v), each with equal probability."""
+    for _ in range(below(table, count(values))):
+        values &= values - 1
+    return lowest(values) + 1
+
+
+@inlined
+def lay_sorted(table: Table, rules: KernelRules, seat: Any) -> None:
+    """Lay the cards of ``seat`` by value (B4.1)."""
+    for slot in range(rules.dinosaurs):
+        table.layout[seat, slot] = slot + 1
+
+
+@jit
+def lay_shuffled(table: Table, rules: KernelRules, seat: Any, values: Any, slots: Any) -> None:
+    """Lay the set ``values`` of ``seat`` into as many ``slots`` (bits), and its other values into the others, in random order."""
+    rest = ((ONE << rules.dinosaurs) - 1) & ~values
+    for slot in range(rules.dinosaurs):
+        if slots >> slot & 1:
+            value = draw_value(table, values)
+            values ^= ONE << (value - 1)
+        else:
+            value = draw_value(table, rest)
+            rest ^= ONE << (value - 1)
+        table.layout[seat, slot] = value

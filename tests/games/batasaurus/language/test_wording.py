@@ -1,0 +1,44 @@
+"""The texts of both languages."""
+
+from __future__ import annotations
+
+import pytest
+
+from nainjaune_env.core.errors import RulesError
+from nainjaune_env.core.speech import LANGUAGES as SPOKEN
+from nainjaune_env.games.batasaurus.language import LANGUAGES, language_of
+from nainjaune_env.games.batasaurus.language.en import ENGLISH
+from nainjaune_env.games.batasaurus.language.fr import FRENCH
+from nainjaune_env.games.batasaurus.research.statistics import SOURCES
+from nainjaune_env.games.batasaurus.rules import Exhausted, Memory
+from tests.support.wordings import differences
+
+
+def test_both_languages_have_the_same_texts_and_fields() -> None:
+    free = ("phrases.memorise_words", "phrases.slot_words", "phrases.rules")
+    assert differences(ENGLISH, FRENCH, free=free) == []
+    assert set(LANGUAGES) == set(SPOKEN)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_there_is_a_text_for_each_value_and_source(language: str) -> None:
+    texts = LANGUAGES[language]
+    assert set(texts.phrases.memory) == set(texts.phrases.typing) == {member.name.lower() for member in Memory}
+    assert set(texts.phrases.exhausted) == {member.name.lower() for member in Exhausted}
+    assert len(texts.advice.sources) == len(SOURCES)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_there_are_twelve_dinosaurs_with_names_of_their_own(language: str) -> None:
+    dinosaurs = LANGUAGES[language].words.dinosaurs
+    assert len(set(dinosaurs)) == 12
+    assert (dinosaurs[0], dinosaurs[11]) == ("Compsognathus", "T. rex")
+
+
+def test_a_dinosaur_with_its_value() -> None:
+    assert (FRENCH.words.named(9), ENGLISH.words.named(9)) == ("Styracosaure (9)", "Styracosaurus (9)")
+
+
+def test_an_unknown_language_is_refused() -> None:
+    with pytest.raises(RulesError, match=r"Unknown language 'it'\. Valid: fr, en\."):
+        language_of("it")
