@@ -17,8 +17,8 @@ from nainjaune_env.core.spec import Setup
 
 from ..loading import checkpoint_path
 from ..nets.checkpoint import Checkpoint, check_fits, load_checkpoint
-from ..nets.modules import PolicyValueNet
 from ..nets.net_agent import build_net, stored_net
+from ..nets.policy_value import PolicyValueNet
 from .config import differing
 
 
@@ -45,6 +45,7 @@ def checkpoint_of(
         players=head["players"],
         layout=(common or setup.layout).fingerprint,
         actions=len(setup.game.actions),
+        arch=config.arch,
         hidden=list(config.hidden),
         iteration=iteration,
         config=dataclasses.asdict(config),
@@ -80,9 +81,11 @@ def begin_from(net: PolicyValueNet, run: str, setup: Setup, *, common: Layout | 
     checkpoint = load_checkpoint(checkpoint_path(run, setup) or Path(run))
     where = f"{run!r}, which the run is to begin from,"
     check_fits(checkpoint, setup, where)
-    mine, other = (list(net.hidden), net.recurrent), (checkpoint.hidden, checkpoint.recurrent)
+    mine = (net.arch, list(net.hidden), net.recurrent)
+    other = (checkpoint.arch, checkpoint.hidden, checkpoint.recurrent)
     if mine != other:
-        raise CheckpointError(f"{where} has hidden={other[0]} recurrent={other[1]}, and this run {mine[0]} and {mine[1]}.")
+        theirs, ours = (f"arch={arch} hidden={hidden} recurrent={units}" for arch, hidden, units in (other, mine))
+        raise CheckpointError(f"{where} has {theirs}, and this run has {ours}.")
     if common and not checkpoint.common:
         raise CheckpointError(f"{where} is a network for one table, and this run is for a mixture.")
     whole = stored_net(checkpoint, common, where) if common else build_net(checkpoint, setup, where)

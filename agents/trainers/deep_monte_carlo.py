@@ -44,8 +44,8 @@ from nainjaune_env.games import DEFAULT_GAME
 
 from ..arena.duplicate import Duplicate
 from ..loading import load_agent
+from ..nets.arch import DEFAULT_ARCH, get_arch, make_net
 from ..nets.checkpoint import Checkpoint
-from ..nets.modules import PolicyValueNet
 from ..nets.net_agent import NetAgent
 from ..sampling import sample
 from ..seeds import Stream, generator
@@ -68,6 +68,7 @@ class Config:
     seed: int = option(0, "all chance in the run comes from it")
     iterations: int = option(1000, "updates in all; the schedules run over them")
     tables: int = option(2048, "rounds dealt for each update")
+    arch: str = option(DEFAULT_ARCH, "the network: 'mlp', or 'residual' (a block for each of 'hidden', with layer normalisation)")
     hidden: list[int] = option([256, 256], "widths of the network's layers")
     temperature: float = option(0.1, "actions are drawn from softmax(worth / temperature) at the start, in units of payoff_scale")
     last_temperature: float = option(0.02, "and at the end, at no point higher than at the start; it goes down by equal ratios")
@@ -92,8 +93,7 @@ class Config:
                 "The temperature that actions are drawn at goes from 'temperature' down to 'last_temperature', above 0, "
                 f"and they are {self.temperature} and {self.last_temperature}."
             )
-        if min(self.hidden, default=1) < 1:
-            raise ConfigError(f"Layers have a width of at least 1, not {self.hidden!r}.")
+        get_arch(self.arch).check_arguments(self.hidden, 0)
         setup = self.setup()
         if self.eval_every:  # a wrong name is an error now and not some iterations later
             load_agent(self.eval_against, setup)
@@ -141,11 +141,12 @@ class Trainer:
         self.config = config
         self.setup = setup
         chance = torch.Generator().manual_seed(config.seed)
-        self.net = PolicyValueNet(setup.layout, len(setup.game.actions), config.hidden, chance)
+        self.net = make_net(config.arch, setup.layout, len(setup.game.actions), config.hidden, chance)
         self.shared = copy.deepcopy(self.net.value)  # near 0 at the start, as that is
         # Logits are worths over the temperature. With steps that much longer for the head that makes them, worths move as they
         # would if it made those: Adam's steps do not depend on how large gradients are.
-        others = [*self.net.body.parameters(), *self.net.value.parameters(), *self.shared.parameters()]
+        others = [parameter for name, parameter in self.net.named_parameters() if not name.startswith("policy.")]
+        others += self.shared.parameters()
         self.optimizer = torch.optim.Adam(
             [{"params": others, "pace": 1.0}, {"params": self.net.policy.parameters(), "pace": 1 / config.last_temperature}]
         )
@@ -257,7 +258,7 @@ class Trainer:
 
         ``observation (K, size) uint8``. The body learns from what actions are worth alone.
         """
-        features = self.net.features(observation)
+        features, _ = self.net.trunk(observation)
         worth = self.shared(features) + self.config.last_temperature * self.net.policy(features)
         return worth, self.net.value(features.detach()).squeeze(1)
 

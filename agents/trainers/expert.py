@@ -43,10 +43,12 @@ from nainjaune_env.games import DEFAULT_GAME
 from ..arena.duplicate import Duplicate
 from ..heuristics import RandomAgent
 from ..loading import load_agent
+from ..nets.arch import DEFAULT_ARCH, get_arch, make_net
 from ..nets.checkpoint import Checkpoint
 from ..nets.devices import check_device
-from ..nets.modules import PolicyValueNet, masked_log_softmax
+from ..nets.modules import masked_log_softmax
 from ..nets.net_agent import NetAgent
+from ..nets.policy_value import PolicyValueNet
 from ..search import SearchAgent, rollouts_by
 from ..seeds import Stream, generator
 from .checkpointing import begin_from, checkpoint_of, named, taking_up, under
@@ -82,6 +84,7 @@ class Config:
     prior: float = option(0.0, "weight of the log-policy of the network there is in its next targets; 0 = the labels alone")
     window: int = option(2, "generations whose labels are learned: the newest, and those before it")
     fresh: bool = option(False, "begin learning with a new network each generation, instead of the one there is")
+    arch: str = option(DEFAULT_ARCH, "the network: 'mlp', or 'residual' (a block for each of 'hidden', with layer normalisation)")
     hidden: list[int] = option([256, 256], "widths of the network's layers")
     epochs: int = option(4, "passes over the labels in a generation")
     minibatch: int = option(512, "decisions in a gradient step")
@@ -103,8 +106,7 @@ class Config:
             raise ConfigError(f"The temperature of the targets is above 0, and it is {self.temperature}.")
         if self.eval_deals == 1:
             raise ConfigError("An interval takes at least 2 deals, and 'eval_deals' is 1.")
-        if min(self.hidden, default=1) < 1:
-            raise ConfigError(f"Layers have a width of at least 1, not {self.hidden!r}.")
+        get_arch(self.arch).check_arguments(self.hidden, 0)
         if self.rollouts not in ROLLOUTS:
             raise ConfigError(choose_one("player of rollouts", self.rollouts, ROLLOUTS))
         setup = self.setup()
@@ -169,7 +171,7 @@ class Trainer:
     def new_net(self, generation: int) -> PolicyValueNet:
         """An untrained network, another one each generation, the same on every device."""
         chance = torch.Generator().manual_seed(self.config.seed + generation)
-        net = PolicyValueNet(self.setup.layout, len(self.setup.game.actions), self.config.hidden, chance)
+        net = make_net(self.config.arch, self.setup.layout, len(self.setup.game.actions), self.config.hidden, chance)
         return net.to(self.config.device)
 
     # ---- labels --------------------------------------------------------------------------------------------------

@@ -33,9 +33,10 @@ from nainjaune_env.envs._shared.learner_tables import Pool
 from nainjaune_env.games import DEFAULT_GAME
 
 from ..loading import load_agent
+from ..nets.arch import DEFAULT_ARCH, get_arch, make_net
 from ..nets.checkpoint import Checkpoint
-from ..nets.modules import PolicyValueNet
 from ..nets.net_agent import NetAgent
+from ..nets.policy_value import PolicyValueNet
 from ..seeds import Stream, generator
 from .checkpointing import checkpoint_of, load_optimizer, named, optimizer_tensors, taking_up, under
 from .config import at_least, at_most, option, settle
@@ -74,6 +75,7 @@ class Config:
     past_selves: float = option(0.5, "share of the other seats in which a past self sits")
     snapshots: int = option(5, "past selves that are kept, the newest ones")
     snapshot_every: int = option(10, "iterations between two of them")
+    arch: str = option(DEFAULT_ARCH, "the network: 'mlp', or 'residual' (a block for each of 'hidden', with layer normalisation)")
     hidden: list[int] = option([256, 256], "widths of the network's layers")
     learning_rate: float = option(1.5e-3, "Adam's step size at the start")
     last_learning_rate: float = option(1e-4, "and at the end")
@@ -96,8 +98,7 @@ class Config:
         at_least(self, seed=0, learning_rate=0, last_learning_rate=0, entropy=0, last_entropy=0, clip=0, gae_lambda=0)
         at_least(self, value_weight=0, max_grad_norm=0, checkpoint_minutes=0, past_selves=0, snapshots=1, snapshot_every=1)
         at_most(self, seed=2**63 - 1, gae_lambda=1, past_selves=1)
-        if min(self.hidden, default=1) < 1:
-            raise ConfigError(f"Layers have a width of at least 1, not {self.hidden!r}.")
+        get_arch(self.arch).check_arguments(self.hidden, 0)
         if self.tables * self.steps % self.minibatch:  # of a last one with one decision, SB3 would take the spread: NaN
             raise ConfigError(
                 f"The {self.tables} tables' {self.steps} steps are a whole number of minibatches, and {self.minibatch} "
@@ -173,7 +174,7 @@ class Trainer:
             NetPolicy, self.venv, n_steps=c.steps, batch_size=c.minibatch, n_epochs=c.epochs, gamma=1.0,
             gae_lambda=c.gae_lambda, clip_range=c.clip, vf_coef=c.value_weight, max_grad_norm=c.max_grad_norm,
             learning_rate=lambda _: self.scheduled(c.learning_rate, c.last_learning_rate),
-            policy_kwargs={"layout": setup.layout, "hidden": c.hidden}, seed=c.seed % 2**32, device="cpu",
+            policy_kwargs={"layout": setup.layout, "arch": c.arch, "hidden": c.hidden}, seed=c.seed % 2**32, device="cpu",
         )  # fmt: skip
         self.model.set_logger(Logger(None, []))  # what it records is read after each iteration
         assert isinstance(self.model.policy, NetPolicy)
@@ -185,7 +186,7 @@ class Trainer:
 
     def _fresh_net(self) -> PolicyValueNet:
         actions = len(self.setup.game.actions)
-        return PolicyValueNet(self.setup.layout, actions, self.config.hidden, torch.Generator()).eval()
+        return make_net(self.config.arch, self.setup.layout, actions, self.config.hidden, torch.Generator()).eval()
 
     def _pool(self) -> Pool:
         c = self.config

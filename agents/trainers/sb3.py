@@ -17,7 +17,8 @@ from nainjaune_env.core.spec import Setup
 
 from ..arena.duplicate import Duplicate, Edge
 from ..loading import load_agent
-from ..nets.modules import PolicyValueNet
+from ..nets.arch import make_net
+from ..nets.policy_value import PolicyValueNet
 from .ppo import EVAL_SEED
 
 try:
@@ -32,27 +33,28 @@ except ModuleNotFoundError as error:
 class NetPolicy(MaskableActorCriticPolicy):
     """MaskablePPO's policy with the layers of our :class:`PolicyValueNet`, which is ``net``: what is trained is what we load.
 
-    ``policy_kwargs``: ``layout`` and ``hidden``. The value is in the unit that the rewards come in.
+    ``policy_kwargs``: ``layout``, ``arch`` and ``hidden``. The value is in the unit that the rewards come in.
     """
 
     net: PolicyValueNet
 
-    def __init__(self, *args: Any, layout: Layout, hidden: Sequence[int], **settings: Any) -> None:
+    def __init__(self, *args: Any, layout: Layout, arch: str, hidden: Sequence[int], **settings: Any) -> None:
         self._layout = layout
+        self._arch = arch
         self._hidden = [*hidden]
         super().__init__(*args, **settings)
 
     def _build(self, lr_schedule: Any) -> None:
         # what the base class does with its own layers; MaskablePPO has just seeded torch's generator
         actions = self.action_dist.action_dim  # type: ignore[attr-defined]
-        self.net = PolicyValueNet(self._layout, actions, self._hidden, torch.default_generator)
+        self.net = make_net(self._arch, self._layout, actions, self._hidden, torch.default_generator)
         self.mlp_extractor: Any = SharedBody(self.net)
         self.action_net: Any = self.net.policy
         self.value_net: Any = self.net.value
         self.optimizer = self.optimizer_class(self.net.parameters(), lr=lr_schedule(1), **self.optimizer_kwargs)  # type: ignore[call-arg]
 
     def _get_constructor_parameters(self) -> dict[str, Any]:
-        return {**super()._get_constructor_parameters(), "layout": self._layout, "hidden": self._hidden}
+        return {**super()._get_constructor_parameters(), "layout": self._layout, "arch": self._arch, "hidden": self._hidden}
 
 
 class SharedBody(nn.Module):
@@ -64,16 +66,16 @@ class SharedBody(nn.Module):
 
     def forward(self, observation: Tensor) -> tuple[Tensor, Tensor]:
         """Features ``(K, width)`` of ``observation (K, size)``, for both."""
-        features = self.net.features(observation)
+        features, _ = self.net.trunk(observation)
         return features, features
 
     def forward_actor(self, observation: Tensor) -> Tensor:
         """Features for the policy."""
-        return self.net.features(observation)
+        return self.net.trunk(observation)[0]
 
     def forward_critic(self, observation: Tensor) -> Tensor:
         """Features for the value."""
-        return self.net.features(observation)
+        return self.net.trunk(observation)[0]
 
 
 class RewardUnit(VecEnvWrapper):
