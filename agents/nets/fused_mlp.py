@@ -1,9 +1,9 @@
 """Fast inference and training of plain MLPs: chains of linear layers and ReLUs over the bytes of observations.
 
-Through torch's modules and autograd, a step of a small network is some fifty operations, each with memory of its own; with batches
-of a thousand rows these take as long as the matrix products between them. Here the layers follow one another in buffers that are
-used again. Everything starts from a :class:`LinearChain`, which :func:`linear_chain` makes only of a body that is one; networks
-that are no chain go through torch.
+Through torch's modules and autograd, a step of a small network is some fifty operations, each with memory of its own; with
+batches of a thousand rows these take as long as the matrix products between them. Here the layers follow one another in buffers
+that are used again. Everything starts from a :class:`LinearChain`, which :func:`linear_chain` makes only of a body that is one;
+networks that are no chain go through torch.
 
 Inference (:class:`FusedInference`) multiplies in bfloat16 where the processor does so in hardware (AVX-512 BF16, AMX), about four
 times as fast. Bytes are exact in it, and logits are off by less than a hundredth of their spread. On one machine the same
@@ -171,8 +171,8 @@ class FusedTraining:
     """The outputs of a chain with gradients, as one ``torch.autograd.Function`` in memory that is allocated once.
 
     The weights are copied before each pass in the dtype that is multiplied, the heads side by side as one layer. Bytes are scaled
-    as they come in, which is exact in bfloat16 too where scales are powers of two: folded into the first layer, its gradient would
-    be a small difference of large numbers.
+    as they come in, which is exact in bfloat16 too where scales are powers of two: folded into the first layer, its gradient
+    would be a small difference of large numbers.
 
     Each pass overwrites the activations of the one before, and each backward pass the gradients that the one before returned:
     take the step, or copy them, first. A backward pass of other than the latest forward pass raises RuntimeError.

@@ -104,5 +104,5 @@ def fold_inputs(layer: nn.Module, constant: Tensor, columns: Tensor) -> None:
 
 
 def masked_log_softmax(logits: Tensor, mask: Tensor) -> Tensor:
-    """Returns log-probabilities over the legal actions, ``(K, A)``; a large negative number where ``mask (K, A) bool`` is False."""
+    """Returns log-probabilities over the legal actions, ``(K, A)``: very negative where ``mask (K, A) bool`` is False."""
     return torch.log_softmax(logits.masked_fill(~mask, -1e9), dim=-1)

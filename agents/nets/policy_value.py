@@ -78,7 +78,10 @@ class PolicyValueNet(ObservationNet):
     def forward(
         self, observation: Tensor, state: Tensor | None = None, sequences: Tensor | None = None
     ) -> tuple[Tensor, Tensor, Tensor | None]:
-        """Returns logits ``(K, A) float32``, not masked, values ``(K,) float32``, and the state; arguments as of :meth:`trunk`."""
+        """Returns logits ``(K, A) float32``, not masked, values ``(K,) float32``, and the state.
+
+        Arguments as of :meth:`trunk`.
+        """
         features, state = self.trunk(observation, state, sequences)
         return *self.heads(features), state
 

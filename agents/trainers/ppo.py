@@ -2,21 +2,21 @@
 
 One network plays every seat. An iteration deals a round at each table, plays all of them to the end, and updates the network on
 every decision made; forced plies are no decisions. Since rounds are whole, nothing is truncated or bootstrapped, and an iteration
-depends on the seed, its number and the network alone: a resumed run is the same bit for bit. A network with memory (``recurrent``)
-is trained on whole sequences, all decisions of a seat in a round: minibatches consist of these, and gradients flow through all of
-each.
+depends on the seed, its number and the network alone: a resumed run is the same bit for bit. A network with memory
+(``recurrent``) is trained on whole sequences, all decisions of a seat in a round: minibatches consist of these, and gradients
+flow through all of each.
 
-With ``opponents`` one seat of each table learns, another one each round, and a frozen agent plays the others: what is learned is a
-best response to that agent. With a ``mixture`` the tables are of several setups, and the network is one for all tables of the game:
-it takes the common layout, which encodes seats and rules. Since payoffs differ much by rules, values are then in units of
+With ``opponents`` one seat of each table learns, another one each round, and a frozen agent plays the others: what is learned is
+a best response to that agent. With a ``mixture`` the tables are of several setups, and the network is one for all tables of the
+game: it takes the common layout, which encodes seats and rules. Since payoffs differ much by rules, values are then in units of
 :func:`random_payoff_scale`, and advantages are normalised setup by setup before minibatches are drawn.
 
 An iteration is this file, ``rollout`` (playing, and the advantages), ``sampling`` (actions), ``nets.fused_mlp`` (plain MLPs,
 forward and backward) and ``ppo_loss`` (the loss compiled, for the CPU). Beside them stand ``gpu_rollout`` (tables on a GPU),
 ``sequences`` (for memory) and ``multitask`` (several setups).
 
-Sources: Schulman et al., "Proximal policy optimization algorithms", 2017 (clipped surrogate, eq. 7 and 9); Schulman et al., "High-
-dimensional continuous control using GAE", 2016; Huang et al., "The 37 implementation details of PPO", 2022.
+Sources: Schulman et al., "Proximal policy optimization algorithms", 2017 (clipped surrogate, eq. 7 and 9); Schulman et al.,
+"High-dimensional continuous control using GAE", 2016; Huang et al., "The 37 implementation details of PPO", 2022.
 """
 
 from __future__ import annotations

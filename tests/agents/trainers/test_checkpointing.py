@@ -69,7 +69,7 @@ def test_it_says_what_the_network_is_for() -> None:
     assert (checkpoint.algorithm, checkpoint.hidden, checkpoint.iteration) == ("toy", [8], 3)
     assert (checkpoint.game, checkpoint.preset, checkpoint.players) == ("nain_jaune", "classic", 3)
     assert checkpoint.rules["max_rounds"] == 2
-    assert checkpoint.config == {"algorithm": "toy", "hidden": [8], "rate": 0.1}
+    assert checkpoint.config == {"algorithm": "toy", "arch": "mlp", "hidden": [8], "rate": 0.1}
     assert (checkpoint.layout, checkpoint.common) == (setup.layout.fingerprint, False)
     whole = common_layout(setup.game)
     anywhere = checkpoint_of(Toy(), setup, iteration=0, progress={}, tensors={}, common=whole)

@@ -126,7 +126,8 @@ def test_a_resumed_run_is_the_same_run(target: Path, tmp_path: Path) -> None:
 
 
 def test_networks_of_another_shape_are_refused(target: Path, tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match=r"has arch=mlp hidden=\[16\] recurrent=8, and this run has arch=mlp hidden=\[12\] recurrent=8"):
+    says = r"has arch=mlp hidden=\[16\] recurrent=8, and this run has arch=mlp hidden=\[12\] recurrent=8\."
+    with pytest.raises(CheckpointError, match=says):
         run_in(tmp_path / "a", against(target, hidden=[12]))
     with pytest.raises(CheckpointError, match=r"plays 'batasaurus', and this table is for 'nain_jaune'"):
         run_in(tmp_path / "b", tiny(init=str(target)))
