@@ -229,6 +229,27 @@ def test_deals_differ_between_iterations_and_seeds() -> None:
     assert len({first_look(0, 0), first_look(0, 1), first_look(1, 0), first_look(1, 1)}) == 4
 
 
+@pytest.mark.parametrize(
+    ("count", "size", "sizes"),
+    [
+        (25, 10, [9, 8, 8]),
+        (30, 10, [10, 10, 10]),
+        (31, 10, [8, 8, 8, 7]),  # not 10, 10, 10 and a step of Adam on one decision
+        (7, 10, [7]),
+        (1, 1, [1]),
+        (2048, 1024, [1024, 1024]),
+        (2049, 1024, [683, 683, 683]),
+    ],
+)
+def test_minibatches_are_even(count: int, size: int, sizes: list[int]) -> None:
+    parts = list(minibatches(count, None, size, np.random.default_rng(0)))
+    assert [len(rows) for rows, _ in parts] == sizes
+    assert all(batch_sizes is None for _, batch_sizes in parts)
+    rows = torch.cat([rows for rows, _ in parts])
+    assert sorted(rows.tolist()) == list(range(count))
+    assert rows.tolist() == np.random.default_rng(0).permutation(count).tolist()
+
+
 @pytest.mark.parametrize("other", [{}, *REMEMBERING], ids=str)
 def test_no_step_no_change(other: dict[str, Any]) -> None:
     """At a learning rate of 0 the ratio is 1 everywhere, so every term of the loss is known."""

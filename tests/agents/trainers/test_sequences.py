@@ -99,11 +99,3 @@ def test_the_order_comes_from_the_generator() -> None:
     assert order(1) == order(1) != order(2)
     rng = np.random.default_rng(1)
     assert [part.tolist() for part in sequences.shuffled(15, rng)] != [part.tolist() for part in sequences.shuffled(15, rng)]
-
-
-def test_without_sequences_every_decision_goes_by_itself() -> None:
-    parts = list(minibatches(25, None, 10, np.random.default_rng(0)))
-    assert [len(rows) for rows, _ in parts] == [10, 10, 5]
-    assert all(batch_sizes is None for _, batch_sizes in parts)
-    rows = torch.cat([rows for rows, _ in parts]).tolist()
-    assert sorted(rows) == list(range(25)) != rows
