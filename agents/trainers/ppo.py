@@ -65,46 +65,46 @@ from .sequences import Sequences
 
 @dataclass(frozen=True)
 class Config:
-    """What a run of PPO is made of. Values in YAML and ``--set`` go over these."""
+    """The configuration of a run of PPO: the defaults, over which values in YAML and ``--set`` go."""
 
     algorithm: str = option("ppo", "the trainer")
     game: str = option(DEFAULT_GAME, "the game")
-    preset: str | None = option(None, "the rule sheet (none: the game's usual one)")
-    players: int | None = option(None, "seats (none: the game's usual number)")
+    preset: str | None = option(None, "the rule sheet (none: the game's default)")
+    players: int | None = option(None, "seats (none: the game's default)")
     rules: dict[str, Any] = option({}, "knobs set over the preset, as in --set rules.decline=never")
     mixture: list[dict[str, Any]] = option(
-        [], "setups to train one network at, in place of preset and players (none: just these)"
+        [], "setups to train one network at, in place of preset and players (none: only these)"
     )
-    seed: int = option(0, "all chance in the run comes from it")
-    init: str | None = option(None, "the run whose network it begins with (none: a fresh one)")
-    opponents: str | None = option(None, "an agent, frozen, in all seats but the one that learns (none: all seats learn)")
-    iterations: int = option(600, "updates in all; the schedules run over them")
+    seed: int = option(0, "seed of every random draw in the run")
+    init: str | None = option(None, "the run whose network training begins from (none: a new one)")
+    opponents: str | None = option(None, "a frozen agent in all seats but one, which learns (none: all seats learn)")
+    iterations: int = option(600, "updates in all; schedules run over them")
     tables: int = option(2048, "rounds dealt for each update")
     arch: str = option(DEFAULT_ARCH, "the network: 'mlp', or 'residual' (a block for each of 'hidden', with layer normalisation)")
     hidden: list[int] = option([256, 256], "widths of the network's layers")
-    recurrent: int = option(0, "units of a GRU that remembers from one decision of a round to the next; 0 = no memory")
-    recall: float = option(0.0, "weight of telling, from the GRU's state, what the seat alone saw at its first decision")
+    recurrent: int = option(0, "units of a GRU along the decisions of a seat in a round; 0 = no memory")
+    recall: float = option(0.0, "weight of predicting, from the GRU's state, the private part of the seat's first observation")
     learning_rate: float = option(2e-3, "Adam's step size at the start")
-    last_learning_rate: float = option(1e-4, "and at the end")
+    last_learning_rate: float = option(1e-4, "Adam's step size at the end")
     entropy: float = option(0.1, "weight of the policy's entropy at the start")
-    last_entropy: float = option(0.005, "and at the end")
+    last_entropy: float = option(0.005, "weight of the policy's entropy at the end")
     epochs: int = option(2, "passes over the decisions of an iteration")
-    minibatch: int = option(1024, "decisions in a gradient step")
-    clip: float = option(0.2, "how far the probability ratio may move before its gain is cut off")
+    minibatch: int = option(1024, "decisions in a gradient step, at most")
+    clip: float = option(0.2, "how far the probability ratio may move from 1 before its gain is clipped")
     gae_lambda: float = option(1.0, "1 = plain returns")
     value_weight: float = option(0.5, "weight of the value loss")
-    max_grad_norm: float = option(0.5, "gradients are scaled down to this norm")
-    privileged: bool = option(False, "judge by a critic that sees all hands; the policy that plays never does")
-    critic_hidden: list[int] = option([256, 256], "widths of that critic's layers")
-    belief: float = option(0.0, "weight of guessing, from the features that the policy goes by, what all other seats hold")
-    centre: bool = option(True, "subtract the table's mean from the payoffs: only the differences between seats count")
-    bf16: bool = option(False, "multiply in bfloat16, for processors that do so fast")
+    max_grad_norm: float = option(0.5, "a gradient with a larger norm is scaled down to this one")
+    privileged: bool = option(False, "values from a critic that observes all hands; the policy never does")
+    critic_hidden: list[int] = option([256, 256], "widths of the critic's hidden layers")
+    belief: float = option(0.0, "weight of predicting, from the policy's features, what all other seats hold")
+    centre: bool = option(True, "subtract the table's mean from payoffs: only the differences between seats count")
+    bf16: bool = option(False, "matrix products in bfloat16, for processors that compute them fast")
     device: str = option("cpu", "where tables and networks are: 'cpu', or 'cuda' for an NVIDIA GPU; not with opponents")
-    threads: int = option(1, "torch's threads; more than the cores that are free makes it many times slower")
-    checkpoint_minutes: float = option(2.0, "how old a checkpoint may grow")
-    eval_every: int = option(25, "iterations between measurements in the course of the run; 0 = none")
-    eval_deals: int = option(1000, "deals of each such measurement")
-    eval_against: str = option("random", "the agent whose field it is measured against")
+    threads: int = option(1, "torch's threads; more than there are free cores is many times slower")
+    checkpoint_minutes: float = option(2.0, "minutes between checkpoints")
+    eval_every: int = option(25, "iterations between evaluations; 0 = none")
+    eval_deals: int = option(1000, "deals of each evaluation")
+    eval_against: str = option("random", "the agent over whose field the edge is measured")
 
     def __post_init__(self) -> None:
         at_least(self, iterations=1, tables=1, epochs=1, minibatch=1, threads=1, eval_every=0, eval_deals=2)
@@ -113,43 +113,43 @@ class Config:
         at_least(self, recurrent=0, recall=0, belief=0)
         at_most(self, seed=2**63 - 1, gae_lambda=1)
         if self.recall and not self.recurrent:
-            raise ConfigError("A network that remembers nothing has nothing to recall: set 'recurrent' too.")
+            raise ConfigError("'recall' trains the memory of a network, and 'recurrent' is 0: set it too.")
         get_arch(self.arch).check_arguments(self.hidden, self.recurrent)
         if min(self.critic_hidden, default=1) < 1:
             raise ConfigError(f"Layers have a width of at least 1, not {self.critic_hidden!r}.")
         if self.mixture and not self.hidden:
-            raise ConfigError("A network for a mixture has a hidden layer at least: 'hidden' is empty.")
+            raise ConfigError("A network for a mixture has at least one hidden layer, and 'hidden' is empty.")
         if check_device(self.device) != "cpu" and self.opponents is not None:
             raise ConfigError("Opponents play on the CPU: with device='cuda' there is no 'opponents'.")
         self.setup()
         for setup in self.setups():
-            if self.eval_every:  # a wrong name is an error now and not some iterations later
+            if self.eval_every:  # an unknown name is an error now and not at the first evaluation
                 load_agent(self.eval_against, setup)
             if self.opponents is not None:
                 load_agent(self.opponents, setup)
 
     def setup(self) -> Setup:
-        """The game and rules of the run; raises :class:`~nainjaune_env.core.errors.RulesError` where there are none such.
+        """Returns the game and its rules; raises :class:`~nainjaune_env.core.errors.RulesError` for unknown ones.
 
-        With a mixture: where its network is measured when nothing else is said.
+        With a mixture: the setup at which its network is evaluated by default.
         """
         return settle(self.game, self.preset, self.players, self.rules)
 
     def setups(self) -> list[Setup]:
-        """All that it trains at: those of the mixture, or the one."""
+        """Returns the setups of training: those of the mixture, or the one."""
         return mixed_setups(self.game, self.mixture, self.rules) if self.mixture else [self.setup()]
 
 
 METRICS = {
-    "run/seconds": "seconds spent in iterations, resumed parts added up; measurements and checkpoints do not count",
-    "rollout/decisions": "decisions made in all",
-    "rollout/decisions_per_round": "real choices in a round, all seats together",
-    "rollout/entropy": "mean entropy of the policy where it chose, in nats",
+    "run/seconds": "seconds spent in iterations, summed over the parts of a resumed run, without evaluations and checkpoints",
+    "rollout/decisions": "decisions made so far",
+    "rollout/decisions_per_round": "decisions in a round, all seats together",
+    "rollout/entropy": "mean entropy of the policy at decisions, in nats",
     "rollout/payoff_spread": "standard deviation of a seat's payoff in a round, in the game's unit (chips, cards); "
-    "of a mixture the mean over setups",
+    "with a mixture the mean over setups",
     "update/policy_loss": "clipped surrogate loss",
-    "update/recall_loss": "mean cross-entropy of the private bytes of first observations, told from the GRU's state",
-    "update/belief_loss": "mean cross-entropy of the guesses at what all other seats alone see",
+    "update/recall_loss": "mean cross-entropy of the private bytes of first observations, predicted from the GRU's state",
+    "update/belief_loss": "mean cross-entropy of the predicted private observations of all other seats",
     "update/value_loss": "mean squared error of the value, in units of payoff_scale squared",
     "update/explained_variance": "1 - var(return - value) / var(return), before the update",
     "update/kl": "mean estimate of KL(old || new), (ratio - 1) - log(ratio) (Schulman's k3)",
@@ -159,11 +159,11 @@ METRICS = {
     "schedule/entropy_weight": "weight of the entropy",
     "speed/decisions_per_second": "decisions of the iteration over its wall time",
     "speed/network_share": "share of the wall time in forward and backward passes of the networks",
-    "eval/edge": "edge (chips, cards) a round over the field of `eval_against`, duplicate deals that are the same every time; "
-    "of a mixture the mean over setups, and `eval/edge/<preset>-<seats>` for each",
-    "eval/ci95": "half-width of its 95 % interval",
+    "eval/edge": "edge (chips, cards) a round over the field of `eval_against`, on duplicate deals, the same each time; "
+    "with a mixture the mean over setups, and `eval/edge/<preset>-<seats>` for each",
+    "eval/ci95": "half-width of its 95 % confidence interval",
 }
-"""Every metric that is logged, and what it says."""
+"""Every metric that is logged, with its meaning."""
 
 
 class NetOutput(NamedTuple):
@@ -389,7 +389,7 @@ class Trainer:
     # ---- checkpoints ---------------------------------------------------------------------------------------------
 
     def checkpoint(self) -> Checkpoint:
-        """All that is needed to go on, and to play."""
+        """Returns what is needed to resume the run, and to play."""
         tensors = optimizer_tensors(self.optimizer)
         for name, module in self.modules.items():
             tensors |= named(name, module)
@@ -405,7 +405,7 @@ class Trainer:
         )
 
     def restore(self, checkpoint: Checkpoint) -> None:
-        """Go on from a checkpoint of this same configuration."""
+        """Takes over the state in a checkpoint of this configuration."""
         with taking_up(checkpoint, self.config, self.setup):
             for name, module in self.modules.items():
                 module.load_state_dict(under(name, checkpoint.tensors))
@@ -464,13 +464,13 @@ def explained_variance(target: NDArray[np.float32], value: NDArray[np.float32]) 
 
 
 EVAL_SEED = 987_654_321
-"""Deals of the measurements in the course of a run; training deals come from the run's own seed."""
+"""Seed of the evaluation's deals; training deals come from the run's own seed."""
 
 
 def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
-    """Train in the folder of ``run``, from ``checkpoint`` on if there is one; ``progress`` is told after each iteration.
+    """Trains in the folder of ``run``, from ``checkpoint`` on if there is one, and calls ``progress`` after each iteration.
 
-    Gives True when all iterations are done, False when it was stopped before; a checkpoint is saved either way.
+    Returns whether all iterations are done and the run was not stopped before; a checkpoint is saved in both cases.
     """
     trainer = Trainer(config, config.setup())
     if checkpoint is None and config.init is not None:

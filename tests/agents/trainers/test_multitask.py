@@ -71,7 +71,7 @@ def test_entries_that_are_none(entry: dict[str, Any], says: str) -> None:
 
 
 def test_what_a_mixture_needs() -> None:
-    with pytest.raises(ConfigError, match=r"A network for a mixture has a hidden layer at least: 'hidden' is empty\."):
+    with pytest.raises(ConfigError, match=r"A network for a mixture has at least one hidden layer, and 'hidden' is empty\."):
         tiny(mixture=TWO, hidden=[])
     with pytest.raises(ConfigError, match=r"A mixture of 2 setups needs as many 'tables', and there are 1\."):
         trainer_of(tiny(mixture=TWO, tables=1))
