@@ -3,7 +3,7 @@
 In turn, as often as ``--repeats`` says, on the same network, observations and batch sizes:
 
   forward             every decision of an iteration once forward, in the batches in which tables still play (in bfloat16
-                      rounded up to some sizes, as ``quick_net`` does): as in collecting
+                      rounded up to some sizes, as ``fused_mlp`` does): as in collecting
   forward and back    every decision forward and back, a minibatch at a time, as often as there are epochs: as in an update
   loop                the training loop as it is: rounds played, drawn, put together, learned from
 
@@ -31,8 +31,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from nainjaune_agents.nets.modules import Layers, through
-from nainjaune_agents.nets.quick_net import SIZES
+from nainjaune_agents.nets.arch import DEFAULT_ARCH
+from nainjaune_agents.nets.fused_mlp import SIZES, Layers, apply_layers
 from nainjaune_agents.seeds import Stream, generator
 from nainjaune_agents.trainers.config import apply_settings, build
 from nainjaune_agents.trainers.ppo import Config, Trainer
@@ -56,15 +56,17 @@ class Repeat:
 
 def bare_layers(trainer: Trainer) -> Layers:
     """The network's layers, apart from it: leaves that take gradients, in the precision that is multiplied."""
-    layers = trainer.net.layers(trainer.networks.dtype)
-    return [(weight.detach().requires_grad_(), bias.detach().requires_grad_()) for weight, bias in layers]
+    chain = trainer.net.fused()
+    assert chain is not None
+    layers = chain.layers(torch.bfloat16 if trainer.config.bf16 else torch.float32)
+    return [(weight.requires_grad_(), bias.requires_grad_()) for weight, bias in layers]
 
 
 def forward(layers: Layers, observation: Tensor, sizes: list[int]) -> None:
     """The first of ``observation (T, size)`` forward, each of ``sizes`` once: which ones they are does not matter."""
     with torch.inference_mode():
         for size in sizes:
-            through(layers, observation[:size])
+            apply_layers(layers, observation[:size])
 
 
 def forward_and_back(layers: Layers, observation: Tensor, size: int, epochs: int) -> None:
@@ -72,7 +74,7 @@ def forward_and_back(layers: Layers, observation: Tensor, size: int, epochs: int
     ones = torch.ones((size, len(layers[-1][1])), dtype=layers[0][0].dtype, device=observation.device)
     for _ in range(epochs):
         for piece in torch.split(observation, size):
-            told = through(layers, piece)
+            told = apply_layers(layers, piece)
             torch.autograd.grad(told, list(itertools.chain(*layers)), ones[: len(piece)])
 
 
@@ -107,7 +109,7 @@ def time_in_turn(trainer: Trainer, clock: Callable[[], float], iterations: int, 
         rollout = trainer.collect(generator(c.seed, Stream.TRAINING, trainer.iteration))
         observation = torch.as_tensor(rollout.observation, device=c.device)
         # decisions come in order of time, and a table comes once a step: where it does not come after the last, a step begins
-        table = rollout.chain // trainer.setup.players
+        table = rollout.sequence // trainer.setup.players
         steps = np.diff(np.flatnonzero(np.diff(table, prepend=table[0] + 1, append=-1) <= 0)).tolist()
         sizes = list(batches_of(steps, rounded=c.bf16 and c.device == "cpu"))
         layers = bare_layers(trainer)
@@ -167,7 +169,8 @@ def main(arguments: list[str] | None = None) -> None:
             config = build(Config, apply_settings(values, options.set))
         except NainJauneError as error:
             sys.exit(str(error))
-        if config.recurrent or config.privileged or config.belief or config.mixture or config.opponents:
+        other = config.recurrent or config.privileged or config.belief or config.mixture or config.opponents
+        if other or config.arch != DEFAULT_ARCH:
             sys.exit("The bare passes are those of one network that remembers nothing, at one table, in self-play.")
         trainer = Trainer(config, config.setup())
         found = time_in_turn(trainer, CLOCKS[options.clock], options.iterations, options.repeats)

@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from nainjaune_agents.heuristics import heuristics, modifiers
-from nainjaune_agents.nets.modules import PolicyValueNet
+from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.net_agent import ROWS, NetAgent
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, StochasticPolicy
 from nainjaune_env.core.spec import Setup
@@ -24,7 +24,7 @@ from tests.support.positions import asked, is_legal, small, stirred, turns, with
 def untrained(setup: Setup, name: str = "net", *, stochastic: bool = False, recurrent: int = 0) -> NetAgent:
     """A net with a will: its last layers are scaled up, so that it does not play as good as at random."""
     start = torch.Generator().manual_seed(1)
-    net = PolicyValueNet(setup.layout, len(setup.game.actions), [16], start, recurrent=recurrent)
+    net = MLP(setup.layout, len(setup.game.actions), [16], start, recurrent=recurrent)
     if recurrent:
         return NetAgent(name, stirred(net), stochastic=stochastic)
     with torch.no_grad():

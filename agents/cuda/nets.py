@@ -1,4 +1,4 @@
-"""Networks at tables on a GPU: torch computes on the observations where they lie, and nothing is copied to the host."""
+"""Networks at tables on a GPU: torch computes on the observations there, and nothing is copied to the host."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from torch import Tensor
 from nainjaune_env.engine.cuda.batch import CudaBatch
 
 from ..nets.devices import check_device
-from ..nets.modules import PolicyValueNet
+from ..nets.policy_value import PolicyValueNet
 
 DEVICE = "cuda"
 MOST = 1 << 16
-"""Observations that go through all layers at once: their features take memory, and more of them are no faster."""
+"""Most observations computed at once: their features take memory, and larger batches are no faster."""
 
 
 def shared(array: Any) -> Tensor:
-    """The same memory as torch's."""
+    """Returns the same memory as a tensor."""
     return torch.as_tensor(array, device=DEVICE)
 
 
@@ -27,28 +27,29 @@ class NetPlayer:
     """A network in some of the seats."""
 
     def __init__(self, batch: CudaBatch, agent: Any, states: Any, *, quick: bool) -> None:
-        """``agent`` is a ``net_agent.NetAgent``, whose network is copied; ``states (B,) uint64`` is what it draws from, or None.
+        """``agent`` is a ``net_agent.NetAgent``, whose network is copied; ``states (B,) uint64``: its generators, or None.
 
-        With ``quick`` layers multiply in bfloat16. Raises :class:`DeviceError` where torch can use no GPU.
+        With ``quick``, products are in bfloat16. Raises :class:`DeviceError` where torch can use no GPU.
         """
         net: PolicyValueNet = agent.net
         self.states = states
         self._net = copy.deepcopy(net).to(check_device(DEVICE)).eval()
         self._quick = quick
         self._batch = batch
-        self._memory = torch.zeros((batch.num_tables, batch.num_players, net.recurrent), device=DEVICE)
+        shape = (batch.num_tables, batch.num_players, net.recurrent)
+        self._state = self._net.initial_state(batch.num_tables * batch.num_players).view(shape)
 
     @torch.inference_mode()
     def logits(self, turns: Any, number: int) -> tuple[Tensor, Tensor]:
-        """The tables at which agent ``number`` is at turn, ``(K,) int64``, and its logits there ``(K, A) float32``."""
+        """Returns the tables at which agent ``number`` is to act, ``(K,) int64``, and its logits there, ``(K, A) float32``."""
         which = torch.nonzero(shared(turns) == number)[:, 0]
         observation = shared(self._batch.observation)
         if not self._net.recurrent:
             return which, torch.cat([self._forward(observation[part], None)[0] for part in torch.split(which, MOST)])
         seats = shared(self._batch.seat)[which]
-        logits, after = self._forward(observation[which], self._memory[which, seats])
+        logits, after = self._forward(observation[which], self._state[which, seats])
         assert after is not None
-        self._memory[which, seats] = after.float()
+        self._state[which, seats] = after.float()
         return which, logits
 
     def _forward(self, observation: Tensor, state: Tensor | None) -> tuple[Tensor, Tensor | None]:

@@ -45,8 +45,10 @@ class Checkpoint:
     """Iterations done."""
     config: dict[str, Any]
     """The trainer's configuration, resolved."""
+    arch: str = "mlp"
+    """Architecture of the network, see ``nets.arch``; ``hidden`` and ``recurrent`` are its arguments."""
     recurrent: int = 0
-    """Units that the network remembers with."""
+    """Units of the network's memory; 0 = none."""
     common: bool = False
     """Whether that layout is the game's common one: then it plays at any table of the game, and ``preset``, ``rules`` and
     ``players`` only say at which where nothing else does."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,44 +17,44 @@ from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 
 from ..sampling import greedy, sample
+from .arch import make_net
 from .checkpoint import Checkpoint, check_fits, load_checkpoint
 from .common_layout import common_layout
 from .devices import check_device
-from .modules import PolicyValueNet
-from .quick_net import QuickNet
+from .fused_mlp import FusedInference, fast_dtype
+from .policy_value import PolicyValueNet
 from .specialised import specialised
 
 ROWS = 16384
-"""Most decisions that go through the network at once."""
+"""Most decisions computed at once."""
 
 
 class NetAgent:
-    """Plays the network's most likely action, or draws from its policy; remembers what the network does."""
+    """Plays the network's most likely action, or samples from its policy; keeps the network's state where it has one."""
 
     def __init__(self, name: str, net: PolicyValueNet, *, stochastic: bool = False, device: str | None = None) -> None:
-        """``device`` (``"cpu"``, ``"cuda"``) is where ``net`` is moved to and computes; None: where it is.
+        """``device`` (``"cpu"``, ``"cuda"``): where ``net`` is moved and computes; None: where it is.
 
-        Turns and answers are NumPy's wherever it is. Raises :class:`~nainjaune_env.core.errors.DeviceError` for a device that
-        there is
-        not.
+        Decisions and actions are NumPy arrays in any case. Raises :class:`~nainjaune_env.core.errors.DeviceError` where there is
+        no such device.
         """
         self.name = name
         self.net = net if device is None else net.to(check_device(device))
         self.stochastic = stochastic
 
     def state_dtype(self, setup: Setup) -> np.dtype[Any]:
-        """The network's state: ``(recurrent,) float32``, nothing where it has none."""
+        """Returns the dtype of the network's state: ``(recurrent,) float32``, of size 0 without memory."""
         return np.dtype((np.float32, (self.net.recurrent,)))
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
-        """A legal action for each decision, shape ``(K,)``."""
+        """Returns a legal action for each decision, shape ``(K,)``."""
         logits = self._logits(decisions)
         if self.stochastic:
             return sample(logits, decisions.legal, rng)[0]
         return greedy(logits, decisions.legal)
 
     def probabilities(self, decisions: DecisionBatch) -> NDArray[np.float64]:
-        """The policy, shape ``(K, A)``; all on the likeliest action where it does not draw."""
+        """Returns the policy, shape ``(K, A)``: one-hot at the likeliest action where the agent does not sample."""
         logits = self._logits(decisions)
         if not self.stochastic:
             return np.eye(decisions.num_actions)[greedy(logits, decisions.legal)]
@@ -61,23 +63,45 @@ class NetAgent:
         shares: NDArray[np.float64] = weights / weights.sum(axis=1, keepdims=True)
         return shares
 
-    def scorer(self) -> QuickNet:
-        """The network as it is now, for rollouts: near enough to it and several times as quick."""
-        return QuickNet(self.net)
+    def scorer(self) -> FusedInference | TorchScorer:
+        """Returns a copy of the network for rollouts, fused where it is a plain MLP; its logits may differ by rounding.
+
+        Raises ValueError where it has memory.
+        """
+        if self.net.recurrent:
+            raise ValueError(f"a network with memory ({self.net.recurrent} units) has no logits without its state")
+        chain = self.net.fused()
+        if chain is None:
+            return TorchScorer(self.net)
+        return FusedInference(replace(chain, heads=chain.heads[:1]), device="cpu")
 
     def _logits(self, decisions: DecisionBatch) -> NDArray[np.float32]:
         state = decisions.state if self.net.recurrent else None
         parts = []
-        for at in range(0, max(len(decisions.index), 1), ROWS):  # of no decision too there is something to put together
+        for at in range(0, max(len(decisions.index), 1), ROWS):  # one part even of no decisions, to concatenate
             piece = slice(at, at + ROWS)
             parts.append(self.net.evaluate(decisions.observation[piece], None if state is None else state[piece])[0])
         return np.concatenate(parts)
 
 
-def build_net(checkpoint: Checkpoint, setup: Setup, where: str) -> PolicyValueNet:
-    """The network of a checkpoint, for the observations of ``setup``; of one for all tables, what it is at this one.
+class TorchScorer:
+    """The logits of a copy of any network without memory, through torch on the CPU."""
 
-    Raises :class:`CheckpointError` where its tensors are not those of such a network.
+    def __init__(self, net: PolicyValueNet, dtype: torch.dtype | None = None) -> None:
+        """``dtype`` of the products (None: :func:`fast_dtype`)."""
+        self._net = copy.deepcopy(net).cpu().eval()
+        self._autocast = (dtype or fast_dtype()) is torch.bfloat16
+
+    def logits(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Returns logits ``(K, A)``, not masked, of ``observation (K, size)``."""
+        with torch.autocast("cpu", torch.bfloat16, enabled=self._autocast):
+            return self._net.evaluate(observation)[0]
+
+
+def build_net(checkpoint: Checkpoint, setup: Setup, where: str) -> PolicyValueNet:
+    """Returns the network of a checkpoint for the observations of ``setup``; one for all tables is specialised to it.
+
+    Raises :class:`CheckpointError` where the tensors do not fit the network that the checkpoint declares.
     """
     if not checkpoint.common:
         return stored_net(checkpoint, setup.layout, where).eval()
@@ -85,13 +109,14 @@ def build_net(checkpoint: Checkpoint, setup: Setup, where: str) -> PolicyValueNe
 
 
 def stored_net(checkpoint: Checkpoint, layout: Layout, where: str) -> PolicyValueNet:
-    """The network of a checkpoint as it was trained, on the observation ``layout`` that it is for.
+    """Returns the network of a checkpoint as it was trained, for observations of ``layout``.
 
-    Raises :class:`CheckpointError` where its tensors are not those of such a network.
+    Raises :class:`CheckpointError` where the tensors do not fit the network that the checkpoint declares.
     """
     weights = {name.removeprefix("model."): t for name, t in checkpoint.tensors.items() if name.startswith("model.")}
     try:
-        net = PolicyValueNet(layout, checkpoint.actions, checkpoint.hidden, torch.Generator(), recurrent=checkpoint.recurrent)
+        chance = torch.Generator()
+        net = make_net(checkpoint.arch, layout, checkpoint.actions, checkpoint.hidden, chance, recurrent=checkpoint.recurrent)
         net.load_state_dict(weights)
         if checkpoint.common and not net.hidden:
             raise ValueError("a network for all tables has a hidden layer")
@@ -109,10 +134,10 @@ def load_net_agent(
     stochastic: bool = False,
     device: str | None = None,
 ) -> NetAgent:
-    """The agent trained in the run at ``path`` (a folder or a checkpoint file), for tables with ``setup``, on ``device``.
+    """Returns the agent trained in the run at ``path`` (a folder or a checkpoint file), for tables with ``setup``, on ``device``.
 
-    Raises :class:`CheckpointError` where it cannot play at them, or was trained by another ``algorithm`` (None: any), and
-    :class:`~nainjaune_env.core.errors.DeviceError` for a device that there is not.
+    Raises :class:`CheckpointError` where it cannot play at them or was trained by another ``algorithm`` (None: any), and
+    :class:`~nainjaune_env.core.errors.DeviceError` where there is no such device.
     """
     checkpoint = load_checkpoint(path)
     if algorithm is not None and checkpoint.algorithm != algorithm:

@@ -1,4 +1,4 @@
-"""How far payoffs lie apart at a table, the same number every time: the unit in which one network values many setups."""
+"""The unit of values at a setup, by random play: so that one network can value many setups."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from nainjaune_env.engine.batch import Batch
 
 ROUNDS = 1024
 SEED = 271_828
-"""Deals and play of these rounds; both are part of what a checkpoint's values mean."""
+"""Of the deals and the play; both are part of what the values of a checkpoint mean."""
 
 
-def random_spread(setup: Setup) -> float:
-    """Standard deviation of a seat's payoff beyond the table's mean in rounds of uniformly random play; at least 1.
+def random_payoff_scale(setup: Setup) -> float:
+    """Returns the standard deviation of a seat's payoff less the table's mean in uniformly random play; at least 1.
 
-    In the game's unit (chips, cards). It takes milliseconds, and needs no network and nothing kept: so a network trained at
-    many tables has a unit for its value at any other too.
+    In the game's unit (chips, cards), the same number every time. It takes milliseconds and no network, so that a network trained
+    at many setups has a unit for its values at any other.
     """
     batch = Batch(setup, ROUNDS, seed=SEED, autoreset=False, observe=False)
     payoff = batch.reward.astype(np.int64)

@@ -101,7 +101,7 @@ class RuleRollouts(CudaRollouts):
 
 
 class NetRollouts(CudaRollouts):
-    """By a network that remembers nothing; it multiplies in bfloat16, see ``quick_net``."""
+    """By a network that remembers nothing; it multiplies in bfloat16, see ``fused_mlp``."""
 
     def __init__(self, setup: Setup, agent: Agent) -> None:
         super().__init__(setup)

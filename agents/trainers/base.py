@@ -22,9 +22,10 @@ from nainjaune_env.games import DEFAULT_GAME
 
 from ..arena.duplicate import Duplicate
 from ..loading import load_agent
+from ..nets.arch import DEFAULT_ARCH, get_arch, make_net
 from ..nets.checkpoint import Checkpoint
-from ..nets.modules import PolicyValueNet
 from ..nets.net_agent import NetAgent
+from ..nets.policy_value import PolicyValueNet
 from .checkpointing import load_optimizer, optimizer_tensors, restoring, with_prefix, without_prefix
 from .config import check_bounds, option, resolve_setup
 from .schedule import anneal
@@ -43,6 +44,7 @@ class BaseConfig:
     players: int | None = option(None, "seats (none: the game's default)")
     rules: dict[str, Any] = option({}, "knobs set over the preset, as in --set rules.decline=never")
     seed: int = option(0, "seed of every random draw in the run", low=0, high=2**63 - 1)
+    arch: str = option(DEFAULT_ARCH, "the network: 'mlp', or 'residual' (a block for each of 'hidden', with layer normalisation)")
     hidden: list[int] = option([256, 256], "widths of the network's hidden layers", low=1)
     learning_rate: float = option(2e-3, "Adam's step size at the start", low=0)
     last_learning_rate: float = option(1e-4, "Adam's step size at the end; it changes linearly", low=0)
@@ -57,6 +59,7 @@ class BaseConfig:
 
     def __post_init__(self) -> None:
         check_bounds(self)
+        get_arch(self.arch).check_arguments(self.hidden, getattr(self, "recurrent", 0))  # a key of PPO alone
         if self.eval_deals == 1:
             raise ConfigError("A confidence interval takes at least 2 deals, and 'eval_deals' is 1.")
         self.setup()
@@ -137,7 +140,8 @@ class BaseTrainer(ABC, Generic[C]):
 
     def new_net(self, generator: torch.Generator, **arguments: Any) -> PolicyValueNet:
         """Returns an untrained network, its weights drawn from ``generator``."""
-        return PolicyValueNet(self.layout, len(self.setup.game.actions), self.config.hidden, generator, **arguments)
+        c = self.config
+        return make_net(c.arch, self.layout, len(self.setup.game.actions), c.hidden, generator, **arguments)
 
     def finish_iteration(self, metrics: dict[str, float], decisions: int, wall: float) -> dict[str, float]:
         """Counts an iteration of ``decisions`` in ``wall`` seconds; returns ``metrics`` with the common ones added."""
@@ -179,6 +183,7 @@ class BaseTrainer(ABC, Generic[C]):
             players=table["players"],
             layout=self.layout.fingerprint,
             actions=len(self.setup.game.actions),
+            arch=self.net.arch,
             hidden=list(self.net.hidden),
             iteration=self.iteration,
             config=dataclasses.asdict(self.config),

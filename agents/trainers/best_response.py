@@ -42,7 +42,12 @@ def response_configs(
     if path is not None:
         checkpoint, name = load_checkpoint(path), unmodified(target).removesuffix(SAMPLED)
         check_fits(checkpoint, setup, repr(name))
-        initial[FROM_NETWORK] = {"init": name, "hidden": checkpoint.hidden, "recurrent": checkpoint.recurrent}
+        initial[FROM_NETWORK] = {
+            "init": name,
+            "arch": checkpoint.arch,
+            "hidden": checkpoint.hidden,
+            "recurrent": checkpoint.recurrent,
+        }
     own = {"opponents": target, "seed": seed, "iterations": iterations, **settings}
     return {start: build(ppo.Config, {**common, **RECIPES[start], **own, **initial[start]}) for start in initial}
 

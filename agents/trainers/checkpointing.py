@@ -16,8 +16,8 @@ from nainjaune_env.core.spec import Setup
 
 from ..loading import checkpoint_path
 from ..nets.checkpoint import Checkpoint, check_fits, load_checkpoint
-from ..nets.modules import PolicyValueNet
 from ..nets.net_agent import build_net, stored_net
+from ..nets.policy_value import PolicyValueNet
 from .config import changed_keys
 
 
@@ -46,9 +46,10 @@ def load_initial_weights(net: PolicyValueNet, run: str, setup: Setup, *, common:
     checkpoint = load_checkpoint(checkpoint_path(run, setup) or Path(run))
     where = f"{run!r}, named by 'init',"
     check_fits(checkpoint, setup, where)
-    own, other = (list(net.hidden), net.recurrent), (checkpoint.hidden, checkpoint.recurrent)
+    networks = ((checkpoint.arch, checkpoint.hidden, checkpoint.recurrent), (net.arch, list(net.hidden), net.recurrent))
+    other, own = (f"arch={arch} hidden={hidden} recurrent={recurrent}" for arch, hidden, recurrent in networks)
     if own != other:
-        raise CheckpointError(f"{where} has hidden={other[0]} recurrent={other[1]}, and this run {own[0]} and {own[1]}.")
+        raise CheckpointError(f"{where} has {other}, and this run has {own}.")
     if common and not checkpoint.common:
         raise CheckpointError(f"{where} is a network for one table, and this run is for a mixture.")
     source = stored_net(checkpoint, common, where) if common else build_net(checkpoint, setup, where)

@@ -46,8 +46,9 @@ from ..heuristics import RandomAgent
 from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint
 from ..nets.devices import check_device
-from ..nets.modules import PolicyValueNet, masked_log_softmax
+from ..nets.modules import masked_log_softmax
 from ..nets.net_agent import NetAgent
+from ..nets.policy_value import PolicyValueNet
 from ..search import SearchAgent, rollouts_by
 from ..seeds import Stream, generator
 from .base import COMMON_METRICS, BaseConfig, BaseTrainer

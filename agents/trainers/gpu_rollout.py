@@ -1,7 +1,7 @@
-"""Collecting where the tables are, in torch's operations: what ``collecting.play`` does, with nothing brought to the host.
+"""Collecting a rollout where the tables are, in torch's operations: ``rollout.play`` with nothing copied to the host.
 
-Every step is of all tables, those at rest too, so that shapes stay and no step waits to be told how many still play; whether any
-does is asked every few steps. On a CPU it plays the same rounds as ``collecting.play``, but for what rounding does to a draw.
+Every step covers all tables, finished ones too, so that shapes are constant and no step waits for the number of running ones;
+whether any runs is read every few steps. On a CPU it plays the same rounds as ``rollout.play``, up to rounding.
 """
 
 from __future__ import annotations
@@ -16,91 +16,101 @@ from torch import Tensor
 
 from nainjaune_env.engine.batch import Batch
 
-from .multitask import Tables
-from .passes import Networks
-from .ppo_loss import unpacked
-from .rollout import Rollout
+from ..nets.common_layout import CommonView
+from .rollout import Rollout, RolloutPolicy, Tables
 
-LOOK_EVERY = 4
-"""Steps between two looks whether all tables are at rest: to look is to wait."""
+CHECK_EVERY = 4
+"""Steps between two checks whether all tables are done: a check waits for the device."""
 
 
 @torch.inference_mode()
-def play_there(
-    part: Tables,
-    networks: Networks,
+def play_on_gpu(
+    tables: Tables,
+    policy: RolloutPolicy,
     *,
+    omniscient: bool,
     chance: NDArray[np.uint64],
-    own_share: Callable[[Any], Any],
+    centred_payoff: Callable[[Any], Any],
 ) -> Rollout | None:
-    """As ``collecting.play``, the learner in all seats; what is large of the rollout are tensors where the tables are.
+    """Plays as ``rollout.play`` does, the learner in all seats.
 
-    These are ``observation``, ``omniscient``, ``legal``, ``action`` and ``log_prob``; the rest are NumPy's.
+    ``omniscient``: whether all hands are recorded. ``observation``, ``omniscient``, ``legal``, ``action`` and ``log_prob`` of the
+    rollout are tensors on the device of the tables; the other columns are NumPy arrays.
     """
-    batch, n, device = part.batch, part.setup.players, networks.net.device
-    all_seen = bool(networks.critic or networks.belief)
-    step = networks.stepper()
-    drawn_from = torch.from_numpy(chance.view(np.int64)).to(device)
-    table = torch.arange(len(part), device=device)
-    states = torch.zeros((len(part), n, networks.net.recurrent), device=device)
-    earned = view(batch, batch.reward).float()
+    batch, n, net = tables.batch, tables.setup.players, policy.net
+    generators = torch.from_numpy(chance.view(np.int64)).to(net.device)
+    table = torch.arange(len(tables), device=net.device)
+    states = net.initial_state(len(tables) * n).view(len(tables), n, -1)
+    payoff = view(batch, batch.reward).float()
     done, legal = view(batch, batch.done), view(batch, batch.legal)
-    kept: list[tuple[Tensor, ...]] = []
-    steps = 0
-    while steps % LOOK_EVERY or not bool(done.all()):
+    own_view, all_view = tables.views or (None, None)
+    steps: list[tuple[Tensor, ...]] = []
+    while len(steps) % CHECK_EVERY or not bool(done.all()):
         seat = view(batch, batch.seat).clone()
-        observation = part.observed_there(view(batch, batch.observation))
-        omniscient = part.omniscient_there(view(batch, batch.omniscient())) if all_seen else observation[:, :0]
-        told, after = step(observation, states[table, seat])
+        observation = as_network_takes_it(own_view, view(batch, batch.observation))
+        all_seen = as_network_takes_it(all_view, view(batch, batch.omniscient())) if omniscient else observation[:, :0]
+        logits, value, after = policy(observation, states[table, seat])
         states[table, seat] = after
         words = legal.clone()
-        action, log_prob = draw(told, words.clamp(min=1), next_uniform(drawn_from))
-        so_far = own_share(earned)[table, seat]
-        kept.append((observation, omniscient, words, action, log_prob, told[:, -1], table * n + seat, so_far, ~done))
+        action, log_prob = sample(logits, words.clamp(min=1), next_uniform(generators))
+        so_far = centred_payoff(payoff)[table, seat]
+        steps.append((observation, all_seen, words, action, log_prob, value, table * n + seat, so_far, ~done))
         batch.step(action if batch.device != "cpu" else action.numpy())
-        earned += view(batch, batch.reward)
-        steps += 1
+        payoff += view(batch, batch.reward)
     batch.synchronize()
-    if not kept:
+    if not steps:
         return None
-    columns = [torch.stack(column).flatten(0, 1) for column in zip(*kept, strict=True)]
+    columns = [torch.stack(column).flatten(0, 1) for column in zip(*steps, strict=True)]
     rows = columns.pop().nonzero().squeeze(1)
-    observation, omniscient, words, action, log_prob, value, chain, so_far = (column[rows] for column in columns)
-    if networks.critic:
-        value = networks.judged(omniscient)
-    net = earned.cpu().numpy()
+    observation, all_seen, words, action, log_prob, value, sequence, so_far = (column[rows] for column in columns)
+    if policy.has_critic:
+        value = policy.critic_value(all_seen)
+    final = payoff.cpu().numpy()
     return Rollout(
-        observation, omniscient, words, action, log_prob, value.cpu().numpy(), np.zeros(len(rows), np.int64),
-        chain.cpu().numpy(), so_far.cpu().numpy(), own_share(net).ravel(), float(net.std()), 0.0,
+        observation, all_seen, words, action, log_prob, value.cpu().numpy(), np.zeros(len(rows), np.int64),
+        sequence.cpu().numpy(), so_far.cpu().numpy(), centred_payoff(final).ravel(), float(final.std()), 0.0,
     )  # fmt: skip
 
 
 def view(batch: Batch, array: Any) -> Tensor:
-    """An array of a batch's, or that it gives, as torch's: the same memory."""
+    """Returns an array of ``batch`` as a tensor: the same memory."""
     return torch.as_tensor(array, device=batch.device)
 
 
-def draw(told: Tensor, legal: Tensor, uniform: Tensor) -> tuple[Tensor, Tensor]:
-    """``sampling.sample`` in torch's operations: actions ``(K,) int64`` and their log-probabilities ``(K,) float32``.
+def as_network_takes_it(common: CommonView | None, seen: Tensor) -> Tensor:
+    """Returns a copy of the observations ``seen (K, own size) uint8``, in the common layout where ``common`` is a view of it."""
+    if common is None:
+        return seen.clone()
+    whole = torch.from_numpy(common.rest).to(seen.device).repeat(len(seen), 1)
+    whole[:, torch.from_numpy(common.places).to(seen.device)] = seen
+    return whole
 
-    ``told (K, A + 1) float32`` are logits and in the last column something else, ``legal (K,) int64`` words, none 0, and
-    ``uniform (K,) float64`` in [0, 1).
+
+def sample(logits: Tensor, legal: Tensor, uniform: Tensor) -> tuple[Tensor, Tensor]:
+    """``sampling.sample`` in torch's operations: returns actions ``(K,) int64`` and log-probabilities ``(K,) float32``.
+
+    ``logits (K, A) float32``, ``legal (K,) int64`` words, none 0, and ``uniform (K,) float64`` in [0, 1).
     """
-    logits = told[:, :-1].masked_fill(~unpacked(legal, told.shape[1] - 1), -torch.inf)
-    below = logits - logits.max(dim=1, keepdim=True).values
+    masked = logits.masked_fill(~unpacked(legal, logits.shape[1]), -torch.inf)
+    below = masked - masked.max(dim=1, keepdim=True).values
     weights = below.exp().double()
     ends = weights.cumsum(dim=1)
     number = (ends <= (uniform * ends[:, -1])[:, None]).sum(dim=1)
-    last = torch.where(weights > 0, torch.arange(weights.shape[1], device=told.device), 0).max(dim=1).values
+    last = torch.where(weights > 0, torch.arange(weights.shape[1], device=logits.device), 0).max(dim=1).values
     action = torch.minimum(number, last)  # rounding may leave a rest after the last one
     log_prob = below.gather(1, action[:, None]).squeeze(1) - ends[:, -1].log().float()
     return action, log_prob
 
 
-def next_uniform(states: Tensor) -> Tensor:
-    """``prng.RowStreams.random`` of a generator a row, ``states (K,)``, which move on: uniform numbers ``(K,) float64``.
+def unpacked(legal: Tensor, actions: int) -> Tensor:
+    """Returns masks ``(K, actions) bool`` of the words ``legal (K,) int64``, bit a = action a."""
+    return (legal[:, None] >> torch.arange(actions, device=legal.device) & 1).bool()
 
-    The states are words of 64 bits as int64, in which torch's sums and products wrap around like those of unsigned ones.
+
+def next_uniform(states: Tensor) -> Tensor:
+    """``prng.RowStreams.random``: advances the generators ``states (K,) int64`` and returns uniform numbers ``(K,) float64``.
+
+    The states are words of 64 bits as int64, in which torch's sums and products wrap around like those of unsigned integers.
     """
     states += _signed(0x9E3779B97F4A7C15)
     word = states
@@ -115,4 +125,4 @@ def _signed(word: int) -> int:
 
 
 def _shifted(word: Tensor, by: int) -> Tensor:
-    return word >> by & (1 << 64 - by) - 1  # without the sign that comes in from the left
+    return word >> by & (1 << 64 - by) - 1  # without the sign, shifted in from the left

@@ -137,7 +137,7 @@ class Trainer(BaseTrainer[Config]):
             NetPolicy, self.venv, n_steps=c.steps, batch_size=c.minibatch, n_epochs=c.epochs, gamma=1.0,
             gae_lambda=c.gae_lambda, clip_range=c.clip, vf_coef=c.value_weight, max_grad_norm=c.max_grad_norm,
             learning_rate=lambda _: self.annealed(c.learning_rate, c.last_learning_rate),
-            policy_kwargs={"layout": setup.layout, "hidden": c.hidden}, seed=c.seed % 2**32, device="cpu",
+            policy_kwargs={"layout": setup.layout, "arch": c.arch, "hidden": c.hidden}, seed=c.seed % 2**32, device="cpu",
         )  # fmt: skip
         self.model.set_logger(Logger(None, []))  # rollout_metrics reads what it records
         assert isinstance(self.model.policy, NetPolicy)

@@ -1,4 +1,4 @@
-"""Mixtures: the setups that one network is trained at together, and their tables."""
+"""Several setups that one network is trained at together (the configuration key ``mixture``), and their tables."""
 
 from __future__ import annotations
 
@@ -7,29 +7,26 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from nainjaune_env.core.errors import ConfigError, choose_one
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import get_game
 
-from ..nets.common_layout import CommonView
 from .config import resolve_setup
+from .rollout import Tables
 
 ALL = "all"
-"""In place of a preset, or of a number of seats: all there are."""
+"""In place of a preset or of a number of seats: each of them."""
 KEYS = ("preset", "players", "rules")
 
 
 def mixed_setups(game: str, mixture: Sequence[Mapping[str, Any]], knobs: Mapping[str, Any]) -> list[Setup]:
-    """The setups that ``mixture`` names, in its order; an entry is every one of its presets with every one of its seats.
+    """Returns the setups of ``mixture`` in its order; an entry is each of its presets with each of its numbers of seats.
 
-    ``preset`` and ``players`` are one, a list, or ``all`` (so too where they are missing: of players all the preset allows);
-    ``rules`` are knobs over the preset and over ``knobs``. Raises :class:`ConfigError` for an entry that is none, and
-    :class:`~nainjaune_env.core.errors.RulesError` for setups that there are not.
+    ``preset`` and ``players`` are one value, a list, or ``all``, the default (all players that the preset allows); ``rules`` are
+    knobs over the preset and over ``knobs``. Raises :class:`ConfigError` for a malformed entry, and
+    :class:`~nainjaune_env.core.errors.RulesError` where there is no such setup.
     """
     setups = []
     for entry in mixture:
@@ -56,48 +53,8 @@ def _each(entry: Mapping[str, Any], key: str, everything: Sequence[Any]) -> Sequ
     return listed
 
 
-class Tables:
-    """The tables of one setup that a trainer deals, and how its network sees them."""
-
-    def __init__(self, setup: Setup, count: int, *, common: bool, device: str = "cpu") -> None:
-        """``common``: the network takes the common layout of the game, else the setup's own; ``device``: where the tables are."""
-        self.setup = setup
-        queued: dict[str, Any] = {} if device == "cpu" else {"device": device, "checks": "later"}
-        self.batch = Batch(setup, count, autoreset=False, **queued)
-        self._views = (CommonView(setup), CommonView(setup, omniscient=True)) if common else None
-
-    def __len__(self) -> int:
-        return self.batch.num_tables
-
-    def observed(self, index: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
-        """What the seats to act at the tables ``index (K,)`` observe, as the network takes it, into ``out (K, size)``."""
-        if self._views:
-            out[:] = self._views[0](self.batch.observation[index])
-        else:
-            np.take(self.batch.observation, index, axis=0, out=out, mode="clip")  # not "raise", which copies once more
-
-    def omniscient(self, index: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
-        """What a critic that sees all hands sees there, into ``out (K, larger size)``."""
-        seen = self.batch.omniscient(index)
-        out[:] = self._views[1](seen) if self._views else seen
-
-    def observed_there(self, seen: Tensor) -> Tensor:
-        """A copy of what seats observe, ``seen (K, own size) uint8`` on whatever device, as the network takes it."""
-        return _placed(self._views[0], seen) if self._views else seen.clone()
-
-    def omniscient_there(self, seen: Tensor) -> Tensor:
-        """The same of what a critic sees."""
-        return _placed(self._views[1], seen) if self._views else seen.clone()
-
-
-def _placed(view: CommonView, seen: Tensor) -> Tensor:
-    whole = torch.from_numpy(view.rest).to(seen.device).repeat(len(seen), 1)
-    whole[:, torch.from_numpy(view.places).to(seen.device)] = seen
-    return whole
-
-
 def share_out(setups: Sequence[Setup], tables: int, *, common: bool, device: str = "cpu") -> list[Tables]:
-    """So many tables on ``device``, shared out evenly: at most one more for one setup than for another.
+    """Returns ``tables`` tables on ``device``, split evenly among ``setups``: the numbers differ by at most one.
 
     Raises :class:`ConfigError` where there are fewer tables than setups.
     """
@@ -108,7 +65,7 @@ def share_out(setups: Sequence[Setup], tables: int, *, common: bool, device: str
 
 
 def setup_names(setups: Sequence[Setup]) -> list[str]:
-    """A short name for each, ``<preset>-<seats>``; where that is one's already (of other rules), with a number."""
+    """Returns a short name for each, ``<preset>-<seats>``; with a number where an earlier one (of other rules) has it."""
     seen: Counter[str] = Counter()
     names = []
     for setup in setups:
@@ -116,3 +73,12 @@ def setup_names(setups: Sequence[Setup]) -> list[str]:
         seen[name] += 1
         names.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
     return names
+
+
+def normalize_by_task(advantage: NDArray[np.float32], task: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Returns ``advantage (T,)`` centred and scaled within each ``task (T,)``: so no setup outweighs another."""
+    out = advantage.copy()
+    for number in np.unique(task):
+        own = task == number
+        out[own] = (advantage[own] - advantage[own].mean()) / (advantage[own].std() + 1e-8)
+    return out

@@ -1,23 +1,22 @@
-"""Self-play proximal policy optimisation: what a run is made of, and what an iteration does.
+"""Proximal policy optimisation by self-play, on one page: configuration, collecting, advantages, loss, update.
 
-One network plays every seat. An iteration deals a round at each table, plays all of them to the end, and then
-updates the network on every decision that was made; forced plies are never seen. Rounds being whole, nothing is ever
-cut off or bootstrapped, and an iteration depends on the seed, its number and the network alone, so that a resumed run
-goes on bit for bit. A network that remembers (``recurrent``) learns along all decisions that a seat made in a round, from
-the first one, where its state is 0: a minibatch is made of whole such chains, and gradients flow through all of each.
+One network plays every seat. An iteration deals a round at each table, plays all of them to the end, and updates the network on
+every decision made; forced plies are no decisions. Since rounds are whole, nothing is truncated or bootstrapped, and an iteration
+depends on the seed, its number and the network alone: a resumed run is the same bit for bit. A network with memory
+(``recurrent``) is trained on whole sequences, all decisions of a seat in a round: minibatches consist of these, and gradients
+flow through all of each.
 
-With ``opponents`` it is no self-play: one seat of each table, another one each round, learns, and a frozen agent has all others.
-What is learned then is a best response to that agent.
+With ``opponents`` one seat of each table learns, another one each round, and a frozen agent plays the others: what is learned is
+a best response to that agent. With a ``mixture`` the tables are of several setups, and the network is one for all tables of the
+game: it takes the common layout, which encodes seats and rules. Since payoffs differ much by rules, values are then in units of
+:func:`random_payoff_scale`, and advantages are normalised setup by setup before minibatches are drawn.
 
-With a ``mixture`` the tables are of several setups, and the network is one for all tables of the game: it takes the common
-layout, which says seats and rules. Payoffs differ much by rules, so values are in units of the setup's spread under random
-play, and advantages are centred and scaled setup by setup before the minibatches are drawn.
+An iteration is this file, ``rollout`` (playing, and the advantages), ``sampling`` (actions), ``nets.fused_mlp`` (plain MLPs,
+forward and backward) and ``ppo_loss`` (the loss compiled, for the CPU). Beside them stand ``gpu_rollout`` (tables on a GPU),
+``sequences`` (for memory) and ``multitask`` (several setups).
 
-Beside this file: ``collecting`` plays, ``passes`` asks the networks, ``advantages`` says what came of each decision and
-``surrogate`` what to make of it.
-
-Sources: Schulman et al., "Proximal policy optimization algorithms", 2017 (clipped surrogate, eq. 7); Schulman et al., "High-
-dimensional continuous control using GAE", 2016; Huang et al., "The 37 implementation details of PPO", 2022.
+Sources: Schulman et al., "Proximal policy optimization algorithms", 2017 (clipped surrogate, eq. 7 and 9); Schulman et al.,
+"High-dimensional continuous control using GAE", 2016; Huang et al., "The 37 implementation details of PPO", 2022.
 """
 
 from __future__ import annotations
@@ -27,12 +26,13 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
+from torch.nn.functional import mse_loss
 
 from nainjaune_env.agent import SeatAssignment
 from nainjaune_env.core.errors import ConfigError
@@ -44,78 +44,77 @@ from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint
 from ..nets.common_layout import common_layout, seat_counts
 from ..nets.devices import check_device
-from ..nets.modules import BeliefHead, ValueNet
+from ..nets.fused_mlp import FusedTraining
+from ..nets.modules import BeliefHead, ValueNet, masked_log_softmax
 from ..nets.net_agent import NetAgent
-from ..nets.payoff_scale import random_spread
+from ..nets.payoff_scale import random_payoff_scale
 from ..nets.specialised import specialised
 from ..seeds import Stream, generator
-from .advantages import gae
 from .base import COMMON_METRICS, EVAL_SEED, BaseConfig, BaseTrainer, centred_payoff, explained_variance
 from .checkpointing import load_initial_weights
 from .config import option
-from .gpu_rollout import play_there
-from .multitask import mixed_setups, setup_names, share_out
-from .passes import Networks, Player
-from .ppo_loss import SUMS, Decisions, Weights, surrogate
-from .rollout import LEARNER, Record, Rollout, joined, play
+from .gpu_rollout import play_on_gpu, unpacked
+from .multitask import mixed_setups, normalize_by_task, setup_names, share_out
+from .ppo_loss import STATS, CompiledLoss, Decisions, LossWeights
+from .rollout import LEARNER, Rollout, RolloutBuffer, RolloutPolicy, joined, play
 from .run import Progress, Run, run_iterations
-from .schedule import anneal
-from .sequences import Chains
+from .sequences import Sequences
 
 
 @dataclass(frozen=True)
 class Config(BaseConfig):
-    """The configuration of a run of PPO."""
+    """The configuration of a run of PPO: the defaults, over which values in YAML and ``--set`` go."""
 
     algorithm: str = option("ppo", "the trainer")
     mixture: list[dict[str, Any]] = option(
-        [], "setups to train one network at, in place of preset and players (none: just these)"
+        [], "setups to train one network at, in place of preset and players (none: only these)"
     )
-    init: str | None = option(None, "the run whose network it begins with (none: a new one)")
-    opponents: str | None = option(None, "an agent, frozen, in all seats but the one that learns (none: all seats learn)")
-    iterations: int = option(600, "updates of the run; the schedules extend over them", low=1)
+    init: str | None = option(None, "the run whose network training begins from (none: a new one)")
+    opponents: str | None = option(None, "a frozen agent in all seats but one, which learns (none: all seats learn)")
+    iterations: int = option(600, "updates in all; schedules run over them", low=1)
     tables: int = option(2048, "rounds dealt for each update", low=1)
-    recurrent: int = option(0, "units of a GRU that remembers from one decision of a round to the next; 0 = no memory", low=0)
+    recurrent: int = option(0, "units of a GRU along the decisions of a seat in a round; 0 = no memory", low=0)
     recall: float = option(0.0, "weight of predicting, from the GRU's state, the private part of the first observation", low=0)
     entropy: float = option(0.1, "weight of the policy's entropy at the start", low=0)
-    last_entropy: float = option(0.005, "weight of the entropy at the end; it changes linearly", low=0)
+    last_entropy: float = option(0.005, "weight of the policy's entropy at the end", low=0)
     epochs: int = option(2, "passes over the decisions of an iteration", low=1)
-    clip: float = option(0.2, "distance of the probability ratio from 1 at which the objective is clipped", low=0)
+    minibatch: int = option(1024, "decisions in a gradient step, at most", low=1)
+    clip: float = option(0.2, "how far the probability ratio may move from 1 before its gain is clipped", low=0)
     gae_lambda: float = option(1.0, "lambda of generalised advantage estimation; 1 = plain returns", low=0, high=1)
     value_weight: float = option(0.5, "weight of the value loss", low=0)
-    privileged: bool = option(False, "use a critic that sees all hands; the policy that plays never does")
-    critic_hidden: list[int] = option([256, 256], "widths of that critic's hidden layers", low=1)
+    privileged: bool = option(False, "values from a critic that observes all hands; the policy never does")
+    critic_hidden: list[int] = option([256, 256], "widths of the critic's hidden layers", low=1)
     belief: float = option(0.0, "weight of predicting, from the policy's features, what all other seats hold", low=0)
-    centre: bool = option(True, "subtract the table's mean from the payoffs: only the differences between seats count")
-    bf16: bool = option(False, "multiply in bfloat16, for processors that do so fast")
+    centre: bool = option(True, "subtract the table's mean from payoffs: only the differences between seats count")
+    bf16: bool = option(False, "matrix products in bfloat16, for processors that compute them fast")
     device: str = option("cpu", "where tables and networks are: 'cpu', or 'cuda' for an NVIDIA GPU; not with opponents")
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         if self.recall and not self.recurrent:
-            raise ConfigError("A network that remembers nothing has nothing to recall: set 'recurrent' too.")
+            raise ConfigError("'recall' trains the memory of a network, and 'recurrent' is 0: set it too.")
         if self.mixture and not self.hidden:
-            raise ConfigError("A network for a mixture has a hidden layer at least: 'hidden' is empty.")
+            raise ConfigError("A network for a mixture has at least one hidden layer, and 'hidden' is empty.")
         if check_device(self.device) != "cpu" and self.opponents is not None:
             raise ConfigError("Opponents play on the CPU: with device='cuda' there is no 'opponents'.")
-        if self.opponents is not None:  # an unknown name is an error now
+        super().__post_init__()
+        if self.opponents is not None:
             for setup in self.setups():
                 load_agent(self.opponents, setup)
 
     def setups(self) -> list[Setup]:
-        """Returns the setups to train at: those of the mixture, or the one of :meth:`setup`."""
+        """Returns the setups of training: those of the mixture, or the one of :meth:`setup`."""
         return mixed_setups(self.game, self.mixture, self.rules) if self.mixture else [self.setup()]
 
 
 METRICS = {
     **COMMON_METRICS,
-    "rollout/decisions_per_round": "real choices in a round, all seats together",
-    "rollout/entropy": "mean entropy of the policy where it chose, in nats",
+    "rollout/decisions_per_round": "decisions in a round, all seats together",
+    "rollout/entropy": "mean entropy of the policy at decisions, in nats",
     "rollout/payoff_spread": "standard deviation of a seat's payoff in a round, in the game's unit (chips, cards); "
-    "of a mixture the mean over setups",
+    "with a mixture the mean over setups",
     "update/policy_loss": "clipped surrogate loss",
-    "update/recall_loss": "mean cross-entropy of the private bytes of first observations, told from the GRU's state",
-    "update/belief_loss": "mean cross-entropy of the guesses at what all other seats alone see",
+    "update/recall_loss": "mean cross-entropy of the private bytes of first observations, predicted from the GRU's state",
+    "update/belief_loss": "mean cross-entropy of the predicted private observations of all other seats",
     "update/value_loss": "mean squared error of the value, in units of payoff_scale squared",
     "update/explained_variance": "1 - var(return - value) / var(return), before the update",
     "update/kl": "mean estimate of KL(old || new), (ratio - 1) - log(ratio) (Schulman's k3)",
@@ -124,9 +123,19 @@ METRICS = {
     "schedule/learning_rate": "Adam's step size",
     "schedule/entropy_weight": "weight of the entropy",
     "speed/network_share": "share of the wall time in forward and backward passes of the networks",
-    "eval/edge": COMMON_METRICS["eval/edge"] + "; of a mixture the mean over setups, and `eval/edge/<preset>-<seats>` for each",
+    "eval/edge": COMMON_METRICS["eval/edge"] + "; with a mixture the mean over setups, and `eval/edge/<preset>-<seats>` for each",
 }
-"""Every metric that is logged, and what it says."""
+"""Every metric that is logged, with its meaning."""
+
+
+class NetOutput(NamedTuple):
+    """The outputs of the networks for K decisions."""
+
+    logits: Tensor  # (K, A) float32, not masked
+    value: Tensor  # (K,) float32
+    critic_value: Tensor | None  # (K,) float32, None without a critic
+    features: Tensor  # (K, width), which the heads take
+    state: Tensor | None  # (K, recurrent) after each decision, None without memory
 
 
 class Trainer(BaseTrainer[Config]):
@@ -134,187 +143,240 @@ class Trainer(BaseTrainer[Config]):
 
     def __init__(self, config: Config, setup: Setup) -> None:
         super().__init__(config, setup)
-        generator = torch.Generator().manual_seed(config.seed)
         if config.mixture:
             self.common, self.layout = True, common_layout(setup.game)
-        self.net = self.new_net(generator, recurrent=config.recurrent)
         all_seen = self.layout.omniscient(seat_counts(setup.game)[-1] if self.common else setup.players)
-        critic = ValueNet(all_seen, config.critic_hidden, generator) if config.privileged else None
-        belief = BeliefHead(self.net.width, self.layout, all_seen, generator) if config.belief else None
-        for module in (self.net, critic, belief):
-            if module is not None:
-                module.to(config.device)
-        self.networks = Networks(self.net, critic, belief, self.layout, recalling=config.recall > 0, bf16=config.bf16)
-        self.modules = dict(self.networks.modules())
-        learned = [parameter for module in self.modules.values() for parameter in module.parameters()]
-        self.player = Player(self.networks)
-        self.optimizer: torch.optim.Adam = torch.optim.Adam(learned, lr=config.learning_rate, eps=1e-5, fused=True)
-        setups = config.setups() if self.common else [setup]
-        self.parts = share_out(setups, config.tables, common=self.common, device=config.device)
-        wider = all_seen.size if critic or belief else 0
-        self.records = [Record(self.layout.size, wider) for _ in self.parts]
-        self.spreads = [random_spread(part.setup) for part in self.parts] if self.common else []
-        names = () if config.opponents is None else (config.opponents,)
-        self.opponents = [[load_agent(name, part.setup) for name in names] for part in self.parts]
 
-    # ---- one iteration -------------------------------------------------------------------------------------------
+        chance = torch.Generator().manual_seed(config.seed)
+        self.net = self.new_net(chance, recurrent=config.recurrent)
+        self.critic = ValueNet(all_seen, config.critic_hidden, chance) if config.privileged else None
+        self.belief = BeliefHead(self.net.width, self.layout, all_seen, chance) if config.belief else None
+        self.modules = {"model.": self.net}
+        self.modules |= {"critic.": self.critic} if self.critic else {}
+        self.modules |= {"belief.": self.belief} if self.belief else {}
+        for module in self.modules.values():
+            module.to(config.device)
+        learned = [parameter for module in self.modules.values() for parameter in module.parameters()]
+        self.optimizer: torch.optim.Adam = torch.optim.Adam(learned, lr=config.learning_rate, eps=1e-5, fused=True)
+
+        dtype = torch.bfloat16 if config.bf16 else torch.float32
+        chain = self.net.fused()
+        self.fused = FusedTraining(chain, dtype) if chain else None
+        self.fused_critic = FusedTraining(self.critic.fused(), dtype) if self.critic else None
+        self.policy = RolloutPolicy(self.net, self.critic, dtype)
+
+        setups = config.setups() if self.common else [setup]
+        self.tables = share_out(setups, config.tables, common=self.common, device=config.device)
+        larger_size = all_seen.size if self.critic or self.belief else 0
+        self.buffers = [RolloutBuffer(self.layout.size, larger_size) for _ in self.tables]
+        self.random_scales = [random_payoff_scale(tables.setup) for tables in self.tables] if self.common else []
+        names = () if config.opponents is None else (config.opponents,)
+        self.opponents = [[load_agent(name, tables.setup) for name in names] for tables in self.tables]
 
     def iterate(self) -> dict[str, float]:
-        """Play a round at every table and learn from it; gives the metrics."""
+        """Plays a round at every table and learns from it; returns the metrics."""
         began = time.perf_counter()
-        fraction = self.iteration / self.config.iterations
         rng = generator(self.config.seed, Stream.TRAINING, self.iteration)
         rollout = self.collect(rng)
-        metrics = self.update(rollout, rng, fraction)
+        metrics = self.update(rollout, rng)
         wall = time.perf_counter() - began
         metrics["rollout/decisions_per_round"] = len(rollout.action) / self.config.tables
+        metrics["rollout/payoff_spread"] = rollout.payoff_std
         metrics["speed/network_share"] = (rollout.network_seconds + metrics.pop("network_seconds")) / wall
         return self.finish_iteration(metrics, len(rollout.action), wall)
 
+    # ---- collecting ----------------------------------------------------------------------------------------------
+
     def collect(self, rng: np.random.Generator) -> Rollout:
-        """Deal a round at each table and play all to the end."""
+        """Deals a round at each table and plays all to the end."""
         c = self.config
         deals = streams(c.seed, c.tables, stream=self.iteration + 1)
         chance = rng.integers(2**64, size=c.tables, dtype=np.uint64)
-        starts = np.cumsum([0, *(len(part) for part in self.parts)])
-        played = []
-        for number, part in enumerate(self.parts):
-            share = slice(starts[number], starts[number + 1])
-            part.batch.reset(seeds=deals[share])
-            rollout = self.play(number, chance[share])
+        ends = np.cumsum([len(tables) for tables in self.tables])
+        self.policy.refresh()
+        rollouts = []
+        for task, (tables, end) in enumerate(zip(self.tables, ends, strict=True)):
+            own = slice(end - len(tables), end)
+            tables.batch.reset(seeds=deals[own])
+            rollout = self.play(task, chance[own])
             if rollout is not None:
-                rollout.value *= np.float32(self.units()[number])
-                rollout.part[:] = number
-                played.append(rollout)
-        if not played:
+                rollout.value *= np.float32(self.payoff_scales()[task])
+                rollout.task[:] = task
+                rollouts.append(rollout)
+        if not rollouts:
             raise ConfigError(f"Not one of {c.tables} rounds held a choice: there is nothing to learn here.")
-        return joined(played)
+        return joined(rollouts)
 
-    def play(self, number: int, chance: NDArray[np.uint64]) -> Rollout | None:
-        """The rounds that were dealt at the tables of a part, where those tables are."""
-        part = self.parts[number]
+    def play(self, task: int, chance: NDArray[np.uint64]) -> Rollout | None:
+        """Plays the rounds that were dealt at the tables of a setup, on their device."""
+        tables, centred = self.tables[task], self.centred_payoff
         if self.config.device != "cpu":
-            return play_there(part, self.networks, chance=chance, own_share=self.own_share)
-        self.player.renew()
-        return play(
-            part,
-            self.player,
-            self.seat_opponents(number),
-            self.records[number],
-            chance=chance,
-            recurrent=self.config.recurrent,
-            own_share=self.own_share,
-        )
+            omniscient = bool(self.critic or self.belief)
+            return play_on_gpu(tables, self.policy, omniscient=omniscient, chance=chance, centred_payoff=centred)
+        return play(tables, self.policy, self.seats(task), self.buffers[task], chance=chance, centred_payoff=centred)
 
-    def units(self) -> list[float]:
-        """Of what the network's values are multiples at the tables of each part, in the game's unit."""
-        return self.spreads if self.common else [float(self.net.payoff_scale)]
-
-    def seat_opponents(self, number: int = 0) -> SeatAssignment:
-        """The opponents in their seats of a part, and the learner in the others: in all of them where there are no opponents."""
-        part, opponents = self.parts[number], self.opponents[number]
-        n = part.setup.players
-        seats = np.full((len(part), n), 0 if opponents else LEARNER)
-        table = np.arange(len(part))
+    def seats(self, task: int = 0) -> SeatAssignment:
+        """Returns who plays where at the tables of a setup: one learner beside opponents, else the learner in all seats."""
+        tables, opponents = self.tables[task], self.opponents[task]
+        n = tables.setup.players
+        seats = np.full((len(tables), n), 0 if opponents else LEARNER)
+        table = np.arange(len(tables))
         seats[table, (table + self.iteration) % n] = LEARNER
-        chance = generator(self.config.seed, Stream.TRAINING, self.iteration, 1 + number)
-        return SeatAssignment(part.batch, opponents, seats, lambda *_: chance)
+        chance = generator(self.config.seed, Stream.TRAINING, self.iteration, 1 + task)
+        return SeatAssignment(tables.batch, opponents, seats, lambda *_: chance)
 
-    def own_share(self, net: Any) -> Any:
-        """Returns ``net (K, players)``, NumPy's or torch's, as it is learned from."""
-        return centred_payoff(net, self.config.centre)
+    def centred_payoff(self, payoff: Any) -> Any:
+        """Returns ``payoff (K, players)``, an array or a tensor, as learned from: with ``centre`` less the table's mean."""
+        return centred_payoff(payoff, self.config.centre)
 
-    def update(self, rollout: Rollout, rng: np.random.Generator, fraction: float) -> dict[str, float]:
-        """Gradient steps on the decisions of a rollout."""
+    def payoff_scales(self) -> list[float]:
+        """Returns the unit of the network's values at each setup, in the game's unit."""
+        return self.random_scales if self.common else [float(self.net.payoff_scale)]
+
+    # ---- learning ------------------------------------------------------------------------------------------------
+
+    def update(self, rollout: Rollout, rng: np.random.Generator) -> dict[str, float]:
+        """Takes gradient steps on the decisions of a rollout; returns the metrics."""
         c = self.config
-        advantage = gae(rollout.chain, rollout.earned, rollout.value, rollout.final, c.gae_lambda)
+        advantage = rollout.advantages(c.gae_lambda)
         target = advantage + rollout.value
-        if self.iteration == 0 and self.config.init is None and not self.common:
+        if self.iteration == 0 and c.init is None and not self.common:
             # Fixed from here on: the value head learns in this unit.
             self.net.payoff_scale.fill_(max(float(target.std()), 1.0))
-        scale = np.array(self.units(), np.float32)[rollout.part]
+        scale = np.array(self.payoff_scales(), np.float32)[rollout.task]
         if self.common:
-            advantage = evened(advantage, rollout.part)
-        entropy_weight = anneal(c.entropy, c.last_entropy, fraction)
+            advantage = normalize_by_task(advantage, rollout.task)
+        weights = LossWeights(c.clip, c.value_weight, self.annealed(c.entropy, c.last_entropy))
+        learning_rate = self.annealed(c.learning_rate, c.last_learning_rate)
         for group in self.optimizer.param_groups:
-            group["lr"] = anneal(c.learning_rate, c.last_learning_rate, fraction)
+            group["lr"] = learning_rate
 
         observations, omniscients = (torch.as_tensor(seen, device=c.device) for seen in (rollout.observation, rollout.omniscient))
         columns = (rollout.legal, rollout.action, rollout.log_prob, advantage, target / scale)
         decisions = Decisions(*(torch.as_tensor(column, device=c.device) for column in columns))
-        weights = Weights(c.clip, c.value_weight, entropy_weight)
-        chains = Chains(rollout.chain) if c.recurrent else None
-        said = []
+        sequences = Sequences(rollout.sequence) if c.recurrent else None
+        logged: list[dict[str, Tensor]] = []
         network_seconds = 0.0
         for _ in range(c.epochs):
-            for rows, batch_sizes in minibatches(len(rollout.action), chains, c.minibatch, rng):
+            for rows, batch_sizes in minibatches(len(rollout.action), sequences, c.minibatch, rng):
                 rows = rows.to(c.device)
-                observation, omniscient = observations.index_select(0, rows), omniscients.index_select(0, rows)
                 minibatch = decisions.at(rows)
+                observation, omniscient = observations.index_select(0, rows), omniscients.index_select(0, rows)
                 clock = time.perf_counter()
-                told = self.networks.learn(observation, omniscient, batch_sizes)
+                output = self.outputs(observation, omniscient, batch_sizes)
                 network_seconds += time.perf_counter() - clock
-                by_policy, sums = surrogate(told.policy, minibatch, weights)
-                by_judged = None
-                if told.judged is not None:
-                    # with a critic of its own, the value head still learns: searches will want what a seat itself can expect
-                    off = told.judged - minibatch.goal
-                    sums[SUMS.index("value_loss")] = off.square().mean()
-                    by_judged = c.value_weight * 2 / len(off) * off
+
+                loss, stats = ppo_loss(output.logits, output.value, minibatch, weights)
+                if output.critic_value is not None:
+                    # the value head learns beside the critic: searches use what a seat itself can expect
+                    stats["value_loss"] = mse_loss(output.critic_value, minibatch.target)
+                    loss = loss + c.value_weight * stats["value_loss"]
+                if c.recall:
+                    assert output.state is not None
+                    assert batch_sizes is not None
+                    with self.autocast():
+                        stats["recall_loss"] = self.net.recall_loss(observation, output.state, batch_sizes)
+                    loss = loss + c.recall * stats["recall_loss"]
+                if self.belief:
+                    with self.autocast():
+                        stats["belief_loss"] = self.belief.loss(output.features, omniscient)
+                    loss = loss + c.belief * stats["belief_loss"]
+
                 clock = time.perf_counter()
-                self.networks.backward(told, by_policy, by_judged, recall=c.recall, belief=c.belief)
+                self.optimizer.zero_grad(set_to_none=True)
+                loss.backward()  # type: ignore[no-untyped-call]
                 network_seconds += time.perf_counter() - clock
-                norm = self.networks.clip(c.max_grad_norm)
+                norms = [torch.nn.utils.clip_grad_norm_(m.parameters(), c.max_grad_norm) for m in self.modules.values()]
                 self.optimizer.step()
-                # as tensors: to read one off is to wait for a GPU
-                said.append((*sums.unbind(), told.recall_loss.detach(), told.belief_loss.detach(), norm))
-        names = (*SUMS, "recall_loss", "belief_loss", "grad_norm")
-        metrics = {}
-        for name, each in zip(names, zip(*said, strict=True), strict=True):
-            metrics[f"update/{name}"] = float(torch.stack(each).double().mean())
-        metrics["rollout/entropy"] = metrics.pop("update/entropy")
-        metrics["rollout/payoff_spread"] = rollout.spread
-        metrics["update/explained_variance"] = explained_variance(target / scale, rollout.value / scale)
-        metrics["schedule/learning_rate"] = anneal(c.learning_rate, c.last_learning_rate, fraction)
-        metrics["schedule/entropy_weight"] = entropy_weight
-        metrics["network_seconds"] = network_seconds
-        return metrics
+                # as tensors: reading a number waits for a GPU
+                logged.append({name: stat.detach() for name, stat in stats.items()} | {"grad_norm": norms[0]})
+
+        means = {name: float(torch.stack([stats[name] for stats in logged]).double().mean()) for name in logged[0]}
+        return {
+            "rollout/entropy": means.pop("entropy"),
+            "update/recall_loss": 0.0,
+            "update/belief_loss": 0.0,
+            **{f"update/{name}": mean for name, mean in means.items()},
+            "update/explained_variance": explained_variance(target / scale, rollout.value / scale),
+            "schedule/learning_rate": learning_rate,
+            "schedule/entropy_weight": weights.entropy,
+            "network_seconds": network_seconds,
+        }
+
+    def outputs(self, observation: Tensor, omniscient: Tensor, batch_sizes: Tensor | None) -> NetOutput:
+        """Returns the outputs of the networks, with gradients.
+
+        ``observation (K, size) uint8``, ``omniscient (K, larger size) uint8`` for the critic; ``batch_sizes`` of packed sequences
+        for a network with memory, see :meth:`PolicyValueNet.trunk`.
+        """
+        critic_value = self.fused_critic(omniscient)[0][:, 0] if self.fused_critic else None
+        if self.fused:
+            logits, value, features = self.fused(observation)
+            return NetOutput(logits, value[:, 0], critic_value, features, None)
+        with self.autocast():
+            features, state = self.net.trunk(observation, sequences=batch_sizes)
+            logits, value = self.net.heads(features)
+        return NetOutput(logits, value, critic_value, features, state)
+
+    def autocast(self) -> torch.autocast:
+        """Returns the context of what is not fused: bfloat16 products with ``bf16``."""
+        return torch.autocast(self.net.device.type, torch.bfloat16, enabled=self.config.bf16)
 
     def evaluate(self) -> dict[str, float]:
-        """The network's edge over the field of ``eval_against``, on deals apart from those it learns on."""
+        """Returns the network's edge over the field of ``eval_against``, on deals apart from those it learns on."""
         edges = []
-        for number, part in enumerate(self.parts):
-            # made on the CPU, where what it is made of is
-            net = specialised(copy.deepcopy(self.net).cpu(), part.setup) if self.common else self.net
-            agents = [NetAgent("net", net), load_agent(self.config.eval_against, part.setup)]
-            edges.append(Duplicate(part.setup, agents, seed=EVAL_SEED + number).edge(0, 1, self.config.eval_deals))
+        for task, tables in enumerate(self.tables):
+            net = specialised(copy.deepcopy(self.net).cpu(), tables.setup) if self.common else self.net
+            agents = [NetAgent("net", net), load_agent(self.config.eval_against, tables.setup)]
+            edges.append(Duplicate(tables.setup, agents, seed=EVAL_SEED + task).edge(0, 1, self.config.eval_deals))
         metrics = {"eval/edge": float(np.mean([edge.mean for edge in edges]))}
         metrics["eval/ci95"] = math.hypot(*(edge.ci95 for edge in edges)) / len(edges)
         if self.common:
-            names = setup_names([part.setup for part in self.parts])
+            names = setup_names([tables.setup for tables in self.tables])
             metrics |= {f"eval/edge/{name}": edge.mean for name, edge in zip(names, edges, strict=True)}
         return metrics
 
 
-def evened(advantage: NDArray[np.float32], part: NDArray[np.int64]) -> NDArray[np.float32]:
-    """``advantage (T,)`` less its mean and over its deviation, each within its ``part (T,)``: no setup drowns another."""
-    out = advantage.copy()
-    for number in np.unique(part):
-        own = part == number
-        out[own] = (advantage[own] - advantage[own].mean()) / (advantage[own].std() + 1e-8)
-    return out
+def ppo_loss(
+    logits: Tensor, value: Tensor, decisions: Decisions, weights: LossWeights, *, compiled: bool = True
+) -> tuple[Tensor, dict[str, Tensor]]:
+    """Returns the loss of PPO, a scalar, and its statistics, scalars without gradients.
+
+    The loss is the mean over decisions of ``-min(ratio * A, clip(ratio, 1 - c, 1 + c) * A) + w_v (v - target)^2 - w_H H(p)`` with
+    ``ratio = p(a) / p_old(a)`` and advantages A normalised over the minibatch. ``logits (K, A) float32``, not masked, and ``value
+    (K,) float32``. On a CPU the same is computed in one compiled pass, unless ``compiled`` is False.
+    """
+    if compiled and logits.device.type == "cpu":
+        loss, stats = CompiledLoss.apply(logits, value, decisions, weights)  # type: ignore[no-untyped-call]
+        return loss, dict(zip(STATS, stats.unbind(), strict=True))
+    advantage = (decisions.advantage - decisions.advantage.mean()) / (decisions.advantage.std(correction=0) + 1e-8)
+    log_probs = masked_log_softmax(logits, unpacked(decisions.legal, logits.shape[1]))
+    log_ratio = log_probs.gather(1, decisions.action[:, None]).squeeze(1) - decisions.log_prob
+    ratio = log_ratio.exp()
+    clipped = ratio.clamp(1 - weights.clip, 1 + weights.clip)
+    policy_loss = -torch.min(ratio * advantage, clipped * advantage).mean()
+    value_loss = mse_loss(value, decisions.target)
+    entropy = -(log_probs.exp() * log_probs).sum(-1).mean()
+    loss = policy_loss + weights.value * value_loss - weights.entropy * entropy
+    kl, clip_fraction = (ratio - 1 - log_ratio).mean(), ((ratio - 1).abs() > weights.clip).float().mean()
+    stats = (policy_loss, value_loss, kl, clip_fraction, entropy)
+    return loss, {name: stat.detach() for name, stat in zip(STATS, stats, strict=True)}
 
 
-def minibatches(count: int, chains: Chains | None, size: int, rng: np.random.Generator) -> Iterator[tuple[Tensor, Tensor | None]]:
-    """Rows of all ``count`` decisions once, in random order, ``size`` at a time; or, with ``chains``, whole chains of about as
-    many, packed, with their batch sizes (see :meth:`PolicyValueNet.forward`)."""
-    if chains is None:
-        order = torch.from_numpy(rng.permutation(count))
-        for at in range(0, count, size):
-            yield order[at : at + size], None
+def minibatches(
+    count: int, sequences: Sequences | None, size: int, rng: np.random.Generator
+) -> Iterator[tuple[Tensor, Tensor | None]]:
+    """Yields the rows of all ``count`` decisions once, in random order, in even parts of at most ``size``, and None.
+
+    The parts differ by one row at most: a small last one would take as long a step as the others, on a noisier gradient. With
+    ``sequences``: whole sequences of about ``size`` decisions, packed, and their batch sizes.
+    """
+    if sequences is None:
+        for rows in np.array_split(rng.permutation(count), math.ceil(count / size)):
+            yield torch.from_numpy(rows), None
         return
-    for some in chains.shuffled(size, rng):
-        rows, batch_sizes = chains.packed(some)
+    for some in sequences.shuffled(size, rng):
+        rows, batch_sizes = sequences.packed(some)
         yield torch.from_numpy(rows), torch.from_numpy(batch_sizes)
 
 

@@ -1,7 +1,7 @@
-"""Playing rounds to learn from: a round at each of some tables, every decision of the learner kept.
+"""Collecting a rollout: one round at each table, every decision of the learner recorded, and the advantages of these decisions.
 
-What is drawn at a table comes from a generator of its own, so that a round depends on its deal, that generator and the network
-alone, and not on what happens at other tables, nor on how many there are.
+What is sampled at a table comes from a generator of its own, so that a round depends on its deal, that generator and the network
+alone, not on other tables nor on how many there are.
 """
 
 from __future__ import annotations
@@ -10,55 +10,135 @@ import dataclasses
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from nainjaune_env.agent import SeatAssignment
+from nainjaune_env.core.jit import jit
 from nainjaune_env.core.prng import RowStreams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
 
+from ..nets.common_layout import CommonView
+from ..nets.fused_mlp import FusedInference
+from ..nets.modules import ValueNet
+from ..nets.policy_value import PolicyValueNet
 from ..sampling import sample
-from .multitask import Tables
 
 LEARNER = -1
-"""In the seats of a ``SeatAssignment``: nobody of its agents, so the network itself."""
+"""In the seats of a ``SeatAssignment``: the network that learns, none of its agents."""
+CRITIC_ROWS = 2048
+"""Most observations that go through the critic at once."""
+
+
+class Tables:
+    """The tables of one setup, with their observations as the network takes them."""
+
+    def __init__(self, setup: Setup, count: int, *, common: bool, device: str = "cpu") -> None:
+        """``common``: the network takes the common layout of the game, not the setup's own; ``device``: where the tables are."""
+        self.setup = setup
+        queued: dict[str, Any] = {} if device == "cpu" else {"device": device, "checks": "later"}
+        self.batch = Batch(setup, count, autoreset=False, **queued)
+        self.views = (CommonView(setup), CommonView(setup, omniscient=True)) if common else None
+
+    def __len__(self) -> int:
+        return self.batch.num_tables
+
+    def observe(self, index: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
+        """Writes the observations of the seats to act at the tables ``index (K,)`` to ``out (K, size)``."""
+        if self.views:
+            out[:] = self.views[0](self.batch.observation[index])
+        else:
+            np.take(self.batch.observation, index, axis=0, out=out, mode="clip")  # not "raise", which copies once more
+
+    def observe_all(self, index: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
+        """Writes what a critic that sees all hands observes there to ``out (K, larger size)``."""
+        seen = self.batch.omniscient(index)
+        out[:] = self.views[1](seen) if self.views else seen
+
+
+class RolloutPolicy:
+    """The networks as rollouts use them: fused where they are plain MLPs, through torch otherwise."""
+
+    def __init__(self, net: PolicyValueNet, critic: ValueNet | None, dtype: torch.dtype) -> None:
+        """``dtype`` of the products. The networks stay on their device."""
+        self.net = net
+        chain = net.fused()
+        self._fused = FusedInference(chain, dtype) if chain else None
+        self._critic = FusedInference(critic.fused(), dtype) if critic else None
+        self._bf16 = dtype is torch.bfloat16
+
+    @property
+    def has_critic(self) -> bool:
+        """Whether a critic of its own judges in place of the network's value head."""
+        return self._critic is not None
+
+    def refresh(self) -> None:
+        """Plays from here on by the parameters as they are now."""
+        for fused in (self._fused, self._critic):
+            if fused:
+                fused.refresh()
+
+    @torch.inference_mode()
+    def __call__(self, observation: Tensor, state: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        """Returns logits ``(K, A)``, not masked, values ``(K,)``, and the states ``(K, recurrent)`` after, all float32.
+
+        ``observation (K, size) uint8``, ``state (K, recurrent)`` before each decision.
+        """
+        if self._fused:
+            logits, value = self._fused(observation)
+            return logits, value[:, 0], state
+        with torch.autocast(observation.device.type, torch.bfloat16, enabled=self._bf16):
+            logits, value, after = self.net(observation, state)
+        return logits, value, state if after is None else after.float()
+
+    def critic_value(self, all_seen: Tensor) -> Tensor:
+        """Returns the critic's values ``(K,)`` of ``all_seen (K, larger size) uint8``."""
+        assert self._critic is not None
+        return torch.cat([self._critic(part)[0] for part in torch.split(all_seen, CRITIC_ROWS)]).squeeze(1)
 
 
 @dataclass
 class Rollout:
-    """The T decisions of an iteration, in order of time; on a GPU the first five are torch's and lie there."""
+    """The T decisions of an iteration, in order of time; on a GPU the first five are tensors there."""
 
     observation: Any  # (T, size) uint8
-    omniscient: Any  # (T, larger size) uint8 for the privileged critic; (T, 0) without
+    omniscient: Any  # (T, larger size) uint8 for the critic and the belief head; (T, 0) without
     legal: Any  # (T,) int64 legal actions as words, bit a = action a
     action: Any  # (T,) int64
     log_prob: Any  # (T,) float32 of the action, under the policy that chose it
     value: NDArray[np.float32]  # (T,) in the game's unit: chips, cards
-    part: NDArray[np.int64]  # (T,) which of the trainer's parts
-    chain: NDArray[np.int64]  # (T,) table * players + seat, counted on from one part to the next
-    earned: NDArray[np.float32]  # (T,) what that seat had netted when it decided, see own_share
-    final: NDArray[np.float32]  # (chains,) what each seat netted in the end, see own_share
-    spread: float  # standard deviation of a seat's payoff
+    task: NDArray[np.int64]  # (T,) index of the setup, among those of the run
+    sequence: NDArray[np.int64]  # (T,) table * players + seat, counted on from one setup to the next
+    return_so_far: NDArray[np.float32]  # (T,) payoff that the seat had when it decided
+    final: NDArray[np.float32]  # (sequences,) payoff of each seat at the end of the round
+    payoff_std: float  # standard deviation of a seat's payoff
     network_seconds: float
 
+    def advantages(self, lam: float) -> NDArray[np.float32]:
+        """Returns generalised advantage estimates ``(T,)``, see :func:`gae`."""
+        return gae(self.sequence, self.return_so_far, self.value, self.final, lam)
 
-class Record:
-    """Where decisions are written down as they are made, a row of each column, in memory that is used again."""
 
-    def __init__(self, size: int, wider: int) -> None:
-        """``size`` of what a seat observes, and of what a critic sees, 0 without one."""
-        self._columns: list[NDArray[Any]] = [np.empty((0, size), np.uint8), np.empty((0, wider), np.uint8)]
+class RolloutBuffer:
+    """Memory for the columns of a rollout, allocated once and extended as decisions come."""
+
+    def __init__(self, size: int, larger_size: int) -> None:
+        """``size`` of an observation, and of what the critic observes, 0 without one."""
+        self._columns: list[NDArray[Any]] = [np.empty((0, size), np.uint8), np.empty((0, larger_size), np.uint8)]
         self._columns += [np.empty(0, kind) for kind in (np.int64, np.int64, np.float32, np.float32, np.int64, np.float32)]
         self._count = 0
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Discards all rows."""
         self._count = 0
 
-    def rows(self, count: int) -> list[NDArray[Any]]:
-        """So many rows more, to be written: as in :class:`Rollout` ``observation`` to ``value``, ``chain`` and ``earned``."""
+    def append(self, count: int) -> list[NDArray[Any]]:
+        """Adds ``count`` rows and returns them to be written: ``observation`` to ``value``, ``sequence``, ``return_so_far``."""
         begin, self._count = self._count, self._count + count
         if self._count > len(self._columns[0]):
             longer = [np.empty((2 * self._count, *column.shape[1:]), column.dtype) for column in self._columns]
@@ -67,95 +147,120 @@ class Record:
             self._columns = longer
         return [column[begin : self._count] for column in self._columns]
 
-    def written(self) -> list[NDArray[Any]]:
-        """All rows since it was cleared."""
+    def columns(self) -> list[NDArray[Any]]:
+        """Returns all rows, as :meth:`append` does."""
         return [column[: self._count] for column in self._columns]
 
 
-class Player(Protocol):
-    """The networks, as collecting asks them."""
-
-    def told(self, observation: NDArray[np.uint8], state: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Logits, not masked, and the value in the last column, ``(K, A + 1)``; ``state (K, recurrent)`` is written over."""
-        ...
-
-    def judged(self, omniscient: NDArray[np.uint8]) -> NDArray[np.float32] | None:
-        """Values ``(K,)`` of the critic that sees all hands; None where there is none."""
-        ...
-
-
 def play(
-    part: Tables,
-    player: Player,
+    tables: Tables,
+    policy: RolloutPolicy,
     others: SeatAssignment,
-    record: Record,
+    buffer: RolloutBuffer,
     *,
     chance: NDArray[np.uint64],
-    recurrent: int,
-    own_share: Callable[[NDArray[np.float32]], NDArray[np.float32]],
+    centred_payoff: Callable[[NDArray[np.float32]], NDArray[np.float32]],
 ) -> Rollout | None:
-    """Play the rounds that were dealt at the tables of ``part``; None where none of them held a choice.
+    """Plays the rounds that were dealt at ``tables`` to their end; returns None where none of them held a choice.
 
-    ``others`` act in the seats that are not the :data:`LEARNER`'s; ``chance (B,) uint64`` is each table's generator for what is
-    drawn there, and moves on. The rollout lies in the ``record``, until the next one does; its values are in the network's unit.
+    ``others`` act in the seats that are not the :data:`LEARNER`'s. ``chance (B,) uint64`` is the state of each table's generator,
+    and is advanced. ``centred_payoff`` maps payoffs ``(K, players)`` to those that are learned from. The rollout lies in the
+    ``buffer`` until the next one is collected; its values are in the network's unit.
     """
-    batch, n = part.batch, part.setup.players
-    earned = batch.reward.astype(np.float32)
+    batch, n = tables.batch, tables.setup.players
+    payoff = batch.reward.astype(np.float32)
     network_seconds = 0.0
-    record.clear()
-    actions = np.zeros(len(part), np.int64)
-    states = np.zeros((len(part), n, recurrent), np.float32)
-    alone = not others.agents
+    buffer.clear()
+    actions = np.zeros(len(tables), np.int64)
+    states = policy.net.initial_state(len(tables) * n).view(len(tables), n, -1).numpy()
+    self_play = not others.agents
     while (index := np.flatnonzero(~batch.done)).size:
         seat = batch.seat[index]
-        if not alone:
+        if not self_play:
             actions[index] = others.actions(index)
-            mine = others.seats[index, seat] == LEARNER
-            index, seat = index[mine], seat[mine]
-        observation, omniscient, legal, action, log_prob, value, chain, so_far = record.rows(index.size)
-        part.observed(index, observation)
+            learns = others.seats[index, seat] == LEARNER
+            index, seat = index[learns], seat[learns]
+        observation, omniscient, legal, action, log_prob, value, sequence, return_so_far = buffer.append(index.size)
+        tables.observe(index, observation)
         legal[:] = batch.legal[index]
         clock = time.perf_counter()
-        state = states[index, seat]
-        told = player.told(observation, state)
-        states[index, seat] = state
+        logits, values, state = policy(torch.from_numpy(observation), torch.from_numpy(states[index, seat]))
+        states[index, seat] = state.numpy()
         network_seconds += time.perf_counter() - clock
-        action[:], log_prob[:] = sample(told, legal, RowStreams(chance, index))
+        action[:], log_prob[:] = sample(logits.numpy(), legal, RowStreams(chance, index))
         if omniscient.size:
-            part.omniscient(index, omniscient)
-        value[:] = told[:, -1]
-        chain[:] = index * n + seat
-        so_far[:] = own_share(earned[index])[np.arange(index.size), seat]
+            tables.observe_all(index, omniscient)
+        value[:] = values.numpy()
+        sequence[:] = index * n + seat
+        return_so_far[:] = centred_payoff(payoff[index])[np.arange(index.size), seat]
         actions[index] = action
         batch.step(actions)
         others.stepped()
-        earned += batch.reward
-    observation, omniscient, legal, action, log_prob, value, chain, so_far = record.written()
+        payoff += batch.reward
+    observation, omniscient, legal, action, log_prob, value, sequence, return_so_far = buffer.columns()
     if not len(action):
         return None
-    clock = time.perf_counter()
-    judged = player.judged(omniscient)
-    network_seconds += time.perf_counter() - clock
-    value = value if judged is None else judged
-    final, spread, where = own_share(earned).ravel(), float(earned.std()), np.zeros(len(action), np.int64)
-    return Rollout(observation, omniscient, legal, action, log_prob, value, where, chain, so_far, final, spread, network_seconds)
+    if policy.has_critic:
+        clock = time.perf_counter()
+        value = policy.critic_value(torch.from_numpy(omniscient)).numpy()
+        network_seconds += time.perf_counter() - clock
+    final, task = centred_payoff(payoff).ravel(), np.zeros(len(action), np.int64)
+    return Rollout(
+        observation, omniscient, legal, action, log_prob, value, task, sequence, return_so_far, final,
+        float(payoff.std()), network_seconds,
+    )  # fmt: skip
 
 
 def joined(rollouts: list[Rollout]) -> Rollout:
-    """The rollouts of several parts, one after the other."""
+    """Returns the rollouts of several setups as one, in their order."""
     if len(rollouts) == 1:
         return rollouts[0]
     ends = np.cumsum([len(rollout.final) for rollout in rollouts])
     for rollout, end in zip(rollouts, ends, strict=True):
-        rollout.chain += end - len(rollout.final)
+        rollout.sequence += end - len(rollout.final)
     columns = {
         f.name: _concatenated([getattr(rollout, f.name) for rollout in rollouts])
         for f in dataclasses.fields(Rollout)
-        if f.name not in ("spread", "network_seconds")
+        if f.name not in ("payoff_std", "network_seconds")
     }
-    spread = float(np.mean([rollout.spread for rollout in rollouts]))
-    return Rollout(**columns, spread=spread, network_seconds=sum(rollout.network_seconds for rollout in rollouts))
+    payoff_std = float(np.mean([rollout.payoff_std for rollout in rollouts]))
+    return Rollout(**columns, payoff_std=payoff_std, network_seconds=sum(rollout.network_seconds for rollout in rollouts))
 
 
 def _concatenated(columns: list[Any]) -> Any:
     return torch.cat(columns) if isinstance(columns[0], torch.Tensor) else np.concatenate(columns)
+
+
+def gae(
+    sequence: NDArray[np.int64],
+    return_so_far: NDArray[np.float32],
+    value: NDArray[np.float32],
+    final: NDArray[np.float32],
+    lam: float,
+) -> NDArray[np.float32]:
+    """Returns generalised advantage estimates of T decisions, undiscounted, every sequence played to its end.
+
+    ``sequence (T,)`` numbers the (table, seat) that decides, in order of time; ``return_so_far (T,)`` is the payoff that the seat
+    had then, ``final (C,)`` that of each sequence at the end, ``value (T,)`` the critic's estimate of the rest. The reward of a
+    decision is the payoff up to the same seat's next one. With ``lam = 1``: the rest of the payoff, minus the value.
+
+    Schulman, Moritz, Levine, Jordan and Abbeel, "High-dimensional continuous control using GAE", 2016, eq. 16.
+    """
+    out = np.empty(len(sequence), np.float32)
+    later = np.zeros((len(final), 4))  # per sequence: payoff, value and advantage at its next decision; 1 = it has one
+    _gae_backward(sequence, return_so_far, value, final, lam, out, later)
+    return out
+
+
+@jit
+def _gae_backward(sequence: Any, return_so_far: Any, value: Any, final: Any, lam: Any, out: Any, later: Any) -> None:
+    for t in range(sequence.size - 1, -1, -1):
+        s = sequence[t]
+        if later[s, 3] == 0.0:
+            later[s, 0] = final[s]
+        delta = later[s, 0] - return_so_far[t] + later[s, 1] - value[t]
+        out[t] = delta + lam * later[s, 2]
+        later[s, 0] = return_so_far[t]
+        later[s, 1] = value[t]
+        later[s, 2] = out[t]
+        later[s, 3] = 1.0

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from nainjaune_agents.nets.modules import PolicyValueNet
+from nainjaune_agents.nets.policy_value import PolicyValueNet
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentStates
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
+
+Net = TypeVar("Net", bound=PolicyValueNet)
 
 
 def turns(setup: Setup, seed: int, *, tables: int = 8, steps: int = 25, **options: Any) -> Iterator[DecisionBatch]:
@@ -59,7 +61,7 @@ def small(players: int = 3, **knobs: Any) -> Setup:
     return make_setup("nain_jaune", "classic", players, **{"max_rounds": 2, **knobs})
 
 
-def stirred(net: PolicyValueNet, seed: int = 1) -> PolicyValueNet:
+def stirred(net: Net, seed: int = 1) -> Net:
     """The net with all its weights moved at random: with a will of its own, and to which it matters what it remembers."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():

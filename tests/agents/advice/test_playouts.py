@@ -107,7 +107,7 @@ def test_a_round_comes_to_what_it_does_ply_by_ply(setup: Setup) -> None:
 @both
 def test_agents_that_are_asked_play_as_they_would_by_themselves(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
     """Networks here and there; what is drawn at a table comes from its world's generator, decision by decision."""
-    monkeypatch.setattr("nainjaune_agents.nets.quick_net.fast_dtype", lambda: torch.float32)
+    monkeypatch.setattr("nainjaune_agents.nets.fused_mlp.fast_dtype", lambda: torch.float32)
     worlds, actions = worlds_of(setup, 4, tables=2, each=2)
     for agents in minds(setup)[2:]:
         found = Playouts(setup, agents).outcomes(worlds, actions)

@@ -16,7 +16,7 @@ from nainjaune_agents.cuda import nets
 from nainjaune_agents.cuda.players import Players
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.modules import PolicyValueNet
+from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.sampling import greedy_row
 from nainjaune_agents.search import rollouts_by
@@ -46,7 +46,7 @@ def _torch_on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def untrained(setup: Setup, name: str = "net", *, recurrent: int = 0, stochastic: bool = False) -> NetAgent:
-    net = PolicyValueNet(setup.layout, len(setup.game.actions), [8], torch.Generator().manual_seed(3), recurrent=recurrent).eval()
+    net = MLP(setup.layout, len(setup.game.actions), [8], torch.Generator().manual_seed(3), recurrent=recurrent).eval()
     with torch.no_grad():
         net.policy.weight *= 100  # decided, and so not by rounding
     return NetAgent(name, net, stochastic=stochastic)
@@ -86,7 +86,7 @@ def test_who_draws_has_a_generator_for_each_table(random: bool) -> None:
 
 @pytest.mark.parametrize("stochastic", [False, True])
 def test_rollouts_by_a_network_are_those_of_the_cpu(stochastic: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nainjaune_agents.nets.quick_net.fast_dtype", lambda: torch.float32)
+    monkeypatch.setattr("nainjaune_agents.nets.fused_mlp.fast_dtype", lambda: torch.float32)
     monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())  # the one in bfloat16 rounds not as the other
     host = batch(CLASSIC, "cpu", 3)
     agent = untrained(CLASSIC, stochastic=stochastic)
@@ -136,8 +136,8 @@ def test_of_equal_logits_the_lowest_action_is_played() -> None:
 def test_labels_are_those_of_the_cpu(rollouts: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The same decisions, chosen by the same generator, and for each action the same rounds in the same worlds."""
     monkeypatch.setattr(expert, "check_device", lambda name: name)
-    monkeypatch.setattr(PolicyValueNet, "to", lambda self, _: self)
-    monkeypatch.setattr("nainjaune_agents.nets.quick_net.fast_dtype", lambda: torch.float32)
+    monkeypatch.setattr(MLP, "to", lambda self, _: self)
+    monkeypatch.setattr("nainjaune_agents.nets.fused_mlp.fast_dtype", lambda: torch.float32)
     monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())
     found = []
     for device in ("cuda", "cpu"):

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.heuristics import heuristics, modifiers
 from nainjaune_agents.heuristics.batasaurus import NAMES, Forgetful, choose, infer, play
-from nainjaune_agents.nets.modules import PolicyValueNet
+from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentStates
 from nainjaune_env.core.errors import AgentError
@@ -387,7 +387,7 @@ def test_its_chance_is_the_generators() -> None:
 
 def net_agent(setup: Setup, recurrent: int) -> NetAgent:
     generator = torch.Generator().manual_seed(2)
-    return NetAgent("net", stirred(PolicyValueNet(setup.layout, len(setup.game.actions), [8], generator, recurrent=recurrent)))
+    return NetAgent("net", stirred(MLP(setup.layout, len(setup.game.actions), [8], generator, recurrent=recurrent)))
 
 
 def test_a_net_forgets_too() -> None:

@@ -16,8 +16,8 @@ import pytest
 import torch
 from safetensors.torch import save_file
 
+from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.checkpoint import FILE_NAME, Checkpoint, check_fits, load_checkpoint, save_checkpoint
-from nainjaune_agents.nets.modules import PolicyValueNet
 from nainjaune_agents.nets.net_agent import build_net, load_net_agent
 from nainjaune_env.core.errors import CheckpointError
 from nainjaune_env.core.spec import Setup
@@ -25,9 +25,9 @@ from nainjaune_env.engine.batch import Batch
 from tests.support.positions import small
 
 
-def fresh_net(setup: Setup, recurrent: int = 0) -> PolicyValueNet:
+def fresh_net(setup: Setup, recurrent: int = 0) -> MLP:
     generator = torch.Generator().manual_seed(3)
-    return PolicyValueNet(setup.layout, len(setup.game.actions), [6], generator, recurrent=recurrent)
+    return MLP(setup.layout, len(setup.game.actions), [6], generator, recurrent=recurrent)
 
 
 def make(setup: Setup, *, recurrent: int = 0, **other: Any) -> Checkpoint:

@@ -1,4 +1,4 @@
-"""The network: what it makes of bytes, and that its start depends on its generator alone."""
+"""Building blocks of networks."""
 
 from __future__ import annotations
 
@@ -6,174 +6,20 @@ import numpy as np
 import pytest
 import torch
 
-from nainjaune_agents.nets.modules import PolicyValueNet, masked_log_softmax
-from nainjaune_env.core.layout import Feature, Layout
-from nainjaune_env.engine.batch import Batch
-from tests.support.positions import small, stirred
+from nainjaune_agents.nets.modules import fold_inputs, linear, masked_log_softmax
 
 
-def net(seed: int = 0, hidden: tuple[int, ...] = (16, 8), recurrent: int = 0) -> PolicyValueNet:
-    setup = small()
-    generator = torch.Generator().manual_seed(seed)
-    return PolicyValueNet(setup.layout, len(setup.game.actions), hidden, generator, recurrent=recurrent)
-
-
-@pytest.mark.parametrize("hidden", [(), (5,), (16, 8, 4)])
-def test_shapes(hidden: tuple[int, ...]) -> None:
-    batch = Batch(small(), 7)
-    logits, value = net(hidden=hidden).evaluate(batch.observation)
-    assert (logits.shape, logits.dtype) == ((7, batch.num_actions), np.float32)
-    assert (value.shape, value.dtype) == ((7,), np.float32)
-    assert np.isfinite(logits).all()
-
-
-def test_bytes_are_scaled_slot_by_slot() -> None:
-    """A single layer of ones and zeros shows what goes in: (byte - zero) / scale."""
-    layout = Layout((Feature("a", (2,), "", high=255, scale=4.0, zero=128), Feature("b", (1,), "", high=9, scale=0.5)))
-    one = PolicyValueNet(layout, 3, [], torch.Generator().manual_seed(0))
-    with torch.no_grad():
-        one.policy.weight.copy_(torch.eye(3))
-    logits, _ = one.evaluate(np.array([[128, 255, 7], [0, 130, 0]], np.uint8))
-    assert logits.tolist() == [[0.0, 31.75, 14.0], [-32.0, 0.5, 0.0]]
-
-
-def test_evaluate_is_forward_without_gradients() -> None:
-    a = net()
-    observation = Batch(small(), 4).observation
-    logits, value, state = a(torch.from_numpy(observation))
-    assert logits.requires_grad
-    assert state is None
-    assert np.array_equal(logits.detach().numpy(), a.evaluate(observation)[0])
-    assert np.array_equal(value.detach().numpy(), a.evaluate(observation)[1])
-
-
-@pytest.mark.parametrize("recurrent", [0, 6])
-def test_the_start_comes_from_the_generator_alone(recurrent: int) -> None:
-    torch.manual_seed(1)
-    one = net(5, recurrent=recurrent)
-    torch.manual_seed(2)
-    two = net(5, recurrent=recurrent)
-    assert all(torch.equal(a, b) for a, b in zip(one.state_dict().values(), two.state_dict().values(), strict=True))
-    assert not torch.equal(one.policy.weight, net(6).policy.weight)
-
-
-@pytest.mark.parametrize("recurrent", [0, 32])
-def test_it_starts_with_an_almost_uniform_policy_and_values_near_0(recurrent: int) -> None:
-    batch = Batch(small(), 64)
-    logits, value = net(hidden=(64, 64), recurrent=recurrent).evaluate(batch.observation, np.zeros((64, recurrent), np.float32))
-    assert np.ptp(logits, axis=1).max() < 0.3
-    assert np.abs(value).max() < 1.5
-
-
-def test_the_layouts_numbers_are_no_weights() -> None:
-    """They follow from the layout, whose fingerprint is in the checkpoint."""
-    names = set(net().state_dict())
-    assert "payoff_scale" in names
-    assert not {"zero", "factor"} & names
-
-
-# ---------------------------------------------------------------- memory
-
-LENGTHS = [5, 5, 4, 2, 2, 1]
-"""Decisions of six seats, the longest chains first."""
-
-
-def chains_of_observations(seed: int = 0) -> list[torch.Tensor]:
-    """Observations that are no game's, any byte up to its largest value."""
-    rng, high = np.random.default_rng(seed), small().layout.high.astype(np.int64)
-    return [torch.from_numpy(rng.integers(0, high + 1, (length, high.size)).astype(np.uint8)) for length in LENGTHS]
-
-
-def through(a: PolicyValueNet, chains: list[torch.Tensor]) -> list[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
-    """Logits, values and states of each chain's decisions, whole chains at once."""
-    packed = torch.nn.utils.rnn.pack_sequence(chains)
-    rows = torch.nn.utils.rnn.pack_sequence([torch.tensor([[k, t] for t in range(len(c))]) for k, c in enumerate(chains)]).data
-    logits, values, states = a(packed.data, batch_sizes=packed.batch_sizes)
-    assert states is not None
-    mine = [rows[:, 0] == k for k in range(len(chains))]
-    return [(logits[at], values[at], states[at]) for at in mine]
-
-
-def loud(hidden: tuple[int, ...] = (16, 8)) -> PolicyValueNet:
-    return stirred(net(hidden=hidden, recurrent=6))
-
-
-@pytest.mark.parametrize("hidden", [(), (16,), (16, 8)])
-def test_whole_chains_give_what_decision_by_decision_gives(hidden: tuple[int, ...]) -> None:
-    a, chains = loud(hidden), chains_of_observations()
-    whole = through(a, chains)
-    states = np.zeros((len(chains), 6), np.float32)
-    for t in range(max(LENGTHS)):
-        there = np.array([k for k, length in enumerate(LENGTHS) if t < length])
-        state = states[there]
-        logits, values = a.evaluate(torch.stack([chains[k][t] for k in there]).numpy(), state)
-        states[there] = state
-        for row, k in enumerate(there):
-            for stepped, at_once in zip((logits[row], values[row], state[row]), whole[k], strict=True):
-                assert stepped == pytest.approx(at_once[t].detach().numpy(), rel=1e-4, abs=1e-4)
-    assert np.ptp(states, axis=0).max() > 0.5
-
-
-def test_what_is_remembered_is_written_where_it_was_and_nowhere_else() -> None:
-    a, observation = loud(), torch.cat(chains_of_observations()).numpy()
-    rng = np.random.default_rng(1)
-    states = rng.normal(size=(19, 6)).astype(np.float32)
-    before = states.copy()
-    a.evaluate(observation[4:9], states[4:9])
-    assert (states[4:9] != before[4:9]).any(axis=1).all()
-    assert np.array_equal(np.delete(states, range(4, 9), 0), np.delete(before, range(4, 9), 0))
-    # each row by itself, whatever stands beside it
-    alone = before[6:7].copy()
-    a.evaluate(observation[6:7], alone)
-    assert alone[0] == pytest.approx(states[6], abs=1e-6)
-
-
-def test_it_matters_what_was_seen_before_and_only_by_the_same_seat() -> None:
-    a, chains = loud(), chains_of_observations()
-    before = through(a, chains)
-    chains[1] = chains[1].clone()
-    chains[1][0] = chains_of_observations(1)[1][0]
-    after = through(a, chains)
-    for k in range(len(chains)):
-        for one, two in zip(before[k], after[k], strict=True):
-            if k == 1:
-                for t in range(LENGTHS[k]):
-                    assert not torch.equal(one[t], two[t])
-            else:
-                assert torch.equal(one, two)
-    # nor does what comes later change what was
-    chains[1][4] = chains_of_observations(2)[1][4]
-    last = through(a, chains)
-    assert torch.equal(last[1][0][:4], after[1][0][:4])
-    assert not torch.equal(last[1][0][4], after[1][0][4])
-
-
-def test_gradients_flow_back_to_the_first_decision_of_a_chain() -> None:
-    """From each decision to what the GRU was told at all earlier ones of its chain, and at none of another."""
-    a, chains = loud(), chains_of_observations()
-    told: list[torch.Tensor] = []
-
-    def look(module: torch.nn.Module, given: tuple[torch.nn.utils.rnn.PackedSequence, ...]) -> None:
-        given[0].data.retain_grad()
-        told.append(given[0].data)
-
-    a.gru.register_forward_pre_hook(look)
-    logits = through(a, chains)[2][0]
-    logits[3].sum().backward()
-    place = torch.nn.utils.rnn.pack_sequence([torch.full((length,), k) for k, length in enumerate(LENGTHS)]).data
-    assert told[0].grad is not None
-    reached = told[0].grad.abs().sum(dim=1)
-    assert (reached[place == 2] > 0).all()
-    assert (reached[place != 2] == 0).all()
-
-
-def test_without_units_it_has_no_memory() -> None:
-    plain = net()
-    assert plain.recurrent == 0
-    assert not [name for name in plain.state_dict() if "gru" in name or "recall" in name]
-    observation = Batch(small(), 4).observation
-    states = np.zeros((4, 0), np.float32)
-    assert np.array_equal(plain.evaluate(observation, states)[0], plain.evaluate(observation)[0])
+def test_constant_inputs_move_into_the_bias() -> None:
+    """Of five inputs the first three may be constant, and the last one is never there."""
+    generator = torch.Generator().manual_seed(1)
+    layer = linear(5, 4, 1.0, generator)
+    x, constant = torch.randn(7, 5, generator=generator), torch.tensor([0.0, 2.5, 0.0])
+    x[:, 1], x[:, 4] = 2.5, 0.0
+    expected = layer(x)
+    columns = torch.tensor([2, 0, 3])
+    fold_inputs(layer, constant.double(), columns)
+    assert (layer.in_features, layer.weight.shape) == (3, (4, 3))
+    assert torch.allclose(layer(x[:, columns]), expected, atol=1e-6)
 
 
 def test_masked_log_softmax() -> None:

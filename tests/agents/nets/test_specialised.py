@@ -11,11 +11,11 @@ import torch
 
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.loading import load_agent, setup_of_runs
+from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.checkpoint import FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
 from nainjaune_agents.nets.common_layout import CommonView, common_layout
-from nainjaune_agents.nets.modules import PolicyValueNet
 from nainjaune_agents.nets.net_agent import NetAgent
-from nainjaune_agents.nets.payoff_scale import random_spread
+from nainjaune_agents.nets.payoff_scale import random_payoff_scale
 from nainjaune_agents.nets.specialised import specialised
 from nainjaune_env.core.errors import AgentError, CheckpointError
 from nainjaune_env.core.prng import streams
@@ -27,12 +27,12 @@ from tests.support.contract import all_setups
 from tests.support.positions import small, stirred
 
 
-def common_net(game: GameSpec, recurrent: int = 0, hidden: tuple[int, ...] = (16, 8)) -> PolicyValueNet:
+def common_net(game: GameSpec, recurrent: int = 0, hidden: tuple[int, ...] = (16, 8)) -> MLP:
     """A net on the common layout to which everything matters."""
-    return stirred(PolicyValueNet(common_layout(game), len(game.actions), hidden, torch.Generator(), recurrent=recurrent))
+    return stirred(MLP(common_layout(game), len(game.actions), hidden, torch.Generator(), recurrent=recurrent))
 
 
-def saved(path: Path, net: PolicyValueNet, setup: Setup, **other: Any) -> None:
+def saved(path: Path, net: MLP, setup: Setup, **other: Any) -> None:
     """``net`` as the checkpoint of a run that is for all tables, at ``setup`` where nothing else is said."""
     checkpoint = Checkpoint(
         **setup.to_dict(),
@@ -66,7 +66,7 @@ def test_at_one_table_it_is_the_same_network(setup: Setup, recurrent: int) -> No
             assert b == pytest.approx(a, rel=1e-4, abs=1e-3)
         batch.step(batch.sample(chance))
     assert np.ptp(expected[0]) > 1
-    assert float(own.payoff_scale) == pytest.approx(random_spread(setup))
+    assert float(own.payoff_scale) == pytest.approx(random_payoff_scale(setup))
 
 
 def test_it_matters_where_it_sits() -> None:

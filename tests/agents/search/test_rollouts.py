@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.arena.timing import Timed
 from nainjaune_agents.heuristics import heuristics
-from nainjaune_agents.nets.quick_net import QuickNet
+from nainjaune_agents.nets.fused_mlp import FusedInference
+from nainjaune_agents.nets.policy_value import PolicyValueNet
 from nainjaune_agents.search.rollouts import BatchedRollouts, CompiledRollouts, ScoredRollouts, rollouts_by
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.prng import streams
@@ -24,6 +25,12 @@ from tests.test_agent import untrained
 
 PERFECT = make_setup("batasaurus", None, 3, memory="perfect")
 setups = pytest.mark.parametrize("setup", [small(), make_setup("nain_jaune", "djeco", 4), PERFECT])
+
+
+def in_float32(net: PolicyValueNet) -> FusedInference:
+    chain = net.fused()
+    assert chain is not None
+    return FusedInference(chain, torch.float32)
 
 
 def positions(setup: Setup, *, skip_forced: bool = True, steps: int = 4) -> Batch:
@@ -69,7 +76,7 @@ def test_rollouts_by_logits_are_those_of_the_agent_through_a_batch(setup: Setup,
     worlds = batch.tables
     for stochastic in (False, True):
         agent = untrained(setup, stochastic=stochastic)
-        scored = ScoredRollouts(setup, QuickNet(agent.net, torch.float32), stochastic=stochastic)
+        scored = ScoredRollouts(setup, in_float32(agent.net), stochastic=stochastic)
         before = worlds.tobytes()
         values = scored.values(worlds, batch.legal)
         assert values.tolist() == BatchedRollouts(setup, agent).values(worlds, batch.legal).tolist()
@@ -158,7 +165,7 @@ def test_rollouts_at_random_draw_every_action_alike(setup: Setup) -> None:
 def test_more_tables_than_are_played_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     setup = small()
     batch = positions(setup)
-    agent, net = heuristics("nain_jaune")["tally"], QuickNet(untrained(setup).net, torch.float32)
+    agent, net = heuristics("nain_jaune")["tally"], in_float32(untrained(setup).net)
 
     def values() -> list[Any]:
         ways = (BatchedRollouts(setup, agent), ScoredRollouts(setup, net, stochastic=True))

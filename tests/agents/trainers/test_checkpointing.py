@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
-from nainjaune_agents.nets.modules import PolicyValueNet
 from nainjaune_agents.trainers.checkpointing import (
     load_optimizer,
     optimizer_tensors,
@@ -26,17 +26,18 @@ from tests.support.positions import small
 @dataclass(frozen=True)
 class Toy:
     algorithm: str = "toy"
+    arch: str = "mlp"
     hidden: list[int] = field(default_factory=lambda: [8])
     rate: float = 0.1
 
 
-def net_and_optimizer(seed: int) -> tuple[PolicyValueNet, torch.optim.Optimizer]:
+def net_and_optimizer(seed: int) -> tuple[MLP, torch.optim.Optimizer]:
     setup = small()
-    net = PolicyValueNet(setup.layout, len(setup.game.actions), [8], torch.Generator().manual_seed(seed))
+    net = MLP(setup.layout, len(setup.game.actions), [8], torch.Generator().manual_seed(seed))
     return net, torch.optim.Adam(net.parameters(), lr=0.1)
 
 
-def stepped(net: PolicyValueNet, optimizer: torch.optim.Optimizer) -> None:
+def stepped(net: MLP, optimizer: torch.optim.Optimizer) -> None:
     observation = torch.ones((3, len(net.zero)), dtype=torch.uint8)
     logits, value, _ = net(observation)
     optimizer.zero_grad()
@@ -44,7 +45,7 @@ def stepped(net: PolicyValueNet, optimizer: torch.optim.Optimizer) -> None:
     optimizer.step()
 
 
-def kept(seed: int = 1) -> tuple[Checkpoint, PolicyValueNet, torch.optim.Optimizer]:
+def kept(seed: int = 1) -> tuple[Checkpoint, MLP, torch.optim.Optimizer]:
     net, optimizer = net_and_optimizer(seed)
     stepped(net, optimizer)
     tensors = with_prefix("model.", net.state_dict()) | optimizer_tensors(optimizer)

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nainjaune_agents.sampling import sample
-from nainjaune_agents.trainers.gpu_rollout import draw, next_uniform, play_there
+from nainjaune_agents.trainers.gpu_rollout import next_uniform, play_on_gpu
+from nainjaune_agents.trainers.gpu_rollout import sample as sample_by_torch
 from nainjaune_agents.trainers.ppo import Config, Trainer
 from nainjaune_agents.trainers.rollout import Rollout
 from nainjaune_agents.trainers.run import CONFIG_NAME
@@ -57,9 +58,11 @@ def test_draws_are_those_of_the_compiled_ones(row: list[float], word: int, unifo
         def random(self, size: Any) -> Any:
             return np.full(size, uniform)
 
-    told = np.array([[*row, 99.0]], np.float32)  # the value stands after the logits
+    told = np.array([row], np.float32)
     (action,), (log_prob,) = sample(told, np.array([word]), Fixed())
-    found, log_prob_found = draw(torch.from_numpy(told), torch.tensor([word]), torch.tensor([uniform], dtype=torch.float64))
+    found, log_prob_found = sample_by_torch(
+        torch.from_numpy(told), torch.tensor([word]), torch.tensor([uniform], dtype=torch.float64)
+    )
     assert (found.dtype, int(found)) == (torch.int64, action)
     assert float(log_prob_found) == pytest.approx(log_prob, abs=1e-5)
 
@@ -86,8 +89,9 @@ def both_ways(other: dict[str, Any], device: str = "cpu") -> tuple[Trainer, Trai
 
 
 def by_torch(trainer: Trainer) -> Any:
-    def play(part: Any, player: Any, others: Any, record: Any, *, recurrent: int, **options: Any) -> Rollout | None:
-        return play_there(part, trainer.networks, **options)
+    def play(tables: Any, policy: Any, others: Any, buffer: Any, **options: Any) -> Rollout | None:
+        omniscient = bool(trainer.critic or trainer.belief)
+        return play_on_gpu(tables, trainer.policy, omniscient=omniscient, **options)
 
     return play
 
@@ -100,7 +104,7 @@ def check_equal(here: Rollout, there: Rollout) -> None:
             two = two.cpu().numpy()
         if field.name == "network_seconds":
             continue
-        if field.name in ("log_prob", "value", "earned", "final", "spread"):
+        if field.name in ("log_prob", "value", "return_so_far", "final", "payoff_std"):
             assert one == pytest.approx(two, rel=1e-4, abs=1e-3), field.name
         else:
             assert one.dtype == two.dtype

@@ -16,9 +16,9 @@ from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint, save_ch
 from nainjaune_agents.nets.common_layout import CommonView, common_layout
 from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent
-from nainjaune_agents.nets.payoff_scale import random_spread
-from nainjaune_agents.trainers.multitask import mixed_setups, setup_names, share_out
-from nainjaune_agents.trainers.ppo import METRICS, evened
+from nainjaune_agents.nets.payoff_scale import random_payoff_scale
+from nainjaune_agents.trainers.multitask import mixed_setups, normalize_by_task, setup_names, share_out
+from nainjaune_agents.trainers.ppo import METRICS
 from nainjaune_agents.trainers.rollout import Rollout, joined
 from nainjaune_env.core.errors import CheckpointError, ConfigError, RulesError
 from nainjaune_env.core.prng import streams
@@ -71,7 +71,7 @@ def test_entries_that_are_none(entry: dict[str, Any], says: str) -> None:
 
 
 def test_what_a_mixture_needs() -> None:
-    with pytest.raises(ConfigError, match=r"A network for a mixture has a hidden layer at least: 'hidden' is empty\."):
+    with pytest.raises(ConfigError, match=r"A network for a mixture has at least one hidden layer, and 'hidden' is empty\."):
         tiny(mixture=TWO, hidden=[])
     with pytest.raises(ConfigError, match=r"A mixture of 2 setups needs as many 'tables', and there are 1\."):
         trainer_of(tiny(mixture=TWO, tables=1))
@@ -101,37 +101,37 @@ def test_every_part_is_played_on_its_own_tables(other: dict[str, Any]) -> None:
         critic = CommonView(setup, omniscient=True)
         batch.reset(seeds=seeds[number])
         net = batch.reward.astype(np.float32)
-        own = np.flatnonzero(rollout.part == number)
+        own = np.flatnonzero(rollout.task == number)
         assert own.size
-        where = (rollout.chain[own] - first) // setup.players
+        where = (rollout.sequence[own] - first) // setup.players
         left = [list(own[where == table]) for table in range(batch.num_tables)]
         while not batch.done.all():
             actions = np.zeros(batch.num_tables, np.int64)
             for i in np.flatnonzero(~batch.done):
                 t = left[i].pop(0)
-                assert (rollout.chain[t] - first) % setup.players == batch.seat[i]
+                assert (rollout.sequence[t] - first) % setup.players == batch.seat[i]
                 assert np.array_equal(rollout.observation[t], view(batch.observation[i : i + 1])[0])
                 assert rollout.legal[t] == batch.legal[i]
-                if trainer.networks.critic:
+                if trainer.critic:
                     assert np.array_equal(rollout.omniscient[t], critic(batch.omniscient([i]))[0])
                 actions[i] = rollout.action[t]
             batch.step(actions)
             net += batch.reward
         assert not any(left)
         final = rollout.final[first : first + net.size]
-        assert final == pytest.approx(trainer.own_share(net).ravel(), abs=1e-4)
+        assert final == pytest.approx(trainer.centred_payoff(net).ravel(), abs=1e-4)
         first += net.size
     assert first == len(rollout.final)
 
 
 def test_values_are_in_the_unit_of_their_setup() -> None:
     trainer = trainer_of(tiny(mixture=TWO))
-    assert trainer.units() == [random_spread(setup) for setup in mixed_setups("nain_jaune", TWO, {})]
-    assert trainer.units()[1] > 2 * trainer.units()[0]
+    assert trainer.payoff_scales() == [random_payoff_scale(setup) for setup in mixed_setups("nain_jaune", TWO, {})]
+    assert trainer.payoff_scales()[1] > 2 * trainer.payoff_scales()[0]
     rollout = trainer.collect(np.random.default_rng(1))
     with torch.no_grad():
         logits, value, _ = trainer.net(torch.from_numpy(rollout.observation))
-    assert rollout.value == pytest.approx(value.numpy() * np.array(trainer.units())[rollout.part], abs=1e-3)
+    assert rollout.value == pytest.approx(value.numpy() * np.array(trainer.payoff_scales())[rollout.task], abs=1e-3)
     each = masked_log_softmax(logits, torch.from_numpy(masks(trainer, rollout))).numpy()
     assert rollout.log_prob == pytest.approx(each[np.arange(len(each)), rollout.action], abs=1e-4)
     trainer.iterate()
@@ -142,7 +142,7 @@ def test_advantages_are_evened_out_within_parts() -> None:
     rng = np.random.default_rng(0)
     part = rng.permutation(np.repeat([0, 1, 4], [50, 7, 1]))
     raw = (rng.normal(size=58) * 10.0**part + part).astype(np.float32)
-    even = evened(raw, part)
+    even = normalize_by_task(raw, part)
     for number in (0, 1):
         own = part == number
         assert (even[own].mean(), even[own].std()) == pytest.approx((0, 1), abs=1e-5)
@@ -160,11 +160,11 @@ def test_rollouts_are_joined_with_their_chains_counted_on() -> None:
         )  # fmt: skip
 
     both = joined([rollout(0, 3, [2, 0, 2]), rollout(3, 2, [1, 0])])
-    assert both.chain.tolist() == [2, 0, 2, 4, 3]
-    assert both.part.tolist() == [0, 0, 0, 3, 3]
+    assert both.sequence.tolist() == [2, 0, 2, 4, 3]
+    assert both.task.tolist() == [0, 0, 0, 3, 3]
     assert both.final.tolist() == [0, 0, 0, 3, 3]
     assert both.action.tolist() == [0, 1, 2, 30, 31]
-    assert (both.spread, both.network_seconds) == (3.0, 1.0)
+    assert (both.payoff_std, both.network_seconds) == (3.0, 1.0)
 
 
 # ---------------------------------------------------------------- runs

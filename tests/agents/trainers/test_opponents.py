@@ -38,13 +38,13 @@ class Replay:
     def __init__(self, trainer: Trainer, rollout: Rollout) -> None:
         self.rollout = rollout
         self.n = trainer.setup.players
-        self.left = [list(np.flatnonzero(rollout.chain // self.n == table)) for table in range(trainer.config.tables)]
+        self.left = [list(np.flatnonzero(rollout.sequence // self.n == table)) for table in range(trainer.config.tables)]
 
     def act(self, decisions: DecisionBatch, rng: Any) -> NDArray[np.int64]:
         rows = [self.left[table].pop(0) for table in decisions.index]
         assert np.array_equal(self.rollout.observation[rows], decisions.observation)
         assert np.array_equal(self.rollout.legal[rows], decisions.legal)
-        assert np.array_equal(self.rollout.chain[rows] % self.n, decisions.seat)
+        assert np.array_equal(self.rollout.sequence[rows] % self.n, decisions.seat)
         return self.rollout.action[rows]
 
 
@@ -57,7 +57,7 @@ def test_the_learner_learns_from_its_own_decisions_in_one_seat(options: dict[str
         trainer.iteration = iteration
         rollout = trainer.collect(np.random.default_rng(1))
         seats = (np.arange(30) + iteration) % n
-        assert np.array_equal(rollout.chain % n, seats[rollout.chain // n])
+        assert np.array_equal(rollout.sequence % n, seats[rollout.sequence // n])
         batch = Batch(trainer.setup, 30, autoreset=False)
         batch.reset(seeds=streams(7, 30, stream=iteration + 1))
         seating = np.ones((30, n), np.int64)
@@ -66,14 +66,14 @@ def test_the_learner_learns_from_its_own_decisions_in_one_seat(options: dict[str
         opponent = load_agent(options["opponents"], trainer.setup)
         payoff = play_out(batch, [replay, opponent], seating, [np.random.default_rng(0)] * 2)
         assert not any(replay.left)
-        own = trainer.own_share(payoff.astype(np.float32))
+        own = trainer.centred_payoff(payoff.astype(np.float32))
         np.testing.assert_allclose(rollout.final.reshape(30, n), own, rtol=1e-5)
 
 
 def test_without_opponents_the_learner_has_all_seats() -> None:
     trainer = trainer_of(tiny())
-    assert (trainer.seat_opponents().seats == LEARNER).all()
-    assert {*trainer.collect(np.random.default_rng(1)).chain % 4} == {0, 1, 2, 3}
+    assert (trainer.seats().seats == LEARNER).all()
+    assert {*trainer.collect(np.random.default_rng(1)).sequence % 4} == {0, 1, 2, 3}
 
 
 @pytest.fixture(scope="module")
@@ -126,7 +126,8 @@ def test_a_resumed_run_is_the_same_run(target: Path, tmp_path: Path) -> None:
 
 
 def test_networks_of_another_shape_are_refused(target: Path, tmp_path: Path) -> None:
-    with pytest.raises(CheckpointError, match=r"has hidden=\[16\] recurrent=8, and this run \[12\] and 8"):
+    says = r"has arch=mlp hidden=\[16\] recurrent=8, and this run has arch=mlp hidden=\[12\] recurrent=8\."
+    with pytest.raises(CheckpointError, match=says):
         run_in(tmp_path / "a", against(target, hidden=[12]))
     with pytest.raises(CheckpointError, match=r"plays 'batasaurus', and this table is for 'nain_jaune'"):
         run_in(tmp_path / "b", tiny(init=str(target)))

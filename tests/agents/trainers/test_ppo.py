@@ -30,7 +30,7 @@ from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.ppo import METRICS, Config, Trainer, minibatches, train
 from nainjaune_agents.trainers.rollout import Rollout
 from nainjaune_agents.trainers.run import Run
-from nainjaune_agents.trainers.sequences import Chains
+from nainjaune_agents.trainers.sequences import Sequences
 from nainjaune_env.core.errors import CheckpointError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch, legal_actions
@@ -117,13 +117,13 @@ def played(request: pytest.FixtureRequest) -> tuple[Trainer, Rollout]:
 def recomputed(trainer: Trainer, rollout: Rollout) -> tuple[np.ndarray, np.ndarray]:
     """Log-probabilities of the actions and values in the order of the rollout, from minibatches as training makes them."""
     config, count = trainer.config, len(rollout.action)
-    chains = Chains(rollout.chain) if config.recurrent else None
+    sequences = Sequences(rollout.sequence) if config.recurrent else None
     log_probs, values = np.full(count, np.nan, np.float32), np.full(count, np.nan, np.float32)
-    for rows, batch_sizes in minibatches(count, chains, config.minibatch, np.random.default_rng(0)):
+    for rows, batch_sizes in minibatches(count, sequences, config.minibatch, np.random.default_rng(0)):
         with torch.no_grad():
-            logits, value, _ = trainer.net(torch.from_numpy(rollout.observation)[rows], batch_sizes=batch_sizes)
-            if trainer.networks.critic:
-                value = trainer.networks.critic(torch.from_numpy(rollout.omniscient)[rows])
+            logits, value, _ = trainer.net(torch.from_numpy(rollout.observation)[rows], sequences=batch_sizes)
+            if trainer.critic:
+                value = trainer.critic(torch.from_numpy(rollout.omniscient)[rows])
             each = masked_log_softmax(logits, torch.from_numpy(masks(trainer, rollout))[rows])
         log_probs[rows] = each.numpy()[np.arange(len(rows)), rollout.action[rows]]
         values[rows] = value.numpy()
@@ -134,10 +134,10 @@ def test_every_decision_of_every_seat_is_there_once_and_no_forced_ply(played: tu
     """Each table played over ply by ply: where a seat is to be asked is its part of the rollout, in order."""
     trainer, rollout = played
     n, config = trainer.setup.players, trainer.config
-    share = trainer.own_share
+    share = trainer.centred_payoff
     batch = Batch(trainer.setup, config.tables, skip_forced=False, autoreset=False)
     batch.reset(seeds=streams(config.seed, config.tables, stream=1))
-    left = [list(np.flatnonzero(rollout.chain // n == table)) for table in range(config.tables)]
+    left = [list(np.flatnonzero(rollout.sequence // n == table)) for table in range(config.tables)]
     chips = batch.reward.astype(np.float32)
     while not batch.done.all():
         actions = np.zeros(config.tables, np.int64)
@@ -147,16 +147,16 @@ def test_every_decision_of_every_seat_is_there_once_and_no_forced_ply(played: tu
             if trainer.setup.game.kernel.needs_decision(batch.tables[i], trainer.setup.kernel_rules, batch.legal[i]):
                 t = left[i].pop(0)
                 seat = int(batch.seat[i])
-                assert rollout.chain[t] == i * n + seat
+                assert rollout.sequence[t] == i * n + seat
                 assert np.array_equal(rollout.observation[t], batch.observation[i])
                 assert rollout.legal[t] == batch.legal[i]
-                assert rollout.earned[t] == pytest.approx(float(share(chips[i : i + 1])[0, seat]), abs=1e-4)
+                assert rollout.return_so_far[t] == pytest.approx(float(share(chips[i : i + 1])[0, seat]), abs=1e-4)
                 actions[i] = rollout.action[t]
         batch.step(actions)
         chips += batch.reward
     assert not any(left)
     assert rollout.final.tolist() == pytest.approx(share(chips).ravel().tolist(), abs=1e-4)
-    assert rollout.spread == pytest.approx(chips.std(), rel=1e-4)
+    assert rollout.payoff_std == pytest.approx(chips.std(), rel=1e-4)
 
 
 def test_only_choices_and_only_legal_ones(played: tuple[Trainer, Rollout]) -> None:
@@ -169,7 +169,7 @@ def test_only_choices_and_only_legal_ones(played: tuple[Trainer, Rollout]) -> No
 
 def test_log_probabilities_are_the_nets_and_values_the_critics(played: tuple[Trainer, Rollout]) -> None:
     trainer, rollout = played
-    assert (trainer.networks.critic is not None) == trainer.config.privileged
+    assert (trainer.critic is not None) == trainer.config.privileged
     log_probs, values = recomputed(trainer, rollout)
     assert rollout.log_prob == pytest.approx(log_probs, abs=2e-4)
     assert rollout.value == pytest.approx(3.0 * values, abs=1e-3)
@@ -180,16 +180,16 @@ def test_each_seat_remembers_its_own_round_and_nothing_else(played: tuple[Traine
     """Stepped by hand along the decisions of a seat, from a state of 0; every other state would give other numbers."""
     trainer, rollout = played
     blind = 0
-    for number in np.unique(rollout.chain)[:40]:
+    for number in np.unique(rollout.sequence)[:40]:
         state = np.zeros((1, 8), np.float32)
-        for t in np.flatnonzero(rollout.chain == number):
+        for t in np.flatnonzero(rollout.sequence == number):
             at = slice(t, t + 1)
             forgotten = trainer.net.evaluate(rollout.observation[at], np.zeros((1, 8), np.float32))[0]
             logits, value = trainer.net.evaluate(rollout.observation[at], state)
             mask = torch.from_numpy(masks(trainer, rollout)[at])
             one, other = (masked_log_softmax(torch.from_numpy(x), mask)[0, rollout.action[t]] for x in (logits, forgotten))
             assert rollout.log_prob[t] == pytest.approx(float(one), abs=2e-4)
-            if not trainer.networks.critic:
+            if not trainer.critic:
                 assert rollout.value[t] == pytest.approx(3.0 * value[0], abs=1e-3)
             blind += abs(float(one) - float(other)) > 1e-2
     assert blind > 40
@@ -200,7 +200,7 @@ def test_the_critic_sees_all_hands_and_the_policy_does_not(played: tuple[Trainer
     trainer, rollout = played
     size = trainer.setup.layout.size
     assert rollout.observation.shape[1] == size
-    if trainer.networks.critic is None and trainer.networks.belief is None:
+    if trainer.critic is None and trainer.belief is None:
         assert rollout.omniscient.shape[1] == 0
         return
     assert np.array_equal(rollout.omniscient[:, :size], rollout.observation)
@@ -227,6 +227,27 @@ def test_deals_differ_between_iterations_and_seeds() -> None:
 
     assert first_look(0, 0) == first_look(0, 0)
     assert len({first_look(0, 0), first_look(0, 1), first_look(1, 0), first_look(1, 1)}) == 4
+
+
+@pytest.mark.parametrize(
+    ("count", "size", "sizes"),
+    [
+        (25, 10, [9, 8, 8]),
+        (30, 10, [10, 10, 10]),
+        (31, 10, [8, 8, 8, 7]),  # not 10, 10, 10 and a step of Adam on one decision
+        (7, 10, [7]),
+        (1, 1, [1]),
+        (2048, 1024, [1024, 1024]),
+        (2049, 1024, [683, 683, 683]),
+    ],
+)
+def test_minibatches_are_even(count: int, size: int, sizes: list[int]) -> None:
+    parts = list(minibatches(count, None, size, np.random.default_rng(0)))
+    assert [len(rows) for rows, _ in parts] == sizes
+    assert all(batch_sizes is None for _, batch_sizes in parts)
+    rows = torch.cat([rows for rows, _ in parts])
+    assert sorted(rows.tolist()) == list(range(count))
+    assert rows.tolist() == np.random.default_rng(0).permutation(count).tolist()
 
 
 @pytest.mark.parametrize("other", [{}, *REMEMBERING], ids=str)
@@ -361,17 +382,17 @@ def test_the_loss_of_recalling_is_that_of_telling_what_was_seen_at_first() -> No
     rollout = trainer.collect(np.random.default_rng(1))
     private = trainer.setup.layout.private
     assert (trainer.setup.layout.high[private] == 1).all()
-    chains = Chains(rollout.chain)
-    rows, batch_sizes = chains.packed(np.arange(chains.count))
+    sequences = Sequences(rollout.sequence)
+    rows, batch_sizes = sequences.packed(np.arange(sequences.count))
     observation, sizes = torch.from_numpy(rollout.observation[rows]), torch.from_numpy(batch_sizes)
     with torch.no_grad():
-        _, _, states = trainer.net(observation, batch_sizes=sizes)
+        _, _, states = trainer.net(observation, sequences=sizes)
         assert states is not None
-        found = float(trainer.networks.recall_loss(observation, states, sizes))
+        found = float(trainer.net.recall_loss(observation, states, sizes))
         told = torch.sigmoid(trainer.net.recall(states)).double().numpy()
     losses = []
     for k, t in enumerate(rows):
-        first = np.flatnonzero(rollout.chain == rollout.chain[t])[0]
+        first = np.flatnonzero(rollout.sequence == rollout.sequence[t])[0]
         seen = rollout.observation[first, private]
         assert seen[:144].sum() == 12  # its whole layout
         losses.append(-(seen * np.log(told[k]) + (1 - seen) * np.log(1 - told[k])).mean())
@@ -393,13 +414,13 @@ def test_recalling_is_learned() -> None:
 def test_the_loss_of_guessing_is_that_of_telling_what_others_see() -> None:
     """Worked out byte by byte; and the policy learns from it, through the features."""
     trainer = trainer_of(tiny(preset="classic", players=3, belief=1.0, tables=10))
-    assert trainer.networks.belief is not None
+    assert trainer.belief is not None
     rollout = trainer.collect(np.random.default_rng(1))
     size, high = trainer.setup.layout.size, trainer.setup.layout.omniscient(3).high.astype(float)
     assert rollout.omniscient.shape[1] > size
     features, _ = trainer.net.trunk(torch.from_numpy(rollout.observation))
-    found = trainer.networks.belief.loss(features, torch.from_numpy(rollout.omniscient))
-    told = torch.sigmoid(trainer.networks.belief.guess(features)).detach().double().numpy()
+    found = trainer.belief.loss(features, torch.from_numpy(rollout.omniscient))
+    told = torch.sigmoid(trainer.belief.guess(features)).detach().double().numpy()
     share = rollout.omniscient[:, size:] / high[size:]
     assert float(found.detach()) == pytest.approx(-(share * np.log(told) + (1 - share) * np.log(1 - told)).mean(), rel=1e-3)
     found.backward()
@@ -560,13 +581,13 @@ def test_metrics_say_what_they_say(tmp_path: Path) -> None:
     rollout = trainer.collect(generator(config.seed, Stream.TRAINING, 0))
     assert metrics["rollout/decisions"] == len(rollout.action)
     assert metrics["rollout/decisions_per_round"] == len(rollout.action) / 100
-    assert metrics["rollout/payoff_spread"] == rollout.spread
+    assert metrics["rollout/payoff_spread"] == rollout.payoff_std
     with torch.no_grad():
         mask = torch.from_numpy(masks(trainer, rollout))
         log_probs = masked_log_softmax(trainer.net(torch.from_numpy(rollout.observation))[0], mask)
     entropy = float(-(log_probs.exp() * log_probs).sum(-1).mean())
     assert metrics["rollout/entropy"] == pytest.approx(entropy, rel=0.05)
-    target = rollout.final[rollout.chain] - rollout.earned
+    target = rollout.final[rollout.sequence] - rollout.return_so_far
     explained = 1 - np.var(target - rollout.value) / np.var(target)
     assert metrics["update/explained_variance"] == pytest.approx(explained, abs=1e-3)
 

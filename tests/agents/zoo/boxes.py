@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
+from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.checkpoint import save_checkpoint
 from nainjaune_agents.nets.common_layout import common_layout
-from nainjaune_agents.nets.modules import PolicyValueNet
 from nainjaune_agents.zoo import Card, Rating, save_card
 from nainjaune_env.core.atomic_files import digest
 from nainjaune_env.core.spec import Setup
@@ -39,6 +39,6 @@ def put(box: Path, name: str, setup: Setup, stem: str, *, anywhere: bool = False
 def make_common(setup: Setup) -> Any:
     """The checkpoint of a small net for all tables of a game."""
     layout = common_layout(setup.game)
-    net = PolicyValueNet(layout, len(setup.game.actions), [6], torch.Generator().manual_seed(3))
+    net = MLP(layout, len(setup.game.actions), [6], torch.Generator().manual_seed(3))
     tensors = {f"model.{key}": tensor for key, tensor in net.state_dict().items()}
     return make(setup, common=True, layout=layout.fingerprint, tensors=tensors)
