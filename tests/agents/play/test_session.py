@@ -166,7 +166,7 @@ def test_undo_in_a_run_of_ones_own_and_too_late() -> None:
 
 def test_leaving_is_asked_twice_and_says_what_is_kept() -> None:
     shown, _ = dialogue("q", "no", "q", "y", "never typed")
-    assert shown.count("Leave the table? y leaves") == 2
+    assert shown.count("Leave the table? Type y to leave") == 2
     assert "You stay at the table." in shown
     assert "You have left the table.\nAn unfinished match is not recorded; records of finished matches are kept.\n" in shown
     assert shown.endswith("To play the same cards again, use --seed 5.\n")
