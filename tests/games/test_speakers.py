@@ -28,7 +28,8 @@ def speaker(setup: Setup, opening: Any, seat: int, language: str) -> Speaker:
 
 
 def phrases(game: str) -> Any:
-    return importlib.import_module(f"nainjaune_env.games.{game}.phrases").PHRASES
+    languages = importlib.import_module(f"nainjaune_env.games.{game}.language").LANGUAGES
+    return {name: texts.phrases for name, texts in languages.items()}
 
 
 @GAMES
