@@ -1,4 +1,4 @@
-"""How kernel and twin are told apart, for every game: both states as rows of integers, which must be equal."""
+"""Comparison of kernel and twin, for every game: both states as rows of integers, which must be equal."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 
 
 class Mismatch(AssertionError):
-    """Kernel and twin differ; the message is all that a replay needs."""
+    """Kernel and twin differ; the message contains all that a replay needs."""
 
 
 def first_difference(names: Sequence[str], twin: Any, kernel: Any) -> tuple[int, str]:
-    """The first row in which they differ, and what differs there; -1 where all are equal. `names` are the columns'."""
+    """Returns the first row that differs and its differences, -1 if all are equal. `names` are the columns'."""
     if np.array_equal(twin, kernel):
         return -1, ""
     row = int(np.flatnonzero((twin != kernel).any(axis=1))[0])

@@ -44,7 +44,7 @@ def test_the_default_is_a_match_against_the_best_rule_of_thumb(
     assert (status, err) == (0, "")
     assert f"seat 0 (you), seat 1 ({best})" in out
     assert "Seed 5: --seed 5 deals the same cards again." in out
-    assert out.endswith("Play the same cards again with --seed 5.\n")
+    assert out.endswith("To play the same cards again, use --seed 5.\n")
 
 
 def test_the_page_shows_what_is_shown(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

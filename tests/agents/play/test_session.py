@@ -30,7 +30,7 @@ def obliging(table: PersonsTable, seed: int = 1) -> Iterator[str]:
         yield "" if over else table.speaker.typed(rng.choice(table.legal))
 
 
-def needs_decision(*answers: str) -> tuple[str, Typist]:
+def dialogue(*answers: str) -> tuple[str, Typist]:
     """What is shown when these are typed at the first decision of a round in which the person leads."""
     table = persons_table("djeco", seed=5, seat=3)
     typist = Typist(answers)
@@ -101,7 +101,7 @@ def test_standings_share_places() -> None:
 
 
 def test_a_move_is_confirmed_or_taken_back() -> None:
-    shown, typist = needs_decision("2", "oops", "two", "")
+    shown, typist = dialogue("2", "oops", "two", "")
     assert shown.count("2♣   Press Enter to play it, or type anything to choose again: ") == 2
     assert "Not played." in shown
     assert typist.asked.count("Your move: ") >= 2
@@ -109,14 +109,14 @@ def test_a_move_is_confirmed_or_taken_back() -> None:
 
 
 def test_confirming_can_be_switched_off_and_on() -> None:
-    shown, typist = needs_decision("confirm", "confirm", "confirm", "2")
+    shown, typist = dialogue("confirm", "confirm", "confirm", "2")
     assert shown.count("From now on moves are played at once.") == 2
     assert not [prompt for prompt in typist.asked if "Press Enter to play it" in prompt]
     assert "seat 3 (you)      2♣" in shown
 
 
 def test_what_is_not_understood_is_asked_again() -> None:
-    shown, typist = needs_decision("hello", "8h", "-")
+    shown, typist = dialogue("hello", "8h", "-")
     assert "I do not understand 'hello'" in shown
     assert "You do not hold 8♥." in shown
     assert "You have the lead, and must play a card." in shown
@@ -125,26 +125,26 @@ def test_what_is_not_understood_is_asked_again() -> None:
 
 def test_help_has_the_rules_the_keys_and_the_topics() -> None:
     for word in ("?", "help", "AIDE"):
-        shown, _ = needs_decision(word)
+        shown, _ = dialogue(word)
         assert "Be the first without cards." in shown
         for key in ("?", "last", "table", "u", "confirm", "q", "hand", "pots", "chips", "played"):
             assert re.search(rf"^  {re.escape(key)} +\w", shown, re.MULTILINE), key
 
 
 def test_topics_and_last() -> None:
-    shown, _ = needs_decision("pots", "hand", "last", "main")
+    shown, _ = dialogue("pots", "hand", "last", "main")
     assert "Pots: 10♦ 4 · J♣ 8 · Q♠ 12 · K♥ 16 · 7♦ 20" in shown
     assert shown.count("Your hand: ") == 2
     assert "Nothing has happened since your last move." in shown
 
 
 def test_enter_draws_the_table_again() -> None:
-    assert needs_decision("")[0].count("nain jaune │") == needs_decision("table")[0].count("nain jaune │") == 2
+    assert dialogue("")[0].count("nain jaune │") == dialogue("table")[0].count("nain jaune │") == 2
 
 
 def test_undo_in_a_run_of_ones_own_and_too_late() -> None:
-    shown, _ = needs_decision("u")
-    assert "It is too late to take a move back" in shown
+    shown, _ = dialogue("u")
+    assert "Your last move cannot be taken back" in shown
     for seed in range(40):
         table = persons_table("djeco", seed=seed, decline="always")
         table.run_on()
@@ -165,22 +165,22 @@ def test_undo_in_a_run_of_ones_own_and_too_late() -> None:
 
 
 def test_leaving_is_asked_twice_and_says_what_is_kept() -> None:
-    shown, _ = needs_decision("q", "no", "q", "y", "never typed")
-    assert shown.count("Leave the table? y leaves") == 2
+    shown, _ = dialogue("q", "no", "q", "y", "never typed")
+    assert shown.count("Leave the table? Type y to leave") == 2
     assert "You stay at the table." in shown
-    assert "You have left the table.\nWhat was not finished is not recorded; what was finished before is kept.\n" in shown
-    assert shown.endswith("Play the same cards again with --seed 5.\n")
+    assert "You have left the table.\nAn unfinished match is not recorded; records of finished matches are kept.\n" in shown
+    assert shown.endswith("To play the same cards again, use --seed 5.\n")
     assert "never typed" not in shown
 
 
 def test_a_queen_is_no_goodbye() -> None:
     """`q` leaves and `Q` is a card."""
-    shown, _ = needs_decision("Q")
+    shown, _ = dialogue("Q")
     assert "Leave the table?" not in shown
 
 
 def test_the_end_of_the_input_is_a_goodbye() -> None:
-    shown, _ = needs_decision()
+    shown, _ = dialogue()
     assert "You have left the table." in shown
 
 
@@ -266,7 +266,7 @@ def test_a_narrow_terminal_is_told_in_words(monkeypatch: pytest.MonkeyPatch) -> 
     session(table, typist).run()
     assert "╔" not in typist.shown
     assert "Your hand: " in typist.shown
-    assert "this terminal 50" in " ".join(typist.shown.split())
+    assert "this terminal only 50" in " ".join(typist.shown.split())
     assert max(map(len, typist.shown.splitlines())) <= 50
 
 

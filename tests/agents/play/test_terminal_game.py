@@ -24,7 +24,7 @@ from nainjaune_env.records.record import read_records
 
 PATIENCE = 120.0
 """Seconds until a text must have come: on a machine that has compiled nothing yet, much goes by before the first."""
-MOVE, CONFIRM, NEXT, END = "Your move: ", "anything else takes it back: ", "q to leave: ", "Standings"
+MOVE, CONFIRM, NEXT, END = "Your move: ", "choose again: ", "q to leave: ", "Standings"
 MENUS = ("Wanted: ", "You have the lead", "Rang demandé", "Vous avez la main")
 POT_CARDS = ("Td", "Jc", "Qs", "Kh", "7d")
 EXPLICIT = ["--preset=tableau", "--players=3", "--set=announce=explicit", "--set=unannounced=1", "--agents=random"]
@@ -176,7 +176,7 @@ def test_a_move_is_taken_back_after_it_was_played() -> None:
         person.until(MOVE)
         assert person.menu() == before
         person.type("u")
-        person.until("It is too late to take a move back")
+        person.until("Your last move cannot be taken back")
         person.until(MOVE)
         person.key(b"\x04")
         assert person.end() == 0

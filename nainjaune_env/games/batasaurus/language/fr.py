@@ -67,7 +67,7 @@ FRENCH = Language(
         over="la partie est finie",
     ),
     phrases=Phrases(
-        memorise_words=("mémorise",),
+        memorise_words=("mémorise", "mémoriser"),
         slot_words=("emplacement", "e"),
         topics={
             "piles": ("piles", "les cartes gagnées par chaque place"),
