@@ -1,5 +1,6 @@
 """Writes the reference pages into ``docs/``: of every game (presets, knobs, actions, observation slots, measures), of every
-trainer (configuration keys, metrics), of the players in the box (what stands on their cards), and of what a study writes.
+trainer (configuration keys, metrics), of the players in the box (what stands on their cards), of what a study writes, and of how
+to add a game (its files, quoted).
 
 python docs/generate.py           write the pages
 python docs/generate.py --check   write nothing; show what has drifted and exit with 1
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import re
 import sys
 from collections.abc import Sequence
 from itertools import groupby
@@ -19,6 +21,7 @@ from nainjaune_agents.trainers import get_trainer, trainer_names
 from nainjaune_agents.trainers.config import options
 from nainjaune_agents.zoo import PREFIX, Player, shelf
 from nainjaune_env import game_names, get_game
+from nainjaune_env.analysis.stat_hook import Measures
 from nainjaune_env.core.rules_docs import knob_table, markdown_table, preset_table
 from nainjaune_env.core.spec import GameSpec
 
@@ -34,10 +37,9 @@ def action_table(game: GameSpec) -> str:
     return markdown_table([""] * columns, ([padded[row + depth * column] for column in range(columns)] for row in range(depth)))
 
 
-def measure_table(game: GameSpec) -> str:
+def measure_table(measures: Measures) -> str:
     """What a report says of play."""
-    measures = () if game.measures is None else game.measures.MEASURES
-    rows = [(f"{m.title} (`{m.name}`)", m.meaning, m.unit, ", ".join(m.parts)) for m in measures]
+    rows = [(f"{m.title} (`{m.name}`)", m.meaning, m.unit, ", ".join(m.parts)) for m in measures.MEASURES]
     return markdown_table(["measure", "meaning", "unit", "parts"], rows)
 
 
@@ -56,9 +58,9 @@ def page(game: GameSpec) -> str:
         action_table(game),
         f"## Observation\n\nWith {game.default_players} players {layout.size} bytes; fingerprint `{layout.fingerprint}`.\n",
         layout.markdown(),
-        "## Measures\n\nOf a seat in a round, as [reports](report.md) give them.\n",
-        measure_table(game),
     ]
+    if game.measures is not None:
+        parts += ["## Measures\n\nOf a seat in a round, as [reports](report.md) give them.\n", measure_table(game.measures)]
     return "\n".join(part for part in parts if part)
 
 
@@ -119,7 +121,8 @@ def study_table(columns: Sequence[study.Filed]) -> str:
     for _, group in groupby(columns, lambda column: (column.source, column.field) if column.part is not None else column.name):
         first, *others = group
         names = " … ".join(f"`{column.name}`" for column in (first, *others[-1:]))
-        unit = " or ".join(get_game(name).unit for name in game_names()) if first.unit == "payoff" else first.unit
+        units = [get_game(name).unit for name in game_names() if get_game(name).features is not None]
+        unit = " or ".join(units) if first.unit == "payoff" else first.unit
         rows.append([names, first.kind, unit, "" if first.seen else "hidden", first.meaning])
     return markdown_table(["column", "type", "unit", "", "meaning"], rows)
 
@@ -138,8 +141,7 @@ def study_page() -> str:
         "## Of a seat in a round, in any game\n",
         study_table(study.of_any_round()),
     ]
-    for name in game_names():
-        setup = get_game(name).setup()
+    for setup in (get_game(name).setup() for name in game_names() if get_game(name).features is not None):
         parts += [
             f"## {setup.game.title}\n\nAs with {setup.players} seats.\n",
             "### Where a seat stands\n\nIn the file of decisions; in that of rounds as it was when the round had been dealt.\n",
@@ -152,12 +154,23 @@ def study_page() -> str:
     return "\n".join(parts)
 
 
+def new_game_page() -> str:
+    """The page on how to add a game, with the files that its head names quoted as they are."""
+
+    def quoted(match: re.Match[str]) -> str:
+        path = DOCS.parent / match[1]
+        return f"`{match[1]}`:\n\n```{path.suffix[1:].replace('py', 'python')}\n{path.read_text(encoding='utf-8')}```"
+
+    return re.sub(r"<!-- quote: (\S+) -->", quoted, (DOCS / "heads" / "new_game.md").read_text(encoding="utf-8"))
+
+
 def pages() -> dict[str, str]:
     """Every page by its file's name."""
     found = {f"{name}.md": page(get_game(name)) for name in game_names()}
     found.update({f"trainer_{name}.md": trainer_page(name) for name in trainer_names()})
     found["zoo.md"] = zoo_page()
     found["study_columns.md"] = study_page()
+    found["new_game.md"] = new_game_page()
     return found
 
 

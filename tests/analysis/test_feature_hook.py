@@ -12,11 +12,12 @@ from nainjaune_env.analysis.feature_hook import SET, Column, FeatureHooks, Text,
 from nainjaune_env.analysis.stat_hook import columns
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import legal_actions
-from nainjaune_env.registry import game_names, get_game
+from nainjaune_env.registry import get_game
 from tests.support.contract import advance, all_setups, helper, single
+from tests.support.games import games_with
 
-every_game = pytest.mark.parametrize("name", game_names())
-every_setup = pytest.mark.parametrize("setup", all_setups())
+every_game = pytest.mark.parametrize("name", games_with("features"))
+every_setup = pytest.mark.parametrize("setup", all_setups("features"))
 
 
 def study_of(setup: Setup) -> FeatureHooks:
@@ -70,7 +71,7 @@ def test_what_is_hidden_could_not_be_told_from_what_is_seen(name: str) -> None:
     """Or it would be marked as hidden without a reason: each of these columns differs between tables that look the same."""
     found: set[str] = set()
     hidden: set[str] = set()
-    for case in all_setups():
+    for case in all_setups("features"):
         (setup,) = case.values
         if setup.game.name != name:
             continue

@@ -19,7 +19,7 @@ from nainjaune_env.engine.batch import Batch
 from tests.support.child import told_by
 from tests.support.contract import all_setups, any_setup, has_matches, payoffs
 
-every_setup = pytest.mark.parametrize("setup", all_setups())
+every_setup = pytest.mark.parametrize("setup", all_setups("features"))
 
 
 class Played:
@@ -114,7 +114,7 @@ def test_forced_plies_are_told_where_they_are_asked_for(setup: Setup) -> None:
 
 
 @settings(max_examples=15, deadline=None, derandomize=True, database=None)
-@given(setup=any_setup(), seed=st.integers(0, 2**32))
+@given(setup=any_setup("features"), seed=st.integers(0, 2**32))
 def test_matches_under_any_knobs(setup: Setup, seed: int) -> None:
     if not has_matches(setup):
         return
@@ -129,7 +129,7 @@ def test_matches_under_any_knobs(setup: Setup, seed: int) -> None:
 
 
 def test_tables_are_kept_as_the_seat_to_act_saw_them() -> None:
-    (setup,) = all_setups()[0].values
+    (setup,) = all_setups("features")[0].values
     played = Played(setup, 6, 5)
     keep = np.random.default_rng(1).random(played.actions.shape) < 0.3
     told = played.told(keep=keep)
@@ -149,7 +149,7 @@ def test_tables_are_kept_as_the_seat_to_act_saw_them() -> None:
 
 
 def test_what_might_have_been_chosen_is_told_as_what_was() -> None:
-    for case in all_setups()[::5]:
+    for case in all_setups("features")[::5]:
         (setup,) = case.values
         played = Played(setup, 8, 4)
         told = played.told(keep=np.ones(played.actions.shape, np.bool_))
@@ -161,7 +161,7 @@ def test_what_might_have_been_chosen_is_told_as_what_was() -> None:
 
 
 def test_where_a_round_is_dealt_is_told_of_every_seat() -> None:
-    for case in all_setups()[::5]:
+    for case in all_setups("features")[::5]:
         (setup,) = case.values
         played, n = Played(setup, 7, 4), setup.players
         told = played.told(every_ply=True)
@@ -186,20 +186,20 @@ def test_where_a_round_is_dealt_is_told_of_every_seat() -> None:
     ],
 )
 def test_what_does_not_fit_is_refused(spoil: Any, says: str) -> None:
-    (setup,) = all_setups()[0].values
+    (setup,) = all_setups("features")[0].values
     played = Played(setup, 8, 6)
     with pytest.raises(RecordError, match=says):
         trace(setup, played.openings, spoil(played.actions))
 
 
 def test_what_to_keep_has_the_shape_of_the_actions() -> None:
-    (setup,) = all_setups()[0].values
+    (setup,) = all_setups("features")[0].values
     with pytest.raises(RecordError, match=r"the shape of the actions, \(\d+, 6\), not bool \(1, 6\)"):
         Played(setup, 8, 6).told(keep=np.ones((1, 6), np.bool_))
 
 
 def test_a_game_need_not_tell_anything() -> None:
-    (setup,) = all_setups()[0].values
+    (setup,) = all_setups("features")[0].values
     silent = replace(setup, game=replace(setup.game, features=None))
     with pytest.raises(RecordError, match=f"{setup.game.title} tells a study nothing"):
         trace(silent, Played(setup, 1, 1).openings, np.zeros((1, 1), np.int8))
@@ -214,7 +214,7 @@ import hashlib, json
 from tests.support.contract import all_setups
 from tests.analysis.test_features import Played
 found = {}
-for case in all_setups()[::4]:
+for case in all_setups("features")[::4]:
     told = Played(case.values[0], 9, 2).told(every_ply=True)
     parts = (told.decisions, told.positions, told.choices, told.seats, told.dealt, told.tallies)
     found[case.id] = hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()

@@ -14,13 +14,14 @@ from nainjaune_env.analysis.stat_hook import SHARE, columns, tally_dtype
 from nainjaune_env.analysis.stats import tally
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.registry import game_names, get_game
+from nainjaune_env.registry import get_game
 from tests.support.child import told_by
 from tests.support.contract import all_setups, any_setup
+from tests.support.games import games_with
 from tests.support.tallied import play_rounds
 
-every_game = pytest.mark.parametrize("name", game_names())
-every_setup = pytest.mark.parametrize("setup", all_setups())
+every_game = pytest.mark.parametrize("name", games_with("measures"))
+every_setup = pytest.mark.parametrize("setup", all_setups("measures"))
 
 
 @every_game
@@ -39,7 +40,7 @@ def test_measures_are_of_fields_that_there_are(name: str) -> None:
 
 
 @settings(max_examples=40, deadline=None, derandomize=True, database=None)
-@given(setup=any_setup(), seed=st.integers(0, 2**32))
+@given(setup=any_setup("measures"), seed=st.integers(0, 2**32))
 def test_an_account_adds_up_to_the_payoffs_under_any_knobs(setup: Setup, seed: int) -> None:
     rounds = play_rounds(setup, seed, 4, record=False)
     counted = rounds.counted()
@@ -65,7 +66,7 @@ def test_shares_are_shares(setup: Setup) -> None:
 
 
 def test_seats_are_added_up_where_they_are_told_to() -> None:
-    setup = all_setups()[0].values[0]
+    setup = all_setups("measures")[0].values[0]
     rounds = play_rounds(setup, 5, 30, record=False)
     counted, n = rounds.counted(), setup.players
     rows = np.random.default_rng(1).integers(-1, 4, (30, n))
@@ -93,7 +94,7 @@ def test_seats_are_added_up_where_they_are_told_to() -> None:
     ],
 )
 def test_what_does_not_fit_is_refused(spoil: Any, says: str) -> None:
-    setup = all_setups()[0].values[0]
+    setup = all_setups("measures")[0].values[0]
     rounds = play_rounds(setup, 7, 6, record=False)
     rows = np.repeat(np.arange(6)[:, None], setup.players, axis=1)
     given = spoil({"actions": rounds.actions, "rows": rows})
@@ -102,7 +103,7 @@ def test_what_does_not_fit_is_refused(spoil: Any, says: str) -> None:
 
 
 def test_a_game_need_not_count_anything() -> None:
-    setup = all_setups()[0].values[0]
+    setup = all_setups("measures")[0].values[0]
     rounds = play_rounds(setup, 7, 2, record=False)
     silent = replace(setup, game=replace(setup.game, measures=None))
     with pytest.raises(RecordError, match=f"{setup.game.title} offers nothing to count"):
@@ -120,7 +121,7 @@ DIGEST = """
 import hashlib, json
 from tests.support.contract import all_setups
 from tests.support.tallied import play_rounds
-counted = {case.id: play_rounds(case.values[0], 4, 2, record=False).counted() for case in all_setups()[::4]}
+counted = {case.id: play_rounds(case.values[0], 4, 2, record=False).counted() for case in all_setups("measures")[::4]}
 print(json.dumps({name: hashlib.sha256(sums.tobytes()).hexdigest() for name, sums in counted.items()}))
 """
 

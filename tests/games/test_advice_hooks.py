@@ -16,11 +16,12 @@ from nainjaune_env.core.errors import DealError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.records.record import setup_of
-from nainjaune_env.registry import game_names, get_game
+from nainjaune_env.registry import get_game
+from tests.support.games import games_with
 from tests.support.recorded import play
 from tests.support.wordings import differences, texts_of
 
-GAMES = pytest.mark.parametrize("game", game_names())
+GAMES = pytest.mark.parametrize("game", games_with("advice"))
 SETUPS = [get_game("nain_jaune").setup("djeco", 3, decline="always", announce="explicit"), get_game("batasaurus").setup(None, 3)]
 EACH = pytest.mark.parametrize("setup", SETUPS, ids=lambda setup: setup.game.name)
 

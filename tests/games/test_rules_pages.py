@@ -30,8 +30,11 @@ SPOTS = {
         "| players | 2–4 | 3–8 | 2–8 | 3–8 |",
         "| `starting_stack` | `49` | `None` | `60` | `None` |",
     ),
+    "signal_lamps": ("| `idle` | a whole number from 0 to 100 | ", "| `rounds` | `5` |"),
 }
 """Lines of the tables, or how they begin, written out by hand."""
+SIZES = {"batasaurus": (4, 11), "nain_jaune": (4, 11), "signal_lamps": (3, 7)}
+"""The least number of chapters and of articles."""
 
 every_game = pytest.mark.parametrize("game", [get_game(name) for name in game_names()], ids=lambda game: game.name)
 
@@ -106,8 +109,9 @@ def test_chapters_and_articles_are_numbered_without_a_gap(game: GameSpec) -> Non
     assert list(found) == [f"{letter(game)}{number}" for number in range(1, len(found) + 1)]
     for chapter, inside in found.items():
         assert inside == [f"{chapter}.{number}" for number in range(1, len(inside) + 1)]
-    assert len(found) > 3
-    assert sum(map(len, found.values())) > 10
+    chapters, least = SIZES[game.name]
+    assert len(found) >= chapters
+    assert sum(map(len, found.values())) >= least
 
 
 @every_game

@@ -15,11 +15,12 @@ from nainjaune_env.core.errors import IllegalActionError, RulesError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import LANGUAGES, Speaker
 from nainjaune_env.engine.batch import Batch, legal_actions
-from nainjaune_env.registry import game_names, get_game
+from nainjaune_env.registry import get_game
 from tests.support.contract import any_setup, helper, single
+from tests.support.games import games_with
 from tests.support.wordings import differences, texts_of
 
-GAMES = pytest.mark.parametrize("game", game_names())
+GAMES = pytest.mark.parametrize("game", games_with("speaker"))
 
 
 def speaker(setup: Setup, opening: Any, seat: int, language: str) -> Speaker:
@@ -57,7 +58,7 @@ def test_an_unknown_language(game: str) -> None:
 
 
 @settings(max_examples=60, deadline=None)
-@given(any_setup(), st.integers(0, 2**32), st.sampled_from(LANGUAGES), st.randoms(use_true_random=False))
+@given(any_setup("speaker"), st.integers(0, 2**32), st.sampled_from(LANGUAGES), st.randoms(use_true_random=False))
 def test_what_is_to_be_typed_is_understood(setup: Setup, seed: int, language: str, rng: random.Random) -> None:
     """At every decision each legal action has a text that means it and no other; and the menu shows them, in the width given."""
     batch = single(setup, seed)
@@ -87,7 +88,7 @@ def test_what_is_to_be_typed_is_understood(setup: Setup, seed: int, language: st
 
 
 @settings(max_examples=60, deadline=None)
-@given(any_setup(), st.integers(0, 2**32), st.sampled_from(LANGUAGES), st.text(max_size=20))
+@given(any_setup("speaker"), st.integers(0, 2**32), st.sampled_from(LANGUAGES), st.text(max_size=20))
 def test_whatever_is_typed_is_legal_or_refused_in_a_sentence(setup: Setup, seed: int, language: str, text: str) -> None:
     batch = single(setup, seed)
     told = speaker(setup, batch.tables[0], int(batch.seat[0]), language)

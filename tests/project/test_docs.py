@@ -44,8 +44,7 @@ def test_every_knob_action_slot_measure_and_preset_is_on_its_page() -> None:
             assert f"| {number}: `{action}` |" in text
         for slot in game.layout(game.default_players):
             assert f"| `{slot.name}` |" in text
-        assert game.measures is not None
-        for measure in game.measures.MEASURES:
+        for measure in game.measures.MEASURES if game.measures is not None else ():
             assert f"| {measure.title} (`{measure.name}`) | {measure.meaning} |" in text
         assert all(f"| `{preset}` |" in text for preset in game.presets)
 

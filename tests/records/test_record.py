@@ -33,8 +33,9 @@ from nainjaune_env.records.record import (
     verify_record,
     write_records,
 )
-from nainjaune_env.registry import game_names, get_game, make_setup
+from nainjaune_env.registry import get_game, make_setup
 from tests import golden
+from tests.support.games import games_with
 from tests.support.recorded import KNOBS, WIDEST, play, seeds, setups
 
 
@@ -43,7 +44,7 @@ def records() -> list[Record]:
     return play(make_setup("nain_jaune", "classic", 3, max_rounds=1), 7, 3)
 
 
-@pytest.fixture(scope="module", params=game_names())
+@pytest.fixture(scope="module", params=games_with("transcriber"))
 def of_any_game(request: pytest.FixtureRequest) -> Record:
     """A record of each game in turn."""
     game: str = request.param
@@ -51,7 +52,7 @@ def of_any_game(request: pytest.FixtureRequest) -> Record:
 
 
 def test_there_are_random_rules_for_every_game() -> None:
-    assert set(WIDEST) == set(KNOBS) == set(game_names())
+    assert set(WIDEST) == set(KNOBS) == set(games_with("transcriber"))
     for game, preset in WIDEST.items():
         plain = make_setup(game, preset)
         assert set(KNOBS[game]) <= set(plain.rules.names())
@@ -69,7 +70,7 @@ def test_a_golden_match_is_played_again_to_the_letter(name: str) -> None:
 
 def test_there_is_a_golden_record_of_every_preset() -> None:
     played = {(case.game, case.preset) for case in golden.CASES.values()}
-    assert played == {(name, preset) for name in game_names() for preset in get_game(name).presets}
+    assert played == {(name, preset) for name in games_with("transcriber") for preset in get_game(name).presets}
     assert {path.stem for path in golden.FOLDER.glob("*.jsonl")} == set(golden.CASES)
 
 
@@ -82,7 +83,7 @@ def test_the_account_of_a_golden_match_stays_as_it_is(name: str, language: str) 
 
 
 def test_an_account_is_kept_of_every_game() -> None:
-    assert sorted(golden.CASES[name].game for name in golden.SHOWN) == sorted(game_names())
+    assert sorted(golden.CASES[name].game for name in golden.SHOWN) == sorted(games_with("transcriber"))
 
 
 # -------------------------------------------------------------- text and back

@@ -12,15 +12,16 @@ import numpy as np
 import pygame
 import pytest
 
-from nainjaune_env import game_names, get_game
+from nainjaune_env import get_game
 from nainjaune_env.core.errors import DealError, MissingLibraryError, RulesError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.render.raster import font_files
 from nainjaune_env.render.renderer import MODES, Renderer, render_modes
+from tests.support.games import games_with
 
-every_game = pytest.mark.parametrize("game", game_names())
+every_game = pytest.mark.parametrize("game", games_with("pictures"))
 
 
 def position(setup: Setup, plies: int = 5) -> tuple[Any, dict[str, Any]]:

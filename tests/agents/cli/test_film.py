@@ -14,13 +14,14 @@ from PIL import Image
 from nainjaune_agents.arena.matches import record_round
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
-from nainjaune_env import game_names, get_game
+from nainjaune_env import get_game
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.records.record import verify_record, write_records
 from nainjaune_env.records.recorder import Recorder
 from nainjaune_env.registry import make_setup
 from nainjaune_env.render.raster import font_files
+from tests.support.games import games_with
 from tests.support.recorded import play
 from tests.support.svg_boxes import texts
 
@@ -43,7 +44,7 @@ def test_a_film_of_a_record(records: str, tmp_path: Path, capsys: pytest.Capture
         assert 1 < film.n_frames <= plies + 1  # type: ignore[attr-defined]  (pictures that are alike are one, and longer)
 
 
-@pytest.mark.parametrize("game", game_names())
+@pytest.mark.parametrize("game", games_with("pictures"))
 def test_a_picture_of_a_round_played_for_it(game: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "table.svg"
     command = ["film", "--game", game, "--agents", "random", "--seed", "3", "--seat", "1", "--ply", "0", "--out", str(out)]
@@ -74,7 +75,7 @@ def test_pictures_by_ply(records: str, tmp_path: Path) -> None:
     assert "is out of cards" in drawn[None]
 
 
-@pytest.mark.parametrize("game", game_names())
+@pytest.mark.parametrize("game", games_with("pictures"))
 def test_a_round_begins_with_the_table_of_a_batch_of_that_seed(game: str) -> None:
     setup = get_game(game).setup()
     agents = [load_agent("random", setup)]

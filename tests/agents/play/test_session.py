@@ -15,11 +15,12 @@ from nainjaune_agents.play.table import PersonsTable
 from nainjaune_agents.play.terminal import CLEAR
 from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.records.record import Record, verify_record
-from nainjaune_env.registry import game_names, get_game
+from nainjaune_env.registry import get_game
 from tests.agents.play.typist import Typist, persons_table, session
 from tests.support.contract import helper
+from tests.support.games import games_with
 
-GAMES = pytest.mark.parametrize("game", game_names())
+GAMES = pytest.mark.parametrize("game", games_with("speaker"))
 
 
 def obliging(table: PersonsTable, seed: int = 1) -> Iterator[str]:

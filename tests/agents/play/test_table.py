@@ -13,10 +13,11 @@ from nainjaune_env.core.errors import IllegalActionError, RecordError, RulesErro
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.records.record import verify_record
 from nainjaune_env.records.recorder import Recorder
-from nainjaune_env.registry import game_names, get_game, make_setup
+from nainjaune_env.registry import get_game, make_setup
 from tests.agents.play.typist import persons_table
+from tests.support.games import games_with
 
-GAMES = pytest.mark.parametrize("game", game_names())
+GAMES = pytest.mark.parametrize("game", games_with("speaker"))
 NAMES = ["a", "b", "c", "d"]
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from nainjaune_agents.play.texts import TEXTS, any_language
 from nainjaune_env.core.speech import LANGUAGES
-from nainjaune_env.registry import game_names, get_game
+from nainjaune_env.registry import get_game
 from tests.agents.play.typist import persons_table
+from tests.support.games import games_with
 from tests.support.wordings import differences, texts_of
 
 COMMANDS = ("help", "quit", "undo", "last", "table", "confirm")
@@ -34,7 +35,7 @@ def test_no_word_is_two_commands() -> None:
 
 def test_no_command_hides_a_topic_or_a_move() -> None:
     """Commands are looked for first; the game's own words come after. ``q`` alone is written as a queen is not."""
-    for name in game_names():
+    for name in games_with("speaker"):
         for preset in get_game(name).presets:
             for language in LANGUAGES:
                 table = persons_table(preset, language=language)

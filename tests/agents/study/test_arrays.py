@@ -17,7 +17,7 @@ def test_sets_are_spelled_in_order() -> None:
 
 def test_every_kind_of_column_has_a_type() -> None:
     kinds = set()
-    for case in all_setups():
+    for case in all_setups("features"):
         (setup,) = case.values
         for columns in (decision_columns(setup, search=True), round_columns(setup), option_columns(setup)):
             kinds |= {column.kind for column in columns}

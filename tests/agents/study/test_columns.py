@@ -9,7 +9,7 @@ from nainjaune_env.core.spec import Setup
 from tests.support.contract import all_setups
 
 
-@pytest.mark.parametrize("setup", all_setups())
+@pytest.mark.parametrize("setup", all_setups("features"))
 def test_names_are_told_apart_and_everything_is_said(setup: Setup) -> None:
     for columns in (decision_columns(setup, search=True), round_columns(setup)):
         assert len({column.name.lower() for column in columns}) == len(columns)
@@ -20,7 +20,7 @@ def test_names_are_told_apart_and_everything_is_said(setup: Setup) -> None:
         assert any(column.unit == setup.game.unit for column in columns)
 
 
-@pytest.mark.parametrize("setup", all_setups()[:4])
+@pytest.mark.parametrize("setup", all_setups("features")[:4])
 def test_what_came_of_it_is_hidden_when_it_is_decided(setup: Setup) -> None:
     hidden = {column.name for column in decision_columns(setup, search=True) if not column.seen}
     assert {"payoff", "best", "to_come", "agent", "deal", "seed"} <= hidden
@@ -29,7 +29,7 @@ def test_what_came_of_it_is_hidden_when_it_is_decided(setup: Setup) -> None:
 
 
 def test_a_search_is_told_of_where_there_was_one() -> None:
-    (setup,) = all_setups()[0].values
+    (setup,) = all_setups("features")[0].values
     one, two = decision_columns(setup), decision_columns(setup, search=True)
     assert two[: len(one)] == one
     assert [column.name for column in two[len(one) :]] == [column.name for column in SEARCHED]
