@@ -41,7 +41,7 @@ class View:
     def __init__(self, setup: Setup, table: Any, word: int) -> None:
         self.setup = setup
         self.legal = [setup.game.actions[a] for a in legal_actions(word)]
-        self.need = int(table.required_rank)
+        self.required_rank = int(table.required_rank)
         self.hand = [text for number, text in enumerate(DECK) if int(table.hand[table.seat]) >> number & 1]
         self.held = {RANKS.index(card[0]) + 1 for card in self.hand}
         self.sizes = [int(cards) for cards in table.cards[: setup.players]]
@@ -174,9 +174,9 @@ DEFINITIONS: dict[str, Callable[[View], str]] = {
 
 def expected(name: str, view: View) -> str:
     """What the rule of thumb plays: its own idea with the lead; else on with the run, passing only when it must."""
-    if view.need == 0:
+    if view.required_rank == 0:
         return DEFINITIONS[name](view)
-    return "-" if view.legal == ["-"] else view.play(view.need)
+    return "-" if view.legal == ["-"] else view.play(view.required_rank)
 
 
 def test_every_rule_of_thumb_has_a_definition_here() -> None:
@@ -194,7 +194,7 @@ def test_each_plays_by_its_definition(setup: Setup) -> None:
         for name in NAMES:
             played = [setup.game.actions[a] for a in agents[name].act(turn, rng)]
             assert played == [expected(name, view) for view in views]
-        asked += sum(view.need == 0 for view in views)
+        asked += sum(view.required_rank == 0 for view in views)
     assert asked > 15
 
 
@@ -269,7 +269,7 @@ def leads(hand: str, moves: str = "", *, preset: str = "classic", dealt: int, **
     batch = Batch(setup, 1, autoreset=False)
     assert SPEC.advice is not None
     batch.set_tables(0, SPEC.advice.read(setup, {"hand": hand, "moves": moves}))
-    assert batch.tables[0].need == 0
+    assert batch.tables[0].required_rank == 0
     turn = DecisionBatch(batch, np.arange(1))
     return {name: setup.game.actions[int(heuristics(GAME)[name].act(turn, np.random.default_rng(0))[0])] for name in NAMES}
 
