@@ -107,7 +107,7 @@ RESIDENT = """
 import sys
 from pathlib import Path
 from nainjaune_env import Batch, make_setup
-from nainjaune_env.prng import streams
+from nainjaune_env.core.prng import streams
 
 def resident():
     pages = int(Path("/proc/self/statm").read_text().split()[1])

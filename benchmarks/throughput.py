@@ -104,7 +104,7 @@ CHILD = """
 import sys, time
 begin = time.perf_counter()
 from nainjaune_env import Batch, make_setup
-from nainjaune_env.prng import streams
+from nainjaune_env.core.prng import streams
 imported = time.perf_counter()
 batch = Batch(make_setup(None, sys.argv[1], int(sys.argv[2])), 8)
 batch.step(batch.sample(streams(1, 8)))

@@ -211,8 +211,8 @@ def test_the_general_columns_are_told_in_sentences() -> None:
 
 DIGEST = """
 import hashlib, json
-from tests.contract import all_setups
-from tests.test_traces import Played
+from tests.support.contract import all_setups
+from tests.analysis.test_features import Played
 found = {}
 for case in all_setups()[::4]:
     told = Played(case.values[0], 9, 2).told(every_ply=True)

@@ -118,8 +118,8 @@ def test_fields_cannot_be_called_what_numpy_calls_its_own() -> None:
 
 DIGEST = """
 import hashlib, json
-from tests.contract import all_setups
-from tests.tallied import play_rounds
+from tests.support.contract import all_setups
+from tests.support.tallied import play_rounds
 counted = {case.id: play_rounds(case.values[0], 4, 2, record=False).counted() for case in all_setups()[::4]}
 print(json.dumps({name: hashlib.sha256(sums.tobytes()).hexdigest() for name, sums in counted.items()}))
 """

@@ -38,7 +38,7 @@ def test_worlds_depend_on_the_generator_and_on_nothing_else() -> None:
         assert len(np.unique(one["hand"].reshape(20, -1), axis=0)) > 10
         # with a generator for each row, a row's worlds are its own, however many there are
         whole = decisions.determinizations(5, RowStreams(streams(7, 4), np.arange(4)))
-        alone = DecisionBatch(decisions._batch, np.array([2])).worlds(3, RowStreams(streams(7, 4), np.array([2])))
+        alone = DecisionBatch(decisions._batch, np.array([2])).determinizations(3, RowStreams(streams(7, 4), np.array([2])))
         assert alone.tobytes() == whole[2:3, :3].tobytes()
 
 

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.core.validation import identical
 from nainjaune_env.records.record import (
     HEAD,
-    LANGUAGES,
     Record,
     append_record,
     check_appendable,
