@@ -315,7 +315,7 @@ def test_the_loaded_agent_plays_what_the_model_predicts(tmp_path: Path, values: 
     for name in (str(tmp_path), f"maskable_ppo:{tmp_path}"):
         agent = load_agent(name, setup)
         batch = Batch(setup, 40, seed=3, autoreset=False)
-        memories, rng, taken, rivals = RecurrentStates(batch, [agent]), np.random.default_rng(1), 0, 0
+        memories, rng, decisions, rivals = RecurrentStates(batch, [agent]), np.random.default_rng(1), 0, 0
         while not batch.done.all():
             index = np.flatnonzero(~batch.done)
             decisions = memories.decision_batch(0, index)
@@ -323,10 +323,10 @@ def test_the_loaded_agent_plays_what_the_model_predicts(tmp_path: Path, values: 
             expected, _ = trainer.model.predict(batch.observation[index], action_masks=batch.mask[index], deterministic=True)
             assert np.array_equal(played, expected)
             assert np.array_equal(played, ModelAgent("model", trainer.model).act(decisions, rng))
-            taken += index.size
+            decisions += index.size
             rivals += len(np.unique(played))
             batch.step(played, index)
-        assert taken > 200
+        assert decisions > 200
         assert rivals > 20
     with pytest.raises(CheckpointError, match="was trained by 'maskable_ppo', not by 'ppo'"):
         load_agent(f"ppo:{tmp_path}", setup)
