@@ -147,7 +147,7 @@ def test_labels_are_those_of_the_cpu(rollouts: str, monkeypatch: pytest.MonkeyPa
         )  # fmt: skip
         trainer = expert.Trainer(config, tmp_path)
         if rollouts == "net":
-            trainer.iteration = 1
+            trainer.generation = 1
             trainer.net = untrained(config.setup()).net
             trainer.player = lambda trainer=trainer: trainer.rule  # type: ignore[method-assign, misc]
         found.append(trainer.label(0, trainer.expert()))

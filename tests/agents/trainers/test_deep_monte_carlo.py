@@ -23,9 +23,9 @@ from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.search import SearchAgent, rollouts_by
 from nainjaune_agents.seeds import Stream, generator
-from nainjaune_agents.trainers.base import EVAL_SEED
 from nainjaune_agents.trainers.config import build, read_yaml
 from nainjaune_agents.trainers.deep_monte_carlo import METRICS, Config, Rollout, Trainer, train
+from nainjaune_agents.trainers.ppo import EVAL_SEED
 from nainjaune_agents.trainers.run import Run
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.errors import CheckpointError, NainJauneError
@@ -51,11 +51,11 @@ def trainer_of(config: Config) -> Trainer:
     return Trainer(config, config.setup())
 
 
-def predicted(trainer: Trainer, observation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def told(trainer: Trainer, observation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """What the trainer's network tells of actions ``(K, A)`` and of the decision ``(K,)``."""
     with torch.no_grad():
-        q, value = trainer.action_values(torch.from_numpy(observation))
-    return q.numpy(), value.numpy()
+        worth, value = trainer.told(torch.from_numpy(observation))
+    return worth.numpy(), value.numpy()
 
 
 def replayed(trainer: Trainer, rollout: Rollout) -> tuple[np.ndarray, np.ndarray]:
@@ -128,7 +128,7 @@ def test_every_decision_of_every_seat_is_there_once_with_what_it_still_netted(pl
         gained = netted[i] - then
         expected = gained[seat] - gained.mean() * config.centre
         assert rollout.target[t] == pytest.approx(expected, abs=1e-3)
-    assert rollout.payoff_spread == pytest.approx(netted.std(), rel=1e-4)
+    assert rollout.spread == pytest.approx(netted.std(), rel=1e-4)
 
 
 def test_actions_are_drawn_at_the_temperature_of_the_schedule(played: tuple[Trainer, Rollout]) -> None:
@@ -170,12 +170,12 @@ def test_the_agent_draws_by_what_actions_are_worth_and_plays_the_best(other: dic
     for _ in range(8):
         batch.step(batch.sample(draws))
     decisions = DecisionBatch(batch, np.arange(50))
-    q = predicted(trainer, batch.observation)[0]
-    weights = np.where(batch.mask, np.exp(q / 0.25), 0)
+    worth = told(trainer, batch.observation)[0]
+    weights = np.where(batch.mask, np.exp(worth / 0.25), 0)
     policy = NetAgent("net", trainer.net, stochastic=True).probabilities(decisions)
     assert policy == pytest.approx(weights / weights.sum(axis=1, keepdims=True), abs=1e-5)
     assert policy.max(axis=1).mean() > 1.2 * (1 / batch.mask.sum(axis=1)).mean()
-    best = np.where(batch.mask, q, -np.inf).argmax(axis=1)
+    best = np.where(batch.mask, worth, -np.inf).argmax(axis=1)
     assert np.array_equal(NetAgent("net", trainer.net).act(decisions, np.random.default_rng(0)), best)
 
 
@@ -198,9 +198,9 @@ def test_it_learns_what_actions_are_worth() -> None:
     truth = (
         searched.evaluate_actions(decisions, np.random.default_rng(0)).mean - batch.reward[decisions.index, decisions.seat, None]
     )
-    q, value = (float(trainer.net.payoff_scale) * each for each in predicted(trainer, decisions.observation))
+    worth, value = (float(trainer.net.payoff_scale) * each for each in told(trainer, decisions.observation))
     assert truth[decisions.mask].std() > 3
-    assert np.sqrt(((q - truth)[decisions.mask] ** 2).mean()) < 0.3 * truth[decisions.mask].std()
+    assert np.sqrt(((worth - truth)[decisions.mask] ** 2).mean()) < 0.3 * truth[decisions.mask].std()
     means = np.where(decisions.mask, truth, 0).sum(axis=1) / decisions.mask.sum(axis=1)
     assert np.corrcoef(value, means)[0, 1] > 0.85
     assert abs((value - means).mean()) < 0.15 * means.std()
@@ -213,7 +213,7 @@ def test_no_step_no_change() -> None:
     before = [tensor.clone() for tensor in trainer.net.parameters()]
     metrics = trainer.iterate()
     assert all(torch.equal(one, two) for one, two in zip(before, trainer.net.parameters(), strict=True))
-    for loss in ("update/action_value_loss", "update/value_loss"):
+    for loss in ("update/worth_loss", "update/value_loss"):
         assert metrics[loss] == pytest.approx(1, rel=0.3)  # in units of the returns' spread
     assert metrics["update/grad_norm"] > 0
 
@@ -298,17 +298,17 @@ def test_what_is_logged_is_what_is_documented(tmp_path: Path, monkeypatch: pytes
     rollout = trainer.play(generator(config.seed, Stream.TRAINING, 0))
     first = {name: each[0][1] for name, each in logged.items()}
     assert first["rollout/decisions"] == len(rollout.action) == first["rollout/decisions_per_round"] * 64
-    assert first["rollout/payoff_spread"] == rollout.payoff_spread
+    assert first["rollout/payoff_spread"] == rollout.spread
     assert [value for _, value in logged["schedule/temperature"]] == pytest.approx([0.4 * 0.5 ** (k / 2) for k in range(4)])
     mask = torch.from_numpy(replayed(trainer, rollout)[1])
     shares = masked_log_softmax(torch.from_numpy(trainer.net.evaluate(rollout.observation)[0]) * 0.25, mask)
     assert first["rollout/entropy"] == pytest.approx(-float((shares.exp() * shares).sum(1).mean()), rel=0.05)
-    q, value = predicted(trainer, rollout.observation)
-    q = q[np.arange(len(rollout.action)), rollout.action]
+    worth, value = told(trainer, rollout.observation)
+    worth = worth[np.arange(len(rollout.action)), rollout.action]
     target = rollout.target / max(rollout.target.std(), 1)
-    for name, each in (("action_value", q), ("value", value)):
+    for name, each in (("worth", worth), ("value", value)):
         assert first[f"update/{name}_loss"] == pytest.approx(((each - target) ** 2).mean(), rel=0.05)
-    assert first["update/explained_variance"] == pytest.approx(1 - np.var(target - q) / np.var(target), abs=1e-4)
+    assert first["update/explained_variance"] == pytest.approx(1 - np.var(target - worth) / np.var(target), abs=1e-4)
     setup = config.setup()
     edge = Duplicate(setup, [load_agent(name, setup) for name in (str(tmp_path), "lowest")], seed=EVAL_SEED).edge(0, 1, 20)
     assert logged["eval/edge"][-1][1] == edge.mean
@@ -320,7 +320,7 @@ def test_what_is_logged_is_what_is_documented(tmp_path: Path, monkeypatch: pytes
         ({"iterations": 0}, "'iterations' is at least 1"), ({"seed": -1}, "'seed' is at least 0"),
         ({"temperature": 0.01}, r"down to 'last_temperature', above 0, and they are 0\.01 and 0\.02"),
         ({"last_temperature": 0.0}, r"above 0, and they are 0\.1 and 0\.0"), ({"temprature": 1}, "Did you mean 'temperature'"),
-        ({"hidden": [0]}, "'hidden' is at least 1"), ({"eval_every": 1, "eval_against": "lowset"}, "Did you mean 'lowest'"),
+        ({"hidden": [0]}, "width of at least 1"), ({"eval_every": 1, "eval_against": "lowset"}, "Did you mean 'lowest'"),
         ({"preset": "clasic"}, "classic"), ({"learning_rate": -1.0}, "'learning_rate' is at least 0"),
         ({"epochs": 1.5}, "takes int, not 1.5"),
     ],
@@ -333,7 +333,7 @@ def test_mistakes_are_said_before_anything_runs(wrong: dict[str, Any], why: str)
 def test_rounds_without_a_choice_are_an_error() -> None:
     """One card a seat: there is nothing to choose."""
     config = tiny(preset="djeco", players=2, rules={"ranks": 3, "suits": 1, "hand": 1}, tables=4)
-    with pytest.raises(NainJauneError, match="None of 4 rounds had a decision: there is nothing to learn"):
+    with pytest.raises(NainJauneError, match="Not one of 4 rounds held a choice: there is nothing to learn here"):
         trainer_of(config).iterate()
 
 

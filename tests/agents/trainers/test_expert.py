@@ -23,10 +23,11 @@ from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import Checkpoint, load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.trainers import expert
 from nainjaune_agents.trainers.config import build, read_yaml
 from nainjaune_agents.trainers.expert import LABELS, METRICS, Config, Trainer, entropy, soft_cross_entropy, targets, train
-from nainjaune_agents.trainers.labels import Labels, concatenate_labels
-from nainjaune_agents.trainers.base import EVAL_SEED
+from nainjaune_agents.trainers.labels import Labels, all_labels
+from nainjaune_agents.trainers.ppo import EVAL_SEED
 from nainjaune_agents.trainers.run import Run
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.cards import cards_in
@@ -91,7 +92,7 @@ def test_labels_come_near_the_mean_over_every_deal_there_could_be(tmp_path: Path
     config = tiny(**values)
     setup, rule = config.setup(), load_agent("tally", config.setup())
     trainer = Trainer(config, tmp_path)
-    tables, earned = trainer.play(trainer.new_batch(), rule, np.random.default_rng(0))
+    tables, earned = trainer.play(trainer.tables(), rule, np.random.default_rng(0))
     first = ~(tables["played"].any(axis=1) | tables["void"].any(axis=1))
     tables, earned = tables[first], earned[first]
     assert len(tables) >= 5
@@ -132,8 +133,8 @@ def test_what_a_seat_may_not_know_reaches_no_label(tmp_path: Path, game: dict[st
     """The same decisions with all hidden cards put elsewhere: the same labels to the last bit."""
     for rollouts in ("rule", "net"):
         trainer = trainer_of(tmp_path, **game, rollouts=rollouts, shard=10)
-        trainer.iteration = 1
-        tables, earned = trainer.play(trainer.new_batch(), trainer.player(), np.random.default_rng(1))
+        trainer.generation = 1
+        tables, earned = trainer.play(trainer.tables(), trainer.player(), np.random.default_rng(1))
         tables, earned = tables[::4], earned[::4]
         mixer = random.Random(2)
         setup = trainer.setup
@@ -152,7 +153,7 @@ def test_what_a_seat_may_not_know_reaches_no_label(tmp_path: Path, game: dict[st
 @both_games
 def test_every_choice_of_the_rounds_can_be_labelled(tmp_path: Path, game: dict[str, Any]) -> None:
     trainer = trainer_of(tmp_path, **game)
-    tables, _ = trainer.play(trainer.new_batch(), trainer.player(), np.random.default_rng(0))
+    tables, _ = trainer.play(trainer.tables(), trainer.player(), np.random.default_rng(0))
     rest = Batch(trainer.setup, len(tables), autoreset=False)
     rest.set_tables(np.arange(len(tables)), tables)
     assert (rest.legal & (rest.legal - 1) != 0).all()
@@ -169,7 +170,7 @@ def test_what_a_seat_had_netted_and_what_was_still_to_come_make_its_payoff(tmp_p
     """A round played again, with the rewards counted from its end."""
     trainer = trainer_of(tmp_path, **game, explore=0.0, rounds=1)
     player = NetAgent("net", trainer.net)
-    played = trainer.new_batch()
+    played = trainer.tables()
     tables, earned = trainer.play(played, player, np.random.default_rng(0))
     payoff = np.zeros(3, np.int32)
     trainer.setup.game.kernel.payoffs(played.tables.view(np.recarray)[0], trainer.setup.kernel_rules, payoff)
@@ -191,12 +192,12 @@ def test_what_a_seat_had_netted_and_what_was_still_to_come_make_its_payoff(tmp_p
 def test_exploring_leaves_the_players_way(tmp_path: Path) -> None:
     lowest = load_agent("lowest", tiny().setup())
     trainers = [trainer_of(tmp_path, explore=share) for share in (0.0, 0.5)]
-    played = [trainer.play(trainer.new_batch(), lowest, np.random.default_rng(0))[0] for trainer in trainers]
+    played = [trainer.play(trainer.tables(), lowest, np.random.default_rng(0))[0] for trainer in trainers]
     assert played[0].tobytes() != played[1].tobytes()
 
 
 def test_too_few_choices_for_a_shard_are_an_error(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"1 rounds held \d+ choices, and a shard takes 4000: let 'rounds' be larger"):
+    with pytest.raises(ConfigError, match=r"1 rounds held \d+ choices, and a shard is to have 4000: let 'rounds' be larger"):
         some_labels(tmp_path, rounds=1, shard=4000)
 
 
@@ -204,7 +205,7 @@ def test_who_plays_and_who_labels(tmp_path: Path) -> None:
     trainer = trainer_of(tmp_path, rollouts="net")
     assert trainer.player().name == "lowest"
     by_rule = trainer.label(0, trainer.expert())
-    trainer.iteration = 1
+    trainer.generation = 1
     assert isinstance(trainer.player(), NetAgent)
     made = [trainer.label(0, trainer.expert()).mean]
     trainer.config = tiny(rollouts="rule")
@@ -272,7 +273,7 @@ def test_with_a_prior_the_network_that_there_is_has_a_say(tmp_path: Path) -> Non
     assert targets(nothing, 2.0, known)[0] == pytest.approx(np.exp(known), abs=1e-5)
     trainer.learn(nothing)  # the first time there is no network yet that knows anything
     assert trainer.assess(nothing)["rollout/entropy"] > 1.2 * entropy(np.exp(known)).mean()
-    trainer.iteration = 1
+    trainer.generation = 1
     stirred(trainer.net)
     known = trainer.log_policy(labels)
     trainer.learn(nothing)
@@ -327,7 +328,7 @@ def test_a_fresh_network_forgets_all_but_its_unit(tmp_path: Path) -> None:
     for fresh in (False, True):
         trainer, labels = some_labels(tmp_path, fresh=fresh, learning_rate=0.0, last_learning_rate=0.0)
         trainer.learn(labels)
-        trainer.iteration = 1
+        trainer.generation = 1
         unit = float(trainer.net.payoff_scale)
         assert unit > 1
         trainer.learn(dataclasses.replace(labels, mean=labels.mean * 3))
@@ -385,7 +386,7 @@ def test_a_damaged_shard_is_not_learned(tmp_path: Path) -> None:
     run_in(tmp_path, config, stop_at=40)
     shard = tmp_path / LABELS / "000-00000.npz"
     shard.write_bytes(shard.read_bytes()[:-100])
-    with pytest.raises(LabelsError, match=r"000-00000\.npz' is not a whole npz file"):
+    with pytest.raises(LabelsError, match=r"000-00000\.npz' is no whole npz file"):
         run_in(tmp_path, config, resume=True)
 
 
@@ -431,8 +432,7 @@ def test_a_checkpoint_is_an_ordinary_agent(tmp_path: Path, game: dict[str, Any])
 def test_what_is_logged_is_what_is_documented(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     logged: dict[str, list[tuple[int, float]]] = {}
     monkeypatch.setattr(
-        "nainjaune_agents.trainers.run.SummaryWriter.add_scalar",
-        lambda self, name, value, step: logged.setdefault(name, []).append((step, value)),
+        expert.SummaryWriter, "add_scalar", lambda self, name, value, step: logged.setdefault(name, []).append((step, value))
     )
     config = tiny(eval_deals=20, eval_against="lowest")
     run_in(tmp_path, config)
@@ -445,7 +445,7 @@ def test_what_is_logged_is_what_is_documented(tmp_path: Path, monkeypatch: pytes
     edge = Duplicate(setup, [load_agent(name, setup) for name in (str(tmp_path), "lowest")], seed=EVAL_SEED).edge(0, 1, 20)
     assert logged["eval/edge"][-1][1] == edge.mean
     trainer = Trainer(config, tmp_path / LABELS)
-    newest = concatenate_labels([trainer.load(1, number) for number in range(2)])
+    newest = all_labels([trainer.load(1, number) for number in range(2)])
     assert logged["labels/error"][-1][1] == pytest.approx(float(np.nanmean(newest.error)))
 
 
@@ -463,10 +463,10 @@ def test_progress_is_told_in_decisions_labelled(tmp_path: Path) -> None:
         ({"generations": 0}, "'generations' is at least 1"), ({"deals": 1}, "'deals' is at least 2"),
         ({"explore": 1.5}, "'explore' is at most 1"), ({"temperature": 0.0}, "above 0, and it is 0.0"),
         ({"rollouts": "nett"}, "Did you mean 'net'"), ({"rule": "talyl"}, "Did you mean 'tally'"),
-        ({"rule": "tally@search=5"}, "is a search"), ({"eval_deals": 1}, "takes at least 2 deals"),
-        ({"hidden": [0]}, "'hidden' is at least 1"), ({"window": 0}, "'window' is at least 1"), ({"seed": -1}, "'seed'"),
+        ({"rule": "tally@search=5"}, "searches already"), ({"eval_deals": 1}, "takes at least 2 deals"),
+        ({"hidden": [0]}, "width of at least 1"), ({"window": 0}, "'window' is at least 1"), ({"seed": -1}, "'seed'"),
         ({"game": "batasaurus", "preset": None, "rule": "highest"}, "which remembers"),
-        ({"eval_against": "lowset", "eval_deals": 2}, "Did you mean 'lowest'"), ({"preset": "clasic"}, "classic"), ({"epoch": 3}, "epochs"),
+        ({"eval_against": "lowset"}, "Did you mean 'lowest'"), ({"preset": "clasic"}, "classic"), ({"epoch": 3}, "epochs"),
     ],
 )  # fmt: skip
 def test_mistakes_are_said_before_anything_runs(wrong: dict[str, Any], why: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_agents.trainers.labels import Labels, concatenate_labels, load_labels, save_labels
+from nainjaune_agents.trainers.labels import Labels, all_labels, load_labels, save_labels
 from nainjaune_env.core.errors import LabelsError
 from nainjaune_env.registry import make_setup
 
@@ -56,7 +56,7 @@ def test_a_shard_comes_back_as_it_was_and_is_the_same_bytes_again(tmp_path: Path
 
 def test_shards_are_put_together_in_order() -> None:
     parts = [some_labels(seed=seed) for seed in (1, 2)]
-    both = concatenate_labels(parts)
+    both = all_labels(parts)
     assert len(both) == 2 * COUNT
     for f in dataclasses.fields(Labels):
         assert getattr(both, f.name)[:COUNT].tobytes() == getattr(parts[0], f.name).tobytes()
@@ -77,7 +77,7 @@ def test_nothing_in_a_shard_can_run_code(tmp_path: Path) -> None:
     arrays: dict[str, Any] = {f.name: getattr(some_labels(), f.name) for f in dataclasses.fields(Labels)}
     arrays["seat"] = np.array([Trap()] * COUNT, object)
     np.savez(path, layout=np.array(SETUP.layout.fingerprint), **arrays)
-    with pytest.raises(LabelsError, match="is not a whole npz file of plain arrays"):
+    with pytest.raises(LabelsError, match="is no whole npz file of plain arrays"):
         load(path)
     assert Trap.sprung == []
     with np.load(path, allow_pickle=True) as file:
@@ -98,15 +98,15 @@ def test_a_shard_that_does_not_fit_is_refused(tmp_path: Path) -> None:
         load_labels(path, make_setup("nain_jaune", "djeco", 4), generation=2, count=COUNT)
     for cut in (0, 10, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:cut])
-        with pytest.raises(LabelsError, match="is not a whole npz file"):
+        with pytest.raises(LabelsError, match="is no whole npz file"):
             load(path)
     damaged = bytearray(whole)
     damaged[len(whole) // 3] ^= 0xFF
     path.write_bytes(damaged)
-    with pytest.raises(LabelsError, match="is not a whole npz file"):
+    with pytest.raises(LabelsError, match="is no whole npz file"):
         load(path)
     np.savez(path, weights=np.zeros(3))
-    with pytest.raises(LabelsError, match="is not a shard of labels, which holds the arrays earned, error"):
+    with pytest.raises(LabelsError, match="is no shard of labels: one holds the arrays earned, error"):
         load(path)
 
 
@@ -118,5 +118,5 @@ def test_what_is_not_worth_anything_is_not_legal(tmp_path: Path) -> None:
     wrong[2][labels.mask] = np.inf
     for mean in wrong:
         save_labels(tmp_path / "x.npz", dataclasses.replace(labels, mean=mean), SETUP)
-        with pytest.raises(LabelsError, match="must have a finite mean for every legal action, and NaN for every other"):
+        with pytest.raises(LabelsError, match="do not say of each legal action, and of no other, what it is worth"):
             load(tmp_path / "x.npz")

@@ -24,7 +24,7 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent, load_net_agent
-from nainjaune_agents.trainers.base import EVAL_SEED
+from nainjaune_agents.trainers import ppo
 from nainjaune_agents.trainers.config import build, read_yaml
 from nainjaune_agents.trainers.maskable_ppo import METRICS, Config, Trainer, ended_rounds, payoff_spread, train
 from nainjaune_agents.trainers.run import Run
@@ -141,7 +141,7 @@ def test_rounds_that_ended_are_told_from_the_buffer() -> None:
 
 
 def test_rollouts_too_short_for_a_round_are_refused() -> None:
-    with pytest.raises(ConfigError, match="No round ended within 1 decisions of its learner"):
+    with pytest.raises(ConfigError, match="Not one round ended within 1 decisions of its learner"):
         trainer_of(tiny(steps=1, tables=256)).iterate()
 
 
@@ -176,7 +176,7 @@ def test_past_selves_are_what_it_was_the_newest_ones() -> None:
     for _ in range(6):
         history.append(fingerprint(trainer.net))
         trainer.iterate()
-        past.append([fingerprint(agent.net) for agent in trainer.past_selves])
+        past.append([fingerprint(agent.net) for agent in trainer.past])
     assert len(set(history)) == 6
     first, second, third = history[0], history[2], history[4]
     assert past == [[first, first]] * 2 + [[first, second]] * 2 + [[third, second]] * 2
@@ -202,7 +202,7 @@ def test_opponents_sit_as_often_as_is_said() -> None:
 )
 def test_only_rules_of_thumb_or_only_past_selves(values: dict[str, Any], named: int, past: int) -> None:
     trainer = trainer_of(tiny(**values))
-    assert (len(trainer.venv.venv.opponents), len(trainer.past_selves)) == (named + past, past)  # type: ignore[attr-defined]
+    assert (len(trainer.venv.venv.opponents), len(trainer.past)) == (named + past, past)  # type: ignore[attr-defined]
     trainer.iterate()
 
 
@@ -382,7 +382,7 @@ class Blind(ModelAgent):
 def test_an_evaluation_that_ignores_masks_is_caught(values: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     trainer = trainer_of(tiny(**values, eval_every=1, eval_deals=20))
     trainer.evaluate()
-    monkeypatch.setattr("nainjaune_agents.trainers.maskable_ppo.ModelAgent", Blind)
+    monkeypatch.setattr("nainjaune_agents.trainers.sb3.ModelAgent", Blind)
     with pytest.raises(IllegalActionError, match="is not legal at table"):
         trainer.evaluate()
 
@@ -406,7 +406,7 @@ def test_the_callback_measures_any_model_as_the_arena_does() -> None:
     model.learn(4 * 16 * 16, callback=[callback, theirs])
     assert len(measured) == 2  # after two updates, and at the end
     agents = [ModelAgent("model", model), heuristics("nain_jaune")["random"]]
-    assert measured[-1] == Duplicate(setup, agents, seed=EVAL_SEED).edge(0, 1, 40).mean
+    assert measured[-1] == Duplicate(setup, agents, seed=ppo.EVAL_SEED).edge(0, 1, 40).mean
     assert np.isfinite(theirs.best_mean_reward)
 
 
