@@ -55,20 +55,20 @@ class Repeat:
 
 
 def bare_layers(trainer: Trainer) -> Layers:
-    """Return copies of the network's layers as leaves with gradients, in the precision of the multiplications."""
+    """The network's layers, apart from it: leaves that take gradients, in the precision that is multiplied."""
     layers = trainer.net.layers(trainer.networks.dtype)
     return [(weight.detach().requires_grad_(), bias.detach().requires_grad_()) for weight, bias in layers]
 
 
 def forward(layers: Layers, observation: Tensor, sizes: list[int]) -> None:
-    """Run the forward pass on the first rows of ``observation (T, size)``, once for each of ``sizes``."""
+    """The first of ``observation (T, size)`` forward, each of ``sizes`` once: which ones they are does not matter."""
     with torch.inference_mode():
         for size in sizes:
             through(layers, observation[:size])
 
 
 def forward_and_back(layers: Layers, observation: Tensor, size: int, epochs: int) -> None:
-    """Run forward and backward passes on ``observation (T, size)``, ``size`` rows at a time."""
+    """``observation (T, size)`` forward and back, ``size`` at a time."""
     ones = torch.ones((size, len(layers[-1][1])), dtype=layers[0][0].dtype, device=observation.device)
     for _ in range(epochs):
         for piece in torch.split(observation, size):
@@ -77,7 +77,7 @@ def forward_and_back(layers: Layers, observation: Tensor, size: int, epochs: int
 
 
 def batches_of(playing: list[int], *, rounded: bool) -> Iterator[int]:
-    """Return the rows of each forward pass, by the tables that still play at each step; ``rounded`` up to ``SIZES``."""
+    """What goes through the network at once where so many tables still play, step by step; ``rounded`` up to ``SIZES``."""
     for count in playing:
         whole, rest = divmod(count, SIZES[-1])
         yield from [SIZES[-1]] * whole
