@@ -51,6 +51,7 @@ def same(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("preset", "players", "knobs"), RULES)
 def test_n6_hidden_cards_never_show(preset: str, players: int, knobs: dict[str, Any]) -> None:
     one, two = (nainjaune_env.env(preset=preset, num_players=players, skip_forced=False, viewpoint=VIEWER, **knobs) for _ in "ab")

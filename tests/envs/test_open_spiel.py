@@ -290,6 +290,7 @@ def along(game: Any, start: list[int], plies: list[int]) -> Iterator[Any]:
 DEALT = [g for g in GAMES if "chance" not in g[1] and g[1].get("memory") != "perfect"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("skip_forced", [True, False])
 @pytest.mark.parametrize(("name", "params"), DEALT, ids=[f"{name} {params}" for name, params in DEALT])
 def test_hidden_cards_never_show(name: str, params: dict[str, Any], skip_forced: bool) -> None:

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from nainjaune_agents.arena.behaviour import general_measures
 from nainjaune_agents.report.report import CSV_HEAD
 from nainjaune_env import game_names, get_game
@@ -23,6 +25,7 @@ def test_pages_have_not_drifted() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.slow
 def test_drift_is_shown(tmp_path: Path) -> None:
     assert generate("--into", tmp_path).returncode == 0
     changed, missing = (tmp_path / f"{game}.md" for game in game_names()[:2])

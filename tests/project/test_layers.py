@@ -28,7 +28,7 @@ LAYERS: dict[str, int] = {
     f"{ENV}.registry": 3, f"{ENV}.agent": 3, f"{ENV}.records.*": 3, f"{ENV}.analysis.*": 3,
     # 4: rendering, adaptors to other libraries, and the public names
     f"{ENV}.render.*": 4, f"{ENV}.envs.*": 4, ENV: 4,
-    # 5: agents; 6: matches, statistics and reports; 7: trainers, play, advice, studies; 8: commands
+    # agents
     AGENTS: 5, f"{AGENTS}.seeds": 5, f"{AGENTS}.sampling": 5, f"{AGENTS}.loading": 5, f"{AGENTS}.heuristics.*": 5,
     f"{AGENTS}.exact.*": 5, f"{AGENTS}.search.*": 5, f"{AGENTS}.cuda.*": 5, f"{AGENTS}.zoo.*": 5, f"{AGENTS}.nets.*": 5,
     f"{AGENTS}.arena.*": 6, f"{AGENTS}.stats.*": 6, f"{AGENTS}.report.*": 6, f"{AGENTS}.zoo.publish": 6,
