@@ -1,4 +1,4 @@
-# The two commands of the README. `make help` lists all.
+# `make help` lists the targets.
 PYTHON ?= python3
 VENV ?= .venv
 RLLIB ?= .venv-rllib
@@ -6,14 +6,16 @@ PEERS ?= .venv-peers
 RUN ?= runs/first
 CONFIG ?= configs/nain_jaune/ppo.yaml
 NOTEBOOK ?=
+# what `make quick` tests
+QUICK ?= tests/core tests/engine tests/games tests/records tests/envs tests/project/test_layers.py tests/project/test_module_sizes.py tests/test_agent.py
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 CUDA_STAMP := $(VENV)/.installed-cuda
-# without the notice that Material for MkDocs prints of its successor
+# suppresses Material for MkDocs' notice about its successor
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs
 SITE := --config-file docs/site/mkdocs.yml
 
-.PHONY: help setup train test lint prove bench bench-growth bench-training peers rllib docs docs-serve notebooks pictures clean
+.PHONY: help setup train test quick tests lint prove bench bench-growth bench-training peers rllib docs docs-serve notebooks pictures clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -26,7 +28,7 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,dev,docs]'
 	touch $@
 
-# apart: 200 MB with which the tests compile every kernel for GPUs, and nothing else here wants
+# separate, because these 200 MB are only for the tests that compile every kernel for GPUs
 $(CUDA_STAMP): $(STAMP)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[cuda]'
 	touch $@
@@ -43,27 +45,35 @@ train: $(STAMP)  ## train a player for 4 seats, rate it, show a table and a pict
 	  $(BIN)/python evaluate.py --agents longest lowest tally closer $(RUN) --deals 3000 --seed 1 --out $(RUN)/rating; \
 	fi
 
-test: lint $(CUDA_STAMP)  ## everything CI runs
-	$(BIN)/python -m pytest -n 2
+test: $(CUDA_STAMP)  ## everything CI runs: lint, beside all tests
+	$(MAKE) --jobs=2 lint tests
+
+# each worker begins with one half of the tests and takes over the other's when it is done, so that most modules stay in one
+tests: $(CUDA_STAMP)  ## all tests
+	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+quick: $(STAMP) lint  ## a contributor's loop of about a minute: lint, and the core's tests that are not slow
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(QUICK)
 
 lint: $(STAMP)  ## ruff and mypy
 	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-prove: $(STAMP)  ## hold a million rounds of each game against its slow twin, ply by ply
+prove: $(STAMP)  ## compare a million rounds of each game with its slow twin, ply by ply
 	$(BIN)/python -m tests.prove --game nain_jaune --rounds 1000000 --seed 0 --processes 2
 	$(BIN)/python -m tests.prove --game batasaurus --rounds 1000000 --seed 0 --processes 2
 
-bench: $(STAMP) $(PEERS)/.installed  ## time the environment and its peers in turn, into docs/speed.md: about ten minutes
+bench: $(STAMP) $(PEERS)/.installed  ## time the environment and its peers in turn, and write docs/speed.md: about ten minutes
 	$(BIN)/python benchmarks/speed.py --peers-python $(PEERS)/bin/python --markdown
 
-bench-growth: $(STAMP)  ## what it costs as tables, seats, threads and deals grow, into docs/speed.md: about half an hour
+bench-growth: $(STAMP)  ## time growing numbers of tables, seats, threads and deals, and write docs/speed.md: about half an hour
 	$(BIN)/python benchmarks/growth.py --markdown
 
-bench-training: $(STAMP)  ## our PPO and MaskablePPO, time to equal strength, into docs/speed.md: about half an hour
+bench-training: $(STAMP)  ## time our PPO and MaskablePPO to equal strength, and write docs/speed.md: about half an hour
 	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/training.py --markdown
 
-peers: $(PEERS)/.installed  ## an environment with what `make bench` compares with
+peers: $(PEERS)/.installed  ## make the virtual environment of the peers that `make bench` times
 
 $(PEERS)/.installed: pyproject.toml constraints-peers.txt benchmarks/build_tripletriad.py
 	$(PYTHON) -m venv $(PEERS)
@@ -71,7 +81,7 @@ $(PEERS)/.installed: pyproject.toml constraints-peers.txt benchmarks/build_tripl
 	-$(PEERS)/bin/python benchmarks/build_tripletriad.py
 	touch $@
 
-rllib: $(RLLIB)/.installed  ## train with RLlib, which pins Gymnasium, in an environment of its own; its tests
+rllib: $(RLLIB)/.installed  ## test RLlib's adaptor, in a virtual environment of its own because RLlib pins Gymnasium
 	OMP_NUM_THREADS=1 $(RLLIB)/bin/python -m pytest -o filterwarnings= -rP tests/rllib
 
 $(RLLIB)/.installed: pyproject.toml constraints-rllib.txt
@@ -79,17 +89,17 @@ $(RLLIB)/.installed: pyproject.toml constraints-rllib.txt
 	$(RLLIB)/bin/python -m pip install --quiet --constraint constraints-rllib.txt --editable '.[train,rllib,dev]'
 	touch $@
 
-docs: $(STAMP)  ## write the generated pages, and build the site of all into build/site
+docs: $(STAMP)  ## write the generated pages and build the docs site into build/site
 	$(BIN)/python docs/generate.py
 	$(MKDOCS) build $(SITE)
 
-docs-serve: $(STAMP)  ## show the site while you write
+docs-serve: $(STAMP)  ## serve the docs site and rebuild it at each change
 	$(MKDOCS) serve $(SITE)
 
-notebooks: $(STAMP)  ## run the notebooks and keep their figures; goes on where it was (NOTEBOOK=part of a name)
+notebooks: $(STAMP)  ## run the notebooks and keep their figures; a stopped run continues (NOTEBOOK=part of a name)
 	$(BIN)/python notebooks/regenerate.py $(NOTEBOOK)
 
-pictures: $(STAMP)  ## draw the pictures and the film in the docs
+pictures: $(STAMP)  ## draw the docs' pictures and film
 	$(BIN)/nainjaune film --agents run_pot tally longest lowest --seed 23 --seat 0 --seconds 1 --scale 0.55 --out docs/images/round.gif
 	$(BIN)/nainjaune film --agents run_pot tally longest lowest --seed 21 --seat 0 --ply 11 --scale 0.8 --out docs/images/nain_jaune.png
 	$(BIN)/nainjaune film --preset batasaurus --players 3 --set memory=perfect --agents mirror random random --seed 3 --seat 0 --ply 15 --scale 0.8 --out docs/images/batasaurus.png

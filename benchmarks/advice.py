@@ -1,4 +1,4 @@
-"""How long advice takes, on your machine: seconds until it is so sharp, and the review of a whole match.
+"""Times advice on this machine: seconds to reach a given precision, and the review of a whole match.
 
 The positions are choices after so many decisions of rounds that the first model plays in every seat. Each is asked about by
 itself, as `nainjaune advise` does, until the best move's chips and how far it is ahead are within --error; loading is left out.
@@ -31,11 +31,11 @@ from nainjaune_env.core.errors import NainJauneError
 from nainjaune_env.core.spec import Setup
 
 AFTER = (0, 3, 6)
-"""Decisions of a round before the position."""
+"""Numbers of decisions in a round before the position."""
 
 
 def positions(setup: Setup, player: Agent, after: int, count: int) -> NDArray[Any]:
-    """``count`` tables where so many decisions have been made in the round, fewer where rounds were over by then."""
+    """Return up to ``count`` tables after this many decisions of a round; rounds that ended earlier are left out."""
     batch = Batch(setup, count, seed=11, autoreset=False)
     rng = np.random.default_rng(0)
     for _ in range(after):
@@ -45,7 +45,7 @@ def positions(setup: Setup, player: Agent, after: int, count: int) -> NDArray[An
 
 
 def seconds(adviser: Adviser, tables: NDArray[Any], error: float, every: bool) -> tuple[NDArray[np.float64], float]:
-    """Of the clock and of the processor, ``(K, 2)``, for each position; and how many moves they had, in the mean."""
+    """Return wall and processor seconds of each position, ``(K, 2)``, and the mean number of legal actions."""
     spent, moves = np.zeros((len(tables), 2)), []
     for k in range(len(tables)):
         clock, processor = time.perf_counter(), time.process_time()
@@ -56,7 +56,7 @@ def seconds(adviser: Adviser, tables: NDArray[Any], error: float, every: bool) -
 
 
 def review_seconds(setup: Setup, model: str, threads: int) -> tuple[float, int]:
-    """Of the clock, for `nainjaune analyse` of a match in which ``model`` plays; and how many decisions it had."""
+    """Return the wall seconds of `nainjaune analyse` for a match that ``model`` plays, and its number of decisions."""
     command = [sys.executable, "-m", "nainjaune_agents.cli.main"]
     with tempfile.TemporaryDirectory() as folder:
         record, review = Path(folder) / "match.jsonl", Path(folder) / "review.csv"
@@ -70,19 +70,24 @@ def review_seconds(setup: Setup, model: str, threads: int) -> tuple[float, int]:
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", nargs="+", default=["tally", "zoo:strong"], help="who is in all seats (tally zoo:strong)")
+    parser.add_argument(
+        "--models",
+        nargs="+",
+        default=["tally", "zoo:strong"],
+        help="agents, each in all seats (tally zoo:strong)",
+    )
     parser.add_argument("--preset", help="the rule sheet")
     parser.add_argument("--players", type=int, help="seats")
-    parser.add_argument("--positions", type=int, default=30, help="of each kind (30)")
-    parser.add_argument("--error", type=float, default=0.2, help="how sharp: 95 %% intervals of so much to either side (0.2)")
-    parser.add_argument("--threads", type=int, default=1, help="threads that play rounds out (1)")
+    parser.add_argument("--positions", type=int, default=30, help="positions of each kind (30)")
+    parser.add_argument("--error", type=float, default=0.2, help="precision: half the width of the 95 %% interval (0.2)")
+    parser.add_argument("--threads", type=int, default=1, help="threads for rollouts (1)")
     return parser.parse_args(arguments)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Time, and print."""
+    """Time everything and print the table."""
     options = parse(arguments)
     try:
         setup = make_setup(None, options.preset, options.players)

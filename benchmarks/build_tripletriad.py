@@ -1,4 +1,4 @@
-"""Builds PufferLib's `tripletriad` into the environment that this runs in, as the module `tripletriad_binding` (see peers.py).
+"""Builds PufferLib's `tripletriad` into the current virtual environment, as the module `tripletriad_binding` (see peers.py).
 
 PufferLib is on PyPI as source alone, and building the whole of it fetches archives and takes torch. This one game needs
 neither: its C source and the static library that it draws with (Linux on x86-64 only) are in the source distribution. It is
@@ -35,11 +35,11 @@ builtins.c_extension_paths = []  # setup.py of this version reads it, and with N
 class BuildExtension:
     pass
 """
-"""What `setup.py` imports of torch, even where pip only asks it for the package's name, which it does before it downloads."""
+"""What `setup.py` imports of torch, even when pip only reads the package's name before it downloads."""
 
 
 def download(folder: Path) -> Path:
-    """The unpacked source distribution, by pip."""
+    """Download the source distribution with pip and unpack it."""
     stand_in = folder / "stand_in" / "torch" / "utils"
     stand_in.mkdir(parents=True)
     (stand_in.parent / "__init__.py").touch()
@@ -54,7 +54,7 @@ def download(folder: Path) -> Path:
 
 
 def compile_binding(source: Path, out: Path) -> None:
-    """One shared library, named as Python looks for it."""
+    """Compile a shared library under the name that Python imports."""
     drawing = source / "raylib-5.5_linux_amd64"
     subprocess.run(
         [
@@ -67,7 +67,7 @@ def compile_binding(source: Path, out: Path) -> None:
 
 
 def main() -> None:
-    """Fetch, compile, put in place."""
+    """Download, compile and install."""
     out = Path(sysconfig.get_paths()["platlib"]) / (MODULE + str(sysconfig.get_config_var("EXT_SUFFIX")))
     with tempfile.TemporaryDirectory() as folder:
         try:

@@ -1,4 +1,4 @@
-"""How long agents take to decide, on your machine: one decision at a time, and many at once.
+"""Times the decisions of agents on this machine: one at a time, and many at once.
 
 The decisions are choices of rounds of self-play by the first agent, each as likely to be taken as any other. Every agent makes
 the same ones on one thread, in turn, as often as --repeats says; of each figure the least is shown. What counts is the time of
@@ -28,7 +28,7 @@ ROUNDS = 400
 
 
 def choices(setup: Setup, player: Agent, count: int, rng: np.random.Generator) -> NDArray[Any]:
-    """Up to ``count`` tables with a choice to make, as records, out of ``ROUNDS`` rounds that ``player`` plays in every seat."""
+    """Return up to ``count`` tables that need a decision, from ``ROUNDS`` rounds with ``player`` in every seat."""
     batch = Batch(setup, ROUNDS, seed=1, autoreset=False)
     found = [batch.tables[:0].copy()]
     while not batch.done.all():
@@ -40,7 +40,7 @@ def choices(setup: Setup, player: Agent, count: int, rng: np.random.Generator) -
 
 
 def milliseconds(agent: Agent, batch: Batch, indices: list[NDArray[np.int64]]) -> NDArray[np.float64]:
-    """What ``agent`` takes for each of these turns."""
+    """Return the seconds that ``agent`` takes for each of these batches of decisions."""
     rng, spent = np.random.default_rng(2), np.zeros(len(indices))
     for number, index in enumerate(indices):
         begun = time.process_time()
@@ -51,16 +51,16 @@ def milliseconds(agent: Agent, batch: Batch, indices: list[NDArray[np.int64]]) -
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--agents", nargs="+", required=True, help="names as evaluate.py takes them; none that remembers")
+    parser.add_argument("--agents", nargs="+", required=True, help="names as in evaluate.py; no recurrent agents")
     parser.add_argument("--preset", help="the rule sheet")
     parser.add_argument("--players", type=int, help="seats")
-    parser.add_argument("--decisions", type=int, default=1000, help="decisions made at once, a third of them also one by one")
+    parser.add_argument("--decisions", type=int, default=1000, help="decisions at once, a third of them also one by one")
     parser.add_argument("--repeats", type=int, default=3)
     return parser.parse_args(arguments)
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Time, and print."""
+    """Time everything and print the table."""
     options = parse(arguments)
     try:
         setup = make_setup(None, options.preset, options.players)

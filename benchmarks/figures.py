@@ -1,4 +1,4 @@
-"""What every benchmark shares: where it ran, rates of several repeats, figures in a file, and tables of them in the docs."""
+"""Shared by all benchmarks: the machine, rates over several repeats, the JSON files of figures, and tables in the docs."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from nainjaune_env.core.rules_docs import markdown_table
 
 ROOT = Path(__file__).resolve().parents[1]
 TAKEN = ROOT / "benchmarks" / "taken"
-"""Figures that the docs show, as they were taken last: a file for each command."""
+"""The figures in the docs, from the last measurement: one file per command."""
 PAGE = ROOT / "docs" / "speed.md"
 
 
 @dataclass(frozen=True)
 class Spread:
-    """The least, the median and the most of some repeats."""
+    """The minimum, median and maximum over repeats."""
 
     least: float
     median: float
@@ -34,18 +34,18 @@ class Spread:
 
     @classmethod
     def of(cls, values: Iterable[float]) -> Spread:
-        """Of one or more values."""
+        """Return those of one or more values."""
         found = sorted(values)
         return cls(found[0], statistics.median(found), found[-1])
 
     @classmethod
     def of_ratios(cls, ours: Sequence[float], theirs: Sequence[float]) -> Spread:
-        """Of the ratios within each repeat, in which both were timed in turn: what slows the machine for a while slows both."""
+        """Return those of the ratios within each repeat: a slow phase of the machine slows both, which are timed in turn."""
         return cls.of(our / their for our, their in zip(ours, theirs, strict=True))
 
 
 def in_words(value: float) -> str:
-    """A rate with a unit fit for people: three figures, cut off and never rounded up."""
+    """Format a rate with a readable unit: three digits, rounded down."""
     size, unit = (value / 1e6, "M") if value >= 1e6 else (value / 1e3, "k")
     digits = 2 if size < 10 else 1 if size < 100 else 0
     cut = int(size * 10**digits) / 10**digits
@@ -53,13 +53,13 @@ def in_words(value: float) -> str:
 
 
 def in_times(value: float) -> str:
-    """A ratio, cut off and never rounded up."""
+    """Format a ratio, rounded down."""
     digits = 2 if value < 10 else 1 if value < 100 else 0
     return f"{int(value * 10**digits) / 10**digits:,.{digits}f}"
 
 
 def cpu_model() -> str:
-    """What the processor calls itself."""
+    """Return the processor's name."""
     told = Path("/proc/cpuinfo")
     if told.exists():
         for line in told.read_text(encoding="utf-8").splitlines():
@@ -69,13 +69,13 @@ def cpu_model() -> str:
 
 
 def git(*arguments: str) -> str:
-    """What git says of this checkout; nothing where it is none."""
+    """Return the commit of this checkout; empty outside a git repository."""
     done = subprocess.run(["git", "-C", ROOT, *arguments], check=False, capture_output=True, text=True)
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
 def where_and_when(*packages: str) -> dict[str, Any]:
-    """Date, machine, versions and commit: what a figure means nothing without."""
+    """Return date, machine, versions and commit."""
     changed = bool(git("status", "--porcelain", "--untracked-files=no", "--", "nainjaune_env", "agents", "benchmarks/*.py"))
     return {
         "date": datetime.now().astimezone().isoformat(timespec="minutes"),
@@ -90,7 +90,7 @@ def where_and_when(*packages: str) -> dict[str, Any]:
 
 
 def in_a_sentence(about: dict[str, Any]) -> str:
-    """The same for people."""
+    """Return the same as text."""
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
     return (
         f"{about['date'][:10]}, commit {about['commit'] or 'unknown'}, {about['cpu']} ({about['cores']} cores), "
@@ -99,18 +99,18 @@ def in_a_sentence(about: dict[str, Any]) -> str:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The figures of a file; none where there is no file."""
+    """Read the figures of a file; empty where there is none."""
     held: dict[str, Any] = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     return held
 
 
 def write(path: Path, held: dict[str, Any]) -> None:
-    """Figures into a file, whole or not at all."""
+    """Write figures to a file; after an error there is no partial file."""
     write_text(path, json.dumps(held, indent=1) + "\n")
 
 
 def put_between(page: Path, name: str, text: str) -> None:
-    """``text`` into ``page``, between the comments ``<!-- name -->`` and ``<!-- /name -->``; ValueError where they are not."""
+    """Write ``text`` into ``page`` between the comments ``<!-- name -->`` and ``<!-- /name -->``; ValueError without them."""
     begin, end = f"<!-- {name} -->", f"<!-- /{name} -->"
     old = page.read_text(encoding="utf-8")
     if old.count(begin) != 1 or old.count(end) != 1 or old.index(begin) > old.index(end):
@@ -121,7 +121,7 @@ def put_between(page: Path, name: str, text: str) -> None:
 
 
 def add_output_options(parser: argparse.ArgumentParser, name: str, plot: Path) -> None:
-    """``--json``, ``--markdown``, ``--page`` and ``--plot``: where figures go. ``name`` is the command's part of the page."""
+    """Add ``--json``, ``--markdown``, ``--page`` and ``--plot``; ``name`` is the command's section of the page."""
     taken = TAKEN / f"{name}.json"
     parser.add_argument("--json", type=Path, default=taken, metavar="FILE", help=f"all figures (benchmarks/taken/{name}.json)")
     parser.add_argument("--markdown", action="store_true", help="put the tables into --page, and the plot where that shows it")
@@ -131,7 +131,7 @@ def add_output_options(parser: argparse.ArgumentParser, name: str, plot: Path) -
 
 
 def tell(options: argparse.Namespace, name: str, told: str, draw: Callable[[Path], object], plot: Path) -> None:
-    """Print what is ``told``, and put it and the plot where the options of :func:`add_output_options` say."""
+    """Print ``told``, and write it and the plot to where the options of :func:`add_output_options` say."""
     print(told)
     if options.markdown:
         put_between(options.page, name, told)
@@ -140,5 +140,5 @@ def tell(options: argparse.Namespace, name: str, told: str, draw: Callable[[Path
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table of the docs, without a line's end after it."""
+    """Return a Markdown table without a final line break."""
     return markdown_table(list(head), [list(row) for row in rows]).rstrip("\n")

@@ -1,4 +1,4 @@
-"""How fast the environment is on an NVIDIA GPU, in one command, over batch sizes; one thread of the CPU is timed in the same run.
+"""Times the environment on an NVIDIA GPU over batch sizes, and one CPU thread in the same run.
 
 Random legal play through the public ``Batch``: ``batch.step(batch.sample(streams))`` over and over. Steps are queued, and the
 clock is read when the device has done all of them. Actions are checked on the device (``checks="later"``), and an illegal one
@@ -34,19 +34,19 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 
 QUEUED = 1 << 22
-"""Table steps between two looks at the clock; at least 8 steps of the batch and at most 64."""
+"""Table steps between two readings of the clock; at least 8 and at most 64 steps of the batch."""
 IN_A_GRAPH = 16
 """Steps in one CUDA graph."""
 
 
 def units(skip_forced: bool, observe: bool) -> tuple[str, str]:
-    """The name of a case, and what it counts."""
+    """A case's name and the unit it counts."""
     unit = "decisions" if skip_forced else "plies"
     return unit + (" + observation" if observe else ""), unit
 
 
 def queued_case(setup: Setup, tables: int, device: str, skip_forced: bool, observe: bool) -> Case:
-    """Steps asked for one by one."""
+    """Steps launched one by one."""
     options: dict[str, Any] = {"checks": "later"} if device == "cuda" else {}
     batch = Batch(setup, tables, seed=0, skip_forced=skip_forced, observe=observe, device=device, **options)
     random = batch.place(streams(1, tables))
@@ -102,7 +102,7 @@ def graph_case(setup: Setup, tables: int, skip_forced: bool, observe: bool) -> C
 
 
 def cases(setup: Setup, sizes: list[int], host_tables: int, graphs: bool) -> Iterator[Case]:
-    """All that is timed; the batches live side by side, which at 2^20 tables takes a few gigabytes of the GPU's memory."""
+    """Return all cases. Their batches exist side by side; 2^20 tables take a few gigabytes of GPU memory."""
     for device, batches in (("cpu", [host_tables]), ("cuda", sizes)):
         for tables in batches:
             yield played_out_case(setup, tables, device)
@@ -116,7 +116,7 @@ def cases(setup: Setup, sizes: list[int], host_tables: int, graphs: bool) -> Ite
 
 
 def print_table(figures: list[Figure]) -> None:
-    """Medians: a row for a number of tables, a column for a case."""
+    """Return a table of medians: a row per number of tables, a column per case."""
     names = list(dict.fromkeys(f.name for f in figures))
     print(f"\n| {'tables at once':>14} | " + " | ".join(names) + " |")
     print(f"|{'-' * 16}|" + "|".join("-" * (len(name) + 2) for name in names) + "|")
@@ -126,7 +126,7 @@ def print_table(figures: list[Figure]) -> None:
 
 
 def describe_device() -> str:
-    """The GPU, its compute capability, and numba-cuda's version."""
+    """Return the GPU, its compute capability and numba-cuda's version."""
     import numba_cuda
     from numba import cuda
 
@@ -137,7 +137,7 @@ def describe_device() -> str:
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     sizes = [2**k for k in range(10, 21, 2)]
     parser.add_argument("--tables", type=int, nargs="+", default=sizes, metavar="B", help="tables at once (2^10, 2^12, … 2^20)")
@@ -156,7 +156,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Time, and print."""
+    """Time everything and print the table."""
     options = parse(arguments)
     try:
         setup = make_setup(None, options.preset, options.players, **apply_settings({}, options.set))

@@ -1,4 +1,4 @@
-"""What it costs as work grows: with tables, seats and threads; the memory of a table; tournaments of millions of deals.
+"""Times growing work: tables, seats and threads; the memory of a table; tournaments of millions of deals.
 
 Each part is measured by itself and takes its place in the file of figures; the others stay there as they were.
 
@@ -38,7 +38,7 @@ from tqdm import tqdm
 from nainjaune_env import Batch, game_names, get_game, make_setup
 
 PAIR = ("lowest", "tally")
-"""Who plays the tournaments."""
+"""The agents of the tournaments."""
 PLOT = figures.ROOT / "docs" / "images" / "growth.svg"
 KINDS = ("plies+observation", "plies")
 LIGHT = {"tables": [1, 8], "threads": [1], "most": 8, "seconds": 0.01, "repeats": 2, "deals": [20, 40]}
@@ -48,7 +48,7 @@ LIGHT = {"tables": [1, 8], "threads": [1], "most": 8, "seconds": 0.01, "repeats"
 
 
 def rates(options: argparse.Namespace, found: list[Case]) -> list[Case]:
-    """The cases with their ``rates``, all in turn, or with what is ``missing``."""
+    """Return the cases with their ``rates``, all timed in turn, or with the reason why they are ``missing``."""
     workers = Workers({"ours": Path(sys.executable)})
     timed: list[list[float]] = [[] for _ in found]
     try:
@@ -66,7 +66,7 @@ def rates(options: argparse.Namespace, found: list[Case]) -> list[Case]:
 
 
 def case_of(preset: str, players: int, name: str, tables: int, threads: int) -> Case:
-    """As `ours.py` takes it."""
+    """Return the case in the form of `ours.py`."""
     return {"library": "ours", "preset": preset, "players": players, "name": name, "tables": tables, "threads": threads}
 
 
@@ -76,7 +76,7 @@ def against_tables(options: argparse.Namespace) -> list[Case]:
 
 
 def of_all_seats(options: argparse.Namespace) -> list[tuple[str, int]]:
-    """Each game with every number of seats, on the sheet that allows the most."""
+    """Each game with every number of seats, under the preset that allows the most."""
     found = []
     for preset, _ in options.setups:
         sheets = make_setup(None, preset).game.presets
@@ -86,7 +86,7 @@ def of_all_seats(options: argparse.Namespace) -> list[tuple[str, int]]:
 
 
 def against_seats(options: argparse.Namespace) -> list[Case]:
-    """One thread, as many tables as --most says."""
+    """One thread, with ``--most`` tables."""
     found = []
     for preset, seats in of_all_seats(options):
         found += [case_of(preset, seats, kind, options.most, 1) for kind in KINDS]
@@ -94,7 +94,7 @@ def against_seats(options: argparse.Namespace) -> list[Case]:
 
 
 def against_threads(options: argparse.Namespace) -> list[Case]:
-    """As many tables as --most says."""
+    """``--most`` tables."""
     cases = [case_of(*setup, kind, options.most, t) for setup in options.setups for kind in KINDS for t in options.threads]
     return rates(options, cases)
 
@@ -102,12 +102,12 @@ def against_threads(options: argparse.Namespace) -> list[Case]:
 # ---- memory -----------------------------------------------------------------------------------------------------------------
 
 GROWN = 262_144
-"""Tables by which a process grows to tell what each takes."""
+"""Tables that a process adds to measure the memory of each."""
 RESIDENT = """
 import sys
 from pathlib import Path
 from nainjaune_env import Batch, make_setup
-from nainjaune_env.prng import streams
+from nainjaune_env.core.prng import streams
 
 def resident():
     pages = int(Path("/proc/self/statm").read_text().split()[1])
@@ -128,7 +128,7 @@ print(resident() - before)
 
 
 def memory(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """Bytes a table: the arrays of a batch that have a row for each, and what a process grows by (None: that is not told)."""
+    """Return bytes per table: of the batch's arrays, and of the process's growth (None where the system does not report it)."""
     rows = []
     tables = 1024 if options.light else GROWN
     for preset, seats in of_all_seats(options):
@@ -155,7 +155,7 @@ def memory(options: argparse.Namespace) -> list[dict[str, Any]]:
 
 
 def tournament(options: argparse.Namespace) -> list[dict[str, Any]]:
-    """A tournament in a process of its own for each number of deals: seconds by the clock and of the processor, peak memory."""
+    """Run a tournament in a new process for each number of deals; returns wall and processor seconds and peak memory."""
     rows = []
     for deals in options.deals:
         command = [sys.executable, "evaluate.py", "--agents", *PAIR, "--deals", str(deals), "--seed", "1"]
@@ -193,7 +193,7 @@ PARTS: dict[str, Callable[[argparse.Namespace], Any]] = {
 
 
 def rate_table(held: dict[str, Any], by: str) -> str:
-    """Medians: a row for a game and what a step writes, a column for each value of ``by``."""
+    """Return a table of medians: a row per game and outputs of a step, a column per value of ``by``."""
     values = sorted({case[by] for case in held["rows"]})
     rows = []
     for preset, name in dict.fromkeys((case["preset"], case["name"]) for case in held["rows"]):
@@ -212,7 +212,7 @@ def rate_table(held: dict[str, Any], by: str) -> str:
 
 
 def memory_table(held: dict[str, Any]) -> str:
-    """Bytes a table."""
+    """Return the table of bytes per game table."""
     rows = [
         [
             f"`{row['preset']}`",
@@ -228,7 +228,7 @@ def memory_table(held: dict[str, Any]) -> str:
 
 
 def tournament_table(held: dict[str, Any]) -> str:
-    """Seconds and peak memory."""
+    """Return the table of seconds and peak memory."""
     rows = [
         [
             f"{row['deals']:,}",
@@ -242,7 +242,7 @@ def tournament_table(held: dict[str, Any]) -> str:
 
 
 def report(held: dict[str, Any]) -> str:
-    """All parts that were measured, as they stand in the docs."""
+    """Return all measured parts as Markdown."""
     tables: dict[str, tuple[str, Callable[[dict[str, Any]], str]]] = {
         "tables": ("Plies a second against **tables** at once, one thread, medians:", lambda h: rate_table(h, "tables")),
         "seats": ("Against **seats**, one thread:", lambda h: rate_table(h, "players")),
@@ -261,7 +261,7 @@ def report(held: dict[str, Any]) -> str:
 
 
 def plot(held: dict[str, Any], path: Path) -> None:
-    """Plies a second against tables, a line for a game and what a step writes."""
+    """Plot plies per second against tables, a line per game and outputs of a step."""
     from plots import OURS, draw_line, figure, save
 
     drawn, axes = figure("Plies a second, one thread", "tables stepped at once", "plies a second")
@@ -279,13 +279,13 @@ def plot(held: dict[str, Any], path: Path) -> None:
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--parts", nargs="*", choices=PARTS, default=list(PARTS), help="what to measure (all)")
     setups = [setup_of(get_game(name).default_preset) for name in game_names()]
     sheets = "each game's own, and in the parts seats and memory that with the most seats"
     parser.add_argument(
-        "--setups", type=setup_of, nargs="+", default=setups, metavar="PRESET[:SEATS]", help=f"what is played ({sheets})"
+        "--setups", type=setup_of, nargs="+", default=setups, metavar="PRESET[:SEATS]", help=f"the rules to play ({sheets})"
     )
     sizes = [4**k for k in range(10)]
     parser.add_argument("--tables", type=int, nargs="+", default=sizes, metavar="B", help="tables at once (1 4 16 … 262144)")
@@ -297,7 +297,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--deals", type=int, nargs="+", default=deals, metavar="D", help="deals of a tournament (10^5 10^6 10^7)")
     parser.add_argument("--seconds", type=float, default=0.5, help="time for each case and repeat (0.5)")
     parser.add_argument("--repeats", type=int, default=7, help="how often each case is timed (7)")
-    parser.add_argument("--light", action="store_true", help="few cases, and too short to say how fast: a check that it runs")
+    parser.add_argument("--light", action="store_true", help="a few short cases, only to check that it runs")
     figures.add_output_options(parser, "growth", PLOT)
     options = parser.parse_args(arguments)
     if options.light:
@@ -310,7 +310,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure, tell, keep."""
+    """Measure, print and write the figures."""
     options = parse(arguments)
     for part in options.parts:
         about = figures.where_and_when()

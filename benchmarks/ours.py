@@ -1,4 +1,4 @@
-"""What `speed.py` times of this project: random legal play, a batch of tables at a time.
+"""This project's cases for `speed.py`: random legal play, one batch of tables at a time.
 
 On several threads the tables are shared out to as many batches, each stepped by a loop of its own in a thread of its own.
 """
@@ -20,14 +20,14 @@ KINDS = (
     "plies+observation", "plies", "plies in rollouts",
     "decisions+observation", "decisions", "decisions in rollouts",
 )  # fmt: skip
-"""What a step is. Decisions: plies without a choice are made by themselves; "+observation": that and the mask are written."""
+"""The kinds of steps. Decisions: forced plies are played automatically; "+observation": observation and mask are written."""
 
 IN_A_ROW = 16
-"""Runs of each of several threads, before they wait for each other: to begin takes time in which nothing is stepped."""
+"""Runs of each thread before all wait for each other, because starting threads takes time in which nothing is stepped."""
 
 
 def make(case: dict[str, Any]) -> Run:
-    """The runner of a case: ``preset``, ``players``, ``name``, ``tables``, ``threads``."""
+    """Return the runner of a case: ``preset``, ``players``, ``name``, ``tables``, ``threads``."""
     if case["name"] == ONE_BY_ONE:
         return agent_iteration(nainjaune_env.env(preset=case["preset"], num_players=case["players"]))
     setup, threads = make_setup(None, case["preset"], case["players"]), case["threads"]
@@ -39,7 +39,7 @@ def make(case: dict[str, Any]) -> Run:
 
 
 def batch_run(setup: Setup, name: str, tables: int, number: int) -> Run:
-    """The runner of one batch; as many as there are threads stand side by side."""
+    """Return the runner of one batch; each thread has its own."""
     step, _, observed = name.partition("+")
     unit, _, rolled = step.partition(" in ")
     batch = Batch(setup, tables, seed=number, skip_forced=unit == "decisions", observe=bool(observed))

@@ -1,4 +1,4 @@
-"""The same work a step in other libraries: legal moves, a random choice, the move, the observation of the seat to act.
+"""The same work per step in other libraries: legal moves, a random choice, the move, the observation of the seat to act.
 
 Each is used the quickest way that we found through its public interface. Nothing of this project is imported here: peers live in
 an environment of their own (`make peers`), and `worker.py` runs them there. Every maker takes the tables at once and the threads
@@ -17,15 +17,15 @@ import numpy as np
 from build_tripletriad import VERSION
 
 Run = Callable[[], int]
-"""Some steps; gives how many."""
+"""Takes some steps and returns their number."""
 STEPS = 500
-"""Moves that one call makes of a library that plays one game at a time."""
+"""Moves per call of a library that plays one game at a time."""
 SEATS = 4
-"""Who sits at a game that leaves it open."""
+"""Number of players in a game that allows several."""
 
 
 def calls_of(tables: int) -> int:
-    """How many steps of a batch one call of a runner makes: some milliseconds' worth, so that the clock costs nothing."""
+    """Return the steps of a batch per call of a runner: some milliseconds, so that reading the clock costs little."""
     return max(1, min(1024, 16384 // tables))
 
 
@@ -57,7 +57,7 @@ def crazy_eights(tables: int, threads: int) -> Run:
 
 
 def uno(tables: int, threads: int) -> Run:
-    """RLCard's ``uno``, in Python: every step gives the next observation and the legal moves."""
+    """RLCard's ``uno``, in Python: every step returns the next observation and the legal moves."""
     import rlcard
 
     env = rlcard.make("uno", config={"seed": 0, "game_num_players": SEATS})
@@ -76,14 +76,14 @@ def uno(tables: int, threads: int) -> Run:
 
 
 def leduc(tables: int, threads: int) -> Run:
-    """PettingZoo's ``leduc_holdem_v4``, in Python: ``last`` gives observation and mask, ``step`` takes a move."""
+    """PettingZoo's ``leduc_holdem_v4``, in Python: ``last`` returns observation and mask, ``step`` takes a move."""
     from pettingzoo.classic import leduc_holdem_v4
 
     return agent_iteration(leduc_holdem_v4.env())
 
 
 def agent_iteration(env: Any) -> Run:
-    """Random legal play through PettingZoo's interface for games in turns; a seat's last step is no move, and not counted."""
+    """Random legal play through PettingZoo's AEC interface; a seat's dead step is not counted."""
     choose = random.Random(0).choice
     env.reset(seed=0)
 
@@ -138,12 +138,12 @@ def pgx(game: str) -> Callable[[int, int], Run]:
 
 
 def chooser() -> Callable[..., None]:
-    """A compiled uniform choice for libraries that step a batch and leave that to who calls them."""
+    """Return a compiled uniform choice of actions, for libraries that step a batch and have none."""
     import numba
 
     @numba.njit
     def choose(legal: Any, streams: Any, actions: Any) -> None:
-        """One that is true in each row of ``legal (B, A)``, drawn from ``streams (B,) uint64``, into ``actions (B,)``."""
+        """Draw an action that is True in each row of ``legal (B, A)`` from ``streams (B,) uint64`` into ``actions (B,)``."""
         for i in range(actions.size):
             streams[i] = streams[i] * np.uint64(6364136223846793005) + np.uint64(1442695040888963407)
             count = 0
@@ -161,7 +161,7 @@ def chooser() -> Callable[..., None]:
 
 
 def envpool(game: str) -> Callable[[int, int], Run]:
-    """One of EnvPool's games, in C++, all tables in one synchronous step; a game that is over takes one step to begin anew."""
+    """One of EnvPool's games, in C++, all tables in one synchronous step; a finished game takes one step to restart."""
 
     def make(tables: int, threads: int) -> Run:
         import envpool as library
@@ -184,9 +184,9 @@ def envpool(game: str) -> Callable[[int, int], Run]:
 
 
 TRIAD_SIZES = {"width": 990, "height": 690, "card_width": 192, "card_height": 224}
-"""Of the window, which is never opened."""
+"""Size of the window, which is never opened."""
 HAND, SQUARES = 5, 9
-"""Cards of a hand and squares of the board: the actions of ``tripletriad`` are to pick up a card, or to lay it on a square."""
+"""Cards of a hand and squares of the board: an action of ``tripletriad`` picks a card or a square."""
 
 
 def tripletriad(choose_legal: bool) -> Callable[[int, int], Run]:
@@ -202,7 +202,7 @@ def tripletriad(choose_legal: bool) -> Callable[[int, int], Run]:
 
 
 class Triads:
-    """A batch of ``tripletriad``, and the buffers that its C code writes into as long as it lives."""
+    """A batch of ``tripletriad``, and the buffers that its C code writes into."""
 
     def __init__(self, tables: int, choose_legal: bool) -> None:
         import tripletriad_binding as binding
@@ -219,7 +219,7 @@ class Triads:
         self.drawn = np.random.default_rng(0).integers(HAND + SQUARES, size=(64, tables), dtype=np.int32)
 
     def __call__(self) -> int:
-        """Some steps; gives how many."""
+        """Takes some steps and returns their number."""
         calls = calls_of(self.actions.size)
         for call in range(calls):
             if self.choose is None:
@@ -231,7 +231,7 @@ class Triads:
 
 
 def triad_chooser() -> Callable[..., None]:
-    """A compiled uniform choice among the legal actions of ``tripletriad``, read from its observation."""
+    """Return a compiled uniform choice among the legal actions of ``tripletriad``, read from its observation."""
     import numba
 
     board, held, placed = 0, 24, 104  # where squares, the card in hand and the places of one's own cards begin
@@ -261,14 +261,14 @@ class Peer:
 
     title: str
     package: str
-    """Whose version is told."""
+    """The package whose version is reported."""
     make: Callable[[int, int], Run]
     threads: tuple[int, ...]
-    """With how many it can work by itself."""
+    """The numbers of threads that it can use itself."""
     most: int
-    """The largest batch that is tried."""
+    """The largest batch to time."""
     differs: str
-    """In what its step is not ours."""
+    """How its step differs from ours."""
 
 
 PEERS: dict[str, Peer] = {
@@ -305,16 +305,16 @@ PEERS: dict[str, Peer] = {
         "the same without a choice: actions drawn before, most of them illegal and ignored, as its own measurement has them",
     ),
 }  # fmt: skip
-"""What a command line calls it -> what it is."""
+"""Name on the command line -> peer."""
 
 
 def make(case: dict[str, Any]) -> Run:
-    """The runner of a case of ``speed.py``."""
+    """Return the runner of a case of ``speed.py``."""
     return PEERS[case["name"]].make(case["tables"], case["threads"])
 
 
 def versions() -> dict[str, str]:
-    """Of the peers that are installed, what PyPI calls them."""
+    """Return the versions of the installed peers, by their names on PyPI."""
     found = {}
     for package in sorted({peer.package for peer in PEERS.values()} | {"jax", "numpy"}):
         try:

@@ -1,4 +1,4 @@
-"""How the plots of the benchmarks look; matplotlib is imported here alone."""
+"""The style of the benchmarks' plots; only this module imports matplotlib."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def figure(title: str, across: str, up: str) -> tuple[Any, Any]:
 
 
 def draw_line(axes: Any, timed: list[dict[str, Any]], label: str, colour: str, style: str, width: float) -> None:
-    """Medians of the cases ``timed`` against their ``tables``, with a bar from the least to the most."""
+    """Plot medians of the cases ``timed`` against their ``tables``, with a bar from minimum to maximum."""
     if timed:
         found = [Spread.of(case["rates"]) for case in timed]
         apart = [[f.median - f.least for f in found], [f.most - f.median for f in found]]
@@ -37,7 +37,7 @@ def draw_line(axes: Any, timed: list[dict[str, Any]], label: str, colour: str, s
 
 
 def save(drawn: Any, axes: Any, path: Path) -> None:
-    """As SVG (or what the name ends in), the same bytes for the same figures, with a legend beside."""
+    """Write the plot with its legend as SVG (or by the name's ending); the same figures give the same bytes."""
     axes.legend(fontsize=7, frameon=False, loc="center left", bbox_to_anchor=(1.0, 0.5))
     kind = path.suffix.removeprefix(".")
     undated = {"metadata": {"Date": None}} if kind == "svg" else {}

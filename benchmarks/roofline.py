@@ -1,4 +1,4 @@
-"""How much of PPO's time is its network's: the whole training loop against the passes that it cannot do without.
+"""Measures the network's share of PPO's time: the whole training loop against the network passes that it needs.
 
 In turn, as often as ``--repeats`` says, on the same network, observations and batch sizes:
 
@@ -41,7 +41,7 @@ from nainjaune_env.core.errors import NainJauneError
 
 @dataclass(frozen=True)
 class Repeat:
-    """Seconds of one repeat, for as many ``decisions``."""
+    """The seconds of one repeat, and its number of ``decisions``."""
 
     decisions: int
     forward: float
@@ -50,7 +50,7 @@ class Repeat:
 
     @property
     def share(self) -> float:
-        """How much of the loop's time is that of the passes."""
+        """The passes' share of the loop's time."""
         return (self.forward + self.forward_and_back) / self.loop
 
 
@@ -88,11 +88,11 @@ def batches_of(playing: list[int], *, rounded: bool) -> Iterator[int]:
 
 
 CLOCKS = {"wall": time.perf_counter, "cpu": time.process_time}
-"""What seconds are read from: all that pass, or those that this process has a processor, all its threads added up."""
+"""The clocks: wall time, or the processor time of all threads of this process."""
 
 
 def seconds(work: Callable[[], Any], clock: Callable[[], float], device: str) -> float:
-    """How long it takes, until a GPU is done with it too."""
+    """Return the seconds of a call, with a GPU's work finished."""
     begin = clock()
     work()
     if device == "cuda":
@@ -101,7 +101,7 @@ def seconds(work: Callable[[], Any], clock: Callable[[], float], device: str) ->
 
 
 def time_in_turn(trainer: Trainer, clock: Callable[[], float], iterations: int, repeats: int) -> list[Repeat]:
-    """Every part once in each repeat, one after the other: so many iterations, and the passes of as many."""
+    """Time every part once per repeat, in turn: some iterations, and the passes of as many."""
     c = trainer.config
     trainer.iterate()  # compiles, and fills the caches
     found = []
@@ -126,21 +126,21 @@ def time_in_turn(trainer: Trainer, clock: Callable[[], float], iterations: int, 
 
 
 def line(name: str, values: list[float], shown: Callable[[float], str]) -> str:
-    """A line of the table."""
+    """Return a row of the table."""
     cells = " | ".join(f"{shown(value):>9}" for value in (min(values), statistics.median(values), max(values)))
     return f"| {name:34} | {cells} |"
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--preset", default="djeco", help="the rule sheet (djeco)")
     parser.add_argument("--threads", type=int, default=1, help="torch's threads (1)")
     parser.add_argument("--epochs", type=int, default=None, help="passes over the decisions of an iteration (both: 4, and 1)")
-    parser.add_argument("--bf16", action=argparse.BooleanOptionalAction, default=None, help="bfloat16 (both: not, and so)")
+    parser.add_argument("--bf16", action=argparse.BooleanOptionalAction, default=None, help="bfloat16 (both: without, and with)")
     parser.add_argument("--hidden", type=int, nargs="*", default=[256, 256], metavar="W", help="widths of layers (256 256)")
-    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="where tables and network are (cpu)")
-    parser.add_argument("--clock", default="wall", choices=CLOCKS, help="seconds that pass, or of a processor (wall)")
+    parser.add_argument("--device", default="cpu", choices=("cpu", "cuda"), help="device of tables and network (cpu)")
+    parser.add_argument("--clock", default="wall", choices=CLOCKS, help="wall or processor seconds (wall)")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="set a key of the configuration")
     parser.add_argument("--iterations", type=int, default=2, help="iterations in each repeat (2)")
     parser.add_argument("--repeats", type=int, default=5, help="how often each part is timed (5)")
@@ -151,7 +151,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Time, and print."""
+    """Time everything and print the table."""
     options = parse(arguments)
     recipes = [(False, 4), (True, 1)]
     if options.bf16 is not None or options.epochs is not None:

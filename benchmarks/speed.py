@@ -1,4 +1,4 @@
-"""How fast the environment is and how it compares with its peers: one run, one table.
+"""Times the environment and its peers in one run, and writes one table.
 
 Random legal play. Each library runs in a process of its own, which keeps to as many processors as it has threads, and all are
 asked in turn, case after case, --repeats times over: a machine that slows down for a while slows all of them. A ratio is taken
@@ -50,14 +50,14 @@ LIGHT = {"tables": [1, 16], "threads": [1], "seconds": 0.01, "repeats": 2}
 
 
 class Workers:
-    """The processes, by library and threads; each is started when it is first asked."""
+    """The worker processes, by library and threads; each starts at its first request."""
 
     def __init__(self, pythons: dict[str, Path]) -> None:
         self.pythons = pythons
         self.running: dict[tuple[str, int], subprocess.Popen[str]] = {}
 
     def ask(self, library: str, threads: int, question: dict[str, Any]) -> dict[str, Any]:
-        """What the worker says; ``missing`` with a reason where there is no such library."""
+        """Return the worker's answer; ``missing`` with a reason where the library is not installed."""
         if not self.pythons[library].exists():
             return {"missing": f"there is no environment {self.pythons[library].parent.parent.name!r}; `make peers` makes it"}
         if (library, threads) not in self.running:
@@ -76,7 +76,7 @@ class Workers:
         return answer
 
     def close(self) -> None:
-        """Nobody asks any more."""
+        """Stop the workers."""
         for worker in self.running.values():
             assert worker.stdin is not None
             worker.stdin.close()
@@ -85,7 +85,7 @@ class Workers:
 
 
 def cases(options: argparse.Namespace) -> list[Case]:
-    """All that is timed, peers first."""
+    """Return all cases, peers first."""
     found: list[Case] = []
     for name in options.peers:
         peer = peers.PEERS[name]
@@ -134,28 +134,28 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def pick(held: dict[str, Any], **wanted: Any) -> list[Case]:
-    """The cases with these values that were timed."""
+    """Return the timed cases with these values."""
     return [case for case in held["cases"] if "rates" in case and all(case.get(key) == value for key, value in wanted.items())]
 
 
 def best(some: list[Case]) -> Case | None:
-    """The one of the highest median; None of none."""
+    """Return the case with the highest median, or None."""
     return max(some, key=lambda case: Spread.of(case["rates"]).median, default=None)
 
 
 def setups_of(held: dict[str, Any]) -> list[tuple[str, int]]:
-    """Presets and seats, as they were asked for."""
+    """Return presets and seats in the order given."""
     return list(dict.fromkeys((case["preset"], case["players"]) for case in held["cases"] if case["library"] == "ours"))
 
 
 def spread_of(case: Case) -> str:
-    """A rate's median, and its least and most."""
+    """Format a rate's median, minimum and maximum."""
     found = Spread.of(case["rates"])
     return f"{in_words(found.median)} ({in_words(found.least)} – {in_words(found.most)})"
 
 
 def ratio_to(mine: Case | None, theirs: Case) -> str:
-    """How many times as fast, within repeats."""
+    """Format the ratio of two rates, taken within repeats."""
     if mine is None:
         return ""
     found = Spread.of_ratios(mine["rates"], theirs["rates"])
@@ -163,7 +163,7 @@ def ratio_to(mine: Case | None, theirs: Case) -> str:
 
 
 def peer_table(held: dict[str, Any]) -> str:
-    """Every peer at its best batch, and ours at its best against it, on as many threads."""
+    """Return the table of every peer at its best batch size and ours at its best, on as many threads."""
     setups = setups_of(held)
     head = ["peer", "threads", "best batch", "steps a second"]
     head += [f"{unit}, `{preset}`" for preset, _ in setups for unit in ("plies", "decisions")]
@@ -186,7 +186,7 @@ def peer_table(held: dict[str, Any]) -> str:
 
 
 def own_table(held: dict[str, Any]) -> str:
-    """Medians: a row for what a step is, a column for how many tables are stepped at once."""
+    """Return a table of medians: a row per kind of step, a column per number of tables."""
     sizes = sorted({case["tables"] for case in held["cases"] if case["library"] == "ours"})
     rows = []
     for preset, seats in setups_of(held):
@@ -199,7 +199,7 @@ def own_table(held: dict[str, Any]) -> str:
 
 
 def report(held: dict[str, Any]) -> str:
-    """All of it, as it stands in the docs."""
+    """Return all figures as Markdown."""
     versions = ", ".join(f"{name} {version}" for name, version in held["peers"].items() if name != "missing")
     differs = [
         f"- {peers.PEERS[name].title}: {peers.PEERS[name].differs}."
@@ -219,7 +219,7 @@ def report(held: dict[str, Any]) -> str:
 
 
 def plot(held: dict[str, Any], path: Path) -> None:
-    """Steps a second against tables at once, both logarithmic."""
+    """Plot steps per second against tables, both logarithmic."""
     from plots import BATCHED, OURS, draw_line, figure, save
 
     drawn, axes = figure("Random legal play, one thread", "tables stepped at once", "steps a second")
@@ -239,7 +239,7 @@ def plot(held: dict[str, Any], path: Path) -> None:
 
 
 def setup_of(text: str) -> tuple[str, int]:
-    """``preset`` or ``preset:seats``, as both."""
+    """Parse ``preset`` or ``preset:seats``."""
     preset, _, seats = text.partition(":")
     try:
         setup = make_setup(None, preset, int(seats) if seats else None)
@@ -249,11 +249,11 @@ def setup_of(text: str) -> tuple[str, int]:
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     setups = [setup_of(get_game(name).default_preset) for name in game_names()]
     parser.add_argument(
-        "--setups", type=setup_of, nargs="+", default=setups, metavar="PRESET[:SEATS]", help="what we play (each game's own)"
+        "--setups", type=setup_of, nargs="+", default=setups, metavar="PRESET[:SEATS]", help="our rules (each game's default)"
     )
     sizes = [1, 16, 256, 4096, 65536]
     parser.add_argument("--tables", type=int, nargs="+", default=sizes, metavar="B", help="tables at once (1 16 256 4096 65536)")
@@ -264,8 +264,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--seconds", type=float, default=0.3, help="time for each case and repeat (0.3)")
     parser.add_argument("--repeats", type=int, default=7, help="how often each case is timed (7)")
-    parser.add_argument("--light", action="store_true", help="few cases, and too short to say how fast: a check that it runs")
-    parser.add_argument("--again", action="store_true", help="time nothing, tell the figures of --json")
+    parser.add_argument("--light", action="store_true", help="a few short cases, only to check that it runs")
+    parser.add_argument("--again", action="store_true", help="time nothing; print the figures of --json")
     figures.add_output_options(parser, "speed", PLOT)
     options = parser.parse_args(arguments)
     if options.light:
@@ -278,7 +278,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Time, tell, keep."""
+    """Time everything, print and write the figures."""
     options = parse(arguments)
     if options.again:
         held = figures.read(options.json)

@@ -1,4 +1,4 @@
-"""How fast the environment is under any rules, on your machine, and how long it takes to start.
+"""Times the environment under any rules on this machine, and its start.
 
 Random legal play through the public ``Batch``, on one thread: ``batch.step(batch.sample(streams))`` over and over. All
 cases are timed in turn, as often as ``--repeats`` says, so that a machine that slows down slows them all; the table
@@ -40,19 +40,19 @@ from nainjaune_env.core.spec import Setup
 
 @dataclass(frozen=True)
 class Case:
-    """One line of the table."""
+    """One row of the table."""
 
     name: str
     unit: str
     tables: int
     """Tables stepped at once."""
     run: Callable[[], int]
-    """Some work; gives how many units were done."""
+    """Does some work and returns the number of units."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """Units a second of one case, over the repeats."""
+    """Units per second of one case, over the repeats."""
 
     name: str
     unit: str
@@ -78,7 +78,7 @@ def batch_case(setup: Setup, tables: int, skip_forced: bool, observe: bool) -> C
 
 
 def rate(case: Case, seconds: float) -> float:
-    """Units a second."""
+    """Return units per second."""
     done = 0
     begin = time.perf_counter()
     while (spent := time.perf_counter() - begin) < seconds:
@@ -87,7 +87,7 @@ def rate(case: Case, seconds: float) -> float:
 
 
 def time_in_turn(cases: list[Case], seconds: float, repeats: int) -> list[Figure]:
-    """Every case ``repeats`` times for ``seconds``, one after the other each time."""
+    """Time every case ``repeats`` times for ``seconds``, in turn."""
     rates: list[list[float]] = [[] for _ in cases]
     for case in cases:
         case.run()  # compiles, or fills the caches
@@ -104,7 +104,7 @@ CHILD = """
 import sys, time
 begin = time.perf_counter()
 from nainjaune_env import Batch, make_setup
-from nainjaune_env.prng import streams
+from nainjaune_env.core.prng import streams
 imported = time.perf_counter()
 batch = Batch(make_setup(None, sys.argv[1], int(sys.argv[2])), 8)
 batch.step(batch.sample(streams(1, 8)))
@@ -113,7 +113,7 @@ print(imported - begin, time.perf_counter() - imported)
 
 
 def time_start(preset: str, players: int, repeats: int) -> dict[str, list[float]]:
-    """Seconds of the import, of a first batch that compiles (once), and of one that finds compiled code."""
+    """Return the seconds of the import, of a first batch that compiles, and of one that loads compiled code."""
     seconds: dict[str, list[float]] = {"import": [], "first batch, compiling": [], "first batch, compiled before": []}
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, "NAINJAUNE_CACHE": cache}
@@ -128,7 +128,7 @@ def time_start(preset: str, players: int, repeats: int) -> dict[str, list[float]
 
 
 def print_figures(figures: list[Figure]) -> None:
-    """The table."""
+    """Return the table."""
     print(f"\n| {'a second, one thread':38} | {'at once':>7} | {'least':>9} | {'median':>9} | {'most':>9} |")
     print(f"|{'-' * 40}|{'-' * 9}|{'-' * 11}|{'-' * 11}|{'-' * 11}|")
     for f in figures:
@@ -137,7 +137,7 @@ def print_figures(figures: list[Figure]) -> None:
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tables", type=int, nargs="+", default=[1024, 4096], metavar="B", help="tables at once (1024 4096)")
     parser.add_argument("--preset", default="classic", help="the rule sheet (classic)")
@@ -153,7 +153,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Time, and print."""
+    """Time everything and print the table."""
     options = parse(arguments)
     try:
         setup = make_setup(None, options.preset, options.players, **apply_settings({}, options.set))

@@ -1,4 +1,4 @@
-"""Time to equal strength: our PPO and sb3-contrib's MaskablePPO, an equal network at an equal game, trained in turn in one run.
+"""Time to equal strength: our PPO and sb3-contrib's MaskablePPO, the same network and game, trained in turn in one run.
 
 Each run is a configuration and knobs over it, as train.py takes them. Runs go on in turn: the one that has trained for the least
 time comes next, up to its next measurement. At a growing distance of iterations the network's edge over a field of --against is
@@ -46,12 +46,12 @@ RUNS = [
     f"MaskablePPO={CONFIGS / 'maskable_ppo.yaml'}",
     f"MaskablePPO, no past selves={CONFIGS / 'maskable_ppo.yaml'},past_selves=0.0",
 ]
-"""The third meets rules of thumb alone, which costs it less time, and the yardstick is one of them."""
+"""The runs. The third plays rules of thumb only, which takes less time, and the yardstick is one of them."""
 PLOT = figures.ROOT / "docs" / "images" / "training_speed.svg"
 LEVELS = [-0.2, 0.0, 0.1, 0.2, 0.3, 0.4]
-"""Edges whose times are told, in chips a round."""
+"""Edges whose times are reported, in chips per round."""
 EVAL_SEED = 2_718_281
-"""Of the measurements: other deals than those that trainers measure themselves by."""
+"""Seed of the measurements, whose deals differ from those of the trainers' own evaluations."""
 LIGHT = {"deals": 20, "measured": 2, "levels": [-10.0]}
 LIGHT_KNOBS = {
     "ppo": {"iterations": 2, "tables": 8, "hidden": [8], "eval_every": 0},
@@ -61,20 +61,20 @@ LIGHT_KNOBS = {
 
 @dataclass(frozen=True)
 class Point:
-    """A measurement in the course of a run."""
+    """A measurement during a run."""
 
     iteration: int
     decisions: int
     seconds: float
-    """By the clock, in iterations, since the run began."""
+    """Wall seconds of training since the run began."""
     processor_seconds: float
     edge: float
-    """Chips (cards) a round over the field."""
+    """Chips (cards) per round over the field."""
     ci95: float
 
 
 class Contestant:
-    """One run, in a folder of its own: its checkpoint and its curve."""
+    """One run in its own folder, with its checkpoint and its curve."""
 
     def __init__(self, name: str, config: Any, folder: Path, options: argparse.Namespace) -> None:
         self.name = name
@@ -92,16 +92,16 @@ class Contestant:
 
     @property
     def seconds(self) -> float:
-        """Trained so far."""
+        """The number of iterations trained so far."""
         return self.curve[-1].seconds if self.curve else 0.0
 
     @property
     def done(self) -> bool:
-        """Whether all iterations are."""
+        """Whether all iterations are done."""
         return bool(self.trainer.iteration >= self.config.iterations)
 
     def resume(self) -> None:
-        """Go on from what is in the folder, if anything is; ValueError where that is a run under another configuration."""
+        """Resume the run in the folder, if any; ValueError where it has another configuration."""
         kept = self.folder / "curve.json"
         if not (kept.exists() and (self.folder / "checkpoint.safetensors").exists()):
             return
@@ -115,7 +115,7 @@ class Contestant:
         self.curve = [Point(**point) for point in held["curve"] if point["iteration"] <= checkpoint.iteration]
 
     def go_on(self, bar: Any) -> None:
-        """Train up to the next measurement, and measure."""
+        """Train until the next measurement, and measure."""
         seconds, processor = self.seconds, self.curve[-1].processor_seconds if self.curve else 0.0
         goal = next(count for count in self.due if count > self.trainer.iteration)
         while self.trainer.iteration < goal:
@@ -133,13 +133,13 @@ class Contestant:
         save_checkpoint(self.folder / "checkpoint.safetensors", self.trainer.checkpoint())
 
     def told(self) -> dict[str, Any]:
-        """The run as it is kept."""
+        """Return the run as JSON."""
         about = {"name": self.name, "config": asdict(self.config), "deals": self.deals, "against": self.against}
         return {**about, "curve": [asdict(point) for point in self.curve]}
 
 
 def contestants(options: argparse.Namespace) -> list[Contestant]:
-    """All runs; raises NainJauneError for configurations that there are not, ValueError for folders that hold other runs."""
+    """Return all runs; raises NainJauneError for configurations that do not exist, ValueError for folders of other runs."""
     found = []
     for name, path, settings in options.runs:
         values = read_yaml(path)
@@ -153,7 +153,7 @@ def contestants(options: argparse.Namespace) -> list[Contestant]:
 
 
 def take(options: argparse.Namespace) -> dict[str, Any]:
-    """Train all in turn."""
+    """Train all runs in turn."""
     about = figures.where_and_when("torch", "stable-baselines3", "sb3-contrib")
     runs = contestants(options)
     total, begun = sum(run.config.iterations for run in runs), sum(run.trainer.iteration for run in runs)
@@ -172,7 +172,7 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def reached(curve: list[dict[str, float]], clock: str, level: float, side: float) -> float | None:
-    """Seconds when the line through ``edge + side * ci95`` first comes to ``level``; None where it does not."""
+    """Return the seconds when the line through ``edge + side * ci95`` first reaches ``level``; None where it never does."""
     before: tuple[float, float] | None = None
     for point in curve:
         at, height = point[clock], point["edge"] + side * point["ci95"]
@@ -185,12 +185,12 @@ def reached(curve: list[dict[str, float]], clock: str, level: float, side: float
 
 
 def in_seconds(value: float | None) -> str:
-    """Whole seconds; a dash for never."""
+    """Format whole seconds; a dash for never."""
     return "–" if value is None else f"{value:,.0f} s"
 
 
 def level_table(held: dict[str, Any], levels: list[float], clock: str) -> str:
-    """Seconds to each level for each run, and how many times as long the others take as the first."""
+    """Return the table of seconds to each level for each run, with the ratios to the first run."""
     first, *others = held["runs"]
     head = ["edge", *(run["name"] for run in held["runs"]), *(f"{run['name']} ÷ {first['name']}" for run in others)]
     rows = []
@@ -211,7 +211,7 @@ def level_table(held: dict[str, Any], levels: list[float], clock: str) -> str:
 
 
 def report(held: dict[str, Any], levels: list[float]) -> str:
-    """All of it, as it stands in the docs."""
+    """Return all figures as Markdown."""
     game, first = held["game"], held["runs"][0]
     measured = f"{first['deals']:,} deals each time (seed {EVAL_SEED}), over a field of `{first['against']}`"
     ends = [
@@ -240,7 +240,7 @@ def report(held: dict[str, Any], levels: list[float]) -> str:
 
 
 def plot(held: dict[str, Any], path: Path) -> None:
-    """Edge against seconds."""
+    """Plot edges against seconds."""
     from plots import BATCHED, OURS, figure, save
 
     unit, against = held["game"]["unit"], held["runs"][0]["against"]
@@ -260,7 +260,7 @@ def plot(held: dict[str, Any], path: Path) -> None:
 
 
 def run_of(text: str) -> tuple[str, Path, list[str]]:
-    """``name=config.yaml,key=value,key=value`` as its parts."""
+    """Parse ``name=config.yaml,key=value,key=value``."""
     name, _, rest = text.partition("=")
     path, *settings = rest.split(",")
     if not name or not Path(path).is_file():
@@ -269,7 +269,7 @@ def run_of(text: str) -> tuple[str, Path, list[str]]:
 
 
 def parse(arguments: list[str] | None) -> argparse.Namespace:
-    """The command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     runs = [run_of(text) for text in RUNS]
     parser.add_argument(
@@ -278,17 +278,17 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         nargs="+",
         default=runs,
         metavar="NAME=CONFIG[,KEY=VALUE…]",
-        help="what is trained (ours and theirs)",
+        help="the runs to train (ours and theirs)",
     )
     parser.add_argument("--threads", type=int, default=1, help="torch's threads in all runs (1)")
-    parser.add_argument("--seed", type=int, default=0, help="of training (0)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of training (0)")
     parser.add_argument("--against", default="tally", help="the agent of the field (tally)")
     parser.add_argument("--deals", type=int, default=6000, help="deals of a measurement (6000)")
-    parser.add_argument("--measured", type=int, default=24, help="measurements of a run, ever farther apart (24)")
-    parser.add_argument("--levels", type=float, nargs="+", default=LEVELS, metavar="EDGE", help="to be reached (-0.2 … 0.4)")
+    parser.add_argument("--measured", type=int, default=24, help="measurements per run, at growing intervals (24)")
+    parser.add_argument("--levels", type=float, nargs="+", default=LEVELS, metavar="EDGE", help="edges to reach (-0.2 … 0.4)")
     parser.add_argument("--out", type=Path, default=figures.ROOT / "runs" / "training_speed", help="the folder of all runs")
-    parser.add_argument("--light", action="store_true", help="tiny runs, which say nothing: a check that it works")
-    parser.add_argument("--again", action="store_true", help="train nothing, tell the figures of --json")
+    parser.add_argument("--light", action="store_true", help="tiny runs, only to check that it works")
+    parser.add_argument("--again", action="store_true", help="train nothing; print the figures of --json")
     figures.add_output_options(parser, "training", PLOT)
     options = parser.parse_args(arguments)
     if options.light:
@@ -301,7 +301,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Train, tell, keep."""
+    """Train, print and write the figures."""
     options = parse(arguments)
     if options.again:
         held = figures.read(options.json)

@@ -1,4 +1,4 @@
-"""A process that runs one library and answers over a pipe; `speed.py` starts and asks it, in turn with all others.
+"""A process that runs one library and answers over a pipe; `speed.py` starts it and sends requests to all workers in turn.
 
 So every library has packages, threads and processors to itself: `worker.py ours 2` and `worker.py peers 1` name the module that
 makes runners, and the threads. The process keeps to as many processors, where the system lets it choose. A line of JSON asks: a
@@ -18,7 +18,7 @@ from typing import Any
 
 
 def keep_to(threads: int) -> None:
-    """As many processors as threads, the last ones; and as many threads for whatever library asks the environment."""
+    """Use as many processors as threads, the last ones, and set that number of threads for libraries."""
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ[name] = str(threads)
     if hasattr(os, "sched_setaffinity"):
@@ -26,7 +26,7 @@ def keep_to(threads: int) -> None:
 
 
 def timed(run: Callable[[], int], seconds: float) -> dict[str, float]:
-    """What ``run`` does in about ``seconds``: at least one call of it."""
+    """Return the rate of ``run`` over about ``seconds``, at least one call."""
     done, begin = 0, time.perf_counter()
     while True:
         done += run()
@@ -36,7 +36,7 @@ def timed(run: Callable[[], int], seconds: float) -> dict[str, float]:
 
 
 def main() -> None:
-    """Answer until nobody asks."""
+    """Answer requests until the pipe closes."""
     module, threads = sys.argv[1], int(sys.argv[2])
     keep_to(threads)
     answers, sys.stdout = sys.stdout, sys.stderr  # libraries print

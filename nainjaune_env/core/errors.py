@@ -60,7 +60,9 @@ class MissingLibraryError(NainJauneError, ImportError):
 
     def __init__(self, what: str, library: str, extra: str) -> None:
         """``what`` is done with ``library``, which the pip extra ``extra`` installs."""
-        super().__init__(f"{what} takes {library}, which is not installed: pip install 'nainjaune-env[{extra}]'", name=library)
+        super().__init__(
+            f"{what} needs the package {library!r}, which is not installed: pip install 'nainjaune-env[{extra}]'.", name=library
+        )
 
 
 def choose_one(what: str, given: object, allowed: Iterable[str]) -> str:

@@ -1,1 +1,1 @@
-"""The environment through other libraries' doors, one thin adaptor a file."""
+"""Adaptors to other libraries' interfaces, one file each."""

@@ -1,6 +1,6 @@
-"""Gymnasium's interface over one table of any game: one seat learns, agents hold the others.
+"""Gymnasium's ``Env`` over one table of any game: one seat learns, agents hold the others.
 
-``import nainjaune_env`` enters every game in Gymnasium's registry::
+``import nainjaune_env`` registers every game with Gymnasium::
 
     import gymnasium
     import nainjaune_env
@@ -18,7 +18,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.errors import DealError, IllegalActionError, RecordError
+from nainjaune_env.core.errors import IllegalActionError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import whole
 from nainjaune_env.engine.batch import Episode
@@ -34,25 +34,25 @@ LEARNER = "learner"
 
 
 def observation_space(setup: Setup) -> spaces.Box:
-    """``Box(0, layout.high, uint8)``, shape ``(size,)``; ``setup.layout`` names the slots."""
+    """Return ``Box(0, layout.high, uint8)``, shape ``(size,)``; ``setup.layout`` names the features."""
     return spaces.Box(np.zeros(setup.layout.size, np.uint8), setup.layout.high, dtype=np.uint8)
 
 
 class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
     """One table of a game, seen from one seat.
 
-    **Actions** are ``Discrete(A)``; ``setup.game.actions`` names them. The legal ones are in ``info["action_mask"]``, ``(A,)
-    int8``, after every ``reset`` and ``step``, and :meth:`action_masks` gives the same as booleans. ``action_space.sample()``
-    draws a legal action. One that is not legal raises :class:`IllegalActionError`, which names the legal ones, and changes
-    nothing; with ``illegal_reward=-10``, say, it ends the episode with that reward.
+    **Actions** are ``Discrete(A)``; ``setup.game.actions`` names them. After every ``reset`` and ``step`` the legal ones are in
+    ``info["action_mask"]``, ``(A,) int8``; :meth:`action_masks` returns them as booleans, and ``action_space.sample()`` draws
+    one. An illegal action raises :class:`IllegalActionError`, which names the legal ones, and changes nothing; with a number
+    as ``illegal_reward`` it ends the episode with that reward.
 
-    **Observations** are ``(size,) uint8``, what the learner's seat may know; ``setup.layout`` names the slots.
+    **Observations** are ``(size,) uint8``: what the learner's seat may know. ``setup.layout`` names the features.
 
-    **Rewards** are what the learner's payoff has grown by since its last action, a float in the game's unit (chips, cards): the
-    rewards of an episode sum to its payoff, what it paid to enter included. An episode ends when the game's does
+    **Rewards** are what the learner has gained since its last action, a float in the game's unit (chips, cards). The rewards of
+    an episode sum to its payoff; the first one includes what the learner paid to enter. An episode ends when the game's does
     (``terminated``); it is never truncated.
 
-    **Resetting** with a seed deals what ``Batch(setup, 1, seed=...)`` deals, and seeds the opponents and a random seat too.
+    **Resetting** with a seed deals the table of ``Batch(setup, 1, seed=...)``, and seeds the opponents and a random seat too.
     The options are those of the PettingZoo environment: ``{"start": {...}}`` and ``{"table": record}``. ``info["seat"]`` is
     the learner's seat.
     """
@@ -75,9 +75,10 @@ class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         language: str = "en",
         **knobs: Any,
     ) -> None:
-        """Settle the rules (see ``make_setup``) and who sits at the table (see ``LearnerTables``).
+        """Choose the rules (see ``make_setup``), the opponents and the learner's seat (see ``LearnerTables``).
 
-        Raises :class:`RulesError`, :class:`~nainjaune_env.core.errors.AgentError` or :class:`DealError` where that cannot be.
+        Raises :class:`~nainjaune_env.core.errors.RulesError`, :class:`~nainjaune_env.core.errors.AgentError` or
+        :class:`~nainjaune_env.core.errors.DealError` for arguments that do not fit.
         """
         self.setup = make_setup(game, preset, num_players, **knobs)
         self.metadata = {**self.metadata, "render_modes": list(render_modes(self.setup.game))}
@@ -85,71 +86,63 @@ class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         self._renderer = Renderer(self.setup, render_mode, language=language, fps=self.metadata["render_fps"])
         self._tables = LearnerTables(
             self.setup, 1, opponents, seat=seat, episode=episode, start=start, skip_forced=skip_forced,
-            illegal_reward=illegal_reward, histories=True,
+            illegal_reward=illegal_reward, record=True,
         )  # fmt: skip
         self._mask = np.zeros(len(self.setup.game.actions), np.int8)
         self._seed: int | None = None
-        """What the episode that runs was dealt from, where it was a seed."""
+        """The seed that dealt the current episode; None where a generator continued."""
         self.observation_space: spaces.Box = observation_space(self.setup)  # type: ignore[assignment]
         self.action_space = LegalDiscrete(self._mask)
 
     @property
     def opponents(self) -> Sequence[Agent]:
-        """The agents in the other seats: one for all, or one each from the learner's next on."""
+        """The agents in the other seats: one for all, or one for each from the seat after the learner's, or a pool's."""
         return self._tables.opponents
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.uint8], dict[str, Any]]:
-        """Begin an episode; gives the first observation and the info.
+        """Begin an episode and return its first observation and info.
 
-        Raises :class:`DealError` for a seed or options that do not fit.
+        Raises :class:`~nainjaune_env.core.errors.DealError` for a seed or options that do not fit.
         """
         number = seed_number(seed)
         self._tables.reset(ONLY, [number], options)
         super().reset(seed=number)
         self._seed = None if self._tables.redealt[0] else number
-        return self._look()
+        return self._observe()
 
     def step(self, action: Any) -> tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
-        """The learner's action, and all plies up to its next decision or the end."""
+        """Take the learner's action and play on to its next decision or the end."""
         number = whole(action)
         if number is None:
             raise IllegalActionError(f"An action is a whole number, not {action!r}; legal: {self._tables.batch.legal_names(0)}.")
         (gained,) = self._tables.step(np.array([number]), ONLY)
-        observation, info = self._look()
+        observation, info = self._observe()
         return observation, float(gained), bool(self._tables.batch.done[0]), False, info
 
-    def _look(self) -> tuple[NDArray[np.uint8], dict[str, Any]]:
+    def _observe(self) -> tuple[NDArray[np.uint8], dict[str, Any]]:
         self._mask[:] = self._tables.mask(ONLY)[0]
         if self.render_mode == "human":
             self.render()
         return self._tables.observation(ONLY)[0], {"action_mask": self._mask.copy(), "seat": int(self._tables.learner[0])}
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal actions now, ``(A,) bool``; none after the end. The name is sb3-contrib's."""
+        """Return the legal actions, ``(A,) bool``; all False after the end. The name is sb3-contrib's."""
         return self._mask.astype(np.bool_)
 
     def render(self) -> str | NDArray[np.uint8] | None:
-        """The table as the learner sees it, in the constructor's ``render_mode`` (see ``Renderer``); None without one."""
-        if self.render_mode is None:
-            return None
-        if self._tables.learner[0] < 0:
-            raise DealError("There is no table yet: call reset() first.")
-        assert self._tables.histories is not None
-        self._renderer.viewpoint = int(self._tables.learner[0])
-        return self._renderer.render(self._tables.batch.tables[0], self._tables.histories.of(0))
+        """Render the table as the learner sees it, in the constructor's ``render_mode``: see ``Renderer``."""
+        return self._tables.render(0, self._renderer)
 
     def close(self) -> None:
-        """Close the window, where there is one."""
+        """Close the window, if there is one."""
         self._renderer.close()
 
     def record(self, learner: str = LEARNER) -> Record:
-        """The finished episode as a record (see ``nainjaune_env.records.record``), the learner under the name ``learner``.
+        """Return the finished episode as a record (``nainjaune_env.records.record``), the learner under the name ``learner``.
 
-        Raises :class:`RecordError` while the episode goes on, and where it is no match from its first deal on.
+        Raises :class:`~nainjaune_env.core.errors.RecordError` while the episode runs, and where it does not begin with a
+        match's first deal.
         """
-        if self._tables.learner[0] < 0:
-            raise RecordError("A record is of a finished episode, and none has begun: call reset() first.")
-        assert self._tables.histories is not None
-        return self._tables.histories.record(0, self._tables.names(0, learner), self._seed)
+        return self._tables.record(0, learner, self._seed)

@@ -1,6 +1,6 @@
-"""Gymnasium's vector interface, natively: all tables in one batch, stepped by compiled code.
+"""Gymnasium's ``VectorEnv`` over many tables, all in one batch that compiled code steps.
 
-It gives what ``SyncVectorEnv`` over as many ``SeatEnv`` gives, seed by seed (a test holds them against each other)::
+It returns what a ``SyncVectorEnv`` of ``SeatEnv`` returns for the same seeds, as a test checks::
 
     envs = gymnasium.make_vec("NainJaune-v0", num_envs=1024, preset="classic", opponents="tally")
 """
@@ -29,19 +29,20 @@ from nainjaune_env.render.renderer import FPS, MODES, Renderer
 Info = dict[str, Any]
 
 VECTOR_MODES = tuple(mode for mode in MODES if mode != "human")
-"""One window does not show many tables."""
+"""Without ``human``: a window shows a single table."""
 
 
 class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]]):
-    """B tables, each seen from one seat; what ``SeatEnv`` says of observations, actions and rewards holds for each.
+    """B tables, each seen from one seat, with the observations, actions and rewards of ``SeatEnv``.
 
-    ``infos["action_mask"]`` is ``(B, A) int8``, ``infos["seat"]`` ``(B,)``; ``infos["_action_mask"]`` says which tables it is
-    of, as Gymnasium has it. ``action_space.sample()`` draws legal actions.
+    ``infos["action_mask"]`` is ``(B, A) int8`` and ``infos["seat"]`` is ``(B,)``; ``infos["_action_mask"]`` and
+    ``infos["_seat"]`` are the tables they are valid for, as is Gymnasium's convention. ``action_space.sample()`` draws legal
+    actions.
 
-    **Autoreset** (``autoreset_mode``): with ``NEXT_STEP`` the step after an end ignores its action and shows a new episode;
-    with ``SAME_STEP`` the new episode shows at once and the end is in ``infos["final_obs"]`` and ``infos["final_info"]``;
-    with ``DISABLED`` tables are begun anew by ``reset(options={"reset_mask": (B,) bool})``, and stepping one that is over
-    raises :class:`IllegalActionError`.
+    **Autoreset** (``autoreset_mode``): with ``NEXT_STEP`` the step after an end ignores its action and returns a new episode;
+    with ``SAME_STEP`` the step of the end returns the new episode, and the end in ``infos["final_obs"]`` and
+    ``infos["final_info"]``; with ``DISABLED``, ``reset(options={"reset_mask": (B,) bool})`` begins new episodes, and a step of
+    a finished one raises :class:`IllegalActionError`.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(VECTOR_MODES), "render_fps": FPS}  # noqa: RUF012  (Gymnasium declares it so)
@@ -64,7 +65,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
         language: str = "en",
         **knobs: Any,
     ) -> None:
-        """As ``SeatEnv``, ``num_envs`` times; raises :class:`RulesError` for an ``autoreset_mode`` that is not there too."""
+        """Take the arguments of ``SeatEnv``; raises its errors, and :class:`RulesError` for an unknown ``autoreset_mode``."""
         self.setup = make_setup(game, preset, num_players, **knobs)
         known = {mode.value: mode for mode in AutoresetMode}
         mode = autoreset_mode.value if isinstance(autoreset_mode, AutoresetMode) else autoreset_mode
@@ -79,11 +80,11 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
         self.num_envs = num_envs
         self._tables = LearnerTables(
             self.setup, num_envs, opponents, seat=seat, episode=episode, start=start, skip_forced=skip_forced,
-            illegal_reward=illegal_reward, histories=render_mode is not None,
+            illegal_reward=illegal_reward, record=render_mode is not None,
         )  # fmt: skip
         self._all = np.arange(num_envs)
         self._over = np.zeros(num_envs, np.bool_)
-        """Tables whose episode has ended and that no new one has begun at."""
+        """Tables whose episode has ended and where no new one has begun."""
         self._mask = np.zeros((num_envs, len(self.setup.game.actions)), np.int8)
         self._observation = np.zeros((num_envs, self.setup.layout.size), np.uint8)
         self.single_observation_space = observation_space(self.setup)
@@ -93,7 +94,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
 
     @property
     def opponents(self) -> Sequence[Agent]:
-        """The agents in the other seats: one for all, or one each from the learner's next on."""
+        """The agents in the other seats: one for all, or one for each from the seat after the learner's, or a pool's."""
         return self._tables.opponents
 
     def reset(
@@ -101,14 +102,15 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
     ) -> tuple[NDArray[np.uint8], Info]:
         """Begin episodes at all tables, or at those of ``options["reset_mask"]``.
 
-        ``seed`` s seeds table i with s + i; a list has one for each table. Raises :class:`DealError` for what does not fit.
+        The number s as ``seed`` seeds table i with s + i; a list has one seed per table. Raises :class:`DealError` for a seed or
+        options that do not fit.
         """
         rest = dict(options or {})
         which = self._chosen(rest.pop("reset_mask", None))
         seeds = self._seeds(seed)
         self._tables.reset(which, [seeds[i] for i in which], rest)
         self._over[which] = False
-        self._see(which)
+        self._refresh(which)
         return self._observation.copy(), self._infos(which)
 
     def _chosen(self, mask: Any) -> NDArray[np.int64]:
@@ -116,7 +118,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
             return self._all
         wanted = isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.shape == (self.num_envs,)
         if not wanted or not mask.any():
-            raise DealError(f"'reset_mask' is a bool array of shape ({self.num_envs},), True somewhere, not {mask!r}.")
+            raise DealError(f"'reset_mask' is a bool array of shape ({self.num_envs},) with at least one True, not {mask!r}.")
         return np.flatnonzero(mask)
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
@@ -130,7 +132,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Info]:
-        """The learners' actions ``(B,)``, and at each table all plies up to its next decision or the end."""
+        """Take the learners' actions ``(B,)`` and play every table on to its next decision or the end."""
         given = np.asarray(actions)
         if given.shape != (self.num_envs,):
             raise IllegalActionError(f"Expected one action a table, shape ({self.num_envs},), not {given.shape}.")
@@ -141,7 +143,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
         playing = np.flatnonzero(~begin)
         reward[playing] = self._tables.step(given[playing], playing)
         ended[playing] = self._tables.batch.done[playing]
-        self._see(playing)
+        self._refresh(playing)
         if self.autoreset_mode == AutoresetMode.SAME_STEP and ended.any():
             infos = self._final(np.flatnonzero(ended))
             begin = ended
@@ -150,45 +152,35 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
         which = np.flatnonzero(begin)
         if which.size:
             self._tables.reset(which, [None] * which.size)
-            self._see(which)
+            self._refresh(which)
         return self._observation.copy(), reward, ended, np.zeros(self.num_envs, np.bool_), {**infos, **self._infos(self._all)}
 
-    def _see(self, which: NDArray[np.int64]) -> None:
+    def _refresh(self, which: NDArray[np.int64]) -> None:
         self._observation[which] = self._tables.observation(which)
         self._mask[which] = self._tables.mask(which)
 
     def _infos(self, which: NDArray[np.int64]) -> Info:
-        told = np.zeros(self.num_envs, np.bool_)
-        told[which] = True
+        valid = np.isin(self._all, which)
         return {
-            "action_mask": np.where(told[:, None], self._mask, 0).astype(np.int8),
-            "_action_mask": told,
-            "seat": np.where(told, self._tables.learner, 0),
-            "_seat": told.copy(),
+            "action_mask": np.where(valid[:, None], self._mask, 0).astype(np.int8),
+            "_action_mask": valid,
+            "seat": np.where(valid, self._tables.learner, 0),
+            "_seat": valid.copy(),
         }
 
     def _final(self, which: NDArray[np.int64]) -> Info:
-        told = np.zeros(self.num_envs, np.bool_)
-        told[which] = True
-        seen = np.full(self.num_envs, None, object)
+        valid = np.isin(self._all, which)
+        last = np.full(self.num_envs, None, object)
         for i in which:
-            seen[i] = self._observation[i].copy()
-        return {"final_obs": seen, "_final_obs": told, "final_info": self._infos(which), "_final_info": told.copy()}
+            last[i] = self._observation[i].copy()
+        return {"final_obs": last, "_final_obs": valid, "final_info": self._infos(which), "_final_info": valid.copy()}
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal actions now, ``(B, A) bool``; none where an episode is over."""
+        """Return the legal actions, ``(B, A) bool``; all False where an episode is over."""
         return self._mask.astype(np.bool_)
 
     def render(self) -> tuple[Any, ...] | None:
-        """Every table as its learner sees it, in the constructor's ``render_mode``; None without one."""
+        """Render every table as its learner sees it, in the constructor's ``render_mode``; None without one."""
         if self.render_mode is None:
             return None
-        tables = self._tables
-        if (tables.learner < 0).any():
-            raise DealError("There are no tables yet: call reset() first.")
-        assert tables.histories is not None
-        pictures = []
-        for i in range(self.num_envs):
-            self._renderer.viewpoint = int(tables.learner[i])
-            pictures.append(self._renderer.render(tables.batch.tables[i], tables.histories.of(i)))
-        return tuple(pictures)
+        return tuple(self._tables.render(i, self._renderer) for i in range(self.num_envs))

@@ -1,13 +1,13 @@
-"""Every game as an OpenSpiel game: ``python_<game>``, one round from its deal to its end.
+"""Every game as an OpenSpiel game, ``python_<game>``: one round from its deal to its end.
 
-Importing this module enters the games in OpenSpiel's registry::
+Importing this module registers the games with OpenSpiel::
 
     import pyspiel
     import nainjaune_env.envs.open_spiel
     game = pyspiel.load_game("python_nain_jaune(preset=classic,players=5,decline=always)")
 
-OpenSpiel wants chance as moves, where a batch has a generator in each table. Both begin the same rounds; a state begun by
-``game.seeded_state(seed)`` has played the moves of chance that make the table of ``Batch(setup, 1, seed=seed)``.
+In OpenSpiel chance is a player, where a batch has a generator in each table. Both deal the same rounds:
+``game.seeded_state(seed)`` takes the chance outcomes that deal the table of ``Batch(setup, 1, seed=seed)``.
 """
 
 from __future__ import annotations
@@ -22,45 +22,43 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import DealError, IllegalActionError, MissingLibraryError, RecordError, RulesError, choose_one
-from nainjaune_env.core.layout import Feature, Layout
 from nainjaune_env.core.spec import Chance, GameSpec, Setup
 from nainjaune_env.core.validation import whole
 from nainjaune_env.engine.batch import Batch, legal_actions, loops_of
+from nainjaune_env.envs.open_spiel_observer import LONGEST_RECALL, Information, TableObserver, recall_size
 from nainjaune_env.records.record import Record, record_of
 from nainjaune_env.registry import game_names, get_game
 
 try:
     import pyspiel
 except ImportError as error:
-    raise MissingLibraryError("The OpenSpiel door", "open_spiel", "openspiel") from error
+    raise MissingLibraryError("The OpenSpiel adaptor", "open_spiel", "openspiel") from error
 
 AS_PRESET = "preset"
-"""A word as a parameter's value: as the preset has it."""
+"""A text parameter's value: keep the preset's."""
 AS_PRESET_NUMBER = -1
-"""The same of a number."""
+"""A number parameter's value: keep the preset's."""
 CHANCE = ("draws", "deal")
 RETURNS = ("payoffs", "net")
 MOST_DEALS = 100_000
-"""Deals that one chance node can choose among: each is made and kept."""
-MOST_RECALLED = 1 << 12
-"""Numbers in an information state's tensor: of a longer round there is only the string."""
+"""Most outcomes of a single chance node, which are all listed and kept."""
 
 
 def load_game(text: str) -> Any:
-    """``pyspiel.load_game``, with the games of this module registered."""
+    """Call ``pyspiel.load_game``, with the games of this module registered."""
     return pyspiel.load_game(text)
 
 
 def game_name(game: GameSpec) -> str:
-    """What OpenSpiel calls it."""
+    """Return the game's name in OpenSpiel."""
     return f"python_{game.name}"
 
 
 def parameters(game: GameSpec) -> dict[str, Any]:
-    """The parameters of the OpenSpiel game and their defaults.
+    """Return the parameters of the OpenSpiel game and their defaults.
 
-    OpenSpiel gives every parameter one type and a value, so a knob that is left to the preset has a value that says so, yes
-    or no are words, and a number that may be None is 0 for None.
+    In OpenSpiel every parameter has one type and a value. So a special value keeps the preset's, a flag is the text ``yes`` or
+    ``no``, and 0 stands for None in an optional number.
     """
     rules = game.presets[game.default_preset].rules
     defaults = {"number": AS_PRESET_NUMBER, "word": AS_PRESET, "flag": AS_PRESET}
@@ -70,7 +68,7 @@ def parameters(game: GameSpec) -> dict[str, Any]:
 
 
 def make_setup_of(game: GameSpec, given: dict[str, Any]) -> Setup:
-    """The rules that parameters say; raises :class:`RulesError` where they cannot be."""
+    """Return the setup of these parameters; raises :class:`RulesError` where a value is not allowed."""
     knobs = {}
     for f in fields(game.presets[game.default_preset].rules):
         value, about = given[f.name], f.metadata
@@ -84,14 +82,8 @@ def make_setup_of(game: GameSpec, given: dict[str, Any]) -> Setup:
     return game.setup(given["preset"], given["players"], **knobs)
 
 
-def recalled(setup: Setup) -> int:
-    """Numbers in a tensor of all that a seat has observed and done in a round (see :class:`TableObserver`)."""
-    plies = chance_of(setup.game).extent(setup).plies
-    return setup.players + (plies + 1) * setup.layout.size + plies * len(setup.game.actions)
-
-
 def game_type(setup: Setup, net: bool) -> Any:
-    """What OpenSpiel asks of a game: for its registry under the default parameters, for each game under its own."""
+    """Return OpenSpiel's ``GameType``: for the registry with the default parameters, for each game with its own."""
     utility = pyspiel.GameType.Utility
     game, players = setup.game, setup.game.presets[setup.preset].players
     return pyspiel.GameType(
@@ -105,7 +97,7 @@ def game_type(setup: Setup, net: bool) -> Any:
         max_num_players=players[-1],
         min_num_players=players[0],
         provides_information_state_string=True,
-        provides_information_state_tensor=recalled(setup) <= MOST_RECALLED,
+        provides_information_state_tensor=recall_size(setup, chance_of(game).extent(setup).plies) <= LONGEST_RECALL,
         provides_observation_string=True,
         provides_observation_tensor=True,
         provides_factored_observation_string=True,
@@ -118,19 +110,20 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
 
     ``preset``, ``players`` and every knob are parameters (see :func:`parameters`), and three more:
 
-    - ``chance``: ``draws`` has one chance node for each draw, as OpenSpiel's card games do: who deals, then card by card.
-      ``deal`` has a single one, whose outcomes are all openings that the rules can tell apart, with their probabilities. It is
-      for games short enough for solvers, and refused with a :class:`RulesError` where there would be more than ``MOST_DEALS``.
-    - ``returns``: ``payoffs`` are those of every other door, net chips or cards won, and what nobody gets makes their sum vary:
-      general sum. ``net`` is a payoff less the mean of all seats: zero sum, as ``nainjaune exact`` measures.
-    - ``skip_forced``: whether plies without a choice are made by the state itself, as elsewhere. Returns are the same, and so
-      is what information states hold: they see every ply, made or asked for.
+    - ``chance``: ``draws`` has one chance node per draw, as OpenSpiel's card games do: who deals, then card by card. ``deal`` has
+      a single one, whose outcomes are all openings that the rules can distinguish, with their probabilities. It is for games
+      short enough for solvers; more than ``MOST_DEALS`` outcomes raise a :class:`RulesError`.
+    - ``returns``: ``payoffs`` are those of every other adaptor, net chips or cards won. Their sum varies, because pots keep chips
+      and ties leave cards to nobody: general sum. ``net`` is a payoff less the mean of all seats, as ``nainjaune exact``
+      measures: zero sum.
+    - ``skip_forced``: whether a state plays forced plies itself, as in other adaptors. Returns and information states are the
+      same either way: they contain every ply.
 
-    States step one table; the compiled loops and the layouts are the game's and shared by all of them.
+    A state is one table; all states share the game's compiled loops and layout.
     """
 
     spec: GameSpec
-    """Set by :func:`register`, in a class for each game."""
+    """Set by :func:`register`, which makes a subclass for each game."""
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         given = {**parameters(self.spec), **(params or {})}
@@ -146,7 +139,7 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
         self.num_actions = len(self.spec.actions)
         self.batch = Batch(self.setup, 1, skip_forced=False, autoreset=False)
         self.openings: list[tuple[int, ...]] = []
-        """With one chance node: the draws of every deal."""
+        """With ``chance=deal``: the draws of every deal; else empty."""
         self.probabilities: list[float] = []
         if given["chance"] == "deal":
             self._list_openings()
@@ -168,43 +161,43 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
         listed = list(itertools.islice(self.chance.openings(self.setup), MOST_DEALS + 1))
         if len(listed) > MOST_DEALS:
             raise RulesError(
-                f"With chance=deal one node chooses among all deals, at most {MOST_DEALS:,}, and {self.spec.title} under these "
-                f"rules has more. Make it shorter, or leave chance=draws."
+                f"With chance=deal a single chance node has at most {MOST_DEALS:,} outcomes, and {self.spec.title} under these "
+                f"rules has more deals. Make the game shorter, or use chance=draws."
             )
         deals = sum(ways for _, ways in listed)
         self.openings = [drawn for drawn, _ in listed]
         self.probabilities = [ways / deals for _, ways in listed]
 
     def _widest_draw(self) -> int:
-        """More outcomes than any draw has: those of the first two, and every later one is among what the second left."""
+        """Return an upper bound on the outcomes of a draw: later draws choose from what the second one left."""
         first = self.chance.outcomes(self.setup, [])
         second = self.chance.outcomes(self.setup, first[:1])
         return max([*first, *second]) + 1
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # its class is made when games are registered and stands in no module; this module's import does that first
+        # no module contains the class, which `register` makes; unpickling imports this module, which registers it
         return load_game, (str(self),)
 
     def new_initial_state(self) -> TableState:
-        """Before the deal."""
+        """Return the state before the deal."""
         return TableState(self)
 
     def seeded_state(self, seed: int) -> TableState:
-        """A state whose chance moves are those that deal the table of ``Batch(setup, 1, seed=seed)``; players are to act.
+        """Return the state after the chance outcomes that deal the table of ``Batch(setup, 1, seed=seed)``.
 
-        Its record (:meth:`TableState.record`) is the one that every other door writes for that seed.
+        Its record (:meth:`TableState.record`) is the one that every other adaptor writes for that seed.
         """
         number = whole(seed)
         if number is None:
             raise DealError(f"A seed is a whole number, not {seed!r}.")
         dealt = Batch(self.setup, 1, seed=number, skip_forced=False, observe=False).tables
         state = self.new_initial_state()
-        for outcome in self._chance_moves(dealt[0]):
+        for outcome in self._chance_outcomes(dealt[0]):
             state.apply_action(outcome)
         state.take_over(dealt, number)
         return state
 
-    def _chance_moves(self, table: Any) -> list[int]:
+    def _chance_outcomes(self, table: Any) -> list[int]:
         drawn = self.chance.draws(self.setup, table)
         return [self._outcome_of[self.chance.canonical(self.setup, drawn)]] if self.openings else drawn
 
@@ -213,27 +206,36 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
         return {drawn: outcome for outcome, drawn in enumerate(self.openings)}
 
     def max_chance_nodes_in_history(self) -> int:
-        """How many moves of chance there are."""
+        """Return the number of chance nodes in a round."""
         return 1 if self.openings else self.extent.draws
 
     def make_py_observer(self, iig_obs_type: Any = None, params: dict[str, Any] | None = None) -> TableObserver:
-        """An observer of the kind asked for; without one, what a seat observes now."""
-        return TableObserver(self, iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False), params)
+        """Return an observer of this type; None shows what a seat observes now."""
+        if params:
+            raise RulesError(f"Observers take no parameters, not {params!r}.")
+        kind, private = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False), pyspiel.PrivateInfoType
+        information = Information(
+            recall=kind.perfect_recall,
+            public=kind.public_info,
+            private=kind.private_info != private.NONE,
+            everyone=kind.private_info == private.ALL_PLAYERS,
+        )
+        return TableObserver(self.setup, self.extent.plies, information)
 
     def observe(self, table: NDArray[Any]) -> bytes:
-        """What each seat observes at ``table (1,)``, seat after seat."""
+        """Return what the seats observe at ``table (1,)``, one after the other."""
         n = self.setup.players
         out = np.zeros((n, self.layout.size), np.uint8)
         loops_of(self.spec).observe_tables(np.repeat(table, n), self.setup.kernel_rules, np.arange(n), out)
         return out.tobytes()
 
     def needs_decision(self) -> bool:
-        """Whether the seat to act at the batch's table is to be asked."""
+        """Return whether the seat to act at the batch's table has a decision."""
         return bool(self.spec.kernel.needs_decision(self.batch.tables[0], self.setup.kernel_rules, self.batch.legal[0]))
 
 
 class TableState(pyspiel.State):  # type: ignore[misc]
-    """One table. OpenSpiel copies a state attribute by attribute: a record, and bytes, which need no copying."""
+    """One table. OpenSpiel copies a state attribute by attribute; bytes need no copying."""
 
     def __init__(self, game: TableGame) -> None:
         super().__init__(game)
@@ -242,7 +244,7 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         self._opening: NDArray[Any] | None = None
         """``(1,)`` the record as it was dealt."""
         self._legal = 0
-        """The legal actions as a word; 0 at the end."""
+        """The legal actions as bits; 0 at the end."""
         self._payoffs: bytes = b""
         """``(n,) int64`` at the end."""
         self._seen: bytes = b""
@@ -251,23 +253,23 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         """``(plies, 2) uint8``: who acted, and the action."""
         self._seed: int | None = None
 
-    # ------------------------------------------------------------ what OpenSpiel asks
+    # ------------------------------------------------------------ OpenSpiel's interface
 
     def current_player(self) -> int:
-        """The seat to act, or OpenSpiel's number for chance or the end."""
+        """Return the seat to act, or OpenSpiel's number for chance or the end."""
         if self._table is None:
             return int(pyspiel.PlayerId.CHANCE)
         return int(self._table["seat"][0]) if self._legal else int(pyspiel.PlayerId.TERMINAL)
 
     def is_terminal(self) -> bool:
-        """Whether the round is over."""
+        """Return whether the round is over."""
         return self._table is not None and not self._legal
 
     def _legal_actions(self, player: int) -> list[int]:
         return legal_actions(self._legal) if player == self.current_player() else []
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """What chance can do, and how likely it is."""
+        """Return the outcomes of chance and their probabilities."""
         game = self.get_game()
         if game.openings:
             return list(enumerate(game.probabilities))
@@ -297,7 +299,7 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         return str(game.chance.name(game.setup, self._drawn(), action))
 
     def returns(self) -> list[float]:
-        """Payoffs, or payoffs less their mean; zeros before the end."""
+        """Return the payoffs, or with ``returns=net`` the payoffs less their mean; zeros before the end."""
         game = self.get_game()
         if not self.is_terminal():
             return [0.0] * int(game.setup.players)
@@ -305,22 +307,22 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         return [float(value) for value in (payoffs - payoffs.mean() if game.net else payoffs)]
 
     def __str__(self) -> str:
-        """Everything, hidden cards included: for people and for telling states apart."""
+        """Return the whole state as text, hidden cards included; different states have different texts."""
         game = self.get_game()
         drawn = self._drawn()
         if self._opening is None:
             return "; ".join(game.chance.name(game.setup, drawn[:k], outcome) for k, outcome in enumerate(drawn)) or "to be dealt"
         plies = np.frombuffer(self._plies, np.uint8).reshape(-1, 2)
-        told = [f"{seat} {game.spec.actions[action]}" for seat, action in plies]
-        return "\n".join([game.chance.describe(game.setup, drawn), ", ".join(told)]).strip()
+        taken = [f"{seat} {game.spec.actions[action]}" for seat, action in plies]
+        return "\n".join([game.chance.describe(game.setup, drawn), ", ".join(taken)]).strip()
 
     # ------------------------------------------------------------ play
 
     def _drawn(self) -> tuple[int, ...]:
-        """What chance has drawn so far; all of it at once where it has one node."""
+        """Return the draws so far; with ``chance=deal`` the only outcome stands for all of them."""
         game = self.get_game()
-        moves = tuple(self.history()[: game.max_chance_nodes_in_history()])
-        return game.openings[moves[0]] if game.openings and moves else moves
+        outcomes = tuple(self.history()[: game.max_chance_nodes_in_history()])
+        return game.openings[outcomes[0]] if game.openings and outcomes else outcomes
 
     def _begin(self, game: TableGame, table: Any) -> None:
         rows = np.zeros(1, game.spec.table)
@@ -337,7 +339,7 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         self._run_on(game)
 
     def _enter(self, game: TableGame, rows: NDArray[Any]) -> None:
-        """Put the table into the game's batch, which is where it is played on."""
+        """Put the table into the game's batch, which steps it."""
         game.batch.set_tables(0, rows)
 
     def _ply(self, game: TableGame, action: int) -> None:
@@ -348,7 +350,7 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         self._seen += game.observe(batch.tables)
 
     def _run_on(self, game: TableGame) -> None:
-        """Make the plies that nobody is asked for, and take the table back from the batch."""
+        """Play forced plies, and copy the table back from the batch."""
         batch = game.batch
         while game.skip_forced and not batch.done[0] and not game.needs_decision():
             self._ply(game, legal_actions(int(batch.legal[0]))[0])
@@ -360,7 +362,7 @@ class TableState(pyspiel.State):  # type: ignore[misc]
             self._payoffs = payoffs.astype(np.int64).tobytes()
 
     def take_over(self, dealt: NDArray[Any], seed: int) -> None:
-        """Begin with the very table ``dealt (1,)`` of this seed: its generator, and which of like cards were dealt."""
+        """Begin from the table ``dealt (1,)`` of this seed, with its generator and its choice among like cards."""
         game = self.get_game()
         self._seed = seed
         self._plies = b""
@@ -370,21 +372,21 @@ class TableState(pyspiel.State):  # type: ignore[misc]
 
     @property
     def table(self) -> Any:
-        """A copy of the table, one record of the game's; raises :class:`DealError` before the deal."""
+        """A copy of the table, one record of the game's dtype; raises :class:`DealError` before the deal."""
         if self._table is None:
-            raise DealError("There is no table yet: chance has moves to make.")
+            raise DealError("There is no table yet: chance nodes come first.")
         return self._table.copy()[0]
 
     def seen(self) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        """The plies so far: what each seat observed, ``(plies + 1, n, size)``, and ``(plies, 2)`` who did what."""
+        """Return what each seat observed so far, ``(plies + 1, n, size)``, and seat and action of each ply, ``(plies, 2)``."""
         game = self.get_game()
         seen = np.frombuffer(self._seen, np.uint8).reshape(-1, game.setup.players, game.layout.size)
         return seen, np.frombuffer(self._plies, np.uint8).reshape(-1, 2)
 
     def record(self, agents: Sequence[str] | None = None) -> Record:
-        """The finished round as a record (see ``nainjaune_env.records.record``); ``agents`` are names in seat order.
+        """Return the finished round as a record (``nainjaune_env.records.record``); ``agents`` are names in seat order.
 
-        Raises :class:`RecordError` while it goes on.
+        Raises :class:`RecordError` while the round runs.
         """
         if not self.is_terminal() or self._opening is None:
             raise RecordError("A record is of a finished round, and this one is not.")
@@ -397,131 +399,15 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         )
 
 
-class TableObserver:
-    """Named pieces of what a seat observes: ``player``, and the slots of the game's layout by their names.
-
-    ``tensor`` is all pieces in a row, ``dict`` views of it by name, ``float32``, scaled as the layout says. With public
-    information there are the slots that all may know, as the seat sees them, relative to itself; with private information those
-    that only the observer may know; with that of all players, those of the others as well, as ``<slot>_of_<relative seat>``. With
-    perfect recall each piece has an axis in front, the deal and then every ply (zeros for plies to come), and ``actions`` is what
-    the seat itself, or with the private information of all players everybody, did there. Where that would be more than
-    ``MOST_RECALLED`` numbers there is no tensor.
-    """
-
-    def __init__(self, game: TableGame, kind: Any, params: dict[str, Any] | None) -> None:
-        if params:
-            raise RulesError(f"Observers take no parameters, and got {params!r}.")
-        n = game.setup.players
-        self._game = game
-        self._recall = kind.perfect_recall
-        self._everyone = kind.private_info == pyspiel.PrivateInfoType.ALL_PLAYERS
-        self._private = kind.private_info != pyspiel.PrivateInfoType.NONE
-        whole_layout = game.layout.omniscient(n) if self._everyone else game.layout
-        slots = [slot for slot in whole_layout if (self._private if slot.private else kind.public_info)]
-        self._layout = Layout(tuple(slots))
-        spans = [np.arange(whole_layout.where(slot.name).start, whole_layout.where(slot.name).stop) for slot in slots]
-        self._columns = np.concatenate([np.arange(0), *spans])
-        self._zero, self._scale = whole_layout.zero[self._columns], whole_layout.scale[self._columns]
-        self.tensor: NDArray[np.float32] | None = None
-        self.dict: dict[str, NDArray[np.float32]] = {}
-        pieces = [("player", (n,)), *((slot.name, slot.shape) for slot in slots)]
-        if self._recall:
-            plies = game.extent.plies
-            pieces = [("player", (n,)), *((slot.name, (plies + 1, *slot.shape)) for slot in slots)]
-            if self._private:
-                pieces.append(("actions", (plies, game.num_actions)))
-        sizes = [int(np.prod(shape)) for _, shape in pieces]
-        if not self._recall or sum(sizes) <= MOST_RECALLED:
-            self.tensor = np.zeros(sum(sizes), np.float32)
-            parts = np.split(self.tensor, np.cumsum(sizes)[:-1])
-            self.dict = {name: part.reshape(shape) for (name, shape), part in zip(pieces, parts, strict=True)}
-
-    def set_from(self, state: TableState, player: int) -> None:
-        """Write into ``tensor`` what ``player`` observes at ``state``; before the deal, no more than who it is."""
-        if self.tensor is None:
-            longest = self._game.extent.plies
-            raise RulesError(f"A round of up to {longest} plies has no tensor of all of them; there is its string.")
-        self.tensor.fill(0)
-        self.dict["player"][player] = 1
-        seen, plies = self._view(state, player)
-        if not len(seen):
-            return
-        scaled = (seen - self._zero) / self._scale
-        for slot in self._layout:
-            piece, views = self.dict[slot.name], self._layout.view(scaled, slot.name)
-            if self._recall:
-                piece[: len(seen)] = views
-            else:
-                piece[...] = views[-1]
-        if self._recall and self._private:
-            for k, (seat, action) in enumerate(plies):
-                if self._everyone or seat == player:
-                    self.dict["actions"][k, action] = 1
-
-    def string_from(self, state: TableState, player: int) -> str:
-        """The same in words: slots by name with what is not 0 in them. With recall, after the deal what changed at each ply."""
-        seen, plies = self._view(state, player)
-        if not len(seen):
-            return f"p{player}"
-        if not self._recall:
-            return f"p{player} {describe(self._layout, seen[-1].tobytes())}".rstrip()
-        told = [f"p{player} {describe(self._layout, seen[0].tobytes())}"]
-        for k, (seat, action) in enumerate(plies):
-            shown = self._private and (self._everyone or seat == player)
-            did = f"{seat} {self._game.spec.actions[action]}" if shown else ""
-            told.append(f"{did}: {describe_change(self._layout, seen[k].tobytes(), seen[k + 1].tobytes())}")
-        return " | ".join(told)
-
-    def _view(self, state: TableState, player: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        """The rows ``(steps, size)`` of the observer's slots as ``player`` saw them, the last alone without recall; the plies."""
-        seen, plies = state.seen()
-        if not self._recall:
-            seen = seen[-1:]
-        rows = seen[:, player]
-        if self._everyone:
-            n = self._game.setup.players
-            others = [seen[:, (player + rel) % n][:, self._game.layout.private] for rel in range(1, n)]
-            rows = np.concatenate([rows, *others], axis=1)
-        return rows[:, self._columns], plies
-
-
 def chance_of(game: GameSpec) -> Chance:
-    """What ``game`` says of chance; raises :class:`RulesError` where it says nothing."""
+    """Return the game's chance module; raises :class:`RulesError` where it has none."""
     if game.chance is None:
-        raise RulesError(f"{game.title} does not say what chance does before a round, and OpenSpiel must know.")
+        raise RulesError(f"OpenSpiel needs a game's chance module (GameSpec.chance), and {game.title} has none.")
     return game.chance
 
 
-def _slot_text(slot: Feature, values: NDArray[Any]) -> str:
-    """``cards=12 9`` for few numbers, else those that are not the slot's nothing, by index: ``hand[3]=2``."""
-    if slot.size == 1:
-        return f"{slot.name}={int(values.reshape(-1)[0])}"
-    if slot.high > 1 and slot.size <= 8:
-        return f"{slot.name}={' '.join(str(int(value)) for value in values.reshape(-1))}"
-    there = [".".join(map(str, index)) for index in np.argwhere(values != slot.zero)]
-    many = slot.high > 1
-    held = [f"{index}:{int(value)}" if many else index for index, value in zip(there, values[values != slot.zero], strict=True)]
-    return f"{slot.name}[{' '.join(held)}]"
-
-
-# Solvers ask for the same strings again and again; layouts are few and live as long as their games.
-@functools.lru_cache(maxsize=1 << 16)
-def describe(layout: Layout, observation: bytes) -> str:
-    """The slots of an observation in words."""
-    row = np.frombuffer(observation, np.uint8)
-    return " ".join(_slot_text(slot, layout.view(row, slot.name)) for slot in layout)
-
-
-@functools.lru_cache(maxsize=1 << 16)
-def describe_change(layout: Layout, before: bytes, after: bytes) -> str:
-    """The slots that are not as before, in words."""
-    one, two = (np.frombuffer(row, np.uint8) for row in (before, after))
-    changed = [slot for slot in layout if not np.array_equal(one[layout.where(slot.name)], two[layout.where(slot.name)])]
-    return " ".join(_slot_text(slot, layout.view(two, slot.name)) for slot in changed)
-
-
 def register() -> None:
-    """Enter every game that says what chance does in OpenSpiel's registry, once."""
+    """Register every game that has a chance module with OpenSpiel, once."""
     for name in game_names():
         game = get_game(name)
         if game.chance is None or game_name(game) in pyspiel.registered_names():

@@ -1,6 +1,6 @@
 """PettingZoo's AEC interface over one table of any game.
 
-Importing this module also enters every game in PettingZoo's registry, where that version has one::
+Importing this module also registers every game with PettingZoo, in versions that have a registry::
 
     import pettingzoo
     import nainjaune_env.envs.pettingzoo_aec
@@ -22,23 +22,22 @@ from pettingzoo.utils import wrappers
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, choose_one
 from nainjaune_env.core.validation import whole
 from nainjaune_env.engine.batch import Batch, Episode
-from nainjaune_env.envs._shared.histories import Histories
 from nainjaune_env.envs._shared.reset_options import ONLY, Opener, Start, seed_number
 from nainjaune_env.envs._shared.spaces import LegalDiscrete
 from nainjaune_env.records.record import Record
+from nainjaune_env.records.recorder import Recorder
 from nainjaune_env.registry import game_names, make_setup
 from nainjaune_env.render.renderer import FPS, MODES, Renderer, render_modes
 
 API_TEST_OPTIONS = {"options": 1}
-"""PettingZoo's ``api_test`` resets every environment with just these and expects no error; they mean nothing here."""
+"""PettingZoo's ``api_test`` resets every environment with exactly these options and expects no error; they are ignored."""
 
 
 def env(preset: str | None = None, num_players: int | None = None, **settings: Any) -> Any:
-    """The environment as PettingZoo's users expect it: :class:`raw_env`, held to the order of calls.
+    """Make a :class:`raw_env` in PettingZoo's wrapper that enforces the order of calls.
 
-    ``settings`` are the further ones of :class:`raw_env`, knobs included. No wrapper of PettingZoo's judges actions:
-    :class:`raw_env` refuses those that are not legal, or not in the action space, and names those that are; nothing ends
-    and nobody pays for it.
+    ``settings`` are further arguments of :class:`raw_env`, knobs included. PettingZoo's wrappers for illegal actions are not
+    needed: :class:`raw_env` raises an error that names the legal ones, and the episode goes on.
     """
     return wrappers.OrderEnforcingWrapper(raw_env(preset, num_players, **settings))
 
@@ -47,30 +46,30 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
     """One table of a game as a PettingZoo AEC environment. Agents are ``seat_0``, ``seat_1`` …
 
     **Observations** are ``{"observation": (size,) uint8, "action_mask": (A,) int8}``, for any seat at any time; ``env.layout``
-    names the slots. The mask, which ``infos[agent]["action_mask"]`` holds as well, is all zero for every seat but the one
-    at turn, as in PettingZoo's classic games: off turn nothing is legal, and what would be is the seat's secret.
+    names the features. ``infos[agent]["action_mask"]`` holds the same mask. It is all zero for every seat but the one at turn,
+    as in PettingZoo's classic games: off turn no action is legal, and which ones would be is that seat's secret.
 
-    **Rewards** are what payoffs count in the game, net chips or cards, as ints. What ``last()`` hands an agent over an
-    episode sums to exactly its payoff, the antes of the round included. All agents terminate at once, and each gets its last
-    reward in its own dead step.
+    **Rewards** are payoffs in the game's unit, net chips or cards, as ints. What ``last()`` returns to an agent over an episode
+    sums to its payoff, the antes of the round included. All agents terminate at once, and each gets its last reward in its own
+    dead step.
 
     **Illegal actions** raise :class:`IllegalActionError`, which names the legal ones, and change nothing.
 
-    **Forced plies** are made by the environment with ``skip_forced``: an agent is asked only where it has a choice, and what
-    ``last()`` hands it says nothing of others' choices. Yet that the environment *stops* at a seat says that this
-    seat has a choice. Who observes or draws for seats off turn while it stands there wants ``skip_forced=False``.
+    **Forced plies** are played by the environment with ``skip_forced``: an agent acts only where it has a choice, and what
+    ``last()`` returns to it shows nothing of others' choices. But the fact that the environment *stops* at a seat shows that
+    this seat has a choice. Use ``skip_forced=False`` to observe or render for seats off turn without that leak.
 
-    **Rendering** (``render_mode="ansi"`` gives text, ``"human"`` prints it at every reset and step) shows what ``viewpoint``
-    sees: a seat, or None for a spectator, who sees every hand. ``picture(seat)`` draws for anyone, in any render mode.
+    **Rendering** (``render_mode="ansi"`` returns text, ``"human"`` opens a window) shows what ``viewpoint`` sees: a seat, or None
+    for a spectator, who sees every hand. ``picture(seat)`` draws for any seat, in any render mode.
 
-    **Resetting** with a seed plays what ``Batch(setup, 1, seed=...)`` plays. Without one the generator goes on; the first
-    time, the operating system seeds it. The options are:
+    **Resetting** with a seed deals the table of ``Batch(setup, 1, seed=...)``. Without one the table's generator continues; the
+    first time, the operating system seeds it. The options are:
 
-    - ``{"start": {"pots": [4, 0, 0, 0, 9]}}``: this match starts with these values, not with the constructor's ``start``;
-    - ``{"table": record}``: play on from this table (see the game's ``setup_table``), generator included; no seed with it.
+    - ``{"start": {"pots": [4, 0, 0, 0, 9]}}``: this match begins with these values in place of the constructor's ``start``;
+    - ``{"table": record}``: play on from this table (see the game's ``setup_table``) and its generator; give no seed with it.
     """
 
-    metadata: dict[str, Any] = {  # noqa: RUF012  (PettingZoo declares it so, and each instance has its own)
+    metadata: dict[str, Any] = {  # noqa: RUF012  (PettingZoo declares it so, and each instance replaces it)
         "name": "nainjaune_v0",
         "render_modes": list(MODES),
         "render_fps": FPS,
@@ -93,15 +92,13 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         scale: float = 1.0,
         **knobs: Any,
     ) -> None:
-        """Settle the rules: a preset and a number of seats (None: the game's usual ones), and knobs set over the preset.
+        """Choose the rules: a preset and a number of players (None: the game's default), and knobs set over the preset.
 
-        A preset says which game it is, so ``game`` need not be named; without either it is the usual one.
-
-        ``episode``, ``start`` and ``skip_forced`` are those of :class:`~nainjaune_env.engine.batch.Batch`. With
-        ``start="carried"``
-        a reset without seed or options after a finished round goes on with the match. ``render_mode``,
-        ``viewpoint``, ``language``, ``color`` and ``scale`` are those of :class:`~nainjaune_env.render.renderer.Renderer`, whose
-        errors it raises. Raises :class:`RulesError` for rules and :class:`DealError` for start values that cannot be.
+        A preset determines the game, so ``game`` can be left out; without either it is the default game. ``episode``, ``start``
+        and ``skip_forced`` are those of :class:`~nainjaune_env.engine.batch.Batch`; with ``start="carried"``, a reset without
+        seed or options after a finished round continues the match. ``render_mode``, ``viewpoint``, ``language``, ``color`` and
+        ``scale`` are those of :class:`~nainjaune_env.render.renderer.Renderer`, whose errors it raises. Raises
+        :class:`~nainjaune_env.core.errors.RulesError` for rules, and :class:`DealError` for start values, that do not fit.
         """
         EzPickle.__init__(
             self, preset, num_players, game=game, episode=episode, start=start, skip_forced=skip_forced,
@@ -123,7 +120,7 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         self._opener = Opener(self.setup, episode, start)
         self._seed: int | None = None
         self._begun = False
-        self._histories = Histories(self._batch, episode)
+        self._recorder = Recorder(self._batch)
 
         self.possible_agents = [f"seat_{seat}" for seat in range(n)]
         self.agents: list[str] = []
@@ -148,40 +145,40 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         return self._seat_of[agent]
 
     def observation_space(self, agent: str) -> spaces.Dict:
-        """``Dict(observation=Box(0, layout.high, uint8), action_mask=Box(0, 1, (A,), int8))``, the same object every time."""
+        """Return ``Dict(observation=Box(0, layout.high, uint8), action_mask=Box(0, 1, (A,), int8))``, always the same object."""
         self._seat(agent)
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> LegalDiscrete:
-        """``Discrete(A)``, the same object every time, which draws a legal action for the agent at turn.
+        """Return ``Discrete(A)``, the same object every time, whose ``sample`` draws a legal action for the agent at turn.
 
-        Names of the actions: ``env.setup.game.actions``.
+        ``env.setup.game.actions`` names the actions.
         """
         self._seat(agent)
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin an episode; the class says what ``options`` may hold. The rules stay.
+        """Begin an episode under the same rules; the class lists the ``options``.
 
-        Raises :class:`DealError`, before anything has changed, for a seed that is no whole number, and for options that
-        are not there or do not fit.
+        Raises :class:`DealError` for a seed that is not a whole number and for options that are unknown or do not fit; then
+        nothing has changed.
         """
         number = seed_number(seed)
         known = {} if options is None or options == API_TEST_OPTIONS else options
         openings = self._opener.deal(self._batch.tables, ONLY, [number], known)
         self._batch.set_tables(ONLY, openings)
-        self._histories.began(ONLY, openings)
+        self._recorder.began(ONLY, openings)
         self._seed = number
         self._begun = True
         self.agents = self.possible_agents[:]
         self._cumulative_rewards = dict.fromkeys(self.agents, 0)
         self._skip_agent_selection = None
-        self._look()
+        self._refresh()
 
     def step(self, action: Any) -> None:
-        """The action (an integer) of ``agent_selection``; None for an agent that has terminated.
+        """Take the action (an integer) of ``agent_selection``; None for an agent that has terminated.
 
-        Raises :class:`IllegalActionError`, naming the legal actions, before anything has changed.
+        Raises :class:`IllegalActionError`, which names the legal actions; then nothing has changed.
         """
         if not self.agents:
             raise IllegalActionError("No episode is running: call reset() first.")
@@ -192,9 +189,9 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         number = self._number(action)
         actions = np.array([number])
         self._batch.step(actions)
-        self._histories.stepped(actions, ONLY)
+        self._recorder.note(actions, ONLY)
         self._cumulative_rewards[agent] = 0
-        self._look()
+        self._refresh()
 
     def _number(self, action: Any) -> int:
         number = whole(action)
@@ -203,8 +200,8 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         allowed = self._batch.legal_names(0)
         raise IllegalActionError(f"An action is a whole number, not {action!r}; legal for {self.agent_selection}: {allowed}.")
 
-    def _look(self) -> None:
-        """Take from the batch what PettingZoo keeps in dictionaries."""
+    def _refresh(self) -> None:
+        """Copy the batch's state into the dictionaries that PettingZoo keeps."""
         over = bool(self._batch.done[0])
         self.rewards = {agent: int(self._batch.reward[0, self._seat_of[agent]]) for agent in self.agents}
         self.terminations = dict.fromkeys(self.agents, over)
@@ -220,54 +217,54 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
 
     def _mask(self, agent: str) -> NDArray[np.int8]:
         mask = np.zeros(self._batch.num_actions, np.int8)
-        # a table at rest has no legal action, so its mask is zero for all
+        # a finished table has no legal action, so its mask is zero for all
         if self._seat(agent) == self._batch.tables["seat"][0]:
             mask[:] = self._batch.mask[0]
         return mask
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
-        """What ``agent`` observes, at turn or not: ``observation (size,) uint8``, ``action_mask (A,) int8``; fresh arrays."""
+        """Return new arrays: what ``agent`` observes, ``(size,) uint8``, and its mask, ``(A,) int8``, at turn or not."""
         return {"observation": self._batch.observe(self._seat(agent))[0], "action_mask": self._mask(agent)}
 
     def state(self) -> NDArray[np.uint8]:
-        """What all seats observe, ``(n, size) uint8``, seat by seat: for centralised critics only, for it shows every hand."""
+        """Return all seats' observations, ``(n, size) uint8``. They show every hand: for centralised critics only."""
         return np.concatenate([self._batch.observe(seat) for seat in range(self.setup.players)])
 
     def render(self) -> str | NDArray[np.uint8] | None:
-        """The table from the constructor's ``viewpoint``, as ``render_mode`` has it: see ``Renderer``."""
+        """Render the table from the constructor's ``viewpoint`` in its ``render_mode``: see ``Renderer``."""
         self._renderer.check_mode()
-        return self._renderer.render(*self._seen())
+        return self._renderer.render(*self._table_and_history())
 
     def picture(self, seat: int | None = None) -> str:
-        """The table as text as ``seat`` sees it, or a spectator, who sees every hand."""
-        return self._renderer.text(*self._seen(), seat=seat)
+        """Return the table as text as ``seat`` sees it; None is a spectator, who sees every hand."""
+        return self._renderer.text(*self._table_and_history(), seat=seat)
 
     def svg(self, seat: int | None = None) -> str:
-        """The table as an SVG document, likewise."""
-        return self._renderer.svg(*self._seen(), seat=seat)
+        """Return the table as an SVG document, likewise."""
+        return self._renderer.svg(*self._table_and_history(), seat=seat)
 
-    def _seen(self) -> tuple[Any, dict[str, Any]]:
+    def _table_and_history(self) -> tuple[Any, dict[str, Any]]:
         if not self._begun:
             raise DealError("There is no table yet: call reset() first.")
-        return self._batch.tables[0], self._histories.of(0)
+        return self._batch.tables[0], self._recorder.history(0)
 
     def record(self, agents: Sequence[str] | None = None) -> Record:
-        """The finished episode as a record (see ``nainjaune_env.records.record``); ``agents`` are names in seat order.
+        """Return the finished episode as a record (``nainjaune_env.records.record``); ``agents`` are names in seat order.
 
-        Raises :class:`RecordError` while the episode goes on, and where it is no match from its first deal on: a carried round,
-        a table given in the middle of a round.
+        Raises :class:`RecordError` while the episode runs, and where it does not begin with a match's first deal: a carried
+        round, or a table that was set in the middle of a round.
         """
         if not self._begun:
             raise RecordError("A record is of a finished episode, and none has begun: call reset() first.")
-        return self._histories.record(0, self.possible_agents if agents is None else agents, self._seed)
+        return self._recorder.record(0, agents=agents, seed=self._seed)
 
     def close(self) -> None:
-        """Close the window, where there is one."""
+        """Close the window, if there is one."""
         self._renderer.close()
 
 
 def register() -> None:
-    """Enter every game in PettingZoo's registry, as ``nainjaune/<game>-v0``; older versions have none."""
+    """Register every game with PettingZoo as ``nainjaune/<game>-v0``; older versions have no registry."""
     if not hasattr(pettingzoo, "register"):
         return
     for name in game_names():

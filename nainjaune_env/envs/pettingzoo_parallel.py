@@ -1,6 +1,6 @@
-"""PettingZoo's parallel interface over one table of any game: the AEC environment through PettingZoo's own converter.
+"""PettingZoo's parallel interface over one table of any game: the AEC environment in PettingZoo's own converter.
 
-Importing this module also enters every game in PettingZoo's registry, where that version has one::
+Importing this module also registers every game with PettingZoo, in versions that have a registry::
 
     import pettingzoo
     import nainjaune_env.envs.pettingzoo_parallel
@@ -32,16 +32,16 @@ Infos = dict[str, dict[str, Any]]
 class parallel_env(turn_based_aec_to_parallel_wrapper, EzPickle):  # type: ignore[misc]
     """One table of a game as a PettingZoo parallel environment: one agent acts, and all others wait.
 
-    **Actions** are those of the AEC environment and one more, the last, ``no_op``: to wait. Every agent in ``agents`` gives
-    one at every step. The mask ``(A + 1,) int8``, in ``observation["action_mask"]`` and in ``info["action_mask"]``, holds
-    what is legal in the game for the agent at turn, never the no-op, and for every other agent the no-op alone; so it is never
-    empty. What is not legal is refused, off turn as well as at turn, and nothing changes.
+    **Actions** are those of the AEC environment and one more, the last, ``no_op``: to wait. Every agent in ``agents`` gives one
+    at every step. The mask ``(A + 1,) int8``, in ``observation["action_mask"]`` and in ``info["action_mask"]``, has the legal
+    actions for the agent at turn, without the no-op, and the no-op alone for every other agent; so it is never empty. An
+    illegal action, off turn as well as at turn, raises :class:`IllegalActionError` and changes nothing.
 
-    **Every ply is a step** unless ``skip_forced=True`` is given, other than in the AEC environment: all agents look on at
-    every step, and that the environment stops at a seat would tell them that this seat has a choice.
+    **Every ply is a step** unless ``skip_forced=True`` is given, unlike in the AEC environment: all agents observe every step,
+    and an environment that stops at a seat would show them that this seat has a choice.
 
-    **Rewards** are ints, and an agent's sum over an episode is its payoff. All agents terminate in the same step. An episode in
-    which nobody has a choice (``skip_forced=True``) is over as soon as it is dealt: in its one step everybody waits.
+    **Rewards** are ints, and an agent's sum over an episode is its payoff. All agents terminate in the same step. An episode
+    without any choice (``skip_forced=True``) is over when it is dealt: in its one step every agent waits.
 
     ``state()``, ``state_space``, ``render()``, seeds and the options of ``reset`` are those of the AEC environment, which is
     ``unwrapped`` (``unwrapped.record()`` is the record of a finished episode).
@@ -50,7 +50,7 @@ class parallel_env(turn_based_aec_to_parallel_wrapper, EzPickle):  # type: ignor
     def __init__(
         self, preset: str | None = None, num_players: int | None = None, *, skip_forced: bool = False, **settings: Any
     ) -> None:
-        """As :class:`~nainjaune_env.envs.pettingzoo_aec.raw_env`, but for what ``skip_forced`` is when it is not given."""
+        """Take the arguments of :class:`~nainjaune_env.envs.pettingzoo_aec.raw_env`; ``skip_forced`` has another default."""
         EzPickle.__init__(self, preset, num_players, skip_forced=skip_forced, **settings)
         super().__init__(aec_env(preset, num_players, skip_forced=skip_forced, **settings))
         self.setup = self.aec_env.setup
@@ -69,42 +69,42 @@ class parallel_env(turn_based_aec_to_parallel_wrapper, EzPickle):  # type: ignor
         self._action_spaces = {agent: LegalDiscrete(np.zeros(self.no_op + 1, np.int8)) for agent in self.possible_agents}
 
     def observation_space(self, agent: str) -> spaces.Dict:
-        """``Dict(observation=Box(0, layout.high, uint8), action_mask=Box(0, 1, (A + 1,), int8))``, the same object every time."""
-        self.aec_env.observation_space(agent)  # refuses an unknown agent
+        """``Dict(observation=Box(0, layout.high, uint8), action_mask=Box(0, 1, (A + 1,), int8))``, always the same object."""
+        self.aec_env.observation_space(agent)  # raises for an unknown agent
         return self._observation_spaces[agent]
 
     def action_space(self, agent: str) -> LegalDiscrete:
-        """``Discrete(A + 1)``, the same object every time, which draws legal actions; the last one is the no-op."""
+        """Return ``Discrete(A + 1)``, always the same object, whose ``sample`` draws legal actions; the last one is the no-op."""
         self.aec_env.action_space(agent)
         return self._action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Observation], Infos]:
-        """Begin an episode; raises what the AEC environment's ``reset`` raises."""
+        """Begin an episode; raises the errors of the AEC environment's ``reset``."""
         super().reset(seed, options)
-        # rewards of plies that were made before the first step: a parallel reset hands out none
-        self._owed = dict(self.aec_env.rewards)
-        return self._look({agent: self.aec_env.observe(agent) for agent in self.agents})
+        # rewards of plies before the first step, which returns them: a parallel reset returns no rewards
+        self._unpaid = dict(self.aec_env.rewards)
+        return self._with_no_op({agent: self.aec_env.observe(agent) for agent in self.agents})
 
     def step(
         self, actions: Mapping[str, Any]
     ) -> tuple[dict[str, Observation], dict[str, int], dict[str, bool], dict[str, bool], Infos]:
-        """One action (an integer) of every agent in ``agents``, by name.
+        """Take one action (an integer) of every agent in ``agents``, by name.
 
-        Raises :class:`IllegalActionError`, saying what is legal, before anything has changed.
+        Raises :class:`IllegalActionError`, which names the legal actions; then nothing has changed.
         """
         self._check_who_acts(actions)
         self._check_who_waits(actions)
         if self._acting is None:
-            observed, rewards, terminations, truncations = self._leave()
+            observed, rewards, terminations, truncations = self._finish()
         else:
             observed, rewards, terminations, truncations, _ = super().step(actions)
-        rewards = {agent: reward + self._owed.pop(agent, 0) for agent, reward in rewards.items()}
-        observations, infos = self._look(observed)
+        rewards = {agent: reward + self._unpaid.pop(agent, 0) for agent, reward in rewards.items()}
+        observations, infos = self._with_no_op(observed)
         return observations, rewards, terminations, truncations, infos
 
     @property
     def _acting(self) -> str | None:
-        """The agent at turn; None where the episode was over as it was dealt."""
+        """The agent at turn; None where the episode was over when it was dealt."""
         agent: str = self.aec_env.agent_selection
         return None if self.aec_env.terminations[agent] else agent
 
@@ -116,13 +116,13 @@ class parallel_env(turn_based_aec_to_parallel_wrapper, EzPickle):  # type: ignor
             raise IllegalActionError(f"Expected one action of each of {', '.join(self.agents)}, and got those of {got}.")
 
     def _check_who_waits(self, actions: Mapping[str, Any]) -> None:
-        # whom the converter asks nothing could otherwise do anything; the action at turn is judged by the AEC environment
+        # the converter ignores these actions; the AEC environment checks the one at turn
         for agent, action in actions.items():
             if agent != self._acting and whole(action) != self.no_op:
                 raise IllegalActionError(f"{agent} is not at turn, where only {self.no_op} (to wait) is legal, not {action!r}.")
 
-    def _leave(self) -> tuple[dict[str, Observation], dict[str, int], dict[str, bool], dict[str, bool]]:
-        """The one step of an episode in which nobody has a choice; the converter knows none such."""
+    def _finish(self) -> tuple[dict[str, Observation], dict[str, int], dict[str, bool], dict[str, bool]]:
+        """Take the only step of an episode without any choice, which the converter cannot."""
         aec, agents = self.aec_env, self.agents
         outcome = (
             {agent: aec.observe(agent) for agent in agents},
@@ -135,8 +135,8 @@ class parallel_env(turn_based_aec_to_parallel_wrapper, EzPickle):  # type: ignor
         self.agents = []
         return outcome
 
-    def _look(self, observed: Mapping[str, Observation]) -> tuple[dict[str, Observation], Infos]:
-        """The AEC environment's observations, with the no-op in their masks, and the infos that go with them."""
+    def _with_no_op(self, observed: Mapping[str, Observation]) -> tuple[dict[str, Observation], Infos]:
+        """Return the AEC environment's observations with the no-op added to their masks, and their infos."""
         observations, infos = {}, {}
         for agent, seen in observed.items():
             mask = np.append(seen["action_mask"], np.int8(not seen["action_mask"].any()))
@@ -147,7 +147,7 @@ class parallel_env(turn_based_aec_to_parallel_wrapper, EzPickle):  # type: ignor
 
 
 def register() -> None:
-    """Enter every game in PettingZoo's parallel registry, as ``nainjaune/<game>-v0``; older versions have none."""
+    """Register every game with PettingZoo as ``nainjaune/<game>-v0``; older versions have no registry."""
     if not hasattr(pettingzoo, "register"):
         return
     for name in game_names():

@@ -1,4 +1,4 @@
-"""Every game in Gymnasium's registry: ``NainJaune-v0`` and its like. Run by ``import nainjaune_env``; imports no game."""
+"""Registers every game with Gymnasium, as ``NainJaune-v0`` and so on; ``import nainjaune_env`` calls it. Imports no game."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from nainjaune_env.registry import game_names
 
 
 def environment_id(game: str) -> str:
-    """What Gymnasium calls the game: its name in capitals as Gymnasium's own environments have them."""
+    """Return the game's name in Gymnasium, in the camel case of Gymnasium's own environments."""
     return "".join(word.capitalize() for word in game.split("_")) + "-v0"
 
 
 def register() -> None:
-    """Enter the games that are not there yet."""
+    """Register the games that Gymnasium does not have yet."""
     for game in game_names():
         name = environment_id(game)
         if name not in gymnasium.registry:

@@ -1,6 +1,6 @@
-"""RLlib's ``MultiAgentEnv`` over one table of any game, for its new API stack and its action-masking modules.
+"""RLlib's ``MultiAgentEnv`` over one table of any game, for RLlib's new API stack and its action-masking modules.
 
-RLlib pins a version of Gymnasium, so it lives in an environment of its own: the pip extra ``rllib``, ``make rllib``.
+RLlib pins a version of Gymnasium, so it needs a virtual environment of its own: the pip extra ``rllib``, or ``make rllib``.
 """
 
 from __future__ import annotations
@@ -18,27 +18,27 @@ from nainjaune_env.envs.pettingzoo_aec import raw_env
 try:
     from ray.rllib.env.multi_agent_env import MultiAgentEnv
 except ImportError as error:
-    raise MissingLibraryError("The RLlib door", "ray", "rllib") from error
+    raise MissingLibraryError("The RLlib adaptor", "ray", "rllib") from error
 
 
 class TableEnv(MultiAgentEnv):  # type: ignore[misc]
-    """One table of a game as an RLlib environment: the agent at turn is the one that is given an observation.
+    """One table of a game as an RLlib environment; only the agent at turn gets an observation.
 
-    **Observations** are ``{"observations": (size,) float32, "action_mask": (A,) float32}``, keys and types as RLlib's
-    ``ActionMaskingTorchRLModule`` wants them. The bytes of the layout are scaled by its slots, since RLlib's networks take
-    numbers as they are. Nobody is given an observation when the episode is over, so no mask is ever empty.
+    **Observations** are ``{"observations": (size,) float32, "action_mask": (A,) float32}``, the keys and types of RLlib's
+    ``ActionMaskingTorchRLModule``. RLlib's networks do not scale their inputs, so the layout's bytes are scaled here, feature by
+    feature. No agent gets an observation at the end of an episode, so no mask is ever empty.
 
-    **Rewards** come with an agent's next observation, or at the end: all that its payoff has grown by since it was
-    last asked, the first time since the episode began. RLlib loses what an agent is paid before it has acted, so until then
-    it is kept back. An agent's rewards sum to its payoff. A seat that is never asked has no part in RLlib's episode.
+    **Rewards** come with an agent's next observation or at the end: all that it has gained since its last one, or since the
+    episode began. RLlib loses rewards of an agent that has not acted yet, so they are held back until it has. An agent's rewards
+    sum to its payoff. A seat that never decides has no part in RLlib's episode.
 
-    **Illegal actions** raise :class:`IllegalActionError`, and change nothing.
+    **Illegal actions** raise :class:`IllegalActionError` and change nothing.
 
-    An episode in which nobody has a choice has nothing to show: the next one is dealt, as ``Batch`` does.
+    An episode without any decision is skipped: the next one is dealt, as in ``Batch``.
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
-        """``config`` holds the settings of :class:`~nainjaune_env.envs.pettingzoo_aec.raw_env`: preset, num_players, knobs …"""
+        """``config`` holds the arguments of :class:`~nainjaune_env.envs.pettingzoo_aec.raw_env`: preset, num_players, knobs …"""
         super().__init__()
         self.table = raw_env(**(config or {}))
         self.possible_agents = self.table.possible_agents
@@ -53,25 +53,26 @@ class TableEnv(MultiAgentEnv):  # type: ignore[misc]
             }
         )
         self.observation_spaces = dict.fromkeys(self.agents, observation)
-        self.action_spaces = self.table.action_spaces  # they draw legal actions, as RLlib's check of environments does
-        self._owed: dict[str, int] = {}
-        self._asked: set[str] = set()
+        # RLlib checks an environment with random actions, and these spaces draw legal ones
+        self.action_spaces = self.table.action_spaces
+        self._unpaid: dict[str, int] = {}
+        self._observed: set[str] = set()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin an episode; the observation of the agent at turn. Seeds and options are those of ``raw_env``."""
+        """Begin an episode and return the observation of the agent at turn. Seeds and options are those of ``raw_env``."""
         self.table.reset(seed, options)
         while self._over():
             self.table.reset()
-        self._owed = dict(self.table.rewards)
-        self._asked.clear()
-        return self._ask()
+        self._unpaid = dict(self.table.rewards)
+        self._observed.clear()
+        return self._observe()
 
     def step(
         self, action_dict: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
-        """The action of the agent at turn.
+        """Take the action of the agent at turn.
 
-        Raises :class:`IllegalActionError`, before anything has changed, for what is not legal and for actions of others.
+        Raises :class:`IllegalActionError` for an illegal action and for actions of other agents; then nothing has changed.
         """
         if not self.table.agents or self._over():
             raise IllegalActionError("No episode is running: call reset() first.")
@@ -81,24 +82,24 @@ class TableEnv(MultiAgentEnv):  # type: ignore[misc]
             raise IllegalActionError(f"Expected an action of {acting}, who is at turn, and of nobody else; got those of {given}.")
         self.table.step(action_dict[acting])
         for agent, reward in self.table.rewards.items():
-            self._owed[agent] += reward
+            self._unpaid[agent] += reward
         if self._over():
-            rewards = {agent: float(owed) for agent, owed in self._owed.items()}
+            rewards = {agent: float(unpaid) for agent, unpaid in self._unpaid.items()}
             return {}, rewards, {"__all__": True}, {"__all__": False}, {}
         acting = self.table.agent_selection
-        rewards = {acting: float(self._owed[acting])} if acting in self._asked else {}
+        rewards = {acting: float(self._unpaid[acting])} if acting in self._observed else {}
         for agent in rewards:
-            self._owed[agent] = 0
-        observations, infos = self._ask()
+            self._unpaid[agent] = 0
+        observations, infos = self._observe()
         return observations, rewards, {"__all__": False}, {"__all__": False}, infos
 
     def _over(self) -> bool:
         return any(self.table.terminations.values())
 
-    def _ask(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The observation of the agent at turn, and its info, which holds nothing."""
+    def _observe(self) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the observation of the agent at turn, and its empty info."""
         acting = self.table.agent_selection
-        self._asked.add(acting)
+        self._observed.add(acting)
         seen = self.table.observe(acting)
         observation = {
             "observations": self._scaled(seen["observation"]),
@@ -112,9 +113,9 @@ class TableEnv(MultiAgentEnv):  # type: ignore[misc]
         return scaled
 
     def render(self) -> Any:
-        """As ``raw_env`` with its ``render_mode``."""
+        """Render the table as ``raw_env`` does."""
         return self.table.render()
 
     def close(self) -> None:
-        """Closes the table's window, where there is one."""
+        """Close the window, if there is one."""
         self.table.close()

@@ -1,6 +1,6 @@
-"""Stable-Baselines3's vector interface, natively: all tables in one batch, stepped by compiled code.
+"""Stable-Baselines3's ``VecEnv`` over many tables, all in one batch that compiled code steps.
 
-It gives what SB3's ``DummyVecEnv`` over as many ``SeatEnv`` gives, seed by seed (a test holds them against each other)::
+It returns what a ``DummyVecEnv`` of ``SeatEnv`` returns for the same seeds, as a test checks::
 
     from sb3_contrib import MaskablePPO
     from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
@@ -32,26 +32,26 @@ from nainjaune_env.render.renderer import Renderer
 try:
     from stable_baselines3.common.vec_env import VecEnv
 except ModuleNotFoundError as error:
-    raise MissingLibraryError("The Stable-Baselines3 door", "stable_baselines3", "sb3") from error
+    raise MissingLibraryError("The Stable-Baselines3 adaptor", "stable_baselines3", "sb3") from error
 
 Indices = int | Iterable[int] | None
 Info = dict[str, Any]
 
 
 class SeatVecEnv(VecEnv):
-    """B tables, each seen from one seat; what ``SeatEnv`` says of observations, actions and rewards holds for each.
+    """B tables, each seen from one seat, with the observations, actions and rewards of ``SeatEnv``.
 
-    ``reset()`` gives observations ``(B, size) uint8``; ``step(actions)`` gives those, rewards ``(B,) float32``, ``dones (B,)
-    bool`` and a list of B infos, each with ``"action_mask"`` ``(A,) int8``, ``"seat"`` and ``"TimeLimit.truncated"``, which is
-    False: no episode is ever cut off. Where one ends another begins at once: the observation is the new episode's, as is what
-    ``reset_infos`` says, while the info is the end's and holds its ``"terminal_observation"``.
+    ``reset()`` returns observations ``(B, size) uint8``. ``step(actions)`` returns observations, rewards ``(B,) float32``, dones
+    ``(B,) bool`` and B infos, each with ``"action_mask"`` ``(A,) int8``, ``"seat"`` and ``"TimeLimit.truncated"``, which stays
+    False. Where an episode ends the next one begins at once: the observation and ``reset_infos`` are the new episode's; the info
+    is the end's, with its ``"terminal_observation"``.
 
-    **Masks** reach MaskablePPO by the way that it asks: ``env_method("action_masks")``, for each table ``(A,) bool``; as one
-    array they are :meth:`action_masks`. An action that is not legal raises :class:`IllegalActionError`, so who plays without
-    masks finds out; with ``illegal_reward`` it ends the episode with that reward.
+    **Masks** reach MaskablePPO through ``env_method("action_masks")``, ``(A,) bool`` for each table; :meth:`action_masks` returns
+    them as one array. An illegal action raises :class:`IllegalActionError`; with ``illegal_reward`` it ends the episode with that
+    reward.
 
-    ``seed(s)`` and ``set_options`` count at the next reset: table i is seeded with s + i. Attributes and methods of single
-    tables (``get_attr``, ``set_attr``, ``env_method``) are those of :class:`Table`.
+    ``seed(s)`` and ``set_options`` take effect at the next reset; table i is seeded with s + i. ``get_attr``, ``set_attr`` and
+    ``env_method`` access single tables, as :class:`Table`.
     """
 
     def __init__(
@@ -71,11 +71,11 @@ class SeatVecEnv(VecEnv):
         language: str = "en",
         **knobs: Any,
     ) -> None:
-        """As ``SeatEnv``, ``num_envs`` times, and raises what it raises; ``render_mode`` is one of ``Renderer``."""
+        """Take the arguments of ``SeatEnv`` and raise its errors."""
         self.setup = make_setup(game, preset, num_players, **knobs)
         self._tables = LearnerTables(
             self.setup, num_envs, opponents, seat=seat, episode=episode, start=start, skip_forced=skip_forced,
-            illegal_reward=illegal_reward, histories=render_mode is not None,
+            illegal_reward=illegal_reward, record=render_mode is not None,
         )  # fmt: skip
         self._all = np.arange(num_envs)
         self._mask = np.zeros((num_envs, len(self.setup.game.actions)), np.int8)
@@ -85,24 +85,24 @@ class SeatVecEnv(VecEnv):
 
     @property
     def opponents(self) -> Sequence[Agent]:
-        """The agents in the other seats: one for all, or one each from the learner's next on, or those of the pool."""
+        """The agents in the other seats: one for all, or one for each from the seat after the learner's, or a pool's."""
         return self._tables.opponents
 
     # ---- playing -------------------------------------------------------------------------------------------------
 
     def set_options(self, options: list[Info] | Info | None = None) -> None:
-        """Options of the next reset, one for all or one for each table; see ``SeatEnv``."""
+        """Set the options of the next reset: one mapping for all tables, or one per table; see ``SeatEnv``."""
         if isinstance(options, list) and len(options) != self.num_envs:
-            raise DealError(f"Options are one for all, or one for each of {self.num_envs} tables, not {len(options)}.")
+            raise DealError(f"Expected options for all tables, or one for each of {self.num_envs} tables, not {len(options)}.")
         super().set_options(options)
 
     def reset(self) -> NDArray[np.uint8]:
-        """Begin an episode at every table; gives the first observations.
+        """Begin an episode at every table and return the first observations.
 
         Raises :class:`DealError` for seeds or options that do not fit.
         """
         seeds = [seed_number(seed) for seed in self._seeds]
-        alike: dict[int, list[int]] = {}  # tables with the very same options are reset at once
+        alike: dict[int, list[int]] = {}  # tables that share an options object are reset together
         for i, options in enumerate(self._options):
             alike.setdefault(id(options) if options else 0, []).append(i)
         for tables in alike.values():
@@ -115,7 +115,7 @@ class SeatVecEnv(VecEnv):
         return self._tables.observation(self._all)
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
-        """The learners' actions ``(B,)``, to be taken by :meth:`step_wait`."""
+        """Give the learners' actions ``(B,)``, which :meth:`step_wait` takes."""
         given = np.asarray(actions)
         if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
             raise IllegalActionError(
@@ -124,9 +124,9 @@ class SeatVecEnv(VecEnv):
         self._actions = given
 
     def step_wait(self) -> tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.bool_], list[Info]]:
-        """At each table the learner's action and all plies up to its next decision; see the class for what is given.
+        """Take the learners' actions and play every table on to its next decision; the class says what is returned.
 
-        Raises :class:`IllegalActionError` before anything has changed.
+        Raises :class:`IllegalActionError`; then nothing has changed.
         """
         batch = self._tables.batch
         rewards = self._tables.step(self._actions, self._all).astype(np.float32)
@@ -150,11 +150,11 @@ class SeatVecEnv(VecEnv):
         return [{"action_mask": row, "seat": seat} for row, seat in zip(rows, seats, strict=True)]
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal actions now, ``(B, A) bool``; none before the first reset."""
+        """Return the legal actions, ``(B, A) bool``; all False before the first reset."""
         return self._mask.astype(np.bool_)
 
     def close(self) -> None:
-        """Close the tables' windows, where they have any."""
+        """Close the tables' windows, if there are any."""
         for table in self._members:
             table.close()
 
@@ -164,11 +164,11 @@ class SeatVecEnv(VecEnv):
         return [self._members[i] for i in self._get_indices(indices)]
 
     def has_attr(self, attr_name: str) -> bool:
-        """Whether every table has an attribute of this name."""
+        """Return whether every table has an attribute of this name."""
         return all(hasattr(table, attr_name) for table in self._members)
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
-        """An attribute of each of these tables (None: all); raises :class:`AttributeError` where there is none."""
+        """Return an attribute of each of these tables (None: all); raises :class:`AttributeError` where there is none."""
         return [getattr(table, attr_name) for table in self._chosen(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
@@ -177,25 +177,25 @@ class SeatVecEnv(VecEnv):
             setattr(table, attr_name, value)
 
     def env_method(self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any) -> list[Any]:
-        """What a method of each of these tables (None: all) gives."""
-        if method_name == "action_masks" and indices is None:  # asked before every step
+        """Call a method of each of these tables (None: all) and return the results."""
+        if method_name == "action_masks" and indices is None:  # MaskablePPO calls it before every step
             return list(self.action_masks())
         return [method(*method_args, **method_kwargs) for method in self.get_attr(method_name, indices)]
 
     def env_is_wrapped(self, wrapper_class: type[gymnasium.Wrapper[Any, Any, Any, Any]], indices: Indices = None) -> list[bool]:
-        """False for each: no table is an environment of its own that a wrapper could be around."""
+        """Return False for each: a table is not an environment that could be wrapped."""
         return [False for _ in self._chosen(indices)]
 
     def get_images(self) -> list[NDArray[np.uint8] | None]:
-        """Every table in pixels as its learner sees it; None each, with a warning, in another ``render_mode``."""
+        """Return every table in pixels as its learner sees it; None each, with a warning, in another ``render_mode``."""
         if self.render_mode != "rgb_array":
-            warnings.warn(f"Images are drawn with render_mode='rgb_array', and it is {self.render_mode!r}.", stacklevel=2)
+            warnings.warn(f"Images need render_mode='rgb_array', not {self.render_mode!r}.", stacklevel=2)
             return [None for _ in self._members]
         return self.env_method("render")
 
 
 class Table:
-    """One table of a :class:`SeatVecEnv`, where Stable-Baselines3 asks for single environments."""
+    """One table of a :class:`SeatVecEnv`, where Stable-Baselines3 expects a single environment."""
 
     def __init__(self, venv: SeatVecEnv, index: int, render_mode: str | None, language: str) -> None:
         self._venv = venv
@@ -215,17 +215,17 @@ class Table:
 
     @property
     def observation_space(self) -> spaces.Space[Any]:
-        """Of one table; every one's is the same."""
+        """The space of one table; the same for all."""
         return self._venv.observation_space
 
     @property
     def action_space(self) -> spaces.Space[Any]:
-        """Of one table; every one's is the same."""
+        """The space of one table; the same for all."""
         return self._venv.action_space
 
     @property
     def opponents(self) -> Sequence[Agent]:
-        """As the environment's."""
+        """The agents in the other seats."""
         return self._venv.opponents
 
     @property
@@ -234,21 +234,14 @@ class Table:
         return int(self._venv._tables.learner[self._index])
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """The legal actions now, ``(A,) bool``."""
+        """Return the legal actions, ``(A,) bool``."""
         legal: NDArray[np.bool_] = self._venv._mask[self._index].astype(np.bool_)
         return legal
 
     def render(self) -> Any:
-        """The table as the learner sees it, in the constructor's ``render_mode``; None without one."""
-        if self.render_mode is None:
-            return None
-        if self.seat < 0:
-            raise DealError("There is no table yet: call reset() first.")
-        tables = self._venv._tables
-        assert tables.histories is not None
-        self._renderer.viewpoint = self.seat
-        return self._renderer.render(tables.batch.tables[self._index], tables.histories.of(self._index))
+        """Render the table as the learner sees it, in the constructor's ``render_mode``; None without one."""
+        return self._venv._tables.render(self._index, self._renderer)
 
     def close(self) -> None:
-        """Close its window, where it has one."""
+        """Close the window, if there is one."""
         self._renderer.close()

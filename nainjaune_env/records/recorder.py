@@ -1,11 +1,12 @@
-"""``Recorder``: records of what is played on a batch, whoever plays."""
+"""``Recorder``: keeps what pictures and records of a batch's episodes are made from."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.engine.batch import Batch
@@ -13,10 +14,10 @@ from nainjaune_env.records.record import Record, record_of
 
 
 class Recorder:
-    """Listens to a batch and writes down its episodes.
+    """Keeps, for each table of a batch, the table as its episode began and the actions taken since.
 
-    Tell it what happens, and it keeps what a record needs: each table as its episode began, and the actions taken since.
-    The kernel is deterministic, so at the end of an episode a replay gives everything else::
+    The kernel is deterministic, so a replay of these gives everything else. Call :meth:`stepped` after each ``batch.step`` to
+    get the records of the episodes that ended::
 
         recorder = Recorder(batch, ["lowest", "random"], rng=np.random.default_rng(7))
         while ...:
@@ -24,23 +25,25 @@ class Recorder:
             for table, record in recorder.stepped(actions):
                 ...
 
-    A round played by itself (``episode="round"``) is written as what it is: a match whose rules say one round.
+    An environment calls :meth:`note` instead, and makes a picture (:meth:`history`) or a record (:meth:`record`) on demand.
+
+    A round played by itself (``episode="round"``) is recorded as a match whose rules say one round.
     """
 
     def __init__(
         self,
         batch: Batch,
-        agents: Sequence[str] | Sequence[Sequence[str]],
+        agents: Sequence[str] | Sequence[Sequence[str]] | None = None,
         *,
-        rng: np.random.Generator,
+        rng: np.random.Generator | None = None,
         seed: int | None = None,
     ) -> None:
-        """Begin with the episodes that ``batch`` now begins.
+        """Begin with the current episodes of ``batch``.
 
-        ``agents`` are names in seat order, the same at every table, or one such row a table. ``rng`` draws which of several
-        like cards was shown (nothing in play depends on it). ``seed`` is written into every record. Raises
-        :class:`RecordError` for a batch whose round episodes carry on one match (they are no matches by themselves), or
-        names that do not fit.
+        ``agents`` are names in seat order, the same for all tables or one row per table (None: ``seat_0``, ``seat_1`` ...).
+        Where several like cards could have been shown, ``rng`` draws the one that records name; play does not depend on it.
+        None takes a new generator for each record, seeded by the table's own. ``seed`` is written into every record. Raises
+        :class:`RecordError` for a batch whose rounds carry on one match, and for agents that do not fit.
         """
         mode = batch.mode
         if mode.carry and not mode.whole_match:
@@ -51,13 +54,11 @@ class Recorder:
         self.batch = batch
         self.seed = seed
         self.rng = rng
-        self._every_ply = not mode.skip_forced
         self._autoreset = bool(mode.autoreset)
-        self._single_round = not mode.whole_match
-        self._agents = self._rows_of(agents)
-        self._starts = batch.tables.copy()
+        self._agents = self._rows_of([f"seat_{seat}" for seat in range(batch.num_players)] if agents is None else agents)
+        self._openings = batch.tables.copy()
         self._actions: list[list[int]] = [[] for _ in range(batch.num_tables)]
-        self._open = [False] * batch.num_tables
+        self._open = np.zeros(batch.num_tables, np.bool_)
         self.began()
 
     def _rows_of(self, agents: Sequence[str] | Sequence[Sequence[str]]) -> list[list[str]]:
@@ -69,40 +70,63 @@ class Recorder:
             )
         return rows
 
-    def began(self, which: ArrayLike | None = None) -> None:
-        """New episodes have begun at the tables ``which`` (indices; None: all), by ``reset`` or ``set_tables``.
+    def began(self, which: ArrayLike | None = None, openings: NDArray[Any] | None = None) -> None:
+        """Note that ``reset`` or ``set_tables`` has begun episodes at the tables ``which`` (indices; None: all).
 
-        Call it right after, before the next step; what was noted there of an unfinished episode is dropped.
+        Call it before the next step. ``openings (K,)`` are the tables as they were dealt, before any forced ply (None: as they
+        are now). The actions of unfinished episodes are dropped.
         """
         index = self.batch.indices(which)
-        self._starts[index] = self.batch.tables[index]
+        self._openings[index] = self.batch.tables[index] if openings is None else openings
         for i in index.tolist():
             self._actions[i] = []
-            # with autoreset, `done` speaks of the episode before
-            self._open[i] = self._autoreset or not self.batch.done[i]
+        # with autoreset, `done` tells of the episode before
+        self._open[index] = True if self._autoreset else ~self.batch.done[index]
+
+    def note(self, actions: ArrayLike, which: NDArray[np.int64]) -> None:
+        """Note that ``batch.step`` has taken ``actions (K,)`` at the tables ``which (K,)``."""
+        for i, action in zip(which.tolist(), np.asarray(actions).tolist(), strict=True):
+            self._actions[i].append(int(action))
 
     def stepped(self, actions: ArrayLike) -> list[tuple[int, Record]]:
-        """The batch has been stepped with ``actions``: gives the records now finished, each with its table's index.
+        """Note that ``batch.step`` has taken ``actions (B,)``; call it once after every step.
 
-        Call it after every ``batch.step``, once.
+        Returns the records of the episodes that ended, each with the index of its table.
         """
-        finished = []
-        over = self.batch.done.tolist()
-        for i, action in enumerate(np.asarray(actions, np.int64).tolist()):
-            if not self._open[i]:
-                continue
-            self._actions[i].append(action)
-            if over[i]:
-                finished.append((i, self._write(i)))
-                if self._autoreset:
-                    self._starts[i] = self.batch.tables[i]
-                    self._actions[i] = []
-                else:
-                    self._open[i] = False
+        playing = np.flatnonzero(self._open)
+        self.note(np.asarray(actions, np.int64)[playing], playing)
+        ended = playing[self.batch.done[playing]]
+        finished = [(int(i), self.record(i)) for i in ended]
+        if self._autoreset:
+            self.began(ended)
+        else:
+            self._open[ended] = False
         return finished
 
-    def _write(self, i: int) -> Record:
+    def history(self, i: int) -> dict[str, Any]:
+        """Return how table ``i`` reached its state, as the keyword arguments of ``GameSpec.draw`` and of a game's pictures.
+
+        Every call gives a generator in the same state, so all pictures and records of an episode show the same cards.
+        """
+        opening = self._openings[i]
+        return {
+            "opening": opening,
+            "actions": [*self._actions[i]],
+            "every_ply": not self.batch.mode.skip_forced,
+            "rng": np.random.default_rng(int(opening["rng"])),
+        }
+
+    def record(self, i: int, *, agents: Sequence[str] | None = None, seed: int | None = None) -> Record:
+        """Return the record of the finished episode at table ``i``, with ``agents`` and ``seed`` in place of the constructor's.
+
+        Raises :class:`RecordError` while the episode runs, and where it does not begin with a match's first deal: a carried
+        round, or a table that was set in the middle of a round.
+        """
+        if not self.batch.done[i]:
+            raise RecordError("A record is of a finished episode, and this one is not.")
+        history = self.history(i)
         return record_of(
-            self.batch.setup, self._starts[i], self._actions[i], self.rng, every_ply=self._every_ply,
-            single_round=self._single_round, agents=self._agents[i], seed=self.seed,
+            self.batch.setup, history["opening"], history["actions"], history["rng"] if self.rng is None else self.rng,
+            every_ply=history["every_ply"], single_round=not self.batch.mode.whole_match,
+            agents=self._agents[i] if agents is None else agents, seed=self.seed if seed is None else seed,
         )  # fmt: skip

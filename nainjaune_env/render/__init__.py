@@ -1,5 +1,5 @@
-"""Pictures of a table in every form: text, SVG, pixels, a window, a film. What they show is the games' business.
+"""Renders a table as text, SVG, pixels, a window or a film, from the pictures that each game draws.
 
-``renderer`` is what an environment holds; ``raster``, ``window`` and ``film`` make pixels, and only they import the libraries of
-the extra ``render``, when they are used.
+``renderer`` is for environments. ``raster``, ``window`` and ``film`` make pixels; only they import libraries of the extra
+``render``, and only when they are used.
 """

@@ -1,4 +1,4 @@
-"""A film of a game: a GIF that goes on for ever, of one picture after another."""
+"""Writes a film of a game: an animated GIF that loops."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from nainjaune_env.core.errors import RulesError
 from nainjaune_env.render.raster import font_files, pixels
 
 COLOURS = 128
-"""Of the palette that all pictures share: so a picture holds nothing but what has changed."""
+"""Size of the palette. All pictures share it, so that each one stores only what has changed."""
 LONGEST = 655.35
-"""Seconds: a GIF has 16 bits for a picture's time, in hundredths."""
+"""Most seconds per picture: a GIF has 16 bits for hundredths of a second."""
 SAMPLES = 6
-"""Pictures that the palette is made from, evenly spread."""
+"""Number of pictures that the palette is made from, evenly spread."""
 
 
 def write_gif(
@@ -31,15 +31,15 @@ def write_gif(
     last_seconds: float = 4.0,
     progress: Callable[[int], object] | None = None,
 ) -> None:
-    """Write ``pictures``, SVG documents of one size, as a GIF to ``path``, whole or not at all.
+    """Write ``pictures``, SVG documents of one size, as a GIF to ``path``; after an error there is no partial file.
 
-    Each is shown for ``seconds``, the last for ``last_seconds``; ``scale`` is of their size. ``progress`` is told of pictures
-    drawn. Raises :class:`RulesError` where there is none, or a time or the scale cannot be, and
+    Each picture is shown for ``seconds``, the last for ``last_seconds``; ``scale`` multiplies their size. ``progress(1)`` is
+    called after each picture. Raises :class:`RulesError` without pictures or for a time or scale out of range, and
     :class:`~nainjaune_env.core.errors.MissingLibraryError` where a library of the extra ``render`` is missing.
     """
     if not pictures or not (0 < seconds <= LONGEST and 0 < last_seconds <= LONGEST and 0 < scale < math.inf):
         given = f"{len(pictures)} pictures, {seconds!r} and {last_seconds!r} seconds, the scale {scale!r}"
-        raise RulesError(f"A film has pictures, times above 0 and up to {LONGEST:g} seconds, and a scale above 0, not {given}.")
+        raise RulesError(f"A film needs pictures, times above 0 and up to {LONGEST:g} seconds, and a scale above 0, not {given}.")
     font_files()
     from PIL import Image
 
@@ -60,9 +60,9 @@ def write_gif(
 
 
 def _palette(pictures: Sequence[str], scale: float) -> Any:
-    """An image with the palette for all ``pictures``."""
+    """Return an image with the palette for all ``pictures``."""
     from PIL import Image
 
     chosen = sorted({round(k * (len(pictures) - 1) / (SAMPLES - 1)) for k in range(SAMPLES)})
-    together = np.concatenate([pixels(pictures[k], scale) for k in chosen])
-    return Image.fromarray(together).quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
+    samples = np.concatenate([pixels(pictures[k], scale) for k in chosen])
+    return Image.fromarray(samples).quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)

@@ -1,4 +1,4 @@
-"""Pixels from SVG, the same on every machine: the fonts are those that matplotlib ships, and the system's are not looked at."""
+"""Draws SVG as pixels, the same on every machine: with the fonts that matplotlib ships, never the system's."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from nainjaune_env.core.atomic_files import replacing
 from nainjaune_env.core.errors import MissingLibraryError
 
 EXTRA = "render"
-"""The pip extra with the libraries that are needed here."""
+"""The pip extra that installs the libraries of this package."""
 FONTS = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSerif-Bold.ttf")
 
 
 def pixels(svg: str, scale: float = 1.0) -> NDArray[np.uint8]:
-    """The picture as ``(height, width, 3) uint8``, ``scale`` times the size that ``svg`` says.
+    """Return the picture as ``(height, width, 3) uint8``, at ``scale`` times the size of ``svg``.
 
     Raises :class:`MissingLibraryError` where a library of the extra ``render`` is missing.
     """
@@ -33,7 +33,7 @@ def pixels(svg: str, scale: float = 1.0) -> NDArray[np.uint8]:
 
 
 def write_png(svg: str, path: Path, scale: float = 1.0) -> None:
-    """Write the picture as a PNG to ``path``, whole or not at all; the rest is as in :func:`pixels`."""
+    """Write the picture as a PNG to ``path``; after an error there is no partial file. Otherwise as :func:`pixels`."""
     image = pixels(svg, scale)
     from PIL import Image
 
@@ -43,7 +43,7 @@ def write_png(svg: str, path: Path, scale: float = 1.0) -> None:
 
 @functools.cache
 def font_files() -> list[str]:
-    """The files of ``FONTS``; matplotlib is looked up, and not imported.
+    """Return the paths of ``FONTS``, without importing matplotlib.
 
     Raises :class:`MissingLibraryError` where a library of the extra ``render`` is missing.
     """
@@ -57,6 +57,6 @@ def font_files() -> list[str]:
 
 
 def require(library: str, what: str) -> None:
-    """Raises :class:`MissingLibraryError` where ``library``, which ``what`` takes, cannot be imported."""
+    """Raise :class:`MissingLibraryError` where ``library``, which ``what`` needs, is not installed."""
     if importlib.util.find_spec(library) is None:
         raise MissingLibraryError(what, library, EXTRA)

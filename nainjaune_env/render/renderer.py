@@ -1,4 +1,4 @@
-"""``Renderer``: what an environment over one table holds so as to be seen. It knows no game, and no environment's library."""
+"""``Renderer``: renders a table of any game in one of the render modes that Gymnasium and PettingZoo name."""
 
 from __future__ import annotations
 
@@ -15,29 +15,28 @@ from nainjaune_env.render.raster import font_files, pixels
 from nainjaune_env.render.window import Window
 
 FPS = 2.0
-"""Pictures a second in a window."""
-
+"""Pictures per second in a window."""
 
 MODES = ("human", "ansi", "rgb_array", "svg")
-"""A window, text, pixels, SVG."""
+"""All render modes; ``Renderer`` says what each is."""
 
 
 def render_modes(game: GameSpec) -> tuple[str, ...]:
-    """The modes in which ``game`` can be rendered."""
+    """Return the modes in which ``game`` can be rendered."""
     able = {"ansi": game.draw is not None}
     return tuple(mode for mode in MODES if able.get(mode, game.pictures is not None))
 
 
 class Renderer:
-    """Draws a table in one mode, from one seat's place or a spectator's.
+    """Renders tables in one mode, as one seat or a spectator sees them.
 
     ====================  ==================================================================
-    mode                  :meth:`render` gives
+    mode                  :meth:`render` returns
     ====================  ==================================================================
     ``"ansi"``            text for a terminal
     ``"svg"``             a picture as an SVG document
-    ``"rgb_array"``       the same in pixels, ``(height, width, 3) uint8``
-    ``"human"``           nothing: a window shows the same
+    ``"rgb_array"``       the same picture in pixels, ``(height, width, 3) uint8``
+    ``"human"``           None; a window shows the same pixels
     ====================  ==================================================================
     """
 
@@ -53,11 +52,11 @@ class Renderer:
         fps: float = FPS,
         names: Sequence[str] | None = None,
     ) -> None:
-        """``mode`` None draws nothing. ``viewpoint`` is a seat, or None for a spectator, who sees all.
+        """``mode`` None renders nothing. ``viewpoint`` is a seat, or None for a spectator, who sees all cards.
 
-        ``color`` is for text, ``scale`` for pixels, ``fps`` for the window; ``names``, in seat order, are for pictures. Raises
-        :class:`RulesError` for a mode, viewpoint or scale that cannot be, and
-        :class:`~nainjaune_env.core.errors.MissingLibraryError` where the mode takes a library that is missing.
+        ``color`` applies to text, ``scale`` to pixels, ``fps`` to the window, and ``names``, the players' in seat order, to
+        pictures. Raises :class:`RulesError` for a mode, viewpoint, scale or fps that is not allowed, and
+        :class:`~nainjaune_env.core.errors.MissingLibraryError` where the mode needs a library that is not installed.
         """
         modes = render_modes(setup.game)
         if mode is not None and mode not in modes:
@@ -67,7 +66,7 @@ class Renderer:
                 f"The viewpoint is a seat from 0 to {setup.players - 1}, or None for a spectator, not {viewpoint!r}."
             )
         if not (0 < scale < math.inf and 0 < fps < math.inf):  # NaN is neither
-            raise RulesError(f"The scale and the pictures a second are finite and above 0, not {scale!r} and {fps!r}.")
+            raise RulesError(f"The scale and the pictures per second are finite and above 0, not {scale!r} and {fps!r}.")
         self.setup = setup
         self.mode = mode
         self.viewpoint = viewpoint
@@ -81,10 +80,11 @@ class Renderer:
         self._shown = ""
 
     def render(self, table: Any, history: Mapping[str, Any]) -> str | NDArray[np.uint8] | None:
-        """The table (one record) in this mode; the class says what that gives.
+        """Render the table (one record); the class says what each mode returns.
 
-        ``history`` says how the table came to be: the keywords ``opening``, ``actions``, ``every_ply`` and ``rng`` of
-        ``GameSpec.draw``. Raises :class:`RulesError` without a mode, or for a language that is not there.
+        ``history`` is how the table reached its state: the arguments ``opening``, ``actions``, ``every_ply`` and ``rng`` of
+        ``GameSpec.draw``, as ``Recorder.history`` returns them. Raises :class:`RulesError` without a mode, or for an unknown
+        language.
         """
         self.check_mode()
         if self.mode == "ansi":
@@ -100,25 +100,25 @@ class Renderer:
         return None
 
     def check_mode(self) -> None:
-        """Raises :class:`RulesError` where there is no mode to render in."""
+        """Raise :class:`RulesError` where there is no mode."""
         if self.mode is None:
             modes = ", ".join(render_modes(self.setup.game))
             raise RulesError(f"Nothing is rendered without a render_mode; choose from {modes}.")
 
     def text(self, table: Any, history: Mapping[str, Any], seat: int | None = None) -> str:
-        """The table as text as ``seat`` sees it, whatever the mode. Raises :class:`RulesError` where the game has none."""
+        """Return the table as text as ``seat`` sees it, in any mode. Raises :class:`RulesError` where the game has no text."""
         if self.setup.game.draw is None:
             raise RulesError(f"The game {self.setup.game.name!r} has no picture.")
         return self.setup.game.draw(self.setup, table, seat, language=self.language, color=self.color, **history)
 
     def svg(self, table: Any, history: Mapping[str, Any], seat: int | None = None) -> str:
-        """The table as SVG as ``seat`` sees it, whatever the mode. Raises :class:`RulesError` where the game has none."""
+        """Return the table as SVG as ``seat`` sees it, in any mode. Raises :class:`RulesError` where the game has no picture."""
         if self.setup.game.pictures is None:
             raise RulesError(f"The game {self.setup.game.name!r} has no picture.")
         return self.setup.game.pictures.svg(self.setup, table, seat, language=self.language, names=self.names, **history)
 
     def close(self) -> None:
-        """Close the window, where there is one."""
+        """Close the window, if there is one."""
         if self._window is not None:
             self._window.close()
             self._shown = ""

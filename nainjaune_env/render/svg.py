@@ -1,7 +1,7 @@
-"""Drawing in SVG, by plain strings: elements, text that fits, speech bubbles. What is drawn with it is a game's business.
+"""SVG as plain strings: elements, text cut to a width, speech bubbles. Games draw their pictures with it.
 
-The same calls give the same bytes. Nothing here is read from a machine: the widths of characters are those of DejaVu Sans Bold,
-which ``nainjaune_env.render`` draws with; Verdana, which a browser takes in its place, was drawn to the same widths.
+The same calls return the same bytes on every machine. Character widths are those of DejaVu Sans Bold, the font of
+``nainjaune_env.render``; browsers without it use Verdana, which has the same widths.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ SANS = "DejaVu Sans, Verdana, sans-serif"
 SERIF = "DejaVu Serif, Georgia, serif"
 
 SEAT_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#8a63d2")
-"""By seat: Okabe and Ito's colours, which the colour-blind can tell apart, and a violet for the eighth."""
+"""Colour of each seat: those of Okabe and Ito, which colour-blind people can distinguish, and a violet for the eighth."""
 _DARK_SEATS = (0, 2, 5, 7)
-"""Those on which white is easier to read than black."""
+"""Seats whose colours need white text; the others have black."""
 GOLD = "#e3a90c"
 
 # fmt: off
@@ -38,17 +38,17 @@ _ADVANCES = {
 }
 # fmt: on
 WIDTHS = {chr(first + k): width for first, widths in _ADVANCES.items() for k, width in enumerate(widths)}
-"""Width of a character in thousandths of the font's size, bold; others than these count as 1000. No character is wider plain."""
+"""Width of each bold character in thousandths of the font size; other characters count as 1000. Plain ones are no wider."""
 
 
 def number(value: Number) -> str:
-    """A number as short as two decimals allow: ``3``, ``0.25``, never ``-0``."""
+    """Format a number with at most two decimals: ``3``, ``0.25``, never ``-0``."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 
 
 def element(name: str, attributes: dict[str, Style], *children: str) -> str:
-    """``<name key="value">children</name>``. ``stroke_width`` is written ``stroke-width``; None is left out."""
+    """Return ``<name key="value">children</name>``. ``stroke_width`` becomes ``stroke-width``; None is left out."""
     given = {key.replace("_", "-"): value for key, value in attributes.items() if value is not None}
     written = "".join(f" {key}={quoteattr(value if isinstance(value, str) else number(value))}" for key, value in given.items())
     inside = "".join(children)
@@ -56,7 +56,7 @@ def element(name: str, attributes: dict[str, Style], *children: str) -> str:
 
 
 def document(width: int, height: int, title: str, children: Iterable[str], definitions: Iterable[str] = ()) -> str:
-    """A whole picture; ``title`` says in words what it shows."""
+    """Return a complete document; ``title`` is its text alternative."""
     frame: dict[str, Style] = {
         "xmlns": "http://www.w3.org/2000/svg",
         "viewBox": f"0 0 {width} {height}",
@@ -68,32 +68,32 @@ def document(width: int, height: int, title: str, children: Iterable[str], defin
 
 
 def rect(x: Number, y: Number, width: Number, height: Number, *, rx: Number = 0, **style: Style) -> str:
-    """A rectangle with its upper left corner at ``x``, ``y``."""
+    """Return a rectangle with its upper left corner at ``x``, ``y``."""
     return element("rect", {"x": x, "y": y, "width": width, "height": height, "rx": rx or None, **style})
 
 
 def circle(x: Number, y: Number, radius: Number, **style: Style) -> str:
-    """A circle around ``x``, ``y``."""
+    """Return a circle around ``x``, ``y``."""
     return element("circle", {"cx": x, "cy": y, "r": radius, **style})
 
 
 def ellipse(x: Number, y: Number, rx: Number, ry: Number, **style: Style) -> str:
-    """An ellipse around ``x``, ``y``."""
+    """Return an ellipse around ``x``, ``y``."""
     return element("ellipse", {"cx": x, "cy": y, "rx": rx, "ry": ry, **style})
 
 
 def path(d: str, **style: Style) -> str:
-    """A path, of SVG's own commands."""
+    """Return a path with the SVG commands ``d``."""
     return element("path", {"d": d, **style})
 
 
 def group(children: Iterable[str], **style: Style) -> str:
-    """Elements that share a style."""
+    """Return a group of elements that share a style."""
     return element("g", style, *children)
 
 
 def at(x: Number, y: Number, children: Iterable[str], *, scale: Number = 1, turn: Number = 0, **style: Style) -> str:
-    """Elements whose origin is moved to ``x``, ``y``, made ``scale`` times as large and turned clockwise by so many degrees."""
+    """Return elements with their origin at ``x``, ``y``, scaled by ``scale`` and rotated clockwise by ``turn`` degrees."""
     steps = [f"translate({number(x)} {number(y)})"]
     steps += [f"rotate({number(turn)})"] if turn else []
     steps += [f"scale({scale:.4g})"] if scale != 1 else []
@@ -101,12 +101,12 @@ def at(x: Number, y: Number, children: Iterable[str], *, scale: Number = 1, turn
 
 
 def use(name: str, x: Number = 0, y: Number = 0, **style: Style) -> str:
-    """What the definitions hold under the id ``name``, its origin at ``x``, ``y``."""
+    """Return a reference to the definition with the id ``name``, its origin at ``x``, ``y``."""
     return element("use", {"href": f"#{name}", "x": x or None, "y": y or None, **style})
 
 
 def smooth(points: Sequence[Point], *, closed: bool = True) -> str:
-    """A soft curve through ``points`` (a Catmull-Rom spline), as a path's ``d``."""
+    """Return a path's ``d`` for a smooth curve through ``points`` (a Catmull-Rom spline)."""
     n = len(points)
     last = n if closed else n - 1
 
@@ -122,17 +122,17 @@ def smooth(points: Sequence[Point], *, closed: bool = True) -> str:
 
 
 def polygon(points: Sequence[Point]) -> str:
-    """Straight lines through ``points`` and back, as a path's ``d``."""
+    """Return a path's ``d`` for the polygon with the corners ``points``."""
     return "M" + "L".join(f"{number(x)} {number(y)}" for x, y in points) + "Z"
 
 
 def text_width(text: str, size: Number) -> float:
-    """How wide ``text`` is when it is bold, and at most when it is not."""
+    """Return the width of ``text`` in bold, an upper bound where it is plain."""
     return sum(WIDTHS.get(character, 1000) for character in text) * size / 1000
 
 
 def fit(text: str, width: Number, size: Number) -> str:
-    """``text``, cut short with a ``…`` where it is wider than ``width``."""
+    """Return ``text``, cut short with a ``…`` where it is wider than ``width``."""
     if text_width(text, size) <= width:
         return text
     kept = next((k for k in range(len(text) - 1, 0, -1) if text_width(text[:k].rstrip() + "…", size) <= width), 0)
@@ -140,14 +140,14 @@ def fit(text: str, width: Number, size: Number) -> str:
 
 
 def text(x: Number, y: Number, content: str, size: Number, *, anchor: str = "start", bold: bool = False, **style: Style) -> str:
-    """A line of text whose baseline begins at ``x``, ``y``, or has its ``middle`` or ``end`` there."""
+    """Return a line of text whose baseline has its start, ``middle`` or ``end`` (``anchor``) at ``x``, ``y``."""
     face = {"font_family": SANS, "font_size": size, "font_weight": "bold" if bold else None}
     place = {"x": x, "y": y, "text_anchor": anchor if anchor != "start" else None}
     return element("text", {**place, **face, **style}, escape(content))
 
 
 def badge(x: Number, y: Number, seat: int, radius: Number = 13) -> str:
-    """A seat's number on its colour, around ``x``, ``y``."""
+    """Return a disc around ``x``, ``y`` with the seat's number and colour."""
     ink = "#ffffff" if seat in _DARK_SEATS else "#111111"
     disc = circle(x, y, radius, fill=SEAT_COLOURS[seat], stroke="#ffffff", stroke_width=radius / 8)
     return disc + text(x, y + radius * 0.42, str(seat), radius * 1.15, anchor="middle", bold=True, fill=ink)
@@ -157,12 +157,12 @@ CROWN = "M-12 8L-14 -7L-6.5 0L0 -10L6.5 0L14 -7L12 8Z"
 
 
 def crown(x: Number, y: Number, scale: Number, outline: str = CROWN) -> str:
-    """A golden crown around ``x``, ``y``; some 28 wide at scale 1."""
+    """Return a golden crown around ``x``, ``y``, about 28 wide at scale 1."""
     return at(x, y, [path(outline, fill=GOLD, stroke="#7d5a00", stroke_width=1.2, stroke_linejoin="round")], scale=scale)
 
 
 def pill(x: Number, y: Number, content: str, size: Number, *, width: Number, fill: str, ink: str, edge: str) -> str:
-    """A line of text in a rounded plate, around ``x`` and from ``y`` down, no wider than ``width``."""
+    """Return a line of text in a rounded box, centred at ``x``, its top at ``y``, no wider than ``width``."""
     words = fit(content, width - 2.4 * size, size)
     wide, high = text_width(words, size) + 2.4 * size, 1.9 * size
     plate = rect(x - wide / 2, y, wide, high, rx=high / 2, fill=fill, stroke=edge, stroke_width=1.5)
@@ -173,7 +173,10 @@ BUBBLE_SIZE, BUBBLE_HEIGHT = 16, 34
 
 
 def bubble(x: Number, y: Number, content: str, *, tail: Number, below: bool, width: Number) -> str:
-    """What somebody says, in a box of at most ``width`` from ``x``, ``y`` on; its tail at ``x + tail`` points down, or up."""
+    """Return a speech bubble at most ``width`` wide with its upper left corner at ``x``, ``y``.
+
+    Its tail at ``x + tail`` points down with ``below``, else up.
+    """
     words = fit(content, width - 28, BUBBLE_SIZE)
     wide = text_width(words, BUBBLE_SIZE) + 28
     r, h = 15, BUBBLE_HEIGHT
@@ -186,9 +189,9 @@ def bubble(x: Number, y: Number, content: str, *, tail: Number, below: bool, wid
 
 
 def spread(count: int, width: Number, item: Number, gap: Number) -> tuple[float, float]:
-    """``count`` items ``item`` wide, ``gap`` apart, in the middle of a row of ``width``: where the first begins, and the step.
+    """Centre ``count`` items, each ``item`` wide and ``gap`` apart, in a row of ``width``; they overlap where they do not fit.
 
-    Where they would be wider than the row they overlap.
+    Returns the left edge of the first one, and the step from one to the next.
     """
     if count == 0:
         return 0.0, 0.0
@@ -197,5 +200,5 @@ def spread(count: int, width: Number, item: Number, gap: Number) -> tuple[float,
 
 
 def polar(x: Number, y: Number, radius: Number, degrees: Number) -> Point:
-    """The point so far from ``x``, ``y``, clockwise from the right."""
+    """Return the point ``radius`` from ``x``, ``y`` in the direction ``degrees``, clockwise from the right."""
     return x + radius * math.cos(math.radians(degrees)), y + radius * math.sin(math.radians(degrees))

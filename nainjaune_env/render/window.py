@@ -13,34 +13,37 @@ from nainjaune_env.core.errors import RulesError
 from nainjaune_env.render.raster import require
 
 POLL = 0.02
-"""Seconds between looks at the window's events."""
+"""Seconds between two checks of the window's events."""
 
 
 class Window:
-    """It opens with the first picture, and stays closed once somebody has closed it."""
+    """Opens with the first picture, and stays closed once a person has closed it."""
 
     def __init__(self, title: str, fps: float) -> None:
-        """``fps``: pictures a second at most. Raises :class:`MissingLibraryError` where pygame is missing."""
+        """``fps`` is the most pictures per second.
+
+        Raises :class:`~nainjaune_env.core.errors.MissingLibraryError` where pygame is not installed.
+        """
         require("pygame", "A window")
         self.title = title
         self.pause = 1 / fps
         self.shut = False
-        """Whether somebody has closed the window."""
+        """Whether a person has closed the window."""
         self._pygame: Any = None
         self._next = 0.0
-        """When the next picture may come, as ``time.monotonic`` counts."""
+        """The earliest ``time.monotonic()`` of the next picture."""
 
     def show(self, image: NDArray[np.uint8]) -> None:
-        """Show ``image`` ``(height, width, 3)``, not before the last one has been seen for its time.
+        """Show ``image`` ``(height, width, 3) uint8``, after the last one has been shown for ``1 / fps`` seconds.
 
         Raises :class:`RulesError` where no window can be opened.
         """
         if self._pygame is None and not self.shut:
             self._open(image.shape[1], image.shape[0])
-        self._attend()
+        self._handle_events()
         while not self.shut and time.monotonic() < self._next:
             time.sleep(POLL)
-            self._attend()
+            self._handle_events()
         if self.shut:
             return
         screen = self._pygame.display.get_surface()
@@ -49,14 +52,14 @@ class Window:
         self._next = time.monotonic() + self.pause
 
     def close(self) -> None:
-        """Close the window, if it is open; a picture shown later opens another."""
+        """Close the window, if it is open; the next picture opens another."""
         if self._pygame is not None:
             self._pygame.display.quit()
             self._pygame = None
         self._next = 0.0
 
     def _open(self, width: int, height: int) -> None:
-        os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # importing it would print to where an environment's user prints
+        os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")  # pygame prints a line when it is imported
         import pygame
 
         try:
@@ -67,8 +70,8 @@ class Window:
         pygame.display.set_caption(self.title)
         self._pygame = pygame
 
-    def _attend(self) -> None:
-        """Answer the window's events, or the desktop takes it for dead."""
+    def _handle_events(self) -> None:
+        """Handle the window's events; without that the desktop reports it as not responding."""
         if self._pygame is not None and any(event.type == self._pygame.QUIT for event in self._pygame.event.get()):
             self.close()
             self.shut = True

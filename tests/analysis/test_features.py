@@ -61,6 +61,7 @@ def totals(told: Trace, shape: tuple[int, ...]) -> Any:
     return total
 
 
+@pytest.mark.slow
 @every_setup
 def test_rounds_are_told_as_they_were_played(setup: Setup) -> None:
     played = Played(setup, 3, 12)
@@ -222,6 +223,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.slow
 def test_plain_python_tells_the_same() -> None:
     plain = told_by(DIGEST, NUMBA_DISABLE_JIT="1")
     assert len(set(plain.values())) == len(plain) > 3

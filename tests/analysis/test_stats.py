@@ -126,6 +126,7 @@ print(json.dumps({name: hashlib.sha256(sums.tobytes()).hexdigest() for name, sum
 """
 
 
+@pytest.mark.slow
 def test_plain_python_counts_the_same() -> None:
     plain = told_by(DIGEST, NUMBA_DISABLE_JIT="1")
     assert len(set(plain.values())) == len(plain) > 3

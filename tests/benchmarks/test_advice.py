@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from .commands import command
 
 
+@pytest.mark.slow
 def test_positions_and_a_match_are_timed_for_every_model() -> None:
     done = command("advice", "--models", "tally", "lowest", "--preset", "classic", "--positions", "2", "--error", "20")
     assert done.returncode == 0, done.stderr

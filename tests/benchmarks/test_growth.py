@@ -12,6 +12,7 @@ from tests.benchmarks.commands import command, module
 growth = module("growth")
 
 
+@pytest.mark.slow
 def test_parts_are_measured_one_by_one_and_keep_their_place(tmp_path: Path) -> None:
     file, page = tmp_path / "taken.json", tmp_path / "page.md"
     page.write_text("<!-- growth -->\n<!-- /growth -->\n", encoding="utf-8")

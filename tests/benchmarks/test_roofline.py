@@ -10,6 +10,7 @@ from .commands import command, module
 SMALL = ["--hidden", "16", "--iterations", "1", "--repeats", "1", "--set", "tables=32"]
 
 
+@pytest.mark.slow
 def test_each_part_is_timed_and_the_share_is_theirs() -> None:
     done = command("roofline", "--bf16", "--epochs", "2", "--clock", "cpu", *SMALL)
     assert done.returncode == 0, done.stderr

@@ -60,6 +60,7 @@ def test_a_peer_that_is_missing_is_said_to_be_and_why() -> None:
     assert row(speed.report(made_up()), "PufferLib `tripletriad` (C)")[2] == "not timed: No module named 'tripletriad_binding'"
 
 
+@pytest.mark.slow
 def test_a_peer_is_timed_over_its_pipe_and_page_and_plot_are_made(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text(PLACE, encoding="utf-8")

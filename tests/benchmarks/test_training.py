@@ -36,6 +36,7 @@ def test_a_ratio_is_told_with_what_is_not_known() -> None:
     assert lines[2].endswith("| – (– – –) | – |")
 
 
+@pytest.mark.slow
 def test_runs_are_trained_in_turn_and_go_on_where_they_were(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("<!-- training -->\n<!-- /training -->\n", encoding="utf-8")

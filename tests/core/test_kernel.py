@@ -62,7 +62,7 @@ def test_defaults_make_single_plies_and_ask_where_there_is_a_choice() -> None:
         kernel: Any = complete_kernel("bare", bare, has_start_values=False)
     assert [bool(kernel.needs_decision(None, None, np.int64(bits))) for bits in (0b1, 0b1000, 0b11, 0b1010)] == [0, 0, 1, 1]
     kernel.play_forced("table", "rules", np.int64(0b1000))
-    rows = np.zeros(2, np.dtype((np.record, [("rng", np.uint64)])))
+    rows = np.zeros(2, np.dtype((np.record, [("stage", np.int64), ("rng", np.uint64)])))
     rows["rng"] = 5, 6
     kernel.resample_many(rows, "rules", 1, np.zeros(1))
     kernel.set_start_values("table", "rules", np.zeros(0, np.int32))

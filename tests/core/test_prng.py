@@ -8,7 +8,8 @@ import pytest
 from nainjaune_env.core.jit import jit
 from nainjaune_env.core.prng import RowStreams, below, mix, next_word, streams
 
-STATE = np.dtype((np.record, [("rng", np.uint64)]))
+# `rng` stands second: numba would take a record that begins as a game's does for that game's table, and warn
+STATE = np.dtype((np.record, [("stage", np.int64), ("rng", np.uint64)]))
 
 SPLITMIX64_FROM_0 = (
     0xE220A8397B1DCDAF,

@@ -8,12 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.replay_for_plain import digest, setups
 
 ROOT = Path(__file__).resolve().parents[2]
 PLIES = 60
 
 
+@pytest.mark.slow
 def test_plain_python_gives_the_same_bytes_as_the_compiled_code() -> None:
     run = subprocess.run(
         [sys.executable, "-W", "error", "-m", "tests.support.replay_for_plain", str(PLIES)],

@@ -75,10 +75,10 @@ def test_pictures_are_the_learners_view(game: str, monkeypatch: pytest.MonkeyPat
         inner = env.unwrapped
         assert isinstance(inner, SeatEnv)
         shown = env.render()
-        history = inner._tables.histories
-        assert history is not None
+        recorder = inner._tables.recorder
+        assert recorder is not None
         assert inner.setup.game.pictures is not None
-        assert shown == inner.setup.game.pictures.svg(inner.setup, inner._tables.batch.tables[0], 1, **history.of(0))
+        assert shown == inner.setup.game.pictures.svg(inner.setup, inner._tables.batch.tables[0], 1, **recorder.history(0))
     with gymnasium.make(game, render_mode="rgb_array") as env:
         env.reset(seed=2)
         pixels: Any = env.render()
@@ -267,8 +267,8 @@ def test_a_record_tells_the_seed_only_of_the_round_that_it_deals() -> None:
     for seed in range(40):
         played(env, seed=seed)
         fresh = Batch(env.setup, 1, seed=seed, skip_forced=False, autoreset=False)
-        assert env._tables.histories is not None
-        kept[seed] = env._tables.histories.of(0)["opening"].tobytes() == fresh.tables[0].tobytes()
+        assert env._tables.recorder is not None
+        kept[seed] = env._tables.recorder.history(0)["opening"].tobytes() == fresh.tables[0].tobytes()
         assert env.record()["seed"] == (seed if kept[seed] else None)
     assert 0 < sum(kept.values()) < len(kept)
 
@@ -296,7 +296,7 @@ def test_a_copy_goes_on_as_the_original_would(game: str, opponents: str, copied:
     [
         ({"seat": 4}, RulesError, "a number from 0 to 3, 'rotate' or 'random', not 4"),
         ({"seat": "dealer"}, RulesError, "not 'dealer'"),
-        ({"opponents": ["lowest", "tally"]}, AgentError, "one opponent for all or 3 of them, not 2"),
+        ({"opponents": ["lowest", "tally"]}, AgentError, "one opponent for all seats or 3, one for each of the others, not 2"),
         ({"opponents": "lowset"}, AgentError, "Did you mean 'lowest'"),
         ({"opponents": [None] * 3}, AgentError, "an agent or the name of one, not None"),
         ({"render_mode": "video"}, RulesError, "Unknown render mode 'video'"),

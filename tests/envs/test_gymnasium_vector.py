@@ -99,7 +99,7 @@ def test_a_table_that_is_over_must_be_reset_where_nothing_resets_it() -> None:
         ({"seed": 1.5}, "whole number or None, at least 0, not 1.5"),
         ({"seed": [1, -2, 3]}, "at least 0, not -2"),
         ({"options": {"reset_mask": [True, False, False]}}, "'reset_mask' is a bool array of shape"),
-        ({"options": {"reset_mask": np.zeros(3, bool)}}, "True somewhere"),
+        ({"options": {"reset_mask": np.zeros(3, bool)}}, "with at least one True"),
         ({"options": {"pots": 1}}, "Unknown reset option 'pots'"),
     ],
 )

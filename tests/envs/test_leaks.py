@@ -36,7 +36,7 @@ def shown(env: Any) -> tuple[dict[str, Any], dict[str, Any], str]:
 
 def moves(env: Any) -> list[tuple[int, str]]:
     raw = env.unwrapped
-    history = raw._histories.of(0)
+    history = raw._recorder.history(0)
     course = course_to(raw.setup, raw._batch.tables[0], history["opening"], history["actions"], history["rng"], every_ply=True)
     return course.moves
 
@@ -51,6 +51,7 @@ def same(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("preset", "players", "knobs"), RULES)
 def test_n6_hidden_cards_never_show(preset: str, players: int, knobs: dict[str, Any]) -> None:
     one, two = (nainjaune_env.env(preset=preset, num_players=players, skip_forced=False, viewpoint=VIEWER, **knobs) for _ in "ab")
@@ -118,7 +119,7 @@ def test_n6_what_last_hands_out_does_not_depend_on_skipping_forced_plies() -> No
             every.step(action)
 
 
-# ---------------------------------------------------------------- any game, through both of PettingZoo's doors
+# ---------------------------------------------------------------- any game, through both of PettingZoo's interfaces
 
 
 class InTurn:
@@ -164,12 +165,12 @@ def counterparts(one: Any, two: Any) -> dict[int, int]:
     return {action: like for action, like in pairs if like is not None}
 
 
-@pytest.mark.parametrize("door", [InTurn, Together])
+@pytest.mark.parametrize("adaptor", [InTurn, Together])
 @pytest.mark.parametrize("setup", all_setups())
-def test_n6_what_an_agent_is_handed_follows_from_what_its_seat_may_know(setup: Setup, door: type[InTurn | Together]) -> None:
+def test_n6_what_an_agent_is_handed_follows_from_what_its_seat_may_know(setup: Setup, adaptor: type[InTurn | Together]) -> None:
     """Observation, mask, info, reward, and whose turn it is; ``state()`` shows all hands, and so can tell the deals apart."""
     rng = random.Random(setup.players)
-    one, two = door(setup), door(setup)
+    one, two = adaptor(setup), adaptor(setup)
     looks = told_apart = 0
     for seed in range(12):
         dealt = single(setup, seed=seed).tables[0]

@@ -1,4 +1,4 @@
-"""The OpenSpiel door: the same games as a batch plays, what is observed, what is hidden, parameters, records.
+"""The OpenSpiel adaptor: the same games as a batch plays, what is observed, what is hidden, parameters, records.
 
 OpenSpiel's own checkers are in ``test_open_spiel_suites``, its solvers in ``test_open_spiel_solvers``.
 """
@@ -20,7 +20,7 @@ from open_spiel.python.observation import make_observation
 
 from nainjaune_env.core.errors import DealError, IllegalActionError, RecordError, RulesError
 from nainjaune_env.engine.batch import Batch, legal_actions
-from nainjaune_env.envs import open_spiel as door
+from nainjaune_env.envs import open_spiel as adaptor
 from nainjaune_env.envs.pettingzoo_aec import raw_env
 from nainjaune_env.records.record import verify_record
 from nainjaune_env.registry import game_names, get_game
@@ -290,6 +290,7 @@ def along(game: Any, start: list[int], plies: list[int]) -> Iterator[Any]:
 DEALT = [g for g in GAMES if "chance" not in g[1] and g[1].get("memory") != "perfect"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("skip_forced", [True, False])
 @pytest.mark.parametrize(("name", "params"), DEALT, ids=[f"{name} {params}" for name, params in DEALT])
 def test_hidden_cards_never_show(name: str, params: dict[str, Any], skip_forced: bool) -> None:
@@ -368,7 +369,7 @@ def test_states_copy_and_go_through_text(name: str, params: dict[str, Any]) -> N
         assert other.record() == state.record()
 
 
-def test_a_game_goes_through_pickle_to_who_has_not_imported_the_door() -> None:
+def test_a_game_goes_through_pickle_to_a_process_that_has_not_imported_the_adaptor() -> None:
     text = pickle.dumps(load("batasaurus", dinosaurs=3, chance="deal")).hex()
     code = f"import pickle; print(pickle.loads(bytes.fromhex({text!r})).max_chance_outcomes())"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
@@ -428,7 +429,7 @@ def test_every_knob_is_a_parameter_and_left_to_the_preset() -> None:
         ({"stake": 0}, "The knob 'stake' is a whole number from 1"),
         ({"chance": "cards"}, "Unknown value for 'chance': 'cards'. Valid: draws, deal"),
         ({"returns": "chips"}, "Unknown value for 'returns': 'chips'. Valid: payoffs, net"),
-        ({"chance": "deal"}, "at most 100,000, and Nain Jaune under these rules has more"),
+        ({"chance": "deal"}, "at most 100,000 outcomes, and Nain Jaune under these rules has more deals"),
         ({"ranks": 5}, r"The deck has 20 cards .* at most 5 each would do"),
     ],
 )
@@ -439,12 +440,12 @@ def test_parameters_that_cannot_be(params: dict[str, Any], told: str) -> None:
 
 def test_registering_again_changes_nothing() -> None:
     before = pyspiel.registered_names()
-    door.register()
+    adaptor.register()
     assert pyspiel.registered_names() == before
     assert {f"python_{name}" for name in game_names()} <= set(before)
 
 
-def test_without_open_spiel_the_door_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_open_spiel_the_adaptor_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspiel", None)
     monkeypatch.delitem(sys.modules, "nainjaune_env.envs.open_spiel")
     with pytest.raises(ImportError, match=r"not installed: pip install 'nainjaune-env\[openspiel\]'"):

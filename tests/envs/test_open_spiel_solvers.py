@@ -65,6 +65,7 @@ def test_cfr_comes_to_an_equilibrium(game_string: str) -> None:
         assert found < 0.2 * exploitability.nash_conv(game, policies.UniformRandomPolicy(game))
 
 
+@pytest.mark.slow
 def test_cfr_plus_goes_where_ours_goes() -> None:
     """Step by step: the number is the one of another implementation of the game, in tests/agents/exact/test_cfr.py."""
     game = pyspiel.load_game(SHORT[0])

@@ -34,8 +34,8 @@ pytestmark = [
 
 
 @dataclass(frozen=True)
-class Doors:
-    """PettingZoo's two doors to one game under one set of rules."""
+class Interfaces:
+    """PettingZoo's two interfaces to one game under one set of rules."""
 
     game: str
     preset: str
@@ -48,38 +48,38 @@ class Doors:
         return nainjaune_env.parallel_env(self.preset, game=self.game, **self.settings, **more)
 
 
-def api(doors: Doors) -> None:
-    suite.api_test(doors.aec(), num_cycles=100)
-    suite.api_test(parallel_to_aec(doors.parallel()), num_cycles=30)  # and back again
+def api(interfaces: Interfaces) -> None:
+    suite.api_test(interfaces.aec(), num_cycles=100)
+    suite.api_test(parallel_to_aec(interfaces.parallel()), num_cycles=30)  # and back again
 
 
-def render(doors: Doors) -> None:
+def render(interfaces: Interfaces) -> None:
     text = {"svg": lambda picture: picture.startswith("<svg ")}
-    suite.render_test(functools.partial(doors.aec, scale=0.2), text)
+    suite.render_test(functools.partial(interfaces.aec, scale=0.2), text)
 
 
-def collect_render_results(doors: Doors) -> None:
-    pictures = suite.collect_render_results(doors.aec(render_mode="ansi"))
+def collect_render_results(interfaces: Interfaces) -> None:
+    pictures = suite.collect_render_results(interfaces.aec(render_mode="ansi"))
     assert [type(picture) for picture in pictures or [""] * 5] == [str] * 5
 
 
-def state(doors: Doors) -> None:
-    suite.state_test(doors.aec(), doors.parallel())
+def state(interfaces: Interfaces) -> None:
+    suite.state_test(interfaces.aec(), interfaces.parallel())
 
 
-def performance(doors: Doors) -> None:
+def performance(interfaces: Interfaces) -> None:
     """Its five seconds are counted, fifty looks at the clock: as a benchmark it says nothing here, as a player it does."""
     clock = itertools.count(0, 0.1)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys.modules["pettingzoo.test.performance_benchmark"], "time", SimpleNamespace(time=lambda: next(clock)))
-        suite.performance_benchmark(doors.aec())
+        suite.performance_benchmark(interfaces.aec())
 
 
-RUN: dict[str, Callable[[Doors], None]] = {
+RUN: dict[str, Callable[[Interfaces], None]] = {
     "api_test": api,
-    "parallel_api_test": lambda doors: suite.parallel_api_test(doors.parallel(), num_cycles=300),
-    "seed_test": lambda doors: suite.seed_test(doors.aec, num_cycles=100),
-    "parallel_seed_test": lambda doors: suite.parallel_seed_test(doors.parallel),
+    "parallel_api_test": lambda interfaces: suite.parallel_api_test(interfaces.parallel(), num_cycles=300),
+    "seed_test": lambda interfaces: suite.seed_test(interfaces.aec, num_cycles=100),
+    "parallel_seed_test": lambda interfaces: suite.parallel_seed_test(interfaces.parallel),
     "render_test": render,
     "collect_render_results": collect_render_results,
     "state_test": state,
@@ -111,7 +111,7 @@ def test_every_test_of_pettingzoos_is_run_or_excused() -> None:
 def test_the_table_runs_what_it_says(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     called = []
     monkeypatch.setattr(suite, name, lambda *args, **more: called.append(name))
-    RUN[name](Doors(*PRESETS[0]))
+    RUN[name](Interfaces(*PRESETS[0]))
     assert set(called) == {name}
 
 
@@ -119,14 +119,14 @@ def test_the_table_runs_what_it_says(name: str, monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(("name", "settings"), [(name, settings) for name in RUN for settings in SETTINGS.get(name, [{}])])
 def test_pettingzoo(name: str, settings: dict[str, Any], game: str, preset: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-    RUN[name](Doors(game, preset, settings))
+    RUN[name](Interfaces(game, preset, settings))
 
 
 @pytest.mark.parametrize(("game", "preset"), PRESETS)
 def test_parallel_seeds_to_the_end(game: str, preset: str) -> None:
     """PettingZoo's ``parallel_seed_test`` ends after one step: it asks whether any name of an agent is true."""
-    doors = Doors(game, preset)
-    one, two = doors.parallel(), doors.parallel()
+    interfaces = Interfaces(game, preset)
+    one, two = interfaces.parallel(), interfaces.parallel()
     assert data_equivalence(one.reset(seed=42), two.reset(seed=42))
     for env in (one, two):
         for k, agent in enumerate(env.possible_agents):
@@ -144,14 +144,14 @@ def test_parallel_seeds_to_the_end(game: str, preset: str) -> None:
 # ---------------------------------------------------------------- the excuses
 
 
-@pytest.mark.parametrize("door", ["aec", "parallel"])
-def test_nothing_takes_a_number_of_cycles(door: str) -> None:
+@pytest.mark.parametrize("interface", ["aec", "parallel"])
+def test_nothing_takes_a_number_of_cycles(interface: str) -> None:
     with pytest.raises(RulesError, match="Unknown knob 'max_cycles'"):
-        getattr(Doors(*PRESETS[0]), door)(max_cycles=4)
+        getattr(Interfaces(*PRESETS[0]), interface)(max_cycles=4)
 
 
 def test_observations_are_no_images(capsys: pytest.CaptureFixture[str]) -> None:
-    suite.test_save_obs(Doors(*PRESETS[0]).aec())
+    suite.test_save_obs(Interfaces(*PRESETS[0]).aec())
     assert "Observations must be Box to save observations as image" in capsys.readouterr().out
 
 

@@ -1,4 +1,4 @@
-"""The same records through every door: equal seeds and a policy that looks at nothing but the observation.
+"""The same records through every adaptor: equal seeds and a policy that looks at nothing but the observation.
 
 Stable-Baselines3's ``VecEnv`` and the vector environment with autoreset are held, step by step, against the single one.
 """
@@ -109,8 +109,7 @@ def by_vector(settings: Settings, seed: int) -> Record:
         actions = np.array([choose(row, np.flatnonzero(mask).tolist()) for row, mask in rows])
         seen, _, ended, _, infos = envs.step(actions)
         if ended[1]:
-            assert envs._tables.histories is not None
-            return envs._tables.histories.record(1, envs._tables.names(1, "learner"), seed)
+            return envs._tables.record(1, "learner", seed)
         if ended.any():  # who is done begins again, so that the step goes on for the others
             seen, infos = envs.reset(options={"reset_mask": ended})
             infos["action_mask"] = envs.action_masks()
@@ -130,7 +129,7 @@ def by_open_spiel(settings: Settings, seed: int) -> Record:
     return record
 
 
-DOORS: dict[str, Callable[[Settings, int], Record]] = {
+ADAPTORS: dict[str, Callable[[Settings, int], Record]] = {
     "PettingZoo": by_aec,
     "PettingZoo, parallel": by_parallel,
     "Gymnasium": by_gymnasium,
@@ -140,11 +139,11 @@ DOORS: dict[str, Callable[[Settings, int], Record]] = {
 
 
 @pytest.mark.parametrize("settings", RULES.values(), ids=RULES)
-@pytest.mark.parametrize("door", DOORS)
-def test_the_same_records(door: str, settings: Settings) -> None:
+@pytest.mark.parametrize("adaptor", ADAPTORS)
+def test_the_same_records(adaptor: str, settings: Settings) -> None:
     for seed in range(40, 44):
         expected = dict(by_batch(settings, seed))
-        record = dict(DOORS[door](settings, seed))
+        record = dict(ADAPTORS[adaptor](settings, seed))
         verify_record(record)
         for held in (record, expected):
             held.pop("agents")

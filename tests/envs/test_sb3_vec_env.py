@@ -373,7 +373,7 @@ def test_without_the_library_it_says_what_to_install() -> None:
         "except MissingLibraryError as error:\n    print(error)"
     )
     told = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout
-    assert told.strip() == str(MissingLibraryError("The Stable-Baselines3 door", "stable_baselines3", "sb3"))
+    assert told.strip() == str(MissingLibraryError("The Stable-Baselines3 adaptor", "stable_baselines3", "sb3"))
     assert "pip install 'nainjaune-env[sb3]'" in told
 
 

@@ -1,4 +1,4 @@
-"""TorchRL over PettingZoo's and Gymnasium's doors, without an adaptor of ours: its checks, and that masks are the right ones."""
+"""TorchRL over PettingZoo's and Gymnasium's environments, without an adaptor of ours: its checks, and the masks."""
 
 from __future__ import annotations
 
@@ -64,10 +64,10 @@ def rollout_of(env: Any, seed: int, policy: Any = None) -> TensorDictBase:
 
 
 @pytest.mark.parametrize("state", [False, True])
-@pytest.mark.parametrize("door", ["env", "parallel_env"])
+@pytest.mark.parametrize("adaptor", ["env", "parallel_env"])
 @every_preset
-def test_check_env_specs(game: str, preset: str, door: str, state: bool) -> None:
-    check_env_specs(wrapped(getattr(nainjaune_env, door)(preset, game=game), return_state=state))
+def test_check_env_specs(game: str, preset: str, adaptor: str, state: bool) -> None:
+    check_env_specs(wrapped(getattr(nainjaune_env, adaptor)(preset, game=game), return_state=state))
 
 
 @every_grouping
@@ -147,7 +147,7 @@ def test_an_illegal_action_is_refused_through_torchrl_too() -> None:
         env.step(begun)
 
 
-# ---------------------------------------------------------------- one seat, through Gymnasium's door
+# ---------------------------------------------------------------- one seat, through Gymnasium's interface
 
 
 def legal(mask: torch.Tensor) -> torch.Tensor:
@@ -156,7 +156,7 @@ def legal(mask: torch.Tensor) -> torch.Tensor:
 
 
 def masked(inner: Any) -> Any:
-    """With the mask that Gymnasium's door has in its infos, as TorchRL's ``ActionMask`` reads it."""
+    """With the mask that the Gymnasium environment has in its infos, as TorchRL's ``ActionMask`` reads it."""
     env = GymWrapper(inner, categorical_action_encoding=True)
     mask = Binary(int(inner.action_space.n), dtype=torch.int8)
     env.set_info_dict_reader(default_info_dict_reader(["action_mask"], spec={"action_mask": mask}))

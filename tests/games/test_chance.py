@@ -72,6 +72,7 @@ def test_draws_make_the_table_that_a_batch_dealt(setup: Setup) -> None:
         assert_like(setup, chance.opening(setup, again), table)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("setup", "deals"), MICRO)
 def test_openings_are_all_there_are_and_as_likely(setup: Setup, deals: int) -> None:
     chance = chance_of(setup)
@@ -102,6 +103,7 @@ def test_openings_are_those_that_drawing_deals_collects(setup: Setup) -> None:
     assert {ways for _, ways in listed} == {1}
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, derandomize=True, database=None)
 @given(setup=any_setup("chance"), seed=st.integers(0, 2**64 - 1), choice=st.sampled_from(sorted(CHOICES)))
 def test_no_round_is_longer_or_pays_more_than_its_extent(setup: Setup, seed: int, choice: str) -> None:

@@ -24,6 +24,7 @@ def test_there_are_notebooks() -> None:
     assert NOTEBOOKS
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_it_runs_on_small_settings(path: Path, tmp_path: Path) -> None:
     before = path.read_bytes()

@@ -18,6 +18,7 @@ def run(code: str, kept: Path, size: str = "small") -> subprocess.CompletedProce
     return subprocess.run(command, check=False, capture_output=True, text=True, cwd=FOLDER)
 
 
+@pytest.mark.slow
 def test_work_is_done_once_for_each_of_its_settings(tmp_path: Path) -> None:
     """The functions are in files: what is kept goes by their text."""
     module = tmp_path / "work.py"
@@ -35,6 +36,7 @@ def test_work_is_done_once_for_each_of_its_settings(tmp_path: Path) -> None:
     assert run(code, tmp_path / "kept").stdout.splitlines()[0] == "worked 1"
 
 
+@pytest.mark.slow
 def test_studies_edges_and_trainings_are_kept_and_found_again(tmp_path: Path) -> None:
     code = """
 from workbench import edge, kept_at, make_setup, nainjaune, study, trained

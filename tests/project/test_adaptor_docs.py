@@ -27,6 +27,7 @@ def blocks(page: Path) -> list[str]:
 CASES = [pytest.param(page, code, id=f"{page.stem}-{k}") for page in PAGES for k, code in enumerate(blocks(page))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "code"), CASES)
 def test_what_a_page_shows_runs(page: Path, code: str, tmp_path: Path) -> None:
     quiet = [option for text in UNAVOIDABLE.get(page.stem, []) for option in ("-W", text)]

@@ -1,4 +1,7 @@
-"""Who may import whom: packages in layers, downward only. Read from the source, so imports inside functions count too."""
+"""The packages stand in layers, and a module imports only from its own layer or a lower one.
+
+Imports are read from the source, so those inside functions and for type checking count too.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +17,16 @@ from tests.support.source import Source, imports, sources
 
 ENV, AGENTS = "nainjaune_env", "nainjaune_agents"
 LAYERS: dict[str, int] = {
-    # what everything stands on, and what a game may offer beyond its kernel
+    # 0: the foundation, and the protocols of what a game may offer beyond its kernel
     f"{ENV}.core.*": 0, f"{ENV}.games": 0, f"{ENV}.render.svg": 0,
     f"{ENV}.analysis.stat_hook": 0, f"{ENV}.analysis.feature_hook": 0, f"{ENV}.analysis.advice_hook": 0,
-    # many tables at once
+    # 1: many tables, stepped by compiled loops
     f"{ENV}.engine.*": 1,
-    # the games
+    # 2: the games, which do not know each other
     **{f"{ENV}.games.{game}.*": 2 for game in game_names()},
-    # what is written once for all games
+    # 3: what is written once for all games
     f"{ENV}.registry": 3, f"{ENV}.agent": 3, f"{ENV}.records.*": 3, f"{ENV}.analysis.*": 3,
-    # adaptors to other libraries, and the public names
+    # 4: rendering, adaptors to other libraries, and the public names
     f"{ENV}.render.*": 4, f"{ENV}.envs.*": 4, ENV: 4,
     # agents
     AGENTS: 5, f"{AGENTS}.seeds": 5, f"{AGENTS}.sampling": 5, f"{AGENTS}.loading": 5, f"{AGENTS}.heuristics.*": 5,
@@ -32,7 +35,7 @@ LAYERS: dict[str, int] = {
     f"{AGENTS}.trainers.*": 7, f"{AGENTS}.play.*": 7, f"{AGENTS}.advice.*": 7, f"{AGENTS}.study.*": 7,
     f"{AGENTS}.cli.*": 8, "train.py": 8, "evaluate.py": 8,
 }  # fmt: skip
-"""Package (ending in ``.*``) or module -> layer. The most exact entry counts; every module has one."""
+"""Package (ending in ``.*``) or module -> its layer. The most specific entry applies; every module has one."""
 
 LIBRARIES: dict[str, set[str]] = {
     "numpy": {"*"},
@@ -67,7 +70,7 @@ def in_package(name: str, package: str) -> bool:
 
 
 def layer(name: str) -> int:
-    """The layer of a module: that of its most exact entry. KeyError where there is none."""
+    """The layer of a module, by its most specific entry; KeyError without one."""
     found = [package for package in LAYERS if in_package(name, package)]
     if not found:
         raise KeyError(f"{name} has no layer: enter it in LAYERS, in {__file__}")
@@ -84,7 +87,7 @@ def game_of(name: str) -> str | None:
 
 
 def faults(part: Source) -> list[str]:
-    """What a file imports and may not."""
+    """The imports of a file that are not allowed, as sentences."""
     found = []
     for target in sorted(imports(part)):
         top = target.split(".")[0]
@@ -114,7 +117,7 @@ def test_every_entry_is_a_module_or_a_package() -> None:
 
 @pytest.mark.parametrize("package", [f"{AGENTS}.arena", f"{AGENTS}.trainers", f"{AGENTS}.cli", f"{ENV}.envs", f"{ENV}.games"])
 def test_the_packages_are_not_empty(package: str) -> None:
-    """Or the tests above would read nothing."""
+    """Otherwise the tests above would check nothing."""
     assert len([name for name in PARTS if in_package(name, f"{package}.*")]) > 1
 
 

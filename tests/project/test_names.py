@@ -1,4 +1,4 @@
-"""No game's name stands in code outside its rooms: a game is one folder, and there is no `if game ==` anywhere."""
+"""No code outside a game's own files names it: a game is one folder, and there is no `if game ==` anywhere."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def pattern(game: str) -> re.Pattern[str]:
     return re.compile(f"(?i:{apart})|{''.join(word.title() for word in words)}")
 
 
-def rooms(game: str) -> tuple[Path, ...]:
-    """Where its name may stand."""
-    agents = (ROOT / "agents" / room / f"{game}.py" for room in ("heuristics", "exact"))
+def own_files(game: str) -> tuple[Path, ...]:
+    """The folder and files that may name it."""
+    agents = (ROOT / "agents" / package / f"{game}.py" for package in ("heuristics", "exact"))
     return (ROOT / "nainjaune_env" / "games" / game, *agents)
 
 
@@ -52,10 +52,10 @@ CODE = sorted({source.path for source in sources().values()} | set(ROOT.glob("do
 
 
 @pytest.mark.parametrize("path", CODE, ids=lambda path: path.relative_to(ROOT).as_posix())
-def test_no_games_name_outside_its_rooms(path: Path) -> None:
+def test_no_code_outside_its_own_files_names_a_game(path: Path) -> None:
     text = path.read_text(encoding="utf-8")
     for game in game_names():
-        if not any(path.is_relative_to(room) for room in rooms(game)):
+        if not any(path.is_relative_to(own) for own in own_files(game)):
             found = mentions(text, game)
             if path == ROOT / "nainjaune_env" / "games" / "__init__.py":
                 assert [word.strip("\"'") for _, word in found] == [DEFAULT_GAME] * (game == DEFAULT_GAME)
@@ -63,12 +63,12 @@ def test_no_games_name_outside_its_rooms(path: Path) -> None:
                 assert found == []
 
 
-def test_each_game_has_its_rooms() -> None:
-    """Or nothing above would be looked at."""
+def test_each_game_has_its_own_files() -> None:
+    """Otherwise the test above would check nothing."""
     assert DEFAULT_GAME in game_names()
     for game in game_names():
-        assert (rooms(game)[0] / "__init__.py").exists()
-    assert any(mentions(path.read_text(encoding="utf-8"), DEFAULT_GAME) for path in rooms(DEFAULT_GAME)[0].glob("*.py"))
+        assert (own_files(game)[0] / "__init__.py").exists()
+    assert any(mentions(path.read_text(encoding="utf-8"), DEFAULT_GAME) for path in own_files(DEFAULT_GAME)[0].glob("*.py"))
 
 
 @pytest.mark.parametrize(

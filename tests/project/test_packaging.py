@@ -92,7 +92,7 @@ def test_the_version_installed_is_the_one_written() -> None:
 
 
 def test_every_library_imported_is_asked_for() -> None:
-    """By its name in the registry; `test_floors` knows which are imported."""
+    """Under its name on PyPI; `test_layers` lists the libraries that are imported."""
     from tests.project.test_layers import LIBRARIES
 
     extras = PROJECT["project"]["optional-dependencies"]

@@ -30,6 +30,7 @@ def test_files_it_points_to_are_there() -> None:
             assert (page.parent / target).exists(), f"{page.name} points to {target}"
 
 
+@pytest.mark.slow
 def test_commands_it_shows_exist() -> None:
     """Make targets, scripts and subcommands; their work is tested elsewhere."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")

@@ -20,6 +20,7 @@ MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 COMMANDS = [shlex.split(line) for line in re.findall(r"\$\(BIN\)/nainjaune (film .*)", MAKEFILE)]
 
 
+@pytest.mark.slow
 def test_its_code_runs(tmp_path: Path) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     done = subprocess.run([sys.executable, "-W", "error", "-c", code], check=False, capture_output=True, text=True, cwd=tmp_path)

@@ -53,7 +53,9 @@ def test_png(tmp_path: Path) -> None:
 def test_what_is_missing_is_said(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
     font_files.cache_clear()
     monkeypatch.setitem(sys.modules, library, None)  # type: ignore[arg-type]
-    with pytest.raises(MissingLibraryError, match=rf"Drawing pixels takes {library}, .*nainjaune-env\[render\]") as caught:
+    with pytest.raises(
+        MissingLibraryError, match=rf"Drawing pixels needs the package '{library}', .*nainjaune-env\[render\]"
+    ) as caught:
         pixels(PICTURE)
     assert isinstance(caught.value, NainJauneError)
     assert isinstance(caught.value, ImportError)

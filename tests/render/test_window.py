@@ -77,5 +77,5 @@ def test_without_a_screen_it_says_so(window: Window, monkeypatch: pytest.MonkeyP
 
 def test_without_pygame_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pygame", None)  # type: ignore[arg-type]
-    with pytest.raises(MissingLibraryError, match=r"A window takes pygame, .*nainjaune-env\[render\]"):
+    with pytest.raises(MissingLibraryError, match=r"A window needs the package 'pygame', .*nainjaune-env\[render\]"):
         Window("Test", fps=1)

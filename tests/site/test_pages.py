@@ -14,6 +14,8 @@ from tests.support.source import ROOT, SCRIPTS, sources
 
 from .building import SITE, build
 
+pytestmark = pytest.mark.slow
+
 
 class Html(HTMLParser):
     """What a page leads to, what it loads, and the places in it that can be led to."""

@@ -1,4 +1,4 @@
-"""The project's own source files as modules and their imports: what the tests of its structure read."""
+"""The project's own source files as modules and their imports: for the tests of its structure."""
 
 from __future__ import annotations
 

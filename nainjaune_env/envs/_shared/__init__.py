@@ -1,1 +1,1 @@
-"""What the adaptors share."""
+"""What several adaptors use: tables with a learner, options of ``reset``, action spaces."""

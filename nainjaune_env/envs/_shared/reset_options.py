@@ -1,4 +1,4 @@
-"""How environments begin their episodes: seeds, generators going on, and the options of ``reset``."""
+"""How environments begin their episodes: seeds, generators that continue, and the options of ``reset``."""
 
 from __future__ import annotations
 
@@ -16,24 +16,23 @@ from nainjaune_env.core.validation import whole
 from nainjaune_env.engine.batch import Batch, Episode, loops_of
 
 Start = str | Mapping[str, ArrayLike]
-"""What ``Batch`` takes as ``start``."""
+"""The type of ``Batch``'s argument ``start``."""
 
 OPTIONS = ("start", "table")
-"""What the options of ``reset`` may name."""
+"""The options of ``reset``."""
 
 ONLY = np.zeros(1, np.int64)
-"""The table of an environment that has one, by number."""
+"""The index of the table in an environment with a single one."""
 
 
 class Opener:
-    """Deals the tables that an environment then plays on.
+    """Deals the tables of an environment's episodes.
 
-    Dealing is apart from playing so that a table is seen as its episode began, before any forced ply: pictures and
-    records start from there.
+    Pictures and records begin with a table as it was dealt, before any forced ply, so dealing is separate from playing.
     """
 
     def __init__(self, setup: Setup, episode: Episode, start: Start, num_tables: int = 1) -> None:
-        """As ``Batch``, whose errors it raises."""
+        """Take the arguments of ``Batch`` and raise its errors."""
         self.setup = setup
         self._num_tables = num_tables
         self._episode = episode
@@ -42,7 +41,7 @@ class Opener:
         self._begun = np.zeros(num_tables, np.bool_)
 
     def _make_dealer(self, start: Any) -> Batch:
-        # it makes no ply, so its tables stay as they were dealt
+        # without forced plies, its tables stay as they were dealt
         return Batch(
             self.setup, self._num_tables, episode=self._episode, start=start, skip_forced=False, autoreset=False, observe=False
         )
@@ -50,20 +49,20 @@ class Opener:
     def deal(
         self, tables: NDArray[Any], which: NDArray[np.int64], seeds: Sequence[int | None], options: Mapping[str, Any]
     ) -> NDArray[Any]:
-        """The next episodes of the tables ``which (K,)``, shape ``(K,)``; ``tables (B,)`` is where the last ones stand.
+        """Return tables ``(K,)`` that begin the next episodes at ``which (K,)``; ``tables (B,)`` are the current ones.
 
-        A table with the seed s is that of ``Batch(setup, 1, seed=s)``; with None its generator goes on, and the first time the
-        operating system seeds it. Raises :class:`DealError` for options that are not there or do not fit.
+        Seed s deals the table of ``Batch(setup, 1, seed=s)``. With None the table's generator continues; the first time, the
+        operating system seeds it. Raises :class:`DealError` for unknown options and for values that do not fit.
         """
         for name in options:
             if name not in OPTIONS:
                 raise DealError(choose_one("reset option", name, OPTIONS))
         if not isinstance(options.get("start", {}), Mapping):
-            raise DealError(f"The reset option 'start' is values by name, not {options['start']!r}.")
+            raise DealError(f"The reset option 'start' is a mapping of values by name, not {options['start']!r}.")
         seeded = np.array([seed is not None for seed in seeds], np.bool_)
         if "table" in options:
             if seeded.any() or "start" in options:
-                raise DealError("The reset option 'table' brings its own generator and chips: no seed or 'start' with it.")
+                raise DealError("The reset option 'table' has its own generator and chips: give no seed or 'start' with it.")
             openings = self._given(options["table"], len(which))
         else:
             openings = tables[which].copy()
@@ -99,15 +98,15 @@ class Opener:
 
 
 def entropy() -> int:
-    """A seed from the operating system."""
+    """Return a seed from the operating system."""
     return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])
 
 
 def seed_number(seed: object) -> int | None:
-    """``seed`` as a Python number, or None; raises :class:`DealError` for anything else, numbers below 0 included."""
+    """Return ``seed`` as an int, or None; raises :class:`DealError` for anything else, and for numbers below 0."""
     if seed is None:
         return None
     number = whole(seed)
-    if number is None or number < 0:  # Gymnasium refuses such a one, too
+    if number is None or number < 0:  # as Gymnasium does
         raise DealError(f"A seed is a whole number or None, at least 0, not {seed!r}.")
     return number

@@ -1,6 +1,6 @@
-"""Action spaces that draw legal actions: ``space.sample()`` looks at a mask that the environment keeps up to date.
+"""Action spaces whose ``sample()`` draws legal actions, from a mask that the environment keeps up to date.
 
-What is in a space does not change with the mask, so it is equal to the plain one and serves wherever that does.
+The mask does not change which actions a space contains, so it equals the plain space and can replace it anywhere.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from numpy.typing import NDArray
 
 
 class LegalDiscrete(spaces.Discrete):
-    """``Discrete(A)`` whose :meth:`sample` draws from the legal actions, as long as there are any."""
+    """``Discrete(A)`` whose :meth:`sample` draws a legal action."""
 
     def __init__(self, mask: NDArray[np.int8]) -> None:
-        """``mask (A,) int8``: 1 = legal. Kept, not copied: written over in place as the game goes on."""
+        """``mask (A,) int8``: 1 = legal. Kept, not copied: the environment writes to it in place."""
         super().__init__(len(mask))
         self.legal = mask
 
     def sample(self, mask: Any = None, probability: Any = None) -> np.int64:
-        """As ``Discrete.sample``; with neither argument a legal action. Where none is legal no episode runs: any action."""
+        """Draw as ``Discrete.sample`` does; without arguments a legal action, or any action where no episode runs."""
         if mask is None and probability is None and self.legal.any():
             mask = self.legal
         return super().sample(mask, probability)
@@ -37,10 +37,10 @@ class LegalMultiDiscrete(spaces.MultiDiscrete):
         self.legal = mask
 
     def sample(self, mask: Any = None, probability: Any = None) -> NDArray[Any]:
-        """As ``MultiDiscrete.sample``; with neither argument legal actions ``(B,) int64``, any where none is legal."""
+        """Draw as ``MultiDiscrete.sample`` does; without arguments legal actions ``(B,) int64``, or any where no episode runs."""
         if mask is not None or probability is not None:
             drawn: NDArray[Any] = super().sample(mask, probability)
             return drawn
-        tickets = self.np_random.random(self.legal.shape)
-        best: NDArray[Any] = np.argmax(tickets + self.legal, axis=1)  # a legal action's ticket is above all others'
+        uniforms = self.np_random.random(self.legal.shape)
+        best: NDArray[Any] = np.argmax(uniforms + self.legal, axis=1)  # a legal action has 1 + uniform, above all others
         return best.astype(self.dtype)

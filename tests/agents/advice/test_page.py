@@ -11,6 +11,7 @@ from tests.support.source import ROOT
 PAGE = (ROOT / "docs" / "advise.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_python_runs(capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     exec(compile(code, "docs/advise.md", "exec"), {})

@@ -104,6 +104,7 @@ def test_a_round_comes_to_what_it_does_ply_by_ply(setup: Setup) -> None:
             assert row.tolist() == pytest.approx(by_hand(setup, world, int(action), agents))
 
 
+@pytest.mark.slow
 @both
 def test_agents_that_are_asked_play_as_they_would_by_themselves(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
     """Networks here and there; what is drawn at a table comes from its world's generator, decision by decision."""
@@ -176,6 +177,7 @@ for setup, name in ((make_setup("nain_jaune", "djeco", 3), "tally"), (perfect, "
 """
 
 
+@pytest.mark.slow
 def test_plain_python_comes_to_the_same() -> None:
     """Without the compiler, and without a warning."""
     told = []

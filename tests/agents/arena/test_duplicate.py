@@ -198,7 +198,7 @@ def test_a_device_that_is_not_there_is_told_before_anything_is_played(monkeypatc
         Duplicate(small(3), agents, seed=0, device="tpu")
     real = importlib.util.find_spec
     monkeypatch.setattr(compiler.importlib.util, "find_spec", lambda name: None if name == "numba_cuda" else real(name))
-    with pytest.raises(MissingLibraryError, match="takes numba-cuda"):
+    with pytest.raises(MissingLibraryError, match="needs the package 'numba-cuda'"):
         Duplicate(small(3), agents, seed=0, device="cuda")
 
 

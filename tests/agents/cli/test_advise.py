@@ -37,6 +37,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_hand(capfd: pytest.CaptureFixture[str]) -> None:
     status, out, err = advise(capfd, f"--hand {HAND} --model tally --error 0.5")
     assert (status, err) == (0, "")
@@ -101,6 +102,7 @@ def test_the_same_again_with_any_number_of_threads(capfd: pytest.CaptureFixture[
     assert once != advise(capfd, f"{words} --seed 5")
 
 
+@pytest.mark.slow
 def test_the_other_game_by_its_records(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     setup = make_setup("batasaurus", None, 2, memory="perfect")
     agents = [load_agent(name, setup) for name in ("highest", "mirror")]

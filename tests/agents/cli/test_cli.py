@@ -90,6 +90,7 @@ def test_list(capfd: pytest.CaptureFixture[str]) -> None:
     ]
 
 
+@pytest.mark.slow
 def test_evaluate_end_to_end(elsewhere: Path, capfd: pytest.CaptureFixture[str]) -> None:
     save_checkpoint(elsewhere / "runs" / "a" / FILE_NAME, make(small()))
     words = ["evaluate", "--agents", "random", "lowest", "runs/a", "--preset", "classic", "--players", "3", "--deals", "40"]
@@ -193,6 +194,7 @@ def test_evaluates_errors_are_a_sentence(words: str, says: str, capfd: pytest.Ca
 # ---------------------------------------------------------------- train
 
 
+@pytest.mark.slow
 def test_train_end_to_end(capfd: pytest.CaptureFixture[str]) -> None:
     Path("c.yaml").write_text("preset: classic\nplayers: 3\n", encoding="utf-8")
     status, out, _ = nainjaune(capfd, "train", "c.yaml", "--out", "runs/a", *TINY, "--set=iterations=2", "--set=rules.stake=2")
@@ -266,6 +268,7 @@ def test_ctrl_c_is_no_traceback(capfd: pytest.CaptureFixture[str], monkeypatch: 
 # ---------------------------------------------------------------- the scripts
 
 
+@pytest.mark.slow
 def test_train_py_and_evaluate_py_are_the_same_commands(elsewhere: Path) -> None:
     Path("c.yaml").write_text("iterations: 1\nplayers: 3\n", encoding="utf-8")
 

@@ -56,6 +56,7 @@ def of_agent(setup: Setup, name: str) -> Exploitability:
     return exploitability(written, tabular(written, load_agent(name, setup), np.random.default_rng(0)))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("dinosaurs", [3, 4])
 def test_the_numbers_are_the_librarys(dinosaurs: int, capfd: pytest.CaptureFixture[str]) -> None:
     names = ["random", "highest", "exact"]

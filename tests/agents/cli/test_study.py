@@ -30,6 +30,7 @@ NAMES = ("decisions.parquet", "rounds.parquet", "options.parquet")
 SMALL = "--preset classic --players 3 --set max_rounds=2"
 
 
+@pytest.mark.slow
 def test_files_and_the_command_that_makes_them_again(capfd: pytest.CaptureFixture[str]) -> None:
     words = f"--agents lowest random {SMALL} --matches 6 --seed 3 --first 2 --every-ply --search 4 --search-share 0.5 --out a/b"
     status, out, err = study(capfd, words)

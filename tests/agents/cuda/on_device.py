@@ -52,7 +52,7 @@ def untrained(setup: Setup, name: str = "net", *, recurrent: int = 0, stochastic
     return NetAgent(name, net, stochastic=stochastic)
 
 
-def batch(setup: Setup, device: str, tables: int = 6) -> Batch:
+def batch(setup: Setup, device: str, tables: int = 4) -> Batch:
     return Batch(setup, tables, seed=4, autoreset=False, device=device)
 
 
@@ -60,7 +60,7 @@ def batch(setup: Setup, device: str, tables: int = 6) -> Batch:
 def test_a_network_plays_as_on_the_cpu_beside_a_rule_of_thumb(setup: Setup, recurrent: int) -> None:
     rule = list(heuristics(setup.game.name).values())[-1]
     agents = [untrained(setup, recurrent=recurrent), rule]
-    seating = np.random.default_rng(2).integers(0, 2, (6, setup.players))
+    seating = np.random.default_rng(2).integers(0, 2, (4, setup.players))
     rngs = [np.random.default_rng(0)] * 2
     found, expected = (play_out(batch(setup, device), agents, seating, rngs) for device in ("cuda", "cpu"))
     assert found.tolist() == expected.tolist()
@@ -70,9 +70,9 @@ def test_a_network_plays_as_on_the_cpu_beside_a_rule_of_thumb(setup: Setup, recu
 def test_who_draws_has_a_generator_for_each_table(random: bool) -> None:
     """The same as on the CPU, where each table has one there too."""
     agent = heuristics("nain_jaune")["random"] if random else untrained(CLASSIC, stochastic=True)
-    seating = np.zeros((6, 3), np.int64)
+    seating = np.zeros((4, 3), np.int64)
     found = play_out(batch(CLASSIC, "cuda"), [agent], seating, [np.random.default_rng(7)])
-    states = generator_states(np.random.default_rng(7).random(6))
+    states = generator_states(np.random.default_rng(7).random(4))
     if random:  # drawn as ``Batch.sample`` draws
         host = batch(CLASSIC, "cpu")
         payoff = host.reward.astype(np.int64)
@@ -88,7 +88,7 @@ def test_who_draws_has_a_generator_for_each_table(random: bool) -> None:
 def test_rollouts_by_a_network_are_those_of_the_cpu(stochastic: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nainjaune_agents.nets.fused_mlp.fast_dtype", lambda: torch.float32)
     monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())  # the one in bfloat16 rounds not as the other
-    host = batch(CLASSIC, "cpu", 3)
+    host = batch(CLASSIC, "cpu", 2)
     agent = untrained(CLASSIC, stochastic=stochastic)
     rollouts = rollouts_there(agent, CLASSIC)
     assert isinstance(rollouts, NetRollouts)
@@ -159,4 +159,4 @@ def test_labels_are_those_of_the_cpu(rollouts: str, monkeypatch: pytest.MonkeyPa
 def test_an_expert_that_cannot_roll_out_there_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(expert, "check_device", lambda name: name)
     with pytest.raises(AgentError, match="'exact' does not play at tables on a GPU"):
-        expert.Config(game="batasaurus", rule="exact", rules={"memory": "perfect", "dinosaurs": 4}, device="cuda")
+        expert.Config(game="batasaurus", rule="exact", rules={"memory": "perfect", "dinosaurs": 2}, device="cuda")

@@ -62,6 +62,7 @@ def all_kernels(setup: Setup) -> tuple[dict[tuple[str, tuple[int, int]], str], s
     return {**uniform.ptx, **by_rule.ptx, **seated.ptx}, kernels_in(seated._kernels)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_without_a_gpu")
 @pytest.mark.parametrize("game", game_names())
 def test_every_kernel_compiles_to_ptx_for_the_gpus_it_is_meant_for(game: str) -> None:

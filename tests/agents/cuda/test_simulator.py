@@ -11,9 +11,10 @@ from tests.engine.cuda.test_simulator import simulated
 
 from .playing import everything
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed (the extra 'cuda')"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed (the extra 'cuda')"),
+]
 
 
 def test_rules_of_thumb_and_rollouts_are_those_of_the_cpu() -> None:

@@ -92,6 +92,7 @@ def test_every_line_is_where_its_actions_lead(setup: Setup, like_cards: bool) ->
     assert sorted(shown) == list(range(tree.num_infosets))
 
 
+@pytest.mark.slow
 def test_what_a_seat_knows_is_all_that_it_has_seen_ply_by_ply() -> None:
     """Information sets against sequences of observations, own choices and nothing else, kept whole."""
     setup = micro("djeco", 5, 2, 4)

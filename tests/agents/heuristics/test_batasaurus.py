@@ -344,6 +344,7 @@ def test_who_forgets_all_plays_from_left_to_right(name: str) -> None:
     assert played_by(Forgetful(heuristics(GAME)[name], 0.0)).tolist() == played_by(seer).tolist()
 
 
+@pytest.mark.slow
 def test_what_is_forgotten_is_neither_observed_nor_in_the_tables() -> None:
     """And a slot is taken in with the probability that was asked for, each by itself; ±4.5 standard deviations."""
     for remembers in (0.0, 0.3, 0.7, 1.0):

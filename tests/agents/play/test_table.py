@@ -1,4 +1,4 @@
-"""A person's table: the games of every other door, moves taken back as long as that is fair, and records."""
+"""A person's table: the games of every adaptor, moves taken back as long as that is fair, and records."""
 
 from __future__ import annotations
 

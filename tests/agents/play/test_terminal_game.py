@@ -196,6 +196,7 @@ def test_ctrl_d_leaves_and_keeps_what_is_finished(tmp_path: Path) -> None:
     assert len(list(read_records(file))) == 1
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_with_a_sentence() -> None:
     with player("--seed=5") as person:
         person.until(MOVE)

@@ -112,6 +112,7 @@ def twin(kinds: NDArray[np.integer[Any]], often: list[int], agents: int) -> NDAr
     return np.log(strength)
 
 
+@pytest.mark.slow
 @some
 @given(st.data())
 def test_the_fit_is_that_of_a_slow_twin(data: st.DataObject) -> None:

@@ -24,6 +24,7 @@ def benchmark(*options: str | Path, **settings: str) -> subprocess.CompletedProc
     return subprocess.run(command, env=os.environ | settings, check=False, capture_output=True, text=True)
 
 
+@pytest.mark.slow
 def test_every_case_is_timed_at_every_size(tmp_path: Path) -> None:
     file = tmp_path / "figures.json"
     sizes = ["--tables", "1", "2", "--host-tables", "2", "--seconds", "0.001", "--repeats", "1"]

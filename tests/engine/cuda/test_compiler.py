@@ -19,7 +19,8 @@ installed = pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None, r
 def test_without_numba_cuda_a_sentence_says_what_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     real = importlib.util.find_spec
     monkeypatch.setattr(compiler.importlib.util, "find_spec", lambda name: None if name == "numba_cuda" else real(name))
-    with pytest.raises(MissingLibraryError, match=r"device='cuda' takes numba-cuda, which .* 'nainjaune-env\[cuda\]'"):
+    wanted = r"device='cuda' needs the package 'numba-cuda', which .* 'nainjaune-env\[cuda\]'"
+    with pytest.raises(MissingLibraryError, match=wanted):
         Batch(make_setup(), 1, device="cuda")
 
 

@@ -36,6 +36,7 @@ def constant_bytes(ptx: str) -> int:
     return sum(int(size) for size in re.findall(r"^\.const .*?\[(\d+)\]", ptx, re.MULTILINE))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_without_a_gpu")
 @pytest.mark.parametrize("game", game_names())
 def test_every_kernel_compiles_to_ptx_for_the_gpus_it_is_meant_for(game: str) -> None:

@@ -13,9 +13,10 @@ import pytest
 from tests.engine.cuda.playing import digests, examples
 from tests.support.source import ROOT
 
-pytestmark = pytest.mark.skipif(
-    importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed (the extra 'cuda')"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed (the extra 'cuda')"),
+]
 STEPS = 40
 
 

@@ -38,6 +38,7 @@ def test_there_are_9_000_games_over_every_cell() -> None:
     assert sum(PRESET_GAMES if cell.preset else RANDOM_GAMES for cell in cells) >= 9_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", all_cells("batasaurus"), ids=str)
 def test_kernel_equals_twin(cell: Cell) -> None:
     games = PRESET_GAMES if cell.preset else RANDOM_GAMES

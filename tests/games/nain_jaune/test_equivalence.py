@@ -29,6 +29,7 @@ def test_there_are_20_000_rounds_over_every_cell() -> None:
     assert sum(PRESET_ROUNDS if cell.preset else RANDOM_ROUNDS for cell in cells) >= 20_000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("cell", all_cells(), ids=str)
 def test_kernel_equals_twin(cell: Cell) -> None:
     rounds = PRESET_ROUNDS if cell.preset else RANDOM_ROUNDS

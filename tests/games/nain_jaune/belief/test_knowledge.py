@@ -37,6 +37,7 @@ def deals_that_fit(setup: Setup, table: object) -> list[dict[int, tuple[int, ...
     return dealt(others, unseen)
 
 
+@pytest.mark.slow
 def test_what_is_proven_is_what_no_deal_that_fits_has() -> None:
     """Voids, and what follows from them and from how many cards everybody holds: seen where it says more than voids alone."""
     rng, more = random.Random(1), 0

@@ -108,6 +108,7 @@ SETUPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SETUPS)
 def test_n6_every_deal_that_fits_is_drawn_as_often_as_any_other(name: str) -> None:
     setup = SETUPS[name]
@@ -154,6 +155,7 @@ def test_n6_a_void_holds_and_a_possible_refusal_does_not() -> None:
         assert any(held) == may_hold
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", SPEC.presets)
 def test_n1_4_the_deck_is_one_that_these_hands_were_dealt_from(preset: str) -> None:
     for players in SPEC.presets[preset].players:

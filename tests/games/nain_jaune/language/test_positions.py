@@ -42,6 +42,7 @@ def kinds(row: Any) -> dict[str, Any]:
     return held
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(setups("nain_jaune"), st.integers(0, 2**32))
 def test_what_is_written_of_a_decision_is_read_back(setup: Setup, seed: int) -> None:

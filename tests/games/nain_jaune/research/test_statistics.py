@@ -116,6 +116,7 @@ def assert_counted_as_by_hand(setup: Setup, seed: int, count: int, **options: An
     return found
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None, derandomize=True, database=None)
 @given(setups("nain_jaune"), seeds)
 def test_every_count_is_that_of_the_twin(setup: Setup, seed: int) -> None:
