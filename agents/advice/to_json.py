@@ -1,4 +1,4 @@
-"""Advice as plain data, for JSON: the figures with their intervals, the reasons, and the position as it can be written."""
+"""Advice as JSON values: estimates with intervals, reasons, and the position as it can be entered again."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .playouts import outlook_of
 from .reasons import why
 
 
-def told(
+def to_json(
     setup: Setup, table: Any, advice: Advice, k: int, *, model: Sequence[str], position: Mapping[str, str], language: str
 ) -> dict[str, Any]:
-    """Position ``k``, its moves from the best to the worst, and why each of the others is behind; ``model (n,)`` is by seat."""
+    """Returns position ``k`` with its moves from the best to the worst, and why each is behind; ``model (n,)`` is by seat."""
     outlook, game = outlook_of(setup.game), setup.game
     legal = int(sum(1 << int(action) for action in np.flatnonzero(advice.deals[k])))
     order = sorted(np.flatnonzero(advice.deals[k]), key=lambda a: (a != advice.best[k], -advice.mean[k, a, 0]))
@@ -45,8 +45,8 @@ def _move(setup: Setup, table: Any, advice: Advice, k: int, action: int, languag
     return {
         "move": setup.game.actions[action],
         "deals": int(advice.deals[k, action]),
-        "payoff": _figure(advice.mean[k, action, 0], advice.error[k, action, 0]),
-        "behind": None if best else _figure(advice.behind[k, action, 0], advice.behind_error[k, action, 0]),
+        "payoff": _estimate(advice.mean[k, action, 0], advice.error[k, action, 0]),
+        "behind": None if best else _estimate(advice.behind[k, action, 0], advice.behind_error[k, action, 0]),
         "chances": chances,
         "sources": _parts(advice, k, action, account.name, account.parts),
         "reason": None if best else why(setup, table, advice, k, action, language),
@@ -54,13 +54,13 @@ def _move(setup: Setup, table: Any, advice: Advice, k: int, action: int, languag
 
 
 def _parts(advice: Advice, k: int, action: int, name: str, parts: Sequence[str]) -> dict[str, Any]:
-    """The figure of a column, or of each of its parts by name."""
+    """Returns the estimate of a column, or of each of its parts by name."""
     mean: NDArray[np.float64] = advice.named(name, advice.mean[k, action])
     error: NDArray[np.float64] = advice.named(name, advice.error[k, action])
     if not parts:
-        return _figure(mean[0], error[0])
-    return {part: _figure(m, e) for part, m, e in zip(parts, mean, error, strict=True)}
+        return _estimate(mean[0], error[0])
+    return {part: _estimate(m, e) for part, m, e in zip(parts, mean, error, strict=True)}
 
 
-def _figure(mean: Any, error: Any) -> dict[str, float]:
+def _estimate(mean: Any, error: Any) -> dict[str, float]:
     return {"mean": round(float(mean), 4), "ci95": round(Z_95 * float(error), 4)}

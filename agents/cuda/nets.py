@@ -1,4 +1,4 @@
-"""Networks at tables on a GPU: torch computes on the observations where they lie, and nothing is copied to the host."""
+"""Networks at tables on a GPU: torch computes on the observations in device memory, and nothing is copied to the host."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from ..nets.modules import PolicyValueNet
 
 DEVICE = "cuda"
 MOST = 1 << 16
-"""Observations that go through all layers at once: their features take memory, and more of them are no faster."""
+"""Observations in one forward pass; more take memory and are no faster."""
 
 
 def shared(array: Any) -> Tensor:
-    """The same memory as torch's."""
+    """Returns a tensor that shares the memory of ``array``."""
     return torch.as_tensor(array, device=DEVICE)
 
 
 class NetPlayer:
-    """A network in some of the seats."""
+    """A network that plays some of the seats."""
 
     def __init__(self, batch: CudaBatch, agent: Any, states: Any, *, quick: bool) -> None:
-        """``agent`` is a ``net_agent.NetAgent``, whose network is copied; ``states (B,) uint64`` is what it draws from, or None.
+        """``agent`` is a ``net_agent.NetAgent``, whose network is copied; ``states (B,) uint64`` are its generators, or None.
 
-        With ``quick`` layers multiply in bfloat16. Raises :class:`DeviceError` where torch can use no GPU.
+        With ``quick`` layers multiply in bfloat16. Raises ``DeviceError`` if torch cannot use a GPU.
         """
         net: PolicyValueNet = agent.net
         self.states = states
@@ -40,7 +40,7 @@ class NetPlayer:
 
     @torch.inference_mode()
     def logits(self, turns: Any, number: int) -> tuple[Tensor, Tensor]:
-        """The tables at which agent ``number`` is at turn, ``(K,) int64``, and its logits there ``(K, A) float32``."""
+        """Returns the tables where agent ``number`` is to act, ``(K,) int64``, and its logits there ``(K, A) float32``."""
         which = torch.nonzero(shared(turns) == number)[:, 0]
         observation = shared(self._batch.observation)
         if not self._net.recurrent:

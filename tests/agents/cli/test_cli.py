@@ -16,7 +16,7 @@ from nainjaune_agents.cli.main import COMMANDS, main
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
 from nainjaune_agents.trainers import get_trainer
-from nainjaune_agents.zoo import shelf
+from nainjaune_agents.zoo import player_registry
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.records.record import read_records
 from tests.agents.nets.test_checkpoint import make
@@ -86,7 +86,7 @@ def test_list(capfd: pytest.CaptureFixture[str]) -> None:
     named, _, boxed = out.partition("zoo:")
     assert named.split() == list(heuristics(DEFAULT_GAME))
     assert f"zoo:{boxed}".splitlines() == [
-        f"{player.name} ({player.plays_at})" for player in shelf().players() if player.card.game == DEFAULT_GAME
+        f"{player.name} ({player.plays_at})" for player in player_registry().players() if player.card.game == DEFAULT_GAME
     ]
 
 

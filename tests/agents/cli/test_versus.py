@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from nainjaune_agents.arena.versus import LOOK_EVERY
 from nainjaune_agents.cli.main import main
-from nainjaune_agents.stats.sequential import LOOK_EVERY
 
 
 @pytest.fixture(autouse=True)

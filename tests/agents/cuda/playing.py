@@ -72,7 +72,7 @@ def search(setup: Setup, device: str) -> dict[str, Any]:
         if device == "cuda":
             from nainjaune_agents.search import gpu_rollouts as there
 
-            rollouts = there.rollouts_there(agent, setup)
+            rollouts = there.gpu_rollouts(agent, setup)
             options = {"draw": rollouts.draw, "at_once": 12}
         else:
             rollouts = rollouts_by(agent, setup)

@@ -36,7 +36,7 @@ def all_kernels(setup: Setup) -> tuple[dict[tuple[str, tuple[int, int]], str], s
     from nainjaune_agents.search import gpu_rollouts
     from tests.engine.cuda.compiling import Compiled, CompilesOnly, kernels_in
 
-    class Rollouts(CompilesOnly, gpu_rollouts.RuleRollouts):
+    class Rollouts(CompilesOnly, gpu_rollouts.CompiledGpuRollouts):
         pass
 
     class Seated(CompilesOnly, Players):

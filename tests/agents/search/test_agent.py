@@ -15,8 +15,8 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.search import SearchAgent, rollouts_by, searching
-from nainjaune_agents.search.agent import Sums, better_half, schedule
-from nainjaune_agents.search.rollouts import compiled_for
+from nainjaune_agents.search.agent import ActionStats, better_half, schedule
+from nainjaune_agents.search.rollouts import loops_for
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import RowStreams, streams
@@ -236,7 +236,7 @@ def test_nothing_is_searched_where_there_is_no_choice() -> None:
 
 
 def test_means_and_their_errors() -> None:
-    sums = Sums(2, 3)
+    sums = ActionStats(2, 3)
     sums.add(np.array([0, 0, 1]), np.array([0b011, 0b011, 0b100]), np.array([[1.0, 5, 0], [4, 5, 0], [0, 0, 7]]))
     sums.add(np.array([0]), np.array([0b001]), np.array([[4.0, 0, 0]]))
     assert sums.count.tolist() == [[3, 2, 0], [0, 0, 1]]
@@ -314,4 +314,4 @@ def test_no_search_by_a_net_that_remembers() -> None:
 
 
 def test_a_game_without_rules_of_thumb_is_played_out_at_random() -> None:
-    assert compiled_for(toy().game).rules_of_thumb is None
+    assert loops_for(toy().game).rules_of_thumb is None

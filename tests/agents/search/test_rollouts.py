@@ -9,7 +9,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from nainjaune_agents.arena.timing import Timed
+from nainjaune_agents.arena.timing import TimedAgent
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.nets.quick_net import QuickNet
 from nainjaune_agents.search.rollouts import BatchedRollouts, CompiledRollouts, ScoredRollouts, rollouts_by
@@ -116,7 +116,7 @@ def test_who_plays_rollouts_how() -> None:
     for name, agent in heuristics("nain_jaune").items():
         assert isinstance(rollouts_by(agent, setup), CompiledRollouts), name
     assert isinstance(rollouts_by(untrained(setup), setup), ScoredRollouts)
-    assert isinstance(rollouts_by(Timed(untrained(setup)), setup), BatchedRollouts)
+    assert isinstance(rollouts_by(TimedAgent(untrained(setup)), setup), BatchedRollouts)
 
 
 @setups

@@ -11,7 +11,7 @@ import pytest
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import rollouts_by
-from nainjaune_agents.study.action_values import Values, Worth
+from nainjaune_agents.study.action_values import ActionEvaluator, Values
 from nainjaune_env.core.errors import AgentError, ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
@@ -37,7 +37,7 @@ def test_means_and_errors_are_those_of_the_worlds() -> None:
     setup = small()
     tables, legal, _ = positions(setup)
     agent = heuristics(setup.game.name)["lowest"]
-    found = Worth(setup, agent, 6).values(tables, legal, streams(7, TABLES))
+    found = ActionEvaluator(setup, agent, 6).values(tables, legal, streams(7, TABLES))
     states = streams(7, TABLES)
     for k in range(TABLES):
         worlds = determinize(setup, tables, np.full(6, k), states)
@@ -59,7 +59,7 @@ def test_means_and_errors_are_those_of_the_worlds() -> None:
 def test_each_decision_is_by_itself() -> None:
     setup = small()
     tables, legal, _ = positions(setup)
-    worth = Worth(setup, heuristics(setup.game.name)["random"], 400)
+    worth = ActionEvaluator(setup, heuristics(setup.game.name)["random"], 400)
     whole = worth.values(tables, legal, streams(7, TABLES))
     part = worth.values(tables[:5], legal[:5], streams(7, 5))
     assert alike(Values(*(getattr(whole, f.name)[:5] for f in fields(Values))), part)
@@ -74,8 +74,8 @@ def test_regret_is_not_made_of_noise() -> None:
     tables, legal, taken = positions(setup)
     agent = heuristics(setup.game.name)["random"]
     each = np.arange(TABLES)
-    truth = float(Worth(setup, agent, 4000).values(tables, legal, streams(1, TABLES)).behind[each, taken].mean())
-    found = [Worth(setup, agent, 20).values(tables, legal, streams(seed, TABLES)) for seed in range(2, 42)]
+    truth = float(ActionEvaluator(setup, agent, 4000).values(tables, legal, streams(1, TABLES)).behind[each, taken].mean())
+    found = [ActionEvaluator(setup, agent, 20).values(tables, legal, streams(seed, TABLES)) for seed in range(2, 42)]
     regret = np.mean([values.behind[each, taken] for values in found])
     naive = np.mean([np.nanmax(values.mean, axis=1) - values.mean[each, taken] for values in found])
     assert regret < truth < naive
@@ -85,6 +85,6 @@ def test_regret_is_not_made_of_noise() -> None:
 def test_refusals() -> None:
     setup = small()
     with pytest.raises(ConfigError, match="at least 2 worlds, to choose in one and measure in the other, not 1"):
-        Worth(setup, load_agent("lowest", setup), 1)
+        ActionEvaluator(setup, load_agent("lowest", setup), 1)
     with pytest.raises(AgentError, match="searches already"):
-        Worth(setup, load_agent("lowest@search=4@search=4", setup), 4)
+        ActionEvaluator(setup, load_agent("lowest@search=4@search=4", setup), 4)
