@@ -160,7 +160,7 @@ def _recorded(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:
             setup = setup_of(record)
             table = decision(setup, record, part, args.move).table
             return setup, table, outlook_of(setup.game).write(setup, record, part, args.move)
-    raise RecordError(f"{args.record} has {count} matches, so there is no match {wanted}.")
+    raise RecordError(f"{args.record} holds {count} matches, so there is no match {wanted}.")
 
 
 def _print(args: argparse.Namespace, setup: Setup, table: Any, advice: Any, names: list[str]) -> None:

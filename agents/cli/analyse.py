@@ -81,10 +81,10 @@ def run(args: argparse.Namespace) -> int:
         numbers = f"{args.choosing}, {args.measuring} and {args.worst}"
         raise ConfigError(f"Expected --choosing and --measuring >= 2 and --worst >= 0, not {numbers}.")
     if args.out is not None and args.out.exists():
-        raise ConfigError(f"{str(args.out)!r} exists and is not overwritten: choose another --out.")
+        raise ConfigError(f"{str(args.out)!r} exists, and is not overwritten: choose another --out.")
     records = list(read_records(args.file))
     if args.match is not None and not 1 <= args.match <= len(records):
-        raise RecordError(f"{args.file} has {len(records)} matches, so there is no match {args.match}.")
+        raise RecordError(f"{args.file} holds {len(records)} matches, so there is no match {args.match}.")
     picks = [one for one in pick(records, _wanted(args)) if args.match in (None, one.match)]
     if not picks:
         raise RecordError(f"{args.file} has no such decision: {_contents(records)}.")

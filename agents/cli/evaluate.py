@@ -103,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
     if args.records is not None:
         setup.game.check_match(setup.rules)
         if args.records.exists():
-            raise ConfigError(f"{str(args.records)!r} exists and is not overwritten: choose another --records.")
+            raise ConfigError(f"{str(args.records)!r} exists, and is not overwritten: choose another --records.")
         args.records.parent.mkdir(parents=True, exist_ok=True)
     if args.out is not None:
         from ..report.report import import_matplotlib, write_report

@@ -50,7 +50,7 @@ def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent]) 
     if args.agents or args.records is not None:
         raise ConfigError("--versus cannot be combined with --agents or --records.")
     if args.out is not None and (args.out / FILE_NAME).exists():
-        raise ConfigError(f"{str(args.out / FILE_NAME)!r} exists and is not overwritten: choose another --out.")
+        raise ConfigError(f"{str(args.out / FILE_NAME)!r} exists, and is not overwritten: choose another --out.")
     if args.out is not None:
         args.out.mkdir(parents=True, exist_ok=True)  # an error of this comes before the games
     with tqdm(total=args.deals, unit="deal", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:

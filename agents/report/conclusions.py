@@ -28,7 +28,7 @@ def headline(result: Result) -> str:
             else f"{names[best]} is the strongest of {len(names)}"
         )
     if len(names) == 2:
-        return " and ".join(names.values()) + " are not significantly different"
+        return f"Neither {' nor '.join(names.values())} is stronger"
     return f"None of {len(names)} is stronger than all others"
 
 

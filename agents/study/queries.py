@@ -182,7 +182,7 @@ def _group(
     return Group(key, int(rows.sum()), len(a), ratios.first(0, share=share))
 
 
-def markdown_groups(groups: Iterable[Group], by: Sequence[str] = (), *, digits: int = 2) -> str:
+def table_of(groups: Iterable[Group], by: Sequence[str] = (), *, digits: int = 2) -> str:
     """Returns groups as a Markdown table: the keys ``by``, mean and interval, rows and deals."""
     rows = []
     for group in groups:

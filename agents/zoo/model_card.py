@@ -81,11 +81,13 @@ def load_card(path: Path) -> ModelCard:
     if not isinstance(held, dict) or held.pop("format", None) != FORMAT or held.pop("version", None) != VERSION:
         raise CheckpointError(f"{str(path)!r} is not a {FORMAT} of version {VERSION}.")
     expected = {f.name for f in fields(ModelCard)}
-    if held.keys() != expected or not isinstance(held["ratings"], list):
+    if held.keys() != expected:
         raise CheckpointError(
             f"The model card at {str(path)!r} has the keys {', '.join(held)}, not {', '.join(sorted(expected))}."
         )
     try:
+        if not isinstance(held["ratings"], list):
+            raise TypeError("'ratings' is not a list")
         return ModelCard(**{**held, "ratings": [Rating(**rating) for rating in held["ratings"]]})
     except TypeError as error:
-        raise CheckpointError(f"The model card at {str(path)!r} has a rating with other keys than expected: {error}.") from None
+        raise CheckpointError(f"The model card at {str(path)!r} has malformed ratings: {error}.") from None

@@ -90,7 +90,7 @@ def publish(
         check_fits(checkpoint, setup, repr(str(run)))
     path = registry.folder / name / f"{_stem(checkpoint, setups[0])}.safetensors"
     if path.exists():
-        raise ConfigError(f"{str(path)!r} exists and is not overwritten: delete it and its card first.")
+        raise ConfigError(f"{str(path)!r} exists, and is not overwritten: delete it and its card first.")
     ratings = [_rating(str(run), rival, setup, deals, seed, progress) for setup in setups for rival in against]
     bare = {key: tensor for key, tensor in checkpoint.tensors.items() if key.startswith("model.")}
     save_checkpoint(path, replace(checkpoint, tensors=bare))

@@ -76,7 +76,7 @@ def test_how_many_threads_and_positions_there_are_makes_no_difference(setup: Set
 
 
 def test_it_is_worth_what_a_search_finds() -> None:
-    """Both are means over the worlds that fit; a search counts in what was earned before."""
+    """Both are means over the determinizations that fit; a search counts in what was earned before."""
     tables, agent = positions(DJECO, 9), load_agent("lowest", DJECO)
     advice = adviser(DJECO).advise(tables, np.random.default_rng(1), deals=1500, every=True)
     batch = Batch(DJECO, len(tables))
@@ -97,7 +97,7 @@ def test_it_is_worth_what_a_search_finds() -> None:
 
 
 def test_intervals_hold_what_they_should() -> None:
-    """Of 200 estimates of the same numbers about 95 % lie within their interval of what very many worlds come to."""
+    """Of 200 estimates of the same numbers about 95 % lie within their interval of what very many determinizations come to."""
     table = positions(DJECO, 12, tables=1)
     truth = adviser(DJECO).advise(table, np.random.default_rng(0), deals=40_000, every=True)
     many = adviser(DJECO).advise(np.repeat(table, 200), np.random.default_rng(1), deals=60, every=True)
@@ -132,7 +132,7 @@ def test_an_error_that_is_asked_for_is_reached() -> None:
     assert thorough.deals.sum() > advice.deals.sum()
 
 
-def test_what_is_clearly_worse_gets_no_more_worlds() -> None:
+def test_what_is_clearly_worse_gets_no_more_determinizations() -> None:
     table = positions(DJECO, 11)
     advice = adviser(DJECO).advise(table, np.random.default_rng(1), deals=3000)
     assert (advice.deals.max(axis=1) == 3000).all()

@@ -8,8 +8,8 @@ import pytest
 from nainjaune_agents.advice.paired_stats import PairedStats
 
 
-def test_means_and_errors_are_those_of_the_worlds_that_were_tried() -> None:
-    """An action given up after some worlds is told from the others by these alone."""
+def test_means_and_errors_are_those_of_the_determinizations_that_were_tried() -> None:
+    """An action given up after some determinizations is told from the others by these alone."""
     rng = np.random.default_rng(1)
     values = rng.integers(-9, 10, (50, 3, 2)).astype(float)
     sums = PairedStats(3, 2)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.arena import duplicate
-from nainjaune_agents.arena.behaviour import Figure
+from nainjaune_agents.arena.behaviour import MeasureEstimate
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.analysis.stat_hook import SHARE, columns
@@ -39,7 +39,7 @@ class Last(First):
         return np.array([int(word).bit_length() - 1 for word in decisions.legal], np.int64)
 
 
-def figures(edge: Any) -> dict[tuple[str, str], Figure]:
+def figures(edge: Any) -> dict[tuple[str, str], MeasureEstimate]:
     return {(figure.measure.name, figure.part): figure for figure in edge.behaviour.estimates()}
 
 

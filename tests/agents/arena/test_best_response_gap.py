@@ -51,5 +51,5 @@ def test_one_responder_needs_no_choosing() -> None:
 @pytest.mark.parametrize("names", ["a", "aa", "abb"])
 def test_names_are_different(names: str) -> None:
     target, *responders = [First(name) for name in names]
-    with pytest.raises(AgentError, match="have different names, not"):
+    with pytest.raises(AgentError, match="all with different names, not"):
         best_response_gap(small(), target, responders, deals=2, choosing=2, seed=1)

@@ -117,15 +117,15 @@ def test_the_other_game_by_its_records(capfd: pytest.CaptureFixture[str], tmp_pa
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("", "Give a position, as in --hand A 3 5 7♦ …, or a move of a match"),
+        ("", "Expected a position, as in --hand A 3 5 7♦ …, or a move of a match"),
         ("--hand A 2 3", "each is dealt 12 cards; seat 0 holds 3 and has played 0."),
         (f"--hand {HAND} --move 3", "--move is for a record: give its --record."),
         (f"--hand {HAND} --model nobody", "Unknown agent 'nobody'"),
         (f"--hand {HAND} --model tally --agents lowest lowest", "At a table of 4, 1 or 3 agents are named, not 2."),
         (f"--hand {HAND} --model tally --deals 1", "either deals, at least 2, or an error above 0, not 1 and None."),
         (f"--hand {HAND} --model tally --error 0", "either deals, at least 2, or an error above 0, not None and 0.0."),
-        (f"--hand {HAND} --model tally --threads 0", "--seed is at least 0 and --threads at least 1, not 0 and 0."),
-        ("--record {file}", "Say which move is meant"),
+        (f"--hand {HAND} --model tally --threads 0", "Expected --seed >= 0 and --threads >= 1, not 0 and 0."),
+        ("--record {file}", "Expected a move"),
         ("--record {file} --move 1 --hand A", "--hand is for a position that is written"),
         ("--record {file} --move 1 --preset djeco", "--preset is for a position that is written"),
         ("--record {file} --move 2 --round 9", "Nothing was to be decided in a round 9; it was in rounds 1, 2."),

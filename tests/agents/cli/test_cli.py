@@ -158,7 +158,7 @@ def test_records_of_an_evaluation_verify(capfd: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("", r"Name the agents to rate, as in --agents lowest runs/first"),
+        ("", r"Expected agents to rate, as in --agents lowest runs/first"),
         ("--agents lowest", r"between two or more agents"),
         ("--agents lowest lowest", r"agents of different names, not \['lowest', 'lowest'\]"),
         ("--agents lowest lowset", r"Unknown agent 'lowset'\. Did you mean 'lowest'\?"),
@@ -172,7 +172,7 @@ def test_records_of_an_evaluation_verify(capfd: pytest.CaptureFixture[str]) -> N
         ("--agents lowest random --set stake=x", r"The knob 'stake' is a whole number from 1"),
         ("--agents lowest random --set stake", r"A setting is key=value, not 'stake'"),
         ("--agents lowest random --deals 1", r"--deals is at least 2"),
-        ("--agents lowest random --seed -1", r"--seed is at least 0 and --threads at least 1, not -1 and 1"),
+        ("--agents lowest random --seed -1", r"Expected --seed >= 0 and --threads >= 1, not -1 and 1"),
         ("--agents lowest random --pots 1 2", r"start\['pots'\] has shape \(5,\)"),
         ("--agents lowest random --pots 1 2 3 4 -5", r"Start values are from 0"),
         ("--agents lowest random --records m.jsonl --matches 0", r"--matches at least 1"),

@@ -64,8 +64,8 @@ def test_the_last_word(words: str, said: str, capfd: pytest.CaptureFixture[str])
     ("words", "says"),
     [
         ("--agents tally random --until-decided", r"--until-decided is about two agents: --versus A B --until-decided"),
-        ("--versus tally random --agents lowest random", r"--versus goes without --agents and --records"),
-        ("--versus tally random --records m.jsonl", r"--versus goes without --agents and --records"),
+        ("--versus tally random --agents lowest random", r"--versus cannot be combined with --agents or --records"),
+        ("--versus tally random --records m.jsonl", r"--versus cannot be combined with --agents or --records"),
         ("--versus tally tally", r"Two agents of different names are compared, not \['tally', 'tally'\]"),
         ("--versus tally taly", r"Unknown agent 'taly'\. Did you mean 'tally'\?"),
         ("--versus tally random --until-decided --bounds 1 0", r"bounds are two numbers, the lower one first, not 1\.0 and 0\.0"),

@@ -97,15 +97,17 @@ def test_rollouts_by_a_network_are_those_of_the_cpu(stochastic: bool, monkeypatc
     assert found.tolist() == rollouts_by(agent, CLASSIC).values(host.tables, host.legal).tolist()
 
 
-def test_worlds_can_be_picked() -> None:
+def test_determinizations_can_be_picked() -> None:
     host, draws = batch(CLASSIC, "cpu", 3), streams(3, 3)
     rollouts = gpu_rollouts(heuristics("nain_jaune")["longest"], CLASSIC)
     assert isinstance(rollouts, CompiledGpuRollouts)
-    worlds = rollouts.draw(CLASSIC, host.redacted(), np.array([0, 0, 2]), draws)
+    determinizations = rollouts.draw(CLASSIC, host.redacted(), np.array([0, 0, 2]), draws)
     words = host.legal[[0, 0, 2]]
     some = np.array([False, True, True])
-    assert len(worlds[some]) == 2
-    assert rollouts.values(worlds[some], words[some]).tolist() == rollouts.values(worlds, words)[some].tolist()
+    assert len(determinizations[some]) == 2
+    assert (
+        rollouts.values(determinizations[some], words[some]).tolist() == rollouts.values(determinizations, words)[some].tolist()
+    )
     assert draws.tolist()[1] == streams(3, 3).tolist()[1]
 
 
@@ -134,7 +136,7 @@ def test_of_equal_logits_the_lowest_action_is_played() -> None:
 
 @pytest.mark.parametrize("rollouts", ["rule", "net"])
 def test_labels_are_those_of_the_cpu(rollouts: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The same decisions, chosen by the same generator, and for each action the same rounds in the same worlds."""
+    """The same decisions, chosen by the same generator, and for each action the same rounds in the same determinizations."""
     monkeypatch.setattr(expert, "check_device", lambda name: name)
     monkeypatch.setattr(PolicyValueNet, "to", lambda self, _: self)
     monkeypatch.setattr("nainjaune_agents.nets.quick_net.fast_dtype", lambda: torch.float32)

@@ -16,11 +16,12 @@ import numpy as np
 from nainjaune_agents.arena import duplicate
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.arena.tournament import tournament
+from nainjaune_agents.arena.versus import versus
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import SearchAgent, rollouts_by
 from nainjaune_agents.stats import ratings, sequential
-from nainjaune_agents.stats.sequential import SequentialTest, versus
+from nainjaune_agents.stats.sequential import SequentialTest
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
@@ -70,9 +71,9 @@ def search(setup: Setup, device: str) -> dict[str, Any]:
         agent = load_agent(name, setup)
         options: dict[str, Any] = {}
         if device == "cuda":
-            from nainjaune_agents.search import gpu_rollouts as there
+            from nainjaune_agents.search.gpu_rollouts import gpu_rollouts
 
-            rollouts = there.gpu_rollouts(agent, setup)
+            rollouts = gpu_rollouts(agent, setup)
             options = {"draw": rollouts.draw, "at_once": 12}
         else:
             rollouts = rollouts_by(agent, setup)

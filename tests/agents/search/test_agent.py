@@ -48,8 +48,8 @@ class Known:
         self.worth = np.array(worth)
         self.asked: list[tuple[bytes, int]] = []
 
-    def values(self, worlds: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64]:
-        self.asked += [(world.tobytes(), int(word)) for world, word in zip(worlds, actions, strict=True)]
+    def values(self, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64]:
+        self.asked += [(table.tobytes(), int(word)) for table, word in zip(tables, actions, strict=True)]
         return np.where(actions[:, None] >> np.arange(len(self.worth)) & 1, self.worth, 0)
 
 
@@ -100,13 +100,13 @@ def test_a_decision_is_the_same_among_others(setup: Setup) -> None:
             assert alone.mean.tobytes() == together.mean[i : i + 1].tobytes()
 
 
-def test_actions_are_tried_in_the_same_worlds_and_the_worse_half_is_given_up() -> None:
+def test_actions_are_tried_in_the_same_determinizations_and_the_worse_half_is_given_up() -> None:
     setup = small()
     worth = [float(action % 7) for action in range(24)]
     (decisions,) = turns(setup, seed=10, tables=4, steps=1)
     rollouts = Known(worth)
     found = SearchAgent("known", rollouts, 12).evaluate_actions(decisions, np.random.default_rng(0))
-    assert len({world for world, _ in rollouts.asked}) == len(rollouts.asked)  # each world once, with all that is tried in it
+    assert len({table for table, _ in rollouts.asked}) == len(rollouts.asked)  # each table once, with all that is tried in it
     for i, word in enumerate(decisions.legal):
         legal = legal_actions(int(word))
         ranked = sorted(legal, key=lambda action: (-worth[action], action))
@@ -125,13 +125,13 @@ def test_actions_are_tried_in_the_same_worlds_and_the_worse_half_is_given_up() -
         assert found.count[i].sum() == sum(count.values())
 
 
-def test_memory_holds_the_worlds_of_some_decisions_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_holds_the_determinizations_of_some_decisions_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     setup = small(4)
     (decisions,) = turns(setup, seed=9, tables=6, steps=1)
     agent = searching(heuristics("nain_jaune")["tally"], 10, setup)
     whole = agent.evaluate_actions(decisions, np.random.default_rng(1))
-    for worlds in (1, 50):
-        monkeypatch.setattr("nainjaune_agents.search.agent.WORLDS", worlds)
+    for count in (1, 50):
+        monkeypatch.setattr("nainjaune_agents.search.agent.DETERMINIZATIONS", count)
         parts = agent.evaluate_actions(decisions, np.random.default_rng(1))
         for field in ("mean", "error", "count", "action"):
             assert getattr(parts, field).tobytes() == getattr(whole, field).tobytes()
@@ -194,19 +194,19 @@ def test_where_the_prior_is_sure_nothing_is_searched() -> None:
 
 
 class Noisy:
-    """Rollouts that say of a coin in the world, the same for all actions but for what they are worth."""
+    """Rollouts that say of a coin at the table, the same for all actions but for what they are worth."""
 
     def __init__(self, worth: list[float]) -> None:
         self.worth = np.array(worth)
 
-    def values(self, worlds: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64]:
-        coin = (worlds["rng"] >> np.uint64(63)).astype(float)[:, None]
+    def values(self, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64]:
+        coin = (tables["rng"] >> np.uint64(63)).astype(float)[:, None]
         return np.where(actions[:, None] >> np.arange(len(self.worth)) & 1, self.worth + 100 * coin, 0)
 
 
 @pytest.mark.parametrize("halving", [True, False])
 def test_a_nat_of_the_prior_is_worth_a_fifth_of_a_standard_error(halving: bool) -> None:
-    """100 worlds an action, means that are off by 5, common to all: what the prior favours by a nat may be 1 worse."""
+    """100 determinizations an action, means that are off by 5, common to all: what the prior favours by a nat may be 1 worse."""
     setup = small()
     (decisions,) = turns(setup, seed=10, tables=1, steps=1)
     first, second = legal_actions(int(decisions.legal[0]))[:2]

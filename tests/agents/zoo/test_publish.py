@@ -77,5 +77,5 @@ def test_what_is_refused(tmp_path: Path) -> None:
         publish(run, "tiny", [setup], registry=box, **SHELVED)  # type: ignore[arg-type]
     about = run / "run.json"
     about.write_text(json.dumps({"command": []}), encoding="utf-8")
-    with pytest.raises(CheckpointError, match="does not say how it was made"):
+    with pytest.raises(CheckpointError, match="has no record of how it was made"):
         origin(run)

@@ -52,17 +52,17 @@ def test_what_it_does_not_play_is_said(box: Path) -> None:
         PlayerRegistry(box).find("zoo:narrow", small(4))
     with pytest.raises(AgentError, match=r"zoo:strong does not play Batasaurus .*It plays: .*; Nain Jaune at any table\."):
         PlayerRegistry(box).find("zoo:strong", make_setup("batasaurus"))
-    with pytest.raises(AgentError, match=r"Unknown player in the box 'zoo:strng'\. Did you mean 'zoo:strong'\?"):
+    with pytest.raises(AgentError, match=r"Unknown zoo player 'zoo:strng'\. Did you mean 'zoo:strong'\?"):
         PlayerRegistry(box).find("zoo:strng", small())
 
 
 def test_a_file_that_is_not_the_cards_is_refused(box: Path) -> None:
     path = box / "narrow" / "classic-3.safetensors"
     path.write_bytes(path.read_bytes()[:-1] + b"\0")
-    with pytest.raises(CheckpointError, match="is not the file that its card is about"):
+    with pytest.raises(CheckpointError, match="does not match the hash on its card"):
         PlayerRegistry(box).find("zoo:narrow", small())
     path.unlink()
-    with pytest.raises(CheckpointError, match="is not the file that its card is about"):
+    with pytest.raises(CheckpointError, match="does not match the hash on its card"):
         PlayerRegistry(box).find("zoo:narrow", small())
 
 
