@@ -97,7 +97,7 @@ def summary_text(setup: Setup, result: VersusResult, test: SequentialTest | None
     decisions = {
         "stronger": "A is stronger",
         "not stronger": f"A is not stronger by {test.high:g}",
-        "undecided": "Undecided at the last deal",
+        "undecided": "Undecided at the cap",
     }
     lines += [
         f"At most {test.low:g}, or at least {test.high:g}? LLR {test.llr(advantage):+.2f}, decided at {lower:.2f} and "

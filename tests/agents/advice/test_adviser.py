@@ -174,7 +174,7 @@ def test_numbers_that_make_no_sense(numbers: Any) -> None:
 
 def test_what_cannot_be_advised_on() -> None:
     tables = positions(DJECO, 1)
-    with pytest.raises(IllegalActionError, match="What is to be tried are legal actions"):
+    with pytest.raises(IllegalActionError, match="Expected at least one action to try at each table, and only legal ones"):
         adviser(DJECO).advise(tables, np.random.default_rng(1), deals=2, tried=np.zeros(5, np.int64))
     with pytest.raises(DealError, match="a row of Nain Jaune tables"):
         adviser(DJECO).advise(positions(PERFECT, 1), np.random.default_rng(1), deals=2)

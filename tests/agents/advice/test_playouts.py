@@ -155,7 +155,7 @@ def test_more_rows_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_who_cannot_play_is_refused() -> None:
     setup = SETUPS[0]
-    with pytest.raises(AgentError, match="At a table of 3, 3 agents stand for the seats, not 2"):
+    with pytest.raises(AgentError, match="Expected 3 agents, one a seat, not 2"):
         Playouts(setup, [load_agent("tally", setup)] * 2)
     glimpse = make_setup("batasaurus")
     with pytest.raises(AgentError, match="No round can be played out by 'cheapest', which remembers"):

@@ -155,9 +155,9 @@ def test_a_decision_that_is_none(records: list[Record]) -> None:
     again = decision(SETUP, records[0], ply.part, ply.number)
     assert (again.action, again.table.tobytes()) == (ply.action, ply.table.tobytes())
     forced = next(k for k, legal in enumerate(records[0]["rounds"][0]["legal"], 1) if len(legal) == 1)
-    with pytest.raises(RecordError, match=f"Nothing was to be decided at move {forced} of round 1; it was at the moves 1, "):
+    with pytest.raises(RecordError, match=f"There is no decision at move {forced} of round 1; moves with decisions: 1, "):
         decision(SETUP, records[0], 1, forced)
-    with pytest.raises(RecordError, match="Nothing was to be decided in a round 4; it was in rounds 1, 2, 3"):
+    with pytest.raises(RecordError, match="There is no decision in round 4; rounds with decisions: 1, 2, 3"):
         decision(SETUP, records[0], 4, 1)
 
 

@@ -84,7 +84,7 @@ def test_columns_are_listed(capfd: pytest.CaptureFixture[str]) -> None:
         ("--agents lowest --rounds 0 --out s", "at least 1 episode"),
         ("--agents lowest --rounds 5 --out .", "exists, and is not overwritten"),
         ("--agents lowest --rounds 5 --out s --seed -1", "The seed is at least 0, not -1"),
-        ("--agents lowest --rounds 5 --out s --threads 0", "--threads is at least 1, not 0"),
+        ("--agents lowest --rounds 5 --out s --threads 0", "--threads >= 1, not 0"),
         ("--agents lowest --rounds 5 --out s --search 1", "at least 2 deals"),
         ("--agents lowest --rounds 5 --out s --search-share 0.5", "--search K is missing"),
         ("--agents lowest --rounds 5 --out s --search-by tally", "--search K is missing"),

@@ -54,7 +54,7 @@ def test_a_run_is_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: 
         (["nobody"], "Unknown zoo player 'nobody'"),
         (["--add", "runs/a"], "--add needs a name, --note and --against"),
         (["a", "--note", "x"], "--note and --against need --add"),
-        (["a", "--add", "runs/a", "--note", "x", "--against", "lowest", "--deals", "1"], "--deals is at least 2"),
+        (["a", "--add", "runs/a", "--note", "x", "--against", "lowest", "--deals", "1"], "--deals >= 2"),
         (["a", "--add", "runs/none", "--note", "x", "--against", "lowest"], "There is no checkpoint at 'runs/none"),
     ],
 )

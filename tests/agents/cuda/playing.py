@@ -13,14 +13,14 @@ from unittest.mock import patch
 
 import numpy as np
 
-from nainjaune_agents.arena import duplicate
+import nainjaune_agents.arena.versus as versus_module
+from nainjaune_agents.arena import duplicate, rated_rounds
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.arena.tournament import tournament
 from nainjaune_agents.arena.versus import versus
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import SearchAgent, rollouts_by
-from nainjaune_agents.stats import ratings, sequential
 from nainjaune_agents.stats.sequential import SequentialTest
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.prng import streams
@@ -94,8 +94,8 @@ def compare(setup: Setup, device: str) -> dict[str, Any]:
     options: dict[str, Any] = {"deals": 5, "seed": 1, "pots": [0, 3, 0, 0, 8], "device": device}
     with (
         patch.object(duplicate, "CHUNK_TABLES", 6),
-        patch.object(ratings, "CHUNK_TABLES", 6),
-        patch.object(sequential, "LOOK_EVERY", 2),
+        patch.object(rated_rounds, "CHUNK_TABLES", 6),
+        patch.object(versus_module, "LOOK_EVERY", 2),
         patch.dict(duplicate.CHUNKS_AT_ONCE, {"cuda": 2}),
     ):
         result = tournament(setup, agents, measure=True, rated=True, **options).to_dict()

@@ -16,7 +16,7 @@ from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.search import SearchAgent, rollouts_by, searching
 from nainjaune_agents.search.agent import ActionStats, better_half, schedule
-from nainjaune_agents.search.rollouts import loops_for
+from nainjaune_agents.search.rollouts import loops_for, no_heuristic
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import RowStreams, streams
@@ -266,12 +266,12 @@ def test_a_search_over_chance_is_better_than_chance(game: str) -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("tally@search=0", r"After @search= comes a whole number of deals from 1 to 10000, not 0\."),
-        ("tally@search=2.5", r"a whole number of deals from 1 to 10000, not 2\.5\."),
-        ("tally@search=nan", r"a whole number of deals from 1 to 10000, not nan\."),
-        ("tally@search=inf", r"a whole number of deals from 1 to 10000, not inf\."),
+        ("tally@search=0", r"Expected a whole number of deals from 1 to 10000 after @search=, not 0\."),
+        ("tally@search=2.5", r"a whole number of deals from 1 to 10000 after @search=, not 2\.5\."),
+        ("tally@search=nan", r"a whole number of deals from 1 to 10000 after @search=, not nan\."),
+        ("tally@search=inf", r"a whole number of deals from 1 to 10000 after @search=, not inf\."),
         ("tally@search=few", r"After @search= comes a number, not 'few'\."),
-        ("tally@search=5@search=5", r"tally@search=5 searches already, and each decision of its rollouts would be a search"),
+        ("tally@search=5@search=5", r"tally@search=5 searches already; a search over it would search at every decision"),
     ],
 )
 def test_searches_that_there_are_not(name: str, says: str) -> None:
@@ -303,7 +303,7 @@ def test_a_search_over_a_net_has_its_policy_for_a_prior() -> None:
 
 @pytest.mark.parametrize("name", ["cheapest@search=5", "highest@remember=0.5@search=5"])
 def test_no_search_by_those_who_remember(name: str) -> None:
-    with pytest.raises(AgentError, match=r"No search can play rounds out by '.*', which remembers: what each seat would"):
+    with pytest.raises(AgentError, match=r"Rollouts cannot be played by '.*', which remembers: its memory"):
         load_agent(name, make_setup("batasaurus", memory="glimpse"))
 
 
@@ -314,4 +314,4 @@ def test_no_search_by_a_net_that_remembers() -> None:
 
 
 def test_a_game_without_rules_of_thumb_is_played_out_at_random() -> None:
-    assert loops_for(toy().game).rules_of_thumb is None
+    assert loops_for(toy().game).heuristic_move is no_heuristic

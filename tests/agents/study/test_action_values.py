@@ -1,4 +1,4 @@
-"""What actions were worth, and what was lost by what was done."""
+"""Values of actions, and the regret of those taken."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ def test_means_and_errors_are_those_of_the_determinizations() -> None:
 def test_each_decision_is_by_itself() -> None:
     setup = small()
     tables, legal, _ = positions(setup)
-    worth = ActionEvaluator(setup, heuristics(setup.game.name)["random"], 400)
-    whole = worth.values(tables, legal, streams(7, TABLES))
-    part = worth.values(tables[:5], legal[:5], streams(7, 5))
+    evaluator = ActionEvaluator(setup, heuristics(setup.game.name)["random"], 400)
+    whole = evaluator.values(tables, legal, streams(7, TABLES))
+    part = evaluator.values(tables[:5], legal[:5], streams(7, 5))
     assert alike(Values(*(getattr(whole, f.name)[:5] for f in fields(Values))), part)
-    none = worth.values(tables[:0], legal[:0], streams(7, 0))
+    none = evaluator.values(tables[:0], legal[:0], streams(7, 0))
     actions = len(setup.game.actions)
     assert [getattr(none, f.name).shape for f in fields(Values)] == [(0, actions), (0, actions), (0,), (0, actions)]
 
