@@ -189,7 +189,7 @@ class Adviser:
         setup, loops = self.setup, loops_of(self.setup.game)
         if tables.dtype != setup.game.table or tables.ndim != 1:
             raise DealError(
-                f"Expected a one-dimensional array of {setup.game.title} tables, not shape {tables.shape}, dtype {tables.dtype}."
+                f"Expected a row of {setup.game.title} tables, not an array of shape {tables.shape} or of other records."
             )
         if (tables["stage"] != Stage.PLAYING).any():
             raise DealError("Expected tables with a round in play, but at one of them the round is over.")

@@ -99,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
     if args.versus:
         return run_versus(args, setup, agents)
     if args.out is not None and (args.out / "results.json").exists():
-        raise ConfigError(f"{str(args.out)!r} contains results, which are not overwritten: choose another --out.")
+        raise ConfigError(f"{str(args.out)!r} already holds results, and is not overwritten: choose another --out.")
     if args.records is not None:
         setup.game.check_match(setup.rules)
         if args.records.exists():

@@ -158,9 +158,9 @@ def test_who_cannot_play_is_refused() -> None:
     with pytest.raises(AgentError, match="Expected 3 agents, one a seat, not 2"):
         Playouts(setup, [load_agent("tally", setup)] * 2)
     glimpse = make_setup("batasaurus")
-    with pytest.raises(AgentError, match="No round can be played out by 'cheapest', which remembers"):
+    with pytest.raises(AgentError, match="Rollouts cannot be played by 'cheapest', which remembers"):
         Playouts(glimpse, [load_agent("cheapest", glimpse)] * 2)
-    with pytest.raises(RulesError, match="Toy tells an adviser nothing"):
+    with pytest.raises(RulesError, match="There is no advice on Toy"):
         Playouts(toy(), [load_agent("random", toy())] * 2)
 
 

@@ -36,7 +36,7 @@ def test_until_decided(capfd: pytest.CaptureFixture[str]) -> None:
     assert held["test"]["llr"] > 2.9
     assert held["mean"] == pytest.approx((held["edges"][0]["mean"] - held["edges"][1]["mean"]) / 2)
     assert f"A is stronger: {held['mean']:+.3f} ± {held['anytime95']:.3f} ({held['deals']} deals)." in out
-    assert "This last interval holds wherever one stops" in out
+    assert "The last interval is valid whenever the test stops" in out
     assert re.search(r"LLR [+-]\d+\.\d\d of -2\.94 … \+2\.94", err)
     again, _, err = evaluate(capfd, words)
     assert again == 1

@@ -27,9 +27,9 @@ def test_the_list_and_a_card(tmp_path: Path, capfd: pytest.CaptureFixture[str]) 
     status, out, _ = nainjaune(capfd, "zoo", "--folder", str(tmp_path))
     assert status == 0
     assert out.splitlines() == [
-        "zoo:other      Nain Jaune at any table                      +0.500 ± 0.100 over lowest",
-        "zoo:strong     Nain Jaune (classic, max_rounds 2) with 3 seats +0.500 ± 0.100 over lowest",
-        "zoo:strong     Nain Jaune at any table                      +0.500 ± 0.100 over lowest",
+        "zoo:other   Nain Jaune at any table                          +0.500 ± 0.100 over lowest",
+        "zoo:strong  Nain Jaune (classic, max_rounds 2) with 3 seats  +0.500 ± 0.100 over lowest",
+        "zoo:strong  Nain Jaune at any table                          +0.500 ± 0.100 over lowest",
     ]
     status, out, _ = nainjaune(capfd, "zoo", "zoo:other", "--folder", str(tmp_path))
     assert status == 0
