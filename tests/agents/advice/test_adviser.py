@@ -180,7 +180,7 @@ def test_what_cannot_be_advised_on() -> None:
         adviser(DJECO).advise(positions(PERFECT, 1), np.random.default_rng(1), deals=2)
     over = tables.copy()
     over["stage"] = 1
-    with pytest.raises(DealError, match="at one of the tables it is over"):
+    with pytest.raises(DealError, match="at one of them the round is over"):
         adviser(DJECO).advise(over, np.random.default_rng(1), deals=2)
     with pytest.raises(ConfigError, match="at least 1 thread"):
         adviser(DJECO, threads=0)
