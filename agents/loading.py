@@ -17,7 +17,7 @@ from nainjaune_env.registry import get_game
 from .exact import exact_agents
 from .heuristics import heuristics, modifiers
 from .search import searching
-from .zoo import PREFIX, is_zoo_name, shelf
+from .zoo import PREFIX, is_zoo_name, player_registry
 
 SAMPLED = "@sample"
 """Ending of a run's name that asks for actions drawn from the policy instead of the likeliest."""
@@ -46,7 +46,7 @@ def checkpoint_path(name: str, setup: Setup) -> Path | None:
     None where it plays by none, or there is none. Raises :class:`AgentError` where a player in the box is not for such tables.
     """
     text = unmodified(name).removesuffix(SAMPLED)
-    return shelf().find(text, setup).path if is_zoo_name(text) else _run_at(text, setup.game.name)
+    return player_registry().find(text, setup).path if is_zoo_name(text) else _run_at(text, setup.game.name)
 
 
 def _run_at(name: str, game: str) -> Path | None:
@@ -90,7 +90,7 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
         return load_net_agent(path, setup, name, algorithm=algorithm, stochastic=stochastic, device=device)
     if missing is not None and ("/" in name or missing.suffix):
         raise AgentError(f"There is no run or checkpoint at {str(missing)!r}.")
-    zoo = [PREFIX + player for player in shelf().names()]
+    zoo = [PREFIX + player for player in player_registry().names()]
     raise AgentError(choose_one("agent", name, [*known, *zoo]) + " The path of a run's folder is also an agent.")
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from nainjaune_agents.study import columns as study
 from nainjaune_agents.trainers import get_trainer, trainer_names
 from nainjaune_agents.trainers.config import options
-from nainjaune_agents.zoo import PREFIX, Player, shelf
+from nainjaune_agents.zoo import PREFIX, Player, player_registry
 from nainjaune_env import game_names, get_game
 from nainjaune_env.analysis.stat_hook import Measures
 from nainjaune_env.core.rules_docs import knob_table, markdown_table, preset_table
@@ -83,7 +83,7 @@ def trainer_page(name: str) -> str:
 def zoo_page() -> str:
     """The players in the box, by name."""
     parts = [(DOCS / "heads" / "zoo.md").read_text(encoding="utf-8")]
-    box = shelf()
+    box = player_registry()
     for name in box.names():
         parts.append(f"## {PREFIX}{name}\n")
         for player in box.players(name):
@@ -115,7 +115,7 @@ def player_section(player: Player) -> str:
     )
 
 
-def study_table(columns: Sequence[study.Filed]) -> str:
+def study_table(columns: Sequence[study.ColumnSpec]) -> str:
     """Columns of a study's files; those that are numbers of one field in a row."""
     rows = []
     for _, group in groupby(columns, lambda column: (column.source, column.field) if column.part is not None else column.name):

@@ -31,7 +31,7 @@ from IPython.display import Markdown, display
 from nainjaune_agents.arena.duplicate import Duplicate, Edge
 from nainjaune_agents.cli.main import main as nainjaune
 from nainjaune_agents.loading import load_agent, use_threads
-from nainjaune_agents.report.format_ci import written
+from nainjaune_agents.report.format_ci import format_ci
 from nainjaune_agents.stats.intervals import Moments
 from nainjaune_agents.stats.ratio_estimate import Estimate
 from nainjaune_env import make_setup
@@ -189,4 +189,4 @@ def cell(value: object) -> str:
 
 def signed(found: Estimate | Edge) -> str:
     """``+0.25 ± 0.04``."""
-    return written(Estimate(found.mean, found.ci95), "", signed=True)
+    return format_ci(Estimate(found.mean, found.ci95), "", signed=True)

@@ -1,4 +1,4 @@
-"""Advice on decisions: what each action comes to, how sure that is, and why; and reviews of matches that were played."""
+"""Advice on decisions: the expected payoff of each action, its interval, and the reasons; and reviews of recorded matches."""
 
 from __future__ import annotations
 

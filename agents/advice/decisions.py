@@ -1,4 +1,4 @@
-"""The decisions of a match that was played, each as its seat saw it."""
+"""The decisions of a recorded match, each as its seat saw it."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import loops_of
 
-from .playouts import outlook_of
+from .playouts import advice_hooks_of
 
 
 def decisions(setup: Setup, record: Mapping[str, Any]) -> Iterator[Ply]:
-    """The decisions of a verified ``record``, in order, the tables wiped of all that the seat to act did not know."""
-    outlook, loops = outlook_of(setup.game), loops_of(setup.game)
-    for ply in outlook.plies(setup, record):
+    """Yields the decisions of a verified ``record`` in order, with tables redacted for the seat to act."""
+    hooks, loops = advice_hooks_of(setup.game), loops_of(setup.game)
+    for ply in hooks.plies(setup, record):
         rows = np.array([ply.table])
         loops.redact_tables(rows, setup.kernel_rules, rows["seat"].astype(np.int64))
         yield ply._replace(table=rows[0])
 
 
 def decision(setup: Setup, record: Mapping[str, Any], part: int, number: int) -> Ply:
-    """The decision at move ``number`` of round ``part``; raises :class:`RecordError`, saying where there are some, for none."""
+    """Returns the decision at move ``number`` of round ``part``; raises :class:`RecordError`, with the valid ones, for none."""
     found = list(decisions(setup, record))
     for ply in found:
         if (ply.part, ply.number) == (part, number):
             return ply
     numbers = [str(ply.number) for ply in found if ply.part == part]
     if not numbers:
-        raise RecordError(f"Nothing was to be decided in a round {part}; it was in rounds {_listed({p.part for p in found})}.")
-    raise RecordError(f"Nothing was to be decided at move {number} of round {part}; it was at the moves {', '.join(numbers)}.")
+        raise RecordError(f"There is no decision in round {part}; rounds with decisions: {_listed({p.part for p in found})}.")
+    raise RecordError(f"There is no decision at move {number} of round {part}; moves with decisions: {', '.join(numbers)}.")
 
 
 def _listed(numbers: set[int]) -> str:

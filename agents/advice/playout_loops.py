@@ -1,37 +1,33 @@
-"""Rounds played to their end and counted on the way, in compiled code; ``jit.instantiate`` binds a game and what it counts.
+"""Compiled rounds that are played to their end and tallied on the way; ``jit.instantiate`` binds a game and its tally.
 
-Each seat has a mind: a rule of thumb or chance, which play here, or an agent that must be asked.
+Each seat has a policy number: compiled policies, the numbers of ``search.policies.CompiledPolicy``, play here; the loop stops at
+the decisions of other policies.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
-from nainjaune_env.core.bits import count, lowest
+from nainjaune_env.core.bits import lowest
 from nainjaune_env.core.jit import jit
-from nainjaune_env.core.prng import below
 
 game: Any
 """The kernel module of a game; bound by ``jit.instantiate``."""
 measures: Any
-"""What the game counts (``measure.Measures``)."""
-rules_of_thumb: Any
-"""Its module in ``heuristics``; ``no_rules`` where it has none."""
+"""What the game counts (``stat_hook.Measures``)."""
+rollouts: Any
+"""Its ``search.rollout_loops``."""
 
 PLAYING = 0
-UNIFORM = -1
-"""A mind: every legal action alike, drawn from the table's own generator. Numbers from 0 are rules of thumb."""
-ASKED = -2
-"""The first of the minds that must be asked; the others count down from here."""
+EXTERNAL = -2
+"""The first of the policies that do not play in compiled code; the others count down from here."""
 BEST = -1
-"""In place of a number of the tally: whether no seat got more (``outlook.BEST``)."""
+"""A column that is not of the tally: whether no seat got more (``advice_hook.BEST``)."""
 
 
 @jit
 def step(tables: Any, i: Any, rules: Any, moves: Any, action: Any, before: Any, tallies: Any) -> None:
-    """One ply at table ``i``, counted; ``before (1,)`` is room for a table."""
+    """Plays and tallies one ply at table ``i``; ``before (1,)`` is scratch for a table."""
     if measures.counts(tables[i], rules, moves, action):
         before[0] = tables[i]
         game.step(tables[i], rules, action)
@@ -41,50 +37,39 @@ def step(tables: Any, i: Any, rules: Any, moves: Any, action: Any, before: Any, 
 
 
 @jit
-def play_on(
-    tables: Any, rules: Any, minds: Any, actions: Any, playing: Any,
-    before: Any, tallies: Any, legal: Any, observation: Any, asking: Any,
+def play_to_decision(
+    tables: Any, rules: Any, policies: Any, actions: Any, playing: Any,
+    before: Any, tallies: Any, legal: Any, observation: Any, acting: Any,
 ) -> Any:  # fmt: skip
-    """One of ``actions (K,) int64`` at each of the tables ``playing[:K]``, and on to where somebody must be asked, or to the end.
+    """Plays one of ``actions (K,) int64`` at each of the tables ``playing[:K]``, and on to an external decision or the end.
 
-    ``minds (n,)`` are the seats'. The L tables of which something is asked are written to ``playing[:L]``, in the order they had,
-    with what is legal there, what the seat to act observes, and the number of who is to be asked, in ``legal``, ``observation``
-    and ``asking``; gives L. ``tallies (N, n)`` are those of all tables.
+    ``policies (n,)`` are numbers by seat. Returns L, the number of tables at an external decision. Writes these to
+    ``playing[:L]`` in the same order, and their legal actions, the observations of the seats to act and the indices of the
+    external policies to ``legal``, ``observation`` and ``acting``. ``tallies (N, n)`` are those of all tables.
     """
-    asked = 0
+    waiting = 0
     for k in range(actions.size):
         i, table = playing[k], tables[playing[k]]
         step(tables, i, rules, game.legal(table, rules), actions[k], before, tallies)
         while table.stage == PLAYING:
             moves = game.legal(table, rules)
             if game.needs_decision(table, rules, moves):
-                mind = minds[table.seat]
-                if mind <= ASKED:
-                    playing[asked], legal[asked], asking[asked] = i, moves, ASKED - mind
-                    game.encode(table, rules, table.seat, observation[asked])
-                    asked += 1
+                policy = policies[table.seat]
+                if policy <= EXTERNAL:
+                    playing[waiting], legal[waiting], acting[waiting] = i, moves, EXTERNAL - policy
+                    game.encode(table, rules, table.seat, observation[waiting])
+                    waiting += 1
                     break
-                if mind == UNIFORM:
-                    action = any_of(table, moves)
-                else:
-                    action = np.int64(rules_of_thumb.play(mind, table, rules, moves))
+                action = rollouts.choose(table, rules, policy, moves)
             else:
                 action = lowest(moves)
             step(tables, i, rules, moves, action, before, tallies)
-    return asked
+    return waiting
 
 
 @jit
-def any_of(table: Any, moves: Any) -> Any:
-    """One of the set ``moves``, each alike."""
-    for _ in range(below(table, count(moves))):
-        moves &= moves - 1
-    return lowest(moves)
-
-
-@jit
-def net(tables: Any, rules: Any, seats: Any, payoff: Any, out: Any) -> None:
-    """What ``seats (N,)`` have come to so far at ``tables (N,)``, into ``out (N,)``; ``payoff (n,) int32`` is scratch."""
+def payoffs_so_far(tables: Any, rules: Any, seats: Any, payoff: Any, out: Any) -> None:
+    """Writes the payoffs so far of ``seats (N,)`` at ``tables (N,)`` to ``out (N,)``; ``payoff (n,) int32`` is scratch."""
     for i in range(tables.size):
         game.payoffs(tables[i], rules, payoff)
         out[i] = payoff[seats[i]]
@@ -92,17 +77,17 @@ def net(tables: Any, rules: Any, seats: Any, payoff: Any, out: Any) -> None:
 
 @jit
 def collect(
-    tables: Any, rules: Any, seats: Any, earned: Any, columns: Any, tallies: Any, numbers: Any, payoff: Any, out: Any
+    tables: Any, rules: Any, seats: Any, before: Any, columns: Any, tallies: Any, numbers: Any, payoff: Any, out: Any
 ) -> None:
-    """What came of ``tables (N,)``, whose rounds are over, for ``seats (N,)``, into ``out (N, 1 + C)``.
+    """Writes the outcomes of ``tables (N,)``, whose rounds are over, for ``seats (N,)`` to ``out (N, 1 + C)``.
 
-    First what the seat got since it had ``earned (N,)``; then the numbers ``columns (C,)`` of its tally, or ``BEST``.
-    ``numbers (N, n, T) int64`` is the same memory as ``tallies (N, n)``.
+    The first column is the payoff minus ``before (N,)``; the others are the ``columns (C,)`` of the seat's tally, or ``BEST``.
+    ``numbers (N, n, T) int64`` is a view of ``tallies (N, n)``.
     """
     for i in range(tables.size):
         measures.end(tables[i], rules, tallies[i])
         game.payoffs(tables[i], rules, payoff)
-        out[i, 0] = payoff[seats[i]] - earned[i]
+        out[i, 0] = payoff[seats[i]] - before[i]
         for c in range(columns.size):
             if columns[c] == BEST:
                 out[i, 1 + c] = share_of_best(payoff, seats[i])
@@ -112,7 +97,7 @@ def collect(
 
 @jit
 def share_of_best(payoff: Any, seat: Any) -> Any:
-    """1 where ``seat`` got most, 1/k where k seats did and it is one of them, else 0."""
+    """Returns 1/k if ``seat`` is one of k seats that got most, else 0."""
     as_good = 0
     for other in range(payoff.size):
         if payoff[other] > payoff[seat]:

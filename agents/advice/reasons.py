@@ -1,4 +1,4 @@
-"""Why one move is better than another: a sentence made of the figures, in which nothing stands that noise could explain."""
+"""Reasons why one move is better than another: a sentence of differences that are statistically significant."""
 
 from __future__ import annotations
 
@@ -10,43 +10,42 @@ from nainjaune_env.core.spec import Setup
 
 from ..stats.intervals import Z_95
 from .adviser import Advice
-from .playouts import outlook_of
+from .playouts import advice_hooks_of
 from .texts import TEXTS
 
 LEAST = 0.05
-"""Of what is told, in the game's unit: what is less is 0.0 when it is rounded."""
+"""Smallest difference that is mentioned, in the game's unit: smaller ones round to 0.0."""
 MOST_REASONS = 3
 
 
 def clear(difference: NDArray[np.float64], error: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Whether the 95 % interval of a difference leaves 0 out; not where nothing is known of it."""
-    apart: NDArray[np.bool_] = np.abs(difference) > Z_95 * error
-    return apart
+    """Returns whether the 95 % interval of a difference excludes 0; False where the difference is NaN."""
+    found: NDArray[np.bool_] = np.abs(difference) > Z_95 * error
+    return found
 
 
 def why(setup: Setup, table: np.record, advice: Advice, k: int, other: int, language: str) -> str:
-    """How much more the best action of position ``k`` comes to than ``other``, and by what, largest first.
+    """Returns a sentence on the lead of the best action of position ``k`` over ``other``, and its sources, largest first.
 
-    ``table`` is the position as its seat to act sees it. The sources that are told are those whose part in the difference is
-    clear of noise; all of them, told or not, add up to it.
+    ``table`` is the position as its seat to act sees it. Only sources with a significant part in the difference are mentioned.
     """
-    outlook, texts = outlook_of(setup.game), TEXTS[language]
+    hooks, texts = advice_hooks_of(setup.game), TEXTS[language]
     best = int(advice.best[k])
     behind, error = advice.behind[k, other], advice.behind_error[k, other]
-    apart = clear(behind, error)
-    forecast = {p.name: advice.named(p.name, advice.mean[k]) for p in outlook.PROSPECTS}
-    beyond = {p.name: advice.named(p.name, apart) for p in outlook.PROSPECTS}
-    chips, told = advice.named(outlook.ACCOUNT, behind), advice.named(outlook.ACCOUNT, apart)
-    sources = [int(s) for s in np.argsort(-np.abs(chips)) if told[s] and abs(chips[s]) >= LEAST][:MOST_REASONS]
+    significant = clear(behind, error)
+    forecast = {p.name: advice.named(p.name, advice.mean[k]) for p in hooks.PROSPECTS}
+    beyond = {p.name: advice.named(p.name, significant) for p in hooks.PROSPECTS}
+    chips, shown = advice.named(hooks.ACCOUNT, behind), advice.named(hooks.ACCOUNT, significant)
+    sources = [int(s) for s in np.argsort(-np.abs(chips)) if shown[s] and abs(chips[s]) >= LEAST][:MOST_REASONS]
     better, worse = ({name: values[action] for name, values in forecast.items()} for action in (best, other))
-    reasons = [outlook.reason(s, Forecast(float(chips[s]), better, worse, beyond), language) for s in sources]
-    text = texts.better if apart[0] else texts.equal
+    reasons = [hooks.reason(s, Forecast(float(chips[s]), better, worse, beyond), language) for s in sources]
+    text = texts.better if significant[0] else texts.equal
     sentence = text.format(
-        best=outlook.named(table, best, language),
-        other=outlook.named(table, other, language),
+        best=hooks.named(table, best, language),
+        other=hooks.named(table, other, language),
         more=signed(float(behind[0]), language),
         ci95=signed(Z_95 * float(error[0]), language).lstrip("+"),
-        unit=outlook.UNITS[language],
+        unit=hooks.UNITS[language],
         deals=int(advice.deals[k, [best, other]].min()),
     )
     sentence = sentence[0].upper() + sentence[1:]

@@ -1,4 +1,4 @@
-"""A review as text, as CSV and as plain data: totals by player and kind of decision, and the costliest mistakes."""
+"""A review as text, CSV and JSON values: totals by player and kind of decision, and the costliest mistakes."""
 
 from __future__ import annotations
 
@@ -10,31 +10,32 @@ from typing import Any
 from nainjaune_env.analysis.advice_hook import signed
 from nainjaune_env.core.spec import Setup
 
+from ..report.text import align
 from ..stats.intervals import Z_95
-from .playouts import outlook_of
+from .playouts import advice_hooks_of
 from .reasons import why
 from .review import Decision, Total
 from .texts import TEXTS
-from .to_text import aligned, position_lines, wrapped
+from .to_text import position_lines, wrapped
 
 CSV_HEAD = ("match", "round", "move", "seat", "player", "kind", "played", "best", "regret", "ci95", "mistake")
 
 
 def review_text(found: Sequence[Decision], *, file: str, model: str, deals: int, worst: int, language: str) -> str:
-    """The totals of each player, the ``worst`` mistakes as positions, and what the figures are made from."""
+    """Returns the totals of each player, the ``worst`` mistakes as positions, and how the numbers were obtained."""
     texts = TEXTS[language]
-    units = dict.fromkeys(outlook_of(one.pick.setup.game).UNITS[language] for one in found)
+    units = dict.fromkeys(advice_hooks_of(one.pick.setup.game).UNITS[language] for one in found)
     heads = ["", "", texts.decisions, texts.mistakes, texts.lost.format(unit=", ".join(units)), texts.a_round]
     rows = [row for player in _players(found) for row in _rows(player, [o for o in found if o.pick.player == player], language)]
-    lines = aligned([list(column) for column in zip(heads, *rows, strict=True)])
+    lines = align([heads, *rows], left=(0, 1))
     mistakes = costliest(found, worst)
-    told = [line for one in mistakes for line in ["", *_mistake(one, file, language)]]
+    details = [line for one in mistakes for line in ["", *_mistake(one, file, language)]]
     about = wrapped(texts.meaning.format(deals=deals, model=model))
-    return "\n".join([*lines, "", texts.costliest if mistakes else texts.none, *told, "", *about])
+    return "\n".join([*lines, "", texts.costliest if mistakes else texts.none, *details, "", *about])
 
 
 def costliest(found: Sequence[Decision], count: int) -> list[Decision]:
-    """So many mistakes at most, the costliest first."""
+    """Returns at most ``count`` mistakes, the costliest first."""
     return sorted((one for one in found if one.mistake), key=lambda one: -one.regret)[:count]
 
 
@@ -43,23 +44,23 @@ def _players(found: Sequence[Decision]) -> list[str]:
 
 
 def _rounds(found: Sequence[Decision]) -> int:
-    """In how many rounds of a seat something was decided."""
+    """Returns the number of rounds of a seat that have decisions."""
     return len({(one.pick.match, one.pick.ply.part, int(one.pick.ply.table.seat)) for one in found})
 
 
 def _rows(player: str, found: Sequence[Decision], language: str) -> list[list[str]]:
-    """A player's line, and one for each kind of decision."""
-    names = [(kind.name, kind.title[language]) for setup in _setups(found) for kind in outlook_of(setup.game).KINDS]
+    """Returns a player's row, and one for each kind of decision."""
+    names = [(kind.name, kind.title[language]) for setup in _setups(found) for kind in advice_hooks_of(setup.game).KINDS]
     rounds = _rounds(found)
-    rows = [[player, TEXTS[language].all_kinds, *_figures(Total.of(found), rounds, language)]]
+    rows = [[player, TEXTS[language].all_kinds, *_cells(Total.of(found), rounds, language)]]
     for name, title in dict.fromkeys(names):
         some = [one for one in found if kind_name(one) == name]
         if some:
-            rows.append(["", title, *_figures(Total.of(some), rounds, language)])
+            rows.append(["", title, *_cells(Total.of(some), rounds, language)])
     return rows
 
 
-def _figures(total: Total, rounds: int, language: str) -> list[str]:
+def _cells(total: Total, rounds: int, language: str) -> list[str]:
     def interval(number: float, error: float, digits: int) -> str:
         half = signed(Z_95 * error, language, digits).lstrip("+")
         return f"{signed(number, language, digits).lstrip('+')} ± {half}"
@@ -73,18 +74,18 @@ def _setups(found: Sequence[Decision]) -> list[Setup]:
 
 
 def kind_name(one: Decision) -> str:
-    """The kind of a decision, as files call it."""
-    return outlook_of(one.pick.setup.game).KINDS[one.kind].name
+    """Returns the kind of a decision as files name it."""
+    return advice_hooks_of(one.pick.setup.game).KINDS[one.kind].name
 
 
 def _mistake(one: Decision, file: str, language: str) -> list[str]:
-    """A mistake: where it was made, the position, what was better and why, and how to look into it."""
+    """Returns the lines on a mistake: where it is, the position, the better move and why, and the command for more."""
     texts, ply, setup = TEXTS[language], one.pick.ply, one.pick.setup
-    outlook = outlook_of(setup.game)
+    hooks = advice_hooks_of(setup.game)
     where = {"file": file, "match": one.pick.match, "round": ply.part, "move": ply.number}
-    title = outlook.KINDS[one.kind].title[language]
+    title = hooks.KINDS[one.kind].title[language]
     seat = f"{one.pick.player}, {int(ply.table.seat)}"
-    played, best = (outlook.named(ply.table, action, language) for action in (ply.action, one.best))
+    played, best = (hooks.named(ply.table, action, language) for action in (ply.action, one.best))
     lines = [*position_lines(setup, ply.table, language), texts.played.format(played=played, best=best)]
     return [
         texts.where.format(**where, player=seat, kind=title),
@@ -98,15 +99,15 @@ def _why(one: Decision, language: str) -> list[str]:
 
 
 def csv_text(found: Sequence[Decision]) -> str:
-    """A line a decision, with the names that records use."""
+    """Returns the CSV with a row a decision, in the names of records."""
     out = io.StringIO()
     writer = csv.DictWriter(out, CSV_HEAD, lineterminator="\n")
     writer.writeheader()
-    writer.writerows(map(_plain, found))
+    writer.writerows(map(_json_row, found))
     return out.getvalue()
 
 
-def _plain(one: Decision) -> dict[str, Any]:
+def _json_row(one: Decision) -> dict[str, Any]:
     pick, names = one.pick, one.pick.setup.game.actions
     return {
         "match": pick.match,
@@ -123,14 +124,14 @@ def _plain(one: Decision) -> dict[str, Any]:
     }
 
 
-def plain(found: Sequence[Decision]) -> dict[str, Any]:
-    """Totals by player, in all and by kind, and every decision."""
+def to_json(found: Sequence[Decision]) -> dict[str, Any]:
+    """Returns totals by player, over all decisions and by kind, and every decision, as JSON values."""
     players = {}
     for player in _players(found):
         own = [one for one in found if one.pick.player == player]
         kinds = {name: _total([one for one in own if kind_name(one) == name]) for name in dict.fromkeys(map(kind_name, own))}
         players[player] = {"rounds": _rounds(own), **_total(own), "kinds": kinds}
-    return {"players": players, "decisions": [_plain(one) for one in found]}
+    return {"players": players, "decisions": [_json_row(one) for one in found]}
 
 
 def _total(found: Sequence[Decision]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What advice says whatever the game, in English and in French; a game's own words are its ``AdviceHooks``'s."""
+"""Texts of advice for any game, in English and French; a game's own words are in its advice hooks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Texts:
-    """One language. Texts in braces are filled in by ``str.format``."""
+    """The texts of one language; ``str.format`` fills in the braces."""
 
     move: str
     behind: str

@@ -1,4 +1,4 @@
-"""Advice as text: a position, a line for each move, the best first, and why it is the best."""
+"""Advice as text: a position, a row for each move, the best first, and the reasons."""
 
 from __future__ import annotations
 
@@ -10,56 +10,56 @@ import numpy as np
 from nainjaune_env.analysis.advice_hook import Prospect, percent, signed
 from nainjaune_env.core.spec import Setup
 
+from ..report.text import align
 from ..stats.intervals import Z_95
 from .adviser import Advice
-from .playouts import outlook_of
+from .playouts import advice_hooks_of
 from .reasons import clear, why
 from .texts import TEXTS
 
-GAP = "  "
 WIDTH = 100
-"""Columns of sentences."""
+"""Width of sentences, in characters."""
 NOTHING = "—"
 
 
 def position_lines(setup: Setup, table: Any, language: str) -> list[str]:
-    """The position as its seat to act sees it."""
-    (head, turn), *lines = outlook_of(setup.game).describe(setup, table, language)
-    wide = max(len(word) for word, _ in lines)
-    return [f"{head} — {turn}", *(f"  {word:<{wide}}  {text}" for word, text in lines)]
+    """Returns the lines on a position as its seat to act sees it."""
+    (head, turn), *lines = advice_hooks_of(setup.game).describe(setup, table, language)
+    return [f"{head} — {turn}", *(f"  {line}" for line in align(lines, left=(0, 1)))]
 
 
 def advice_lines(setup: Setup, table: Any, advice: Advice, k: int, language: str) -> list[str]:
-    """The moves of position ``k``: what each comes to, how far it is behind the best, and the chances that are at stake."""
-    outlook, texts = outlook_of(setup.game), TEXTS[language]
+    """Returns a table of the moves of position ``k``: payoff, distance behind the best, and the relevant probabilities."""
+    hooks, texts = advice_hooks_of(setup.game), TEXTS[language]
     tried = np.flatnonzero(advice.deals[k])
     order = tried[np.argsort(-advice.mean[k, tried, 0])]
     order = np.concatenate([order[order == advice.best[k]], order[order != advice.best[k]]])
     columns: list[list[str]] = [["", "", *(_mark(advice, k, action, language) for action in order)]]
-    columns.append(["", texts.move, *(outlook.named(table, int(action), language) for action in order)])
-    columns.append(["", outlook.UNITS[language], *(_interval(advice.mean, advice.error, k, a, language) for a in order)])
+    columns.append(["", texts.move, *(hooks.named(table, int(action), language) for action in order)])
+    columns.append(["", hooks.UNITS[language], *(_interval(advice.mean, advice.error, k, a, language) for a in order)])
     behind = [_interval(-advice.behind, advice.behind_error, k, a, language) if a != advice.best[k] else NOTHING for a in order]
     columns.append(["", texts.behind, *behind])
-    for prospect, part, head in _shown(setup, table, language):
+    for prospect, part, head in _prospects(setup, table, language):
         chances = advice.named(prospect.name, advice.mean[k])[order, part]
         columns.append([head, prospect.head[language], *(percent(chance) for chance in chances)])
-    return aligned(columns)
+    lines = align(list(zip(*columns, strict=True)), left=(0, 1))
+    return lines if lines[0] else lines[1:]  # without part names the first row is empty
 
 
-def _shown(setup: Setup, table: Any, language: str) -> list[tuple[Prospect, int, str]]:
-    """The chances that have a column: those without parts, then part by part what is at stake."""
-    prospects = outlook_of(setup.game).PROSPECTS
+def _prospects(setup: Setup, table: Any, language: str) -> list[tuple[Prospect, int, str]]:
+    """Returns the probabilities that have a column: those without parts, then those at stake, part by part."""
+    prospects = advice_hooks_of(setup.game).PROSPECTS
     single = [(prospect, 0, "") for prospect in prospects if prospect.parts is None]
     several = [(prospect, prospect.parts[language]) for prospect in prospects if prospect.parts is not None]
-    at_stake = outlook_of(setup.game).at_stake(setup, table)
+    at_stake = advice_hooks_of(setup.game).at_stake(setup, table)
     return single + [(prospect, part, parts[part]) for part in at_stake for prospect, parts in several]
 
 
 def _mark(advice: Advice, k: int, action: int, language: str) -> str:
     if action == advice.best[k]:
         return TEXTS[language].best_mark
-    apart = clear(advice.behind[k, action, :1], advice.behind_error[k, action, :1])[0]
-    return "" if apart else TEXTS[language].equal_mark
+    worse = clear(advice.behind[k, action, :1], advice.behind_error[k, action, :1])[0]
+    return "" if worse else TEXTS[language].equal_mark
 
 
 def _interval(mean: Any, error: Any, k: int, action: int, language: str) -> str:
@@ -67,18 +67,8 @@ def _interval(mean: Any, error: Any, k: int, action: int, language: str) -> str:
     return f"{signed(float(mean[k, action, 0]), language)} ± {half}"
 
 
-def aligned(columns: list[list[str]]) -> list[str]:
-    """Two lines of heads and a line a move: words to the left, figures to the right. An empty first line is left out."""
-    wide = [max(map(len, column)) for column in columns]
-    lines = []
-    for row in zip(*columns, strict=True):
-        texts = [f"{text:<{w}}" if c < 2 else f"{text:>{w}}" for c, (text, w) in enumerate(zip(row, wide, strict=True))]
-        lines.append(GAP.join(texts).rstrip())
-    return lines if lines[0] else lines[1:]
-
-
 def reason_lines(setup: Setup, table: Any, advice: Advice, k: int, language: str) -> list[str]:
-    """Why the best move is better than the one nearest to it, and than the nearest one that is clearly worse."""
+    """Returns why the best move is better than the second best, and than the best one that is significantly worse."""
     tried = [int(action) for action in np.flatnonzero(advice.deals[k]) if action != advice.best[k]]
     tried.sort(key=lambda action: float(advice.behind[k, action, 0]))
     worse = [a for a in tried if clear(advice.behind[k, a, :1], advice.behind_error[k, a, :1])[0]]
@@ -87,12 +77,12 @@ def reason_lines(setup: Setup, table: Any, advice: Advice, k: int, language: str
 
 
 def wrapped(sentence: str) -> list[str]:
-    """A sentence in lines, what goes on below set in."""
+    """Returns a sentence in lines, with the continuation lines indented."""
     return textwrap.wrap(sentence, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def basis_lines(setup: Setup, advice: Advice, k: int, model: str, language: str) -> list[str]:
-    """What the figures are made from."""
-    unit = outlook_of(setup.game).UNITS[language]
+    """Returns how the numbers were obtained."""
+    unit = advice_hooks_of(setup.game).UNITS[language]
     text = TEXTS[language].basis.format(unit=unit, deals=int(advice.deals[k].max()), model=model)
     return wrapped(text[0].upper() + text[1:])

@@ -1,1 +1,1 @@
-"""Who is stronger: playing, duplicate tournaments, statistics and their report."""
+"""Play between agents: duplicate tournaments, comparisons, rated rounds, whole matches, and what they measure."""

@@ -1,4 +1,4 @@
-"""What the hero and the field of a duplicate tournament did, measured on the very deals that the edge is from."""
+"""Measures of how the hero and the field of a duplicate tournament play, on the same deals as the edge."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from ..stats.ratio_estimate import Estimate, Ratios
 
 
 @dataclass(frozen=True)
-class Figure:
-    """One number of a measure, as the hero had it, the field, and the one beyond the other."""
+class MeasureEstimate:
+    """Estimates of one part of a measure: for the hero, for the field, and their difference."""
 
     measure: Measure
     part: str
-    """Which of the measure's parts; empty where it has none."""
+    """The name of the part; empty if the measure has none."""
     hero: Estimate
-    """The hero's, in every seat in turn."""
+    """The hero in every seat in turn."""
     field: Estimate
-    """What the field had by itself, in the same seats on the same deals."""
+    """The field by itself, in the same seats on the same deals."""
     difference: Estimate
 
 
 def general_measures(setup: Setup) -> tuple[Measure, ...]:
-    """What can be measured of any game: by the payoffs alone."""
+    """Returns the measures that every game has: those of payoffs alone."""
     unit = setup.game.unit
     distances = ("first", *(f"+{places}" for places in range(1, setup.players)))
     return (
@@ -48,40 +48,44 @@ def general_measures(setup: Setup) -> tuple[Measure, ...]:
     )
 
 
-class Measured:
-    """The measures of one hero in one field, summed up deal by deal; constant memory."""
+class Behaviour:
+    """The measures of one hero in one field, accumulated deal by deal in constant memory."""
 
     def __init__(self, setup: Setup) -> None:
         self.setup = setup
         self.measures = general_measures(setup)
         n = setup.players
-        # columns of what is counted: 1, then what any game has, then the game's own tally
+        # columns of counts: 1, then those of any game, then the game's own tally
         places = {"payoff": range(1, 2), "best": range(2, 3), "payoff_by_distance": range(3, 3 + n)}
-        self._own = 3 + n
+        self._own_columns = 3 + n
         game = setup.game.measures
         if game is not None:
             self.measures += game.MEASURES
             for name in game.TALLY.names or ():
-                places[name] = range(self._own + columns(game.TALLY, name)[0], self._own + columns(game.TALLY, name)[-1] + 1)
-        self._of: list[tuple[Measure, str]] = []
-        above: list[int] = []
-        below: list[int] = []
+                places[name] = range(
+                    self._own_columns + columns(game.TALLY, name)[0], self._own_columns + columns(game.TALLY, name)[-1] + 1
+                )
+        self._parts: list[tuple[Measure, str]] = []
+        numerator: list[int] = []
+        denominator: list[int] = []
         for measure in self.measures:
             counts = places[measure.counts]
             per = range(1) if measure.per is None else places[measure.per]
-            self._of += [(measure, part) for part in measure.parts or ("",)]
-            above += counts
-            below += per if len(per) == len(counts) else [per[0]] * len(counts)
-        self._above, self._below = np.array(above), np.array(below)
-        self.ratios = Ratios(len(above))
+            self._parts += [(measure, part) for part in measure.parts or ("",)]
+            numerator += counts
+            denominator += per if len(per) == len(counts) else [per[0]] * len(counts)
+        self._numerator, self._denominator = np.array(numerator), np.array(denominator)
+        self.ratios = Ratios(len(numerator))
 
     def add(self, payoff: NDArray[np.int64], leader: NDArray[np.int64], tallies: NDArray[np.int64] | None) -> None:
-        """Take in D deals: payoffs ``(D, n+1, n)``, hero in each seat in turn and last the field alone; who acted first ``(D,)``.
+        """Adds D deals.
 
-        ``tallies (2D, C)`` are the game's own counts of each deal, summed over the hero's seats and over the field's, in turn.
+        ``payoff (D, n+1, n)``: by seat, with the hero in each seat in turn and last the field alone. ``leader (D,)``: the seat
+        that acted first. ``tallies (2D, C)``: the game's own counts of each deal, alternately summed over the hero's seats and
+        over the field's.
         """
         deals, n = len(payoff), self.setup.players
-        numbers = np.empty((self._own + (0 if tallies is None else tallies.shape[1]), 2, deals))
+        numbers = np.empty((self._own_columns + (0 if tallies is None else tallies.shape[1]), 2, deals))
         best = payoff == payoff.max(axis=2, keepdims=True)
         shared = best / best.sum(axis=2, keepdims=True)
         seats = np.arange(n)
@@ -92,25 +96,25 @@ class Measured:
             numbers[2, side] = of.mean(axis=1)
             numbers[3 : 3 + n, side] = np.take_along_axis(won, at_distance, axis=1).T
         if tallies is not None:
-            np.divide(tallies.reshape(deals, 2, -1).transpose(2, 1, 0), n, out=numbers[self._own :])
-        values = np.empty((len(self._above), 4, deals))
-        values[:, 0::2] = numbers[self._above]
-        values[:, 1::2] = numbers[self._below]
+            np.divide(tallies.reshape(deals, 2, -1).transpose(2, 1, 0), n, out=numbers[self._own_columns :])
+        values = np.empty((len(self._numerator), 4, deals))
+        values[:, 0::2] = numbers[self._numerator]
+        values[:, 1::2] = numbers[self._denominator]
         self.ratios.add(values)
 
-    def figures(self) -> Iterator[Figure]:
-        """Every number of every measure, in order."""
-        for pair, (measure, part) in enumerate(self._of):
+    def estimates(self) -> Iterator[MeasureEstimate]:
+        """Yields the estimates of every part of every measure, in order."""
+        for pair, (measure, part) in enumerate(self._parts):
             share = measure.unit == SHARE
             hero, field = self.ratios.first(pair, share=share), self.ratios.second(pair, share=share)
-            yield Figure(measure, part, hero, field, self.ratios.difference(pair))
+            yield MeasureEstimate(measure, part, hero, field, self.ratios.difference(pair))
 
 
-class Counting:
-    """Counts what is done on duplicate deals, from the deals and the actions taken."""
+class BehaviourCounter:
+    """Collects the actions taken on duplicate deals, and tallies them by the game's own counts."""
 
     def __init__(self, setup: Setup, dealt: NDArray[Any]) -> None:
-        """``dealt (D,)`` are tables before any ply; each is played with the hero in each seat in turn, and then by the field."""
+        """``dealt (D,)``: tables before any ply, each played with the hero in each seat in turn, and by the field alone."""
         n, deals = setup.players, np.arange(len(dealt))
         self.setup = setup
         self._dealt = dealt
@@ -121,11 +125,11 @@ class Counting:
         rows[:, n] = 2 * deals[:, None] + 1
         self._rows = rows.reshape(-1, n)
 
-    def stepped(self, actions: NDArray[np.int64]) -> None:
-        """These actions ``(D * (n + 1),)`` have been taken."""
+    def add_step(self, actions: NDArray[np.int64]) -> None:
+        """Adds the actions ``(D * (n + 1),)`` of one step."""
         self._actions.append(actions.astype(np.int8))
 
     def tallies(self) -> NDArray[np.int64]:
-        """As :meth:`Measured.add` takes them, once all is played."""
+        """Returns the ``tallies`` for :meth:`Behaviour.add`; call it when all deals are played."""
         actions = np.array(self._actions, np.int8).reshape(-1, len(self._which))
         return tally(self.setup, self._dealt, actions, self._rows, 2 * len(self._dealt), which=self._which)

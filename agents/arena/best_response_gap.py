@@ -1,7 +1,7 @@
-"""What a seat gains by leaving an agent's play, where all others go on with it.
+"""A lower bound on an agent's exploitability: what a responder gains in one seat while the agent plays all others.
 
-The most that anyone gains so is what the agent is exploitable by. Each responder that is tried gains as much or less, so the
-largest gain found is a lower bound, and no more than that: nobody is shown to be unexploitable by it.
+An agent's exploitability is the largest such gain over all responders. The largest gain among the responders tried is a lower
+bound, so it never shows that an agent cannot be exploited.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from .duplicate import Duplicate, Edge
 
 
 @dataclass(frozen=True)
-class Deviation:
-    """The largest gain over an agent that was found among some responders."""
+class BestResponseGap:
+    """The largest gain over an agent found among some responders."""
 
     chosen_by: list[Edge]
-    """Each responder's edge over a field of the agent on the deals that chose among them."""
+    """Each responder's edge over a field of the agent, on the deals used to choose the best one."""
     gain: Edge
-    """That of the one that was chosen, on deals of its own: having been the largest says nothing about these."""
+    """The chosen responder's edge on other deals, so that choosing the largest does not bias it."""
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``exploit.json`` holds it."""
+        """Returns the entries of ``exploit.json``."""
         return {
             "responder": self.gain.hero,
             **_gain(self.gain),
@@ -40,7 +40,7 @@ def _gain(edge: Edge) -> dict[str, Any]:
     return {"gain": edge.mean, "ci95": edge.ci95, "deals": edge.moments.count}
 
 
-def largest_gain(
+def best_response_gap(
     setup: Setup,
     target: Agent,
     responders: Sequence[Agent],
@@ -49,18 +49,18 @@ def largest_gain(
     choosing: int,
     seed: int,
     progress: Callable[[int], object] | None = None,
-) -> Deviation:
-    """Choose the best of ``responders`` against ``target`` on ``choosing`` deals, and measure it on ``deals`` others.
+) -> BestResponseGap:
+    """Chooses the best of ``responders`` against ``target`` on ``choosing`` deals, and measures it on ``deals`` others.
 
-    A responder sits in each seat in turn, the target in all others, as in ``duplicate``. Where there is one responder nothing is
-    chosen. ``progress`` is told of deals done, of ``choosing * len(responders) + deals`` in all. Raises :class:`AgentError` where
-    there is no responder, or names are not different.
+    A responder sits in each seat in turn and the target in all others, as in ``duplicate``. A single responder is not put through
+    the choice. ``progress`` is called with the number of deals done, in all ``choosing * len(responders) + deals``. Raises
+    :class:`AgentError` if there is no responder or two agents share a name.
     """
     names = [agent.name for agent in (target, *responders)]
     if not responders or len(set(names)) < len(names):
-        raise AgentError(f"A target and one or more responders have different names, not {names!r}.")
+        raise AgentError(f"Expected a target and at least one responder, all with different names, not {names!r}.")
     play = Duplicate(setup, [target, *responders], seed=seed)
     numbers = range(1, len(names))
     tried = [play.edge(number, 0, choosing, progress=progress) for number in numbers] if len(responders) > 1 else []
     best = max(numbers, key=lambda number: tried[number - 1].mean) if tried else 1
-    return Deviation(tried, play.edge(best, 0, deals, first_deal=choosing, progress=progress))
+    return BestResponseGap(tried, play.edge(best, 0, deals, first_deal=choosing, progress=progress))

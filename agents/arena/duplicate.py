@@ -1,8 +1,8 @@
-"""Duplicate play: who is stronger, with the luck of the deal taken out as far as it can be.
+"""Duplicate play: comparing agents on the same deals, which removes most of the luck of the deal.
 
-For a hero and a field, one *block* is one deal. The deal is played with the hero in each seat in turn and
-the field in all others, and once with the field in every seat. The block's figure is the mean, over seats, of the hero's
-payoff minus what the field got in that same seat on that same deal. Blocks are independent; intervals are over blocks.
+For a hero and a field, one *block* is one deal. The deal is played with the hero in each seat in turn and the field in all
+others, and once with the field in every seat. The block's value is the mean, over seats, of the hero's payoff minus what the
+field got in the same seat on the same deal. Blocks are independent, and intervals are over blocks.
 
 After Mortal's one-against-three matches (one hero, three copies of the field, the same wall for every rotation).
 """
@@ -23,30 +23,30 @@ from nainjaune_env.engine.batch import Batch
 
 from ..seeds import Stream, generator
 from ..stats.intervals import Moments
-from .behaviour import Counting, Measured
+from .behaviour import Behaviour, BehaviourCounter
 from .play import play_out
 
 Start = Literal["fresh"] | dict[str, Sequence[int]]
-"""What rounds begin with, as ``Batch`` takes it."""
+"""The chips at the start of rounds, as ``Batch`` takes it."""
 AfterStep = Callable[[NDArray[np.int64]], None]
 
 CHUNK_TABLES = 8192
 """Tables of a chunk; the memory of a tournament depends on it and not on the number of deals."""
 CHUNKS_AT_ONCE = {"cpu": 1, "cuda": 32}
-"""Chunks that are played together, by device. Figures are summed up chunk by chunk everywhere, so that they come to the same."""
+"""Chunks played together, by device. Sums are taken chunk by chunk on every device, so that rounding is the same."""
 
 
 @dataclass
 class Edge:
-    """What ``hero`` makes a round, in the game's unit, over ``field_name`` in a field of it."""
+    """The edge of ``hero`` in a field of ``field_name``, in the game's unit a round."""
 
     hero: str
     field_name: str
     moments: Moments = field(default_factory=Moments)
     by_seat: list[Moments] = field(default_factory=list)
     """The same by the hero's distance from the seat that acts first."""
-    measured: Measured | None = None
-    """What hero and field did on these deals, where it was to be measured."""
+    behaviour: Behaviour | None = None
+    """How hero and field played these deals; None if not measured."""
 
     @property
     def mean(self) -> float:
@@ -60,7 +60,7 @@ class Edge:
 
 
 class Duplicate:
-    """A duplicate tournament of some agents under one setup."""
+    """Duplicate play among some agents under one setup."""
 
     def __init__(
         self,
@@ -72,12 +72,11 @@ class Duplicate:
         measure: bool = False,
         device: str = "cpu",
     ) -> None:
-        """``pots``: chips in the pots before the antes, on every deal (None: fresh, all empty).
+        """``pots``: chips in the pots before the antes, on every deal (None: all empty).
 
-        ``measure``: count what is done too; nothing that is played depends on it. ``device``: where the tables are, as ``Batch``
-        takes it. Raises :class:`AgentError` for an agent that cannot play there, :class:`~nainjaune_env.core.errors.DeviceError`
-        where
-        there is no such device.
+        ``measure``: also measure behaviour; play does not depend on it. ``device``: where the tables are, as ``Batch`` takes
+        it. Raises :class:`AgentError` for an agent that cannot play there, and :class:`~nainjaune_env.core.errors.DeviceError`
+        if there is no such device.
         """
         check_device(setup, agents, device)
         self.setup = setup
@@ -96,37 +95,35 @@ class Duplicate:
         first_deal: int = 0,
         progress: Callable[[int], object] | None = None,
     ) -> Edge:
-        """The edge of agent ``hero`` over a field of agent ``rival``, over the deals from ``first_deal`` on.
+        """Returns the edge of agent number ``hero`` over a field of agent ``rival``, over ``deals`` deals from ``first_deal`` on.
 
-        Deal d is the same for every pair of agents. What agents draw by chance depends on the seed, the pair, the device and all
-        deals that are played at once with d; an edge of agents that draw nothing is the same on every device.
-        ``progress`` is told the number of deals done since the last call.
+        Deal d is the same for every pair of agents. The random draws of agents depend on the seed, the pair, the device and all
+        deals played at once with d; the edge of deterministic agents is the same on every device. ``progress`` is called with the
+        number of deals done since the last call.
         """
         n = self.setup.players
         result = Edge(self.agents[hero].name, self.agents[rival].name, by_seat=[Moments() for _ in range(n)])
         if self.measure:
-            result.measured = Measured(self.setup)
+            result.behaviour = Behaviour(self.setup)
         size = CHUNK_TABLES // (n + 1)
         for at, count in chunks(first_deal, deals, size * CHUNKS_AT_ONCE[self.device]):
-            counting = self._counting(at, count)
-            payoff, leader = self._play_chunk(hero, rival, at, count, None if counting is None else counting.stepped)
-            tallies = None if counting is None else counting.tallies()
+            counter = self._counter(at, count)
+            payoff, leader = self._play_chunk(hero, rival, at, count, None if counter is None else counter.add_step)
+            tallies = None if counter is None else counter.tallies()
             for first, some in chunks(0, count, size):
                 part = slice(first, first + some)
-                self._sum_up(
+                self._add(
                     result, payoff[part], leader[part], None if tallies is None else tallies[2 * first : 2 * (first + some)]
                 )
             if progress is not None:
                 progress(count)
         return result
 
-    def _sum_up(
-        self, edge: Edge, payoff: NDArray[np.int64], leader: NDArray[np.int64], tallies: NDArray[np.int64] | None
-    ) -> None:
-        """Add to ``edge`` what :meth:`_play_chunk` gave of some deals, and what was counted of them."""
+    def _add(self, edge: Edge, payoff: NDArray[np.int64], leader: NDArray[np.int64], tallies: NDArray[np.int64] | None) -> None:
+        """Adds some deals of :meth:`_play_chunk` and their tallies to ``edge``."""
         n = self.setup.players
-        if edge.measured is not None:
-            edge.measured.add(payoff, leader, tallies)
+        if edge.behaviour is not None:
+            edge.behaviour.add(payoff, leader, tallies)
         own = np.stack([payoff[:, seat, seat] for seat in range(n)], axis=1)  # hero in that seat
         gain = own - payoff[:, n, :]  # minus the field's own, same seat, same deal: (deals, seats)
         edge.moments.add(gain.mean(axis=1))
@@ -134,13 +131,13 @@ class Duplicate:
             seats = (leader + distance) % n
             edge.by_seat[distance].add(gain[np.arange(len(gain)), seats])
 
-    def _counting(self, at: int, count: int) -> Counting | None:
-        """What counts on these deals, where anything is to be counted, and the game has something."""
+    def _counter(self, at: int, count: int) -> BehaviourCounter | None:
+        """Returns what tallies these deals; None if nothing is measured or the game has no tally."""
         if not self.measure or self.setup.game.measures is None:
             return None
         dealt = Batch(self.setup, count, start=self.start, skip_forced=False, autoreset=False, observe=False)
         dealt.reset(seeds=self.deal_seeds(at, count))
-        return Counting(self.setup, dealt.tables)
+        return BehaviourCounter(self.setup, dealt.tables)
 
     def _play_chunk(
         self, hero: int, rival: int, at: int, count: int, after_step: AfterStep | None
@@ -156,22 +153,22 @@ class Duplicate:
         return play_deals(self.setup, pair, seating, seeds, rngs, start=self.start, after_step=after_step, device=self.device)
 
     def deal_seeds(self, first: int, count: int) -> NDArray[np.uint64]:
-        """The generator states of deals ``first .. first+count-1``."""
+        """Returns the generator states of deals ``first .. first+count-1``."""
         return streams(self.seed, count, first=first)
 
 
 def check_device(setup: Setup, agents: Sequence[Agent], device: str) -> None:
-    """Raises :class:`AgentError` for an agent that cannot play at tables on ``device``, which by name is one that there is."""
+    """Raises :class:`AgentError` for an agent that cannot play on ``device``, and ``DeviceError`` if there is no such device."""
     if device == "cpu":
         return
-    Batch(setup, 1, device=device)  # what is missing is told before anything is played
+    Batch(setup, 1, device=device)  # raises before anything is played if the device is missing
     from ..cuda.players import check_players
 
     check_players(agents, setup)
 
 
 def start_with(pots: Sequence[int] | None) -> Start:
-    """What rounds begin with: ``pots`` before the antes, or all of them empty (None)."""
+    """Returns the start of rounds with ``pots`` before the antes, or with all pots empty (None)."""
     return "fresh" if pots is None else {"pots": pots}
 
 
@@ -186,11 +183,11 @@ def play_deals(
     after_step: AfterStep | None = None,
     device: str = "cpu",
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Play D deals, each with T seatings: payoffs ``(D, T, n)``, and who acts first in each deal ``(D,)``.
+    """Plays D deals with T seatings each; returns the payoffs ``(D, T, n)`` and the seat that acts first in each deal ``(D,)``.
 
-    ``seating (D, T, n)`` are indices into ``agents``, and ``seeds (D,)`` the generator states of the deals; agent i draws from
-    ``rngs[i]``. ``start`` is what every round begins with, as in ``Batch``. ``after_step`` is told of each step
-    the actions ``(D * T,)``. ``device`` is where the tables are.
+    ``seating (D, T, n)`` are indices into ``agents``, ``seeds (D,)`` the generator states of the deals; agent i draws from
+    ``rngs[i]``. ``start`` is the start of every round, as in ``Batch``. ``after_step`` is called after each step with its actions
+    ``(D * T,)``. ``device`` is where the tables are.
     """
     deals, rotations, n = seating.shape
     options: dict[str, Any] = {"checks": "later"} if device == "cuda" else {}
@@ -202,5 +199,5 @@ def play_deals(
 
 
 def chunks(first: int, count: int, size: int) -> list[tuple[int, int]]:
-    """``(start, length)`` of stretches of at most ``size`` that cover ``count`` numbers from ``first`` on."""
+    """Returns ``(start, length)`` of ranges of at most ``size`` that cover ``count`` numbers from ``first`` on."""
     return [(at, min(size, first + count - at)) for at in range(first, first + count, size)]

@@ -1,4 +1,4 @@
-"""Whole matches among agents, seats rotating, written as records."""
+"""Whole matches among agents with rotating seats, as records."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def record_matches(
     seed: int,
     progress: Callable[[int], object] | None = None,
 ) -> Iterator[Record]:
-    """The records of ``matches`` whole matches, under the preset's own stacks, in order.
+    """Yields the records of ``matches`` whole matches in order, with the preset's own stacks.
 
-    In match m, seat s is held by agent ``(s + m) mod len(agents)``. ``progress`` is told of matches done. Raises
-    :class:`~nainjaune_env.core.errors.RulesError` where a match would have no end.
+    In match m, seat s is held by agent ``(s + m) mod len(agents)``. ``progress`` is called with the number of matches done.
+    Raises :class:`~nainjaune_env.core.errors.RulesError` if the rules define no end of a match.
     """
     n = setup.players
     for at in range(0, matches, TABLES):
@@ -45,10 +45,12 @@ def record_matches(
         recorder = Recorder(batch, names, rng=rngs[-1], seed=seed)
         finished: dict[int, Record] = {}
 
-        def take_down(actions: NDArray[np.int64], recorder: Recorder = recorder, finished: dict[int, Record] = finished) -> None:
+        def record_step(
+            actions: NDArray[np.int64], recorder: Recorder = recorder, finished: dict[int, Record] = finished
+        ) -> None:
             finished.update(recorder.stepped(actions))
 
-        play_out(batch, agents, seating, rngs[:-1], after_step=take_down)
+        play_out(batch, agents, seating, rngs[:-1], after_step=record_step)
         if progress is not None:
             progress(count)
         for table in range(count):
@@ -56,7 +58,7 @@ def record_matches(
 
 
 def record_round(setup: Setup, agents: Sequence[Agent], *, seed: int) -> Record:
-    """The record of one round by itself, begun with the table of ``Batch(setup, 1, seed=seed)``.
+    """Returns the record of a single round, which starts with the table of ``Batch(setup, 1, seed=seed)``.
 
     Seat s is held by agent ``s mod len(agents)``.
     """
@@ -71,4 +73,4 @@ def record_round(setup: Setup, agents: Sequence[Agent], *, seed: int) -> Record:
 
 
 MATCH_STREAM = 1 << 32
-"""Matches are dealt from another stream of the seed than the duplicate deals (0), and than training (1 and on)."""
+"""The stream of the seed that matches are dealt from; duplicate deals use stream 0, training uses 1 and on."""

@@ -21,23 +21,23 @@ def play_out(
     *,
     after_step: Callable[[NDArray[np.int64]], None] | None = None,
 ) -> NDArray[np.int64]:
-    """Play every table of ``batch`` (made with ``autoreset=False``) to the end of its episode.
+    """Plays every table of ``batch`` (made with ``autoreset=False``) to the end of its episode; returns the payoffs ``(B, n)``.
 
-    ``seating (B, n)`` says which agent sits where, as an index into ``agents``; each agent has its own generator in ``rngs``, or
-    ``rngs(number, index)`` gives what agent ``number`` draws from at the tables ``index``, as ``SeatAssignment`` takes it.
-    ``after_step`` is told the actions (B,) after each step. Gives the payoff of every seat, shape ``(B, n)``.
+    ``seating (B, n)`` are indices into ``agents``. Each agent has its own generator in ``rngs``, or ``rngs(number, index)``
+    returns the generator of agent ``number`` at the tables ``index``, as ``SeatAssignment`` takes it. ``after_step`` is called
+    with the actions ``(B,)`` after each step.
 
-    On a GPU only some agents can play, and who draws, draws otherwise: see ``cuda.players``.
+    On a GPU only some agents can play, and those that draw have other random numbers: see ``cuda.players``.
 
-    Raises :class:`AgentError` where an agent answers with something other than one whole number a decision, or cannot play there.
+    Raises :class:`AgentError` if an agent returns something other than one integer a decision, or cannot play there.
     """
     if batch.mode.autoreset:
-        raise AgentError("play_out needs a batch that rests at an episode's end: Batch(..., autoreset=False).")
+        raise AgentError("play_out needs a batch that stops at the end of an episode: Batch(..., autoreset=False).")
     chance = rngs if callable(rngs) else lambda number, _: rngs[number]
     if batch.device == "cuda":
-        from ..cuda.players import play_out_there
+        from ..cuda.players import play_out_on_gpu
 
-        return play_out_there(cast(Any, batch), agents, seating, chance, after_step=after_step)
+        return play_out_on_gpu(cast(Any, batch), agents, seating, chance, after_step=after_step)
     payoff = batch.reward.astype(np.int64)
     seated = SeatAssignment(batch, agents, seating, chance)
     while not batch.done.all():

@@ -1,4 +1,4 @@
-"""How long an agent takes for a decision, by the clock on the wall."""
+"""Wall-clock time an agent takes for a decision."""
 
 from __future__ import annotations
 
@@ -14,37 +14,37 @@ from nainjaune_env.core.spec import Setup
 
 
 @dataclass
-class Clock:
-    """What an agent's decisions took."""
+class DecisionClock:
+    """The time of an agent's decisions."""
 
     agent: str
     calls: int = 0
-    """Times that it was asked."""
+    """Calls of ``act``."""
     decisions: int = 0
-    """Decisions it made then."""
+    """Decisions in these calls."""
     seconds: float = 0.0
 
     @property
     def milliseconds(self) -> float | None:
-        """A decision's; None where there was none to time."""
+        """Milliseconds a decision; None if none was timed."""
         return 1000 * self.seconds / self.decisions if self.decisions else None
 
 
-class Timed:
-    """An agent, and the time that its decisions take: from being asked to having answered, reading what it observes included.
+class TimedAgent:
+    """An agent whose calls of ``act`` are timed, reading observations included.
 
-    The first time it is asked does not count: that is when code is compiled and loaded. What else the machine does
-    meanwhile is in the figure, and decisions that are asked for together share the cost of asking.
+    The first call does not count, because code is compiled and loaded then. The time includes whatever else the machine does
+    meanwhile, and decisions of one call share its cost.
     """
 
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
         self.name = agent.name
-        self.clock = Clock(agent.name)
+        self.clock = DecisionClock(agent.name)
         self._warm = False
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
-        """What the agent does."""
+        """Returns the agent's actions."""
         begun = perf_counter()
         actions = self.agent.act(decisions, rng)
         if self._warm:
@@ -55,5 +55,5 @@ class Timed:
         return actions
 
     def state_dtype(self, setup: Setup) -> np.dtype[Any]:
-        """What the agent keeps; of no size where it remembers nothing."""
+        """Returns the agent's state dtype; of size 0 if it keeps no state."""
         return self.agent.state_dtype(setup) if isinstance(self.agent, RecurrentAgent) else np.dtype([])

@@ -1,4 +1,4 @@
-"""Every agent against a field of every other, on the same deals."""
+"""A tournament: every agent in a field of every other, on the same deals."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from nainjaune_env.core.spec import Setup
 
 from ..seeds import Stream, generator
 from ..stats.alpharank import Masses, masses
-from ..stats.ratings import Ratings, rate
+from ..stats.ratings import Ratings
 from ..stats.ratio_estimate import Estimate
-from .behaviour import Measured
+from .behaviour import Behaviour
 from .duplicate import Duplicate, Edge
-from .timing import Clock, Timed
+from .rated_rounds import rate
+from .timing import DecisionClock, TimedAgent
 
 
 @dataclass
@@ -35,20 +36,20 @@ class Result:
     """Chips in the pots before the antes, on every deal; None: empty."""
     edges: list[Edge]
     """Every ordered pair of different agents, heroes in the order of ``agents``."""
-    clocks: list[Clock] = field(default_factory=list)
-    """What each agent's decisions took, where it was to be measured."""
+    clocks: list[DecisionClock] = field(default_factory=list)
+    """Times of each agent's decisions; empty if not measured."""
     ratings: Ratings | None = None
-    """Of all agents at one table, where they were to be rated."""
+    """From rounds among all agents; None if they were not rated."""
     device: str = "cpu"
-    """Where it was played: agents that draw, draw otherwise elsewhere."""
+    """Where it was played; agents that draw have other random numbers on another device."""
 
     def edge(self, hero: str, rival: str) -> Edge:
-        """The edge of ``hero`` over a field of ``rival``."""
+        """Returns the edge of ``hero`` over a field of ``rival``."""
         return next(edge for edge in self.edges if (edge.hero, edge.field_name) == (hero, rival))
 
     @cached_property
     def alpha_rank(self) -> Masses | None:
-        """What the edges come to in a population, agents in order; None for two agents, of whom they say it all."""
+        """alpha-rank of the agents in order, from their edges; None for two agents, where it adds nothing to the edges."""
         if len(self.agents) < 3:
             return None
         mean, half = np.zeros((2, len(self.agents), len(self.agents)))
@@ -58,7 +59,7 @@ class Result:
         return masses(mean, half, generator(self.seed, Stream.ALPHA_RANK))
 
     def to_dict(self) -> dict[str, Any]:
-        """As ``results.json`` holds it."""
+        """Returns the content of ``results.json``."""
         about = self.setup.to_dict()
         held = {
             "game": about["game"],
@@ -78,7 +79,7 @@ class Result:
                     "ci95": edge.ci95,
                     "blocks": edge.moments.count,
                     "by_distance_from_lead": [{"mean": m.mean, "ci95": m.half_width} for m in edge.by_seat],
-                    **({} if edge.measured is None else {"measures": _measures(edge.measured)}),
+                    **({} if edge.behaviour is None else {"measures": _measures(edge.behaviour)}),
                 }
                 for edge in self.edges
             ],
@@ -97,8 +98,8 @@ class Result:
         return held
 
 
-def _measures(measured: Measured) -> list[dict[str, Any]]:
-    """Every figure of every measure; null where the deals say nothing of it."""
+def _measures(behaviour: Behaviour) -> list[dict[str, Any]]:
+    """Returns all estimates as JSON values; NaN becomes null."""
 
     def pair(estimate: Estimate) -> dict[str, float | None]:
         return {
@@ -108,14 +109,14 @@ def _measures(measured: Measured) -> list[dict[str, Any]]:
 
     return [
         {
-            "measure": figure.measure.name,
-            "part": figure.part,
-            "unit": figure.measure.unit,
-            "hero": pair(figure.hero),
-            "field": pair(figure.field),
-            "difference": pair(figure.difference),
+            "measure": each.measure.name,
+            "part": each.part,
+            "unit": each.measure.unit,
+            "hero": pair(each.hero),
+            "field": pair(each.field),
+            "difference": pair(each.difference),
         }
-        for figure in measured.figures()
+        for each in behaviour.estimates()
     ]
 
 
@@ -131,19 +132,19 @@ def tournament(
     progress: Callable[[int], object] | None = None,
     device: str = "cpu",
 ) -> Result:
-    """Play all ordered pairs over the same ``deals`` deals; ``progress`` is told of deals done: each once a
-    pair, and ``rated`` once more.
+    """Plays all ordered pairs of agents over the same ``deals`` deals.
 
-    ``measure``: count what is done, and time decisions. ``rated``: play the deals once more, with all agents at one table, and
-    rate them. Edges depend on neither. ``device``: where the tables are, as in ``Duplicate``; on a GPU no decision is timed,
-    for there all tables decide at once.
+    ``measure``: measure behaviour, and time decisions. ``rated``: play the deals once more among all agents, and rate them.
+    Edges depend on neither. ``progress`` is called with the number of deals done, each deal once a pair and once more if
+    ``rated``. ``device``: where the tables are, as in ``Duplicate``; on a GPU decisions are not timed, as all tables decide at
+    once.
 
-    Raises :class:`AgentError` for fewer than two agents, or two of one name, or one that cannot play there.
+    Raises :class:`AgentError` for fewer than two agents, two of one name, or one that cannot play there.
     """
     names = [agent.name for agent in agents]
     if len(names) < 2 or len(set(names)) < len(names):
-        raise AgentError(f"A tournament is between two or more agents of different names, not {names!r}.")
-    timed = [Timed(agent) for agent in agents] if measure and device == "cpu" else []
+        raise AgentError(f"A tournament takes two or more agents of different names, not {names!r}.")
+    timed = [TimedAgent(agent) for agent in agents] if measure and device == "cpu" else []
     duplicate = Duplicate(setup, timed or agents, seed=seed, pots=pots, measure=measure, device=device)
     edges = [
         duplicate.edge(hero, rival, deals, progress=progress)

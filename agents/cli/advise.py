@@ -1,16 +1,16 @@
-"""Say of every move of a position what to expect of it, which is best, and why.
+"""Estimate the payoff of every move of a position, and say which move is best and why.
 
   nainjaune advise --hand A 2 3 3 5 7♦ 8 9 10 10 V♣ D                     # your hand; you lead the first round
-  nainjaune advise --hand 2 7 7♦ 9 9 10 V♣ D --moves '3: A 2  0: 3 4 5  2: 6'              # and now the 7 is wanted
+  nainjaune advise --hand 2 7 7♦ 9 9 10 V♣ D --moves '3: A 2  0: 3 4 5  2: 6'              # and now the 7 is required
   nainjaune advise --record mine.jsonl --match 1 --round 2 --move 14      # a move of a match, as the seat saw it
   nainjaune advise --preset classic --players 5 --hand A 3 5 6 8 9 10 D R --model tally --error 0.5 --lang fr
 
-Cards are written by rank (A 2 … 10 J Q K, in French V D R), with their suit where it matters (7♦ or 7d). Of the round only the
-cards that were played are written, each seat's behind its number: who stopped and who passed follows. Your seat is 0.
+Cards are written by rank (A 2 … 10 J Q K, in French V D R), with the suit where it matters (7♦ or 7d). --moves has the cards
+played in the round so far, after the number of each seat; stops and passes follow from them. Your seat is 0.
 
-All moves are tried in the same deals, drawn at random from those that fit all that the seat knows, and each round is played to
-its end by --model in all seats, or by --agents in the others. It goes on until the best move's expected payoff, and how
-far it is ahead of those that may be as good, are known to --error. Of a record nothing is used that the seat did not know.
+All moves are tried in the same deals, drawn at random from those consistent with what the seat knows. --model plays each round
+to its end in all seats, or --agents in the other seats. More deals are added until the best move's expected payoff, and its
+lead over moves that may be as good, are known to --error. From a record only what the seat knew is used.
 """
 
 from __future__ import annotations
@@ -30,51 +30,55 @@ if TYPE_CHECKING:
     from nainjaune_env.core.spec import Setup
 
 NAME = "advise"
-HELP = "say what every move of a position is worth, and why"
+HELP = "estimate every move of a position, and say why the best is best"
 COLORS = ("auto", "always", "never")
 
 ERROR = 0.2
-"""Where neither deals nor an error are given."""
+"""Default half-width of intervals."""
 FIELDS = ("hand", "moves", "pots", "stacks", "seat", "round")
-"""Arguments that write a position; what each game takes of them it says itself."""
+"""Arguments that describe a position; each game says which of them it takes."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Declares the command's arguments."""
     position = parser.add_argument_group("a position")
     position.add_argument("--hand", nargs="+", metavar="CARD", help="your cards")
-    position.add_argument("--moves", nargs="+", metavar="MOVE", help="what was played since the deal, as in '1: 3 4 5 3: 6 7♦'")
-    position.add_argument("--pots", nargs="+", metavar="CHIPS", help="what is in the pots (default: the antes that are left)")
-    position.add_argument("--stacks", nargs="+", metavar="CHIPS", help="everybody's chips, by seat (default: a fresh match's)")
+    position.add_argument("--moves", nargs="+", metavar="MOVE", help="cards played since the deal, as in '1: 3 4 5 3: 6 7♦'")
+    position.add_argument("--pots", nargs="+", metavar="CHIPS", help="chips in the pots (default: the antes not yet captured)")
+    position.add_argument("--stacks", nargs="+", metavar="CHIPS", help="chips of each seat (default: those of a new match)")
     position.add_argument("--seat", help="your seat (default: 0)")
-    position.add_argument("--round", help="which round of the match it is (default: 1); of a record, which one is meant")
-    position.add_argument("--record", type=Path, metavar="FILE", help="or a move of a match in this file of records")
-    position.add_argument("--match", type=int, metavar="N", help="which match, from 1 (default: 1)")
-    position.add_argument("--move", type=int, metavar="N", help="which move of the round, from 1, forced ones counted too")
+    position.add_argument("--round", help="number of the round in the match (default: 1)")
+    position.add_argument("--record", type=Path, metavar="FILE", help="take the position from a match in this file of records")
+    position.add_argument("--match", type=int, metavar="N", help="with --record: the match, from 1 (default: 1)")
+    position.add_argument(
+        "--move", type=int, metavar="N", help="with --record: the move of the round, from 1, forced ones included"
+    )
     add_setup_arguments(parser)
     parser.add_argument(
-        "--model", metavar="AGENT", help="who plays the rounds out (default: zoo:strong where it plays, else the best heuristic)"
+        "--model",
+        metavar="AGENT",
+        help="agent that plays the rounds (default: zoo:strong where it plays, else the best heuristic)",
     )
     parser.add_argument(
-        "--agents", nargs="+", metavar="AGENT", help="who does in the other seats, in seat order; one for all (default: --model)"
+        "--agents", nargs="+", metavar="AGENT", help="agents in the other seats, in seat order, or one for all (default: --model)"
     )
     add_chance_arguments(parser)
-    worlds = parser.add_mutually_exclusive_group()
-    worlds.add_argument("--error", type=float, help=f"how sharp it is to be, ± so many chips (default: {ERROR})")
-    worlds.add_argument("--deals", type=int, help="or the number of deals that each move is tried in")
-    parser.add_argument("--every", action="store_true", help="make it as sharp for moves that have fallen behind for good, too")
+    effort = parser.add_mutually_exclusive_group()
+    effort.add_argument("--error", type=float, help=f"half-width of the 95 %% intervals (default: {ERROR})")
+    effort.add_argument("--deals", type=int, help="number of deals for each move, in place of --error")
+    parser.add_argument("--every", action="store_true", help="reach --error for moves far behind the best, too")
     add_output_arguments(parser)
 
 
 def add_chance_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--seed`` and ``--threads``, for commands that play rounds out."""
-    parser.add_argument("--seed", type=int, default=0, help="all chance comes from it (default: %(default)s)")
-    parser.add_argument("--threads", type=int, default=2, help="at most the free cores (default: %(default)s)")
+    """Declares ``--seed`` and ``--threads``, for commands with rollouts."""
+    parser.add_argument("--seed", type=int, default=0, help="seed of all random numbers (default: %(default)s)")
+    parser.add_argument("--threads", type=int, default=2, help="number of threads, at most the free cores (default: %(default)s)")
 
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--json``, ``--lang`` and ``--color``."""
-    parser.add_argument("--json", action="store_true", help="print all figures as JSON")
+    """Declares ``--json``, ``--lang`` and ``--color``."""
+    parser.add_argument("--json", action="store_true", help="print all numbers as JSON")
     parser.add_argument("--lang", choices=LANGUAGES, default="en", help="the language (default: %(default)s)")
     parser.add_argument(
         "--color", choices=COLORS, default="auto", help="auto: on a terminal, unless NO_COLOR is set (default: %(default)s)"
@@ -82,14 +86,14 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry it out."""
+    """Runs the command; returns the exit status."""
     import json
 
     import numpy as np
 
     from ..advice.adviser import Adviser
     from ..advice.models import players, seated, usual_model
-    from ..advice.to_json import told
+    from ..advice.to_json import to_json
     from ..loading import use_threads
     from ..seeds import Stream, generator
 
@@ -104,7 +108,7 @@ def run(args: argparse.Namespace) -> int:
         np.array([table]), generator(args.seed, Stream.ADVICE), deals=args.deals, error=error, every=args.every
     )
     if args.json:
-        found = told(setup, table, advice, 0, model=names, position=position, language=args.lang)
+        found = to_json(setup, table, advice, 0, model=names, position=position, language=args.lang)
         print(json.dumps(found, ensure_ascii=False, indent=2))
     else:
         _print(args, setup, table, advice, list(dict.fromkeys(names)))
@@ -112,42 +116,42 @@ def run(args: argparse.Namespace) -> int:
 
 
 def check_numbers(args: argparse.Namespace) -> None:
-    """Raises :class:`ConfigError` for a seed or threads that make no sense."""
+    """Raises :class:`ConfigError` for a seed or number of threads out of range."""
     from nainjaune_env.core.errors import ConfigError
 
     if args.seed < 0 or args.threads < 1:
-        raise ConfigError(f"--seed is at least 0 and --threads at least 1, not {args.seed} and {args.threads}.")
+        raise ConfigError(f"Expected --seed >= 0 and --threads >= 1, not {args.seed} and {args.threads}.")
 
 
 def _written(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:
-    """The setup, the position that the arguments write, and these."""
+    """Returns the setup, the position that the arguments describe, and these arguments."""
     from nainjaune_env.core.errors import ConfigError
 
-    from ..advice.playouts import outlook_of
+    from ..advice.playouts import advice_hooks_of
 
     for name in ("match", "move"):
         if getattr(args, name) is not None:
-            raise ConfigError(f"--{name} is for a record: give its --record.")
+            raise ConfigError(f"--{name} needs a file of records: add --record FILE.")
     setup = settle_setup(args, [name for name in (args.model, *(args.agents or [])) if name])
     texts = {name: value if isinstance(value, str) else " ".join(value) for name in FIELDS if (value := getattr(args, name))}
     if not texts:
-        raise ConfigError("Give a position, as in --hand A 3 5 7♦ …, or a move of a match: --record FILE --round 1 --move 1.")
-    return setup, outlook_of(setup.game).read(setup, texts), texts
+        raise ConfigError("Expected a position, as in --hand A 3 5 7♦ …, or a move of a match: --record FILE --round 1 --move 1.")
+    return setup, advice_hooks_of(setup.game).read(setup, texts), texts
 
 
 def _recorded(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:
-    """The setup, the table as the seat to act saw it before the move, and how that is written."""
+    """Returns the setup, the table as the seat to act saw it before the move, and the arguments that describe it."""
     from nainjaune_env.core.errors import ConfigError, RecordError
     from nainjaune_env.records.record import read_records, setup_of
 
     from ..advice.decisions import decision
-    from ..advice.playouts import outlook_of
+    from ..advice.playouts import advice_hooks_of
 
     for name in (*(name for name in FIELDS if name != "round"), "game", "preset", "players", "set"):
         if getattr(args, name) not in (None, []):
-            raise ConfigError(f"--{name} is for a position that is written; {args.record} holds matches that were played.")
+            raise ConfigError(f"--{name} cannot be combined with --record, which has the position already.")
     if args.move is None:
-        raise ConfigError("Say which move is meant: --record FILE --match 1 --round 1 --move 1.")
+        raise ConfigError("Expected a move, as in --record FILE --match 1 --round 1 --move 1.")
     wanted = 1 if args.match is None else args.match
     part = 1 if args.round is None else int(args.round) if str(args.round).isdecimal() else 0
     count = 0
@@ -155,14 +159,14 @@ def _recorded(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:
         if count == wanted:
             setup = setup_of(record)
             table = decision(setup, record, part, args.move).table
-            return setup, table, outlook_of(setup.game).write(setup, record, part, args.move)
+            return setup, table, advice_hooks_of(setup.game).write(setup, record, part, args.move)
     raise RecordError(f"{args.record} holds {count} matches, so there is no match {wanted}.")
 
 
 def _print(args: argparse.Namespace, setup: Setup, table: Any, advice: Any, names: list[str]) -> None:
     import os
 
-    from ..advice.playouts import outlook_of
+    from ..advice.playouts import advice_hooks_of
     from ..advice.to_text import advice_lines, basis_lines, position_lines, reason_lines
     from ..play.terminal import wants_color
 
@@ -174,4 +178,4 @@ def _print(args: argparse.Namespace, setup: Setup, table: Any, advice: Any, name
     ]
     text = "\n\n".join("\n".join(part) for part in parts if part)
     color = wants_color(args.color, sys.stdout, os.environ)
-    print(outlook_of(setup.game).paint(text) if color else text)
+    print(advice_hooks_of(setup.game).paint(text) if color else text)

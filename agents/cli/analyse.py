@@ -1,14 +1,14 @@
-"""Review matches that were played: what each decision cost, the costliest mistakes, and totals by kind.
+"""Review recorded matches: the cost of each decision, the costliest mistakes, and totals by kind of decision.
 
   nainjaune analyse mine.jsonl --player person
   nainjaune analyse results/quick.jsonl --match 2 --seat 0 --worst 10
   nainjaune analyse mine.jsonl --lang fr --out review.csv
 
-Every decision of the file (--match, --seat, --player: of a part of it) is looked at again with what its seat knew then. All moves
-are tried in --choosing deals drawn from those that fit, and rounds played out by --model; the best found and the one played are
-then compared in --measuring deals more. Their difference is what the decision cost, with a 95 % interval. Only what is clear of
-noise is called a mistake, so that of all that are called at most 5 % are expected not to be any. --out writes a line for each
-decision, as CSV. More on it: docs/advise.md.
+Each decision of the file, or of the part chosen by --match, --seat and --player, is reviewed with what its seat knew then. All
+moves are tried in --choosing deals consistent with that, with rounds played to their end by --model. The best move found and
+the one played are then compared in --measuring other deals. Their difference is the cost of the decision, with a 95 % interval.
+Mistakes are significant costs; at most 5 % of them are expected to be false. --out writes a row for each decision, as CSV. More
+in docs/advise.md.
 """
 
 from __future__ import annotations
@@ -28,32 +28,40 @@ if TYPE_CHECKING:
     from ..advice.adviser import Adviser
 
 NAME = "analyse"
-HELP = "review matches that were played, decision by decision"
+HELP = "review recorded matches, decision by decision"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Declares the command's arguments."""
     parser.add_argument("file", type=Path, metavar="FILE", help="a file of records (.jsonl)")
-    parser.add_argument("--match", type=int, metavar="N", help="this match alone, from 1 (default: all)")
+    parser.add_argument("--match", type=int, metavar="N", help="only this match, from 1 (default: all)")
     who = parser.add_mutually_exclusive_group()
-    who.add_argument("--seat", type=int, help="this seat's decisions alone")
-    who.add_argument("--player", metavar="NAME", help="those of who is called so in the records alone")
-    parser.add_argument("--choosing", type=int, default=500, metavar="DEALS", help="to find the best move (default: %(default)s)")
+    who.add_argument("--seat", type=int, help="only the decisions of this seat")
+    who.add_argument("--player", metavar="NAME", help="only the decisions of the player with this name in the records")
     parser.add_argument(
-        "--measuring", type=int, default=2000, metavar="DEALS", help="to compare it to the one played (default: %(default)s)"
+        "--choosing", type=int, default=500, metavar="DEALS", help="deals to find the best move in (default: %(default)s)"
     )
-    parser.add_argument("--worst", type=int, default=3, metavar="N", help="mistakes to show as positions (default: %(default)s)")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write every decision to this file, as CSV")
+    parser.add_argument(
+        "--measuring",
+        type=int,
+        default=2000,
+        metavar="DEALS",
+        help="deals to compare it with the one played in (default: %(default)s)",
+    )
+    parser.add_argument(
+        "--worst", type=int, default=3, metavar="N", help="number of mistakes to show as positions (default: %(default)s)"
+    )
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write all decisions to this file, as CSV")
     parser.add_argument(
         "--model", nargs="+", metavar="AGENT",
-        help="who plays the rounds out, in seat order; one for all (default: zoo:strong where it plays, else the best heuristic)",
+        help="agents that play the rounds, by seat; one for all (default: zoo:strong where it plays, else the best heuristic)",
     )  # fmt: skip
     add_chance_arguments(parser)
     add_output_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry it out."""
+    """Runs the command; returns the exit status."""
     import json
     import os
 
@@ -63,15 +71,15 @@ def run(args: argparse.Namespace) -> int:
     from nainjaune_env.core.errors import ConfigError, RecordError
     from nainjaune_env.records.record import read_records
 
-    from ..advice.playouts import outlook_of
+    from ..advice.playouts import advice_hooks_of
     from ..advice.review import pick, review
-    from ..advice.review_report import csv_text, plain, review_text
+    from ..advice.review_report import csv_text, review_text, to_json
     from ..play.terminal import wants_color
 
     check_numbers(args)
     if args.choosing < 2 or args.measuring < 2 or args.worst < 0:
         numbers = f"{args.choosing}, {args.measuring} and {args.worst}"
-        raise ConfigError(f"--choosing and --measuring are at least 2, and --worst at least 0, not {numbers}.")
+        raise ConfigError(f"Expected --choosing and --measuring >= 2 and --worst >= 0, not {numbers}.")
     if args.out is not None and args.out.exists():
         raise ConfigError(f"{str(args.out)!r} exists, and is not overwritten: choose another --out.")
     records = list(read_records(args.file))
@@ -79,9 +87,9 @@ def run(args: argparse.Namespace) -> int:
         raise RecordError(f"{args.file} holds {len(records)} matches, so there is no match {args.match}.")
     picks = [one for one in pick(records, _wanted(args)) if args.match in (None, one.match)]
     if not picks:
-        raise RecordError(f"{args.file} holds no such decision: {_told_apart(records)}.")
+        raise RecordError(f"{args.file} has no such decision: {_contents(records)}.")
     models: dict[str, list[str]] = {}
-    with tqdm(total=2 * len(picks), unit="look", file=sys.stderr, dynamic_ncols=True, leave=False, disable=None) as bar:
+    with tqdm(total=2 * len(picks), unit="step", file=sys.stderr, dynamic_ncols=True, leave=False, disable=None) as bar:
         found = review(
             picks, _advisers(args, models), choosing=args.choosing, measuring=args.measuring, seed=args.seed, progress=bar.update
         )
@@ -89,12 +97,12 @@ def run(args: argparse.Namespace) -> int:
         write_text(args.out, csv_text(found))
     settings = {"model": models, "choosing": args.choosing, "measuring": args.measuring, "seed": args.seed}
     if args.json:
-        print(json.dumps({**settings, **plain(found)}, ensure_ascii=False, indent=2))
+        print(json.dumps({**settings, **to_json(found)}, ensure_ascii=False, indent=2))
         return 0
     model = ", ".join(dict.fromkeys(name for names in models.values() for name in names))
     text = review_text(found, file=str(args.file), model=model, deals=args.measuring, worst=args.worst, language=args.lang)
     color = wants_color(args.color, sys.stdout, os.environ)
-    print(outlook_of(picks[0].setup.game).paint(text) if color else text)
+    print(advice_hooks_of(picks[0].setup.game).paint(text) if color else text)
     if args.out is not None:
         print(f"\n{args.out}")
     return 0
@@ -107,8 +115,8 @@ def _wanted(args: argparse.Namespace) -> Callable[[Any, int], bool]:
     return wanted
 
 
-def _told_apart(records: list[Any]) -> str:
-    """Who plays in them, for an error."""
+def _contents(records: list[Any]) -> str:
+    """Returns matches, seats and players of a file, for an error."""
     if not records:
         return "it is empty"
     names = dict.fromkeys(name for record in records for name in record["agents"])
@@ -117,7 +125,7 @@ def _told_apart(records: list[Any]) -> str:
 
 
 def _advisers(args: argparse.Namespace, models: dict[str, list[str]]) -> Callable[[Setup], Adviser]:
-    """Who gives advice, by the rules of a match; the names of who stands for the seats go into ``models``."""
+    """Returns a function from setups to advisers; it enters the names of their agents in ``models``."""
     from ..advice.adviser import Adviser
     from ..advice.models import in_seats, players, usual_model
     from ..loading import use_threads

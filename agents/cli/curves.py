@@ -1,11 +1,11 @@
-"""Draw what runs logged while they trained, over each other.
+"""Draw training metrics of runs in one picture.
 
   nainjaune curves runs/a runs/b --out curves.png
   nainjaune curves runs/a runs/b --names "with memory" without --along seconds --out curves.png
   nainjaune curves runs/a --metric rollout/entropy --out entropy.png
 
-The default is the edge that a run measures in the course of training (eval/edge), with bands for its 95 % intervals. The metrics
-are those of docs/trainer_ppo.md; tensorboard --logdir runs shows them all at once.
+The default metric is the edge that a run measures during training (eval/edge), with bands for its 95 % intervals. The metrics are
+those of docs/trainer_ppo.md; tensorboard --logdir runs shows all of them.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ import argparse
 from pathlib import Path
 
 NAME = "curves"
-HELP = "draw what runs logged while they trained"
+HELP = "draw training metrics of runs"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Declares the command's arguments."""
     parser.add_argument("runs", nargs="+", type=Path, metavar="RUN", help="folders of runs, finished or not")
     parser.add_argument("--out", type=Path, required=True, metavar="FILE", help="the picture (PNG)")
-    parser.add_argument("--names", nargs="+", metavar="NAME", help="what to call the runs (default: their folders)")
-    parser.add_argument("--metric", default="eval/edge", help="what to draw (default: %(default)s)")
-    parser.add_argument("--along", default="decisions", help="decisions, seconds or iterations (default: %(default)s)")
-    parser.add_argument("--title", default="", help="a line above")
+    parser.add_argument("--names", nargs="+", metavar="NAME", help="names of the runs (default: their folders)")
+    parser.add_argument("--metric", default="eval/edge", help="the metric (default: %(default)s)")
+    parser.add_argument("--along", default="decisions", help="x axis: decisions, seconds or iterations (default: %(default)s)")
+    parser.add_argument("--title", default="", help="title of the picture")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry it out."""
+    """Runs the command; returns the exit status."""
     from nainjaune_env.core.errors import ConfigError
 
     from ..trainers.curves import draw_curves, read_curve
 
     if args.out.suffix != ".png":
-        raise ConfigError(f"--out is a picture that ends in .png, and it is {str(args.out)!r}.")
+        raise ConfigError(f"Expected --out to end in .png, not {str(args.out)!r}.")
     names = args.names or [None] * len(args.runs)
     if len(names) != len(args.runs):
-        raise ConfigError(f"--names takes as many names as there are runs, {len(args.runs)}, not {len(names)}.")
+        raise ConfigError(f"Expected {len(args.runs)} --names, one a run, not {len(names)}.")
     curves = [read_curve(folder, args.metric, args.along, name=name) for folder, name in zip(args.runs, names, strict=True)]
     draw_curves(curves, args.out, metric=args.metric, along=args.along, title=args.title)
     for curve in curves:

@@ -1,24 +1,24 @@
-"""Rate agents by duplicate play, with 95 % intervals.
+"""Rate agents by duplicate play, with 95 % confidence intervals.
 
   nainjaune evaluate --agents random lowest run_pot --preset classic --players 4 --deals 2000 --seed 1 --out results
   nainjaune evaluate --agents lowest runs/first --out results --records matches.jsonl --matches 50
 
-An agent is a heuristic's name (--list shows them) or the folder of a run; runs/first@sample draws from the policy
-instead of playing its likeliest action; other endings, as in tally@search=50, are in docs/search.md and docs/heuristics.md.
-For every ordered pair, a hero sits in each seat in turn, in a field of the other agent, on the same deals; what counts is what
-it makes beyond the field in that seat on that deal. A table is printed; results.html (who is stronger, and how they play),
-.csv, .json, .txt and .png go to --out. --records also plays whole matches among all agents, seats rotating, under the preset's
-own stacks, and writes them down.
+An agent is a heuristic's name (see --list) or the folder of a run; runs/first@sample draws from the policy instead of playing the
+likeliest action. Other suffixes, such as tally@search=50, are in docs/search.md and docs/heuristics.md. For every ordered pair,
+a hero sits in each seat in turn, in a field of the other agent, on the same deals. The edge is the hero's payoff minus what the
+field gets in that seat on that deal. The table of edges is printed; --out gets results.html (who is stronger, and how they play),
+.csv, .json, .txt and .png. --records also plays whole matches among all agents, with rotating seats and the preset's own stacks,
+and writes their records.
 
   nainjaune evaluate --versus runs/second runs/first --until-decided --bounds 0 0.05
 
---device cuda has the tables and all who play at them on an NVIDIA GPU: rules of thumb, random, and networks. Deals are the
-same, and so are edges, unless agents draw or a network's likeliest actions are equal but for rounding. Searches, solutions and
-agents with other endings than @sample play on the CPU alone. Records, and what a report counts, are made on the CPU.
+--versus A B plays A in a field of B and B in a field of A on the same deals, and reports half the difference of their edges. With
+--until-decided it stops when a sequential test (GSPRT) decides between at most LOW and at least HIGH, or at --deals. What the
+numbers mean is in docs/evaluation.md.
 
---versus A B takes A in a field of B and B in a field of A on the same deals; the figure is half the difference. With
---until-decided it stops when a sequential test (GSPRT) has decided between at most LOW and at least HIGH, or at --deals.
-What each figure says, and what it does not: docs/evaluation.md.
+--device cuda keeps the tables and the agents on an NVIDIA GPU: heuristics, random, and networks. Deals are the same, and so are
+edges, except for agents that draw and for logits that are equal up to rounding. Searches, solutions and agents with other
+suffixes than @sample play on the CPU only. Records and the measures of a report are computed on the CPU.
 """
 
 from __future__ import annotations
@@ -34,30 +34,34 @@ NAME = "evaluate"
 HELP = "rate agents against each other by duplicate play"
 
 DEALS = 2000
-"""Where nothing else is said."""
+"""Default number of deals."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
+    """Declares the command's arguments."""
     parser.add_argument("--agents", nargs="+", metavar="AGENT", help="two or more agents")
     add_setup_arguments(parser)
     add_versus_arguments(parser)
     parser.add_argument(
-        "--deals", type=int, help=f"deals, one block each (default: {DEALS}; with --until-decided the most, {MOST_DEALS})"
+        "--deals", type=int, help=f"number of deals (default: {DEALS}; with --until-decided the largest number, {MOST_DEALS})"
     )
     parser.add_argument("--pots", type=int, nargs="+", metavar="CHIPS", help="chips in the pots before the antes (default: none)")
-    parser.add_argument("--seed", type=int, default=0, help="deals and all other chance come from it (default: %(default)s)")
-    parser.add_argument("--out", type=Path, help="folder for results.html, .csv, .json, .txt and .png; must not hold results")
-    parser.add_argument("--no-ratings", action="store_true", help="play no rounds among all agents (three or more) to rate them")
-    parser.add_argument("--records", type=Path, metavar="FILE", help="also play whole matches and write their records here")
-    parser.add_argument("--matches", type=int, default=100, help="how many matches for --records (default: %(default)s)")
-    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="where tables and agents are (default: cpu)")
+    parser.add_argument("--seed", type=int, default=0, help="seed of deals and all other random numbers (default: %(default)s)")
+    parser.add_argument("--out", type=Path, help="folder for results.html, .csv, .json, .txt and .png; must not contain results")
+    parser.add_argument(
+        "--no-ratings", action="store_true", help="do not play rounds among all agents (three or more) to rate them"
+    )
+    parser.add_argument(
+        "--records", type=Path, metavar="FILE", help="also play whole matches and write their records to this file"
+    )
+    parser.add_argument("--matches", type=int, default=100, help="number of matches for --records (default: %(default)s)")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="device of tables and agents (default: cpu)")
     parser.add_argument("--threads", type=int, default=1, help="torch's threads, at most the free cores (default: %(default)s)")
-    parser.add_argument("--list", action="store_true", help="list the game's heuristics, solutions and players in the box")
+    parser.add_argument("--list", action="store_true", help="list the game's heuristics, solutions and zoo players, and exit")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry it out."""
+    """Runs the command; returns the exit status."""
     from tqdm import tqdm
 
     from nainjaune_env.core.errors import AgentError, ConfigError
@@ -68,29 +72,30 @@ def run(args: argparse.Namespace) -> int:
     from ..exact import exact_agents
     from ..heuristics import heuristics
     from ..loading import load_agent, use_threads
-    from ..report.report import import_drawing, text_table, write_report
-    from ..zoo import shelf
+    from ..report.text import text_table
+    from ..zoo import player_registry
 
     if args.list:
         game = game_of(args).name
         solutions = [f"{name} ({agent.plays_at})" for name, agent in exact_agents(game).items()]
-        boxed = [f"{player.name} ({player.plays_at})" for player in shelf().players() if player.card.game == game]
-        print("\n".join([*heuristics(game), *solutions, *boxed]))
+        players = player_registry().players()
+        trained = [f"{player.name} ({player.plays_at})" for player in players if player.card.game == game]
+        print("\n".join([*heuristics(game), *solutions, *trained]))
         return 0
     named = args.versus or args.agents
     if not named:
-        raise AgentError("Name the agents to rate, as in --agents lowest runs/first; --list shows the heuristics.")
+        raise AgentError("Expected agents to rate, as in --agents lowest runs/first; --list shows the heuristics.")
     if args.until_decided and not args.versus:
-        raise ConfigError("--until-decided is about two agents: --versus A B --until-decided.")
+        raise ConfigError("--until-decided needs two agents: --versus A B --until-decided.")
     if args.deals is None:
         args.deals = MOST_DEALS if args.until_decided else DEALS
     setup = settle_setup(args, named)
     agents = [load_agent(name, setup) for name in named]
     if args.seed < 0 or args.threads < 1:
-        raise ConfigError(f"--seed is at least 0 and --threads at least 1, not {args.seed} and {args.threads}.")
+        raise ConfigError(f"Expected --seed >= 0 and --threads >= 1, not {args.seed} and {args.threads}.")
     use_threads(args.threads)
     if args.deals < 2 or args.matches < 1:
-        raise ConfigError(f"--deals is at least 2 and --matches at least 1, not {args.deals} and {args.matches}.")
+        raise ConfigError(f"Expected --deals >= 2 and --matches >= 1, not {args.deals} and {args.matches}.")
     if args.versus:
         return run_versus(args, setup, agents)
     if args.out is not None and (args.out / "results.json").exists():
@@ -101,8 +106,10 @@ def run(args: argparse.Namespace) -> int:
             raise ConfigError(f"{str(args.records)!r} exists, and is not overwritten: choose another --records.")
         args.records.parent.mkdir(parents=True, exist_ok=True)
     if args.out is not None:
-        args.out.mkdir(parents=True, exist_ok=True)  # where that fails, or no picture can be drawn, it fails before the games
-        import_drawing()
+        from ..report.report import import_matplotlib, write_report
+
+        args.out.mkdir(parents=True, exist_ok=True)  # errors of these two come before the games
+        import_matplotlib()
 
     if args.records is not None:
         with tqdm(total=args.matches, unit="match", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:

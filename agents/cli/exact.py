@@ -190,6 +190,7 @@ def _solve(args: argparse.Namespace, setup: Setup) -> int:
     from nainjaune_env.core.errors import AgentError
 
     from ..exact import exact_agents, solver
+    from ..report.text import align
 
     own = solver(setup.game.name)
     if own is None or own.solved(setup) is None:
@@ -212,7 +213,7 @@ def _solve(args: argparse.Namespace, setup: Setup) -> int:
     for row in rows:
         values = [f"{scale * row['value']:+z.12f}" for scale in ((1, 2) if two else (1,))]
         cells.append([str(row[size]), *values, f"{row['positions']:,}", row["first"]])
-    print(_aligned(cells, left=(len(cells[0]) - 1,)))
+    print("\n".join(align(cells, left=(len(cells[0]) - 1,), ruled=True)))
     if args.out is not None:
         _write(args.out, {**setup.to_dict(), "unit": setup.game.unit, "sizes": rows}, rows)
     return 0
@@ -247,7 +248,7 @@ def _either(words: tuple[str, ...]) -> str:
 
 def _table(setup: Setup, rows: list[dict[str, Any]]) -> str:
     """A row an agent."""
-    from ..report.naming import short_names
+    from ..report.text import align, short_names
 
     gains = [f"gain in seat {seat}" for seat in range(setup.players)]
     cells = [["agent", "exploitability", *gains, "value to first"]]
@@ -257,18 +258,8 @@ def _table(setup: Setup, rows: list[dict[str, Any]]) -> str:
     return (
         "The gain in a seat is what its exact best response makes, less what the agent itself makes there, the agent sitting in "
         "all\nother seats; exploitability is the mean of the gains. Last, what the seat that begins makes where all play so.\n"
-        f"{_mean(setup)}\n{_aligned(cells, left=(0,))}"
+        f"{_mean(setup)}\n" + "\n".join(align(cells, left=(0,), ruled=True))
     )
-
-
-def _aligned(cells: list[list[str]], left: tuple[int, ...]) -> str:
-    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
-    lines = []
-    for row in cells:
-        padded = [cell.ljust(w) if at in left else cell.rjust(w) for at, (cell, w) in enumerate(zip(row, widths, strict=True))]
-        lines.append("  ".join(padded).rstrip())
-    lines.insert(1, "─" * max(map(len, lines)))
-    return "\n".join(lines)
 
 
 def _flat(rows: list[dict[str, Any]], players: int) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""``nainjaune``: the subcommands under one roof."""
+"""The command ``nainjaune`` with its subcommands."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from nainjaune_env.core.errors import NainJauneError
 from . import advise, analyse, curves, evaluate, exact, exploit, film, play, record, study, train, zoo
 
 EXTRAS = {
-    **dict.fromkeys(("torch", "safetensors", "tensorboard", "matplotlib"), "train"),
+    **dict.fromkeys(("torch", "safetensors", "tensorboard", "matplotlib", "jinja2", "markupsafe"), "train"),
     **dict.fromkeys(("pyarrow", "duckdb"), "study"),
 }
-"""Which extra installs a library that some commands take."""
+"""The extra that installs a library which some commands need."""
 
 COMMANDS = (train, curves, evaluate, play, advise, analyse, exact, exploit, record, film, study, zoo)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a subcommand; gives the exit status: 0 well, 1 an error that is said in a sentence, 130 stopped by Ctrl-C."""
+    """Runs a subcommand; returns the exit status: 0 success, 1 an error printed as a sentence, 130 Ctrl-C, 141 closed output."""
     parser = argparse.ArgumentParser(
         prog="nainjaune",
-        description="Train players, rate them, play against them, and read or film records of matches.",
+        description="Train agents, rate them, play against them, and read or film records of matches.",
         epilog="Each command has its own --help.",
     )
     parser.add_argument("--version", action="version", version=version("nainjaune-env"))
@@ -48,12 +48,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         extra = EXTRAS.get((error.name or "").split(".")[0])
         if extra is None:
             raise
-        print(f"nainjaune {args.command}: this takes {error.name}: pip install 'nainjaune-env[{extra}]'", file=sys.stderr)
+        print(f"nainjaune {args.command}: this command needs {error.name}: pip install 'nainjaune-env[{extra}]'", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\nStopped.", file=sys.stderr)
         return 130
-    except BrokenPipeError:  # whoever read our output has gone, and Python shall not try again at its end
+    except BrokenPipeError:  # the reader of the output is gone; stops Python from writing again at exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     except (NainJauneError, OSError) as error:

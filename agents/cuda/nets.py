@@ -24,7 +24,7 @@ def shared(array: Any) -> Tensor:
 
 
 class NetPlayer:
-    """A network in some of the seats."""
+    """A network that plays some of the seats."""
 
     def __init__(self, batch: CudaBatch, agent: Any, states: Any, *, quick: bool) -> None:
         """``agent`` is a ``net_agent.NetAgent``, whose network is copied; ``states (B,) uint64``: its generators, or None.

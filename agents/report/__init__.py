@@ -1,1 +1,1 @@
-"""Results for people: tables, pictures, pages."""
+"""Reports of results: text tables, an HTML page, CSV, JSON and a picture."""

@@ -1,6 +1,6 @@
-"""Charts of figures with their intervals, as SVG that stands in a page of HTML and takes its colours from there.
+"""Charts of estimates with their intervals, as SVG elements of the HTML page, whose style sheet colours them.
 
-Classes are the page's: ``c0``, ``c1`` … colour what belongs to an agent, ``own`` is a field by itself.
+Classes ``c0``, ``c1`` … colour what belongs to an agent; ``own`` marks a field by itself.
 """
 
 from __future__ import annotations
@@ -9,31 +9,36 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from markupsafe import Markup, escape
+
 from nainjaune_env.analysis.stat_hook import SHARE
 from nainjaune_env.render.svg import fit
 
 from ..stats.ratio_estimate import Estimate
-from .format_ci import written
-from .html import Attribute, Markup, joined, tag
+from .format_ci import format_ci
 
 WIDTHS = {"third": 320, "half": 492, "wide": 670, "full": 1010}
-"""Widths of what stands in a panel of a third of the page, half of it, two thirds, and all."""
+"""Widths of charts in a panel of a third of the page, half, two thirds, and all of it."""
 COLOURS = 8
-"""As many agents have a colour of their own."""
+"""Number of distinct colours of agents."""
 SIZE = 11
+"""Font size."""
 ROW = 22
+"""Height of a row."""
+
+Attribute = str | int | float | None
 
 
 @dataclass(frozen=True)
 class Bar:
-    """One figure of one agent."""
+    """One estimate of one agent."""
 
     agent: str
     colour: int
-    """The agent's number."""
+    """The number of the agent."""
     estimate: Estimate
     own: bool = False
-    """Whether it is the field's own figure."""
+    """Whether it is that of the field by itself."""
 
     @property
     def shade(self) -> str:
@@ -42,12 +47,12 @@ class Bar:
 
 
 Parts = Sequence[tuple[str, Sequence[Bar]]]
-"""Labels, each with a bar an agent."""
+"""Labels, each with bars."""
 
 
 @dataclass(frozen=True)
 class Scale:
-    """From figures to places along an axis."""
+    """Maps values to positions on an axis."""
 
     low: float
     high: float
@@ -58,14 +63,14 @@ class Scale:
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
     def ticks(self) -> list[float]:
-        """Four to eight round figures."""
+        """Returns four to eight round values."""
         step = 10 ** math.floor(math.log10((self.high - self.low) / 4))
         step *= next((times for times in (5, 2) if (self.high - self.low) / (step * times) >= 3.5), 1)
         return [k * step for k in range(math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9) + 1)]
 
 
 def scale_of(bars: Iterable[Bar], start: float, end: float) -> Scale:
-    """An axis with room for all intervals, and for 0."""
+    """Returns an axis that includes all intervals and 0."""
     ends = [0.0]
     for bar in bars:
         if bar.estimate.known:
@@ -76,12 +81,12 @@ def scale_of(bars: Iterable[Bar], start: float, end: float) -> Scale:
 
 
 def rows(bars: Sequence[Bar], unit: str, *, signed: bool = False) -> Markup:
-    """A row a figure: name, bar, number."""
+    """Returns a bar chart with a row a bar: name, bar, number."""
     return parted_rows([("", bars)], unit, signed=signed, width=WIDTHS["third"], names=True)
 
 
 def parted_rows(parts: Parts, unit: str, *, signed: bool = False, width: int = WIDTHS["half"], names: bool = False) -> Markup:
-    """The same in parts, each with its label on the left; or with the agents' ``names`` there."""
+    """Returns a bar chart with rows in parts, with the labels of the parts on the left, or the ``names`` of the agents."""
     left, right = (0.3 * width, 0.3 * width) if names else (100, 110)
     everything = [bar for _, bars in parts for bar in bars]
     scale = scale_of(everything, left + 8, width - right - 8)
@@ -97,14 +102,14 @@ def parted_rows(parts: Parts, unit: str, *, signed: bool = False, width: int = W
             if names:
                 drawn.append(_text(left, middle + 4, fit(bar.agent, left, SIZE), anchor="end"))
             drawn.append(_bar(bar, unit, signed, scale, middle, across=True, thick=ROW - 9))
-            drawn.append(_text(width, middle + 4, written(bar.estimate, unit, signed=signed), "number", anchor="end"))
+            drawn.append(_text(width, middle + 4, format_ci(bar.estimate, unit, signed=signed), "number", anchor="end"))
             y += ROW
         y += gap
     return _svg(width, height, drawn)
 
 
 def columns(parts: Parts, unit: str, *, signed: bool = False, width: int = WIDTHS["third"]) -> Markup:
-    """A column a figure, in groups with their labels below."""
+    """Returns a bar chart with columns in groups, whose labels are below."""
     left, top, height, foot = 44, 10, 190, 20
     scale = scale_of([bar for _, bars in parts for bar in bars], height - foot, top)
     drawn: list[Markup] = []
@@ -123,16 +128,16 @@ def columns(parts: Parts, unit: str, *, signed: bool = False, width: int = WIDTH
 
 
 def _bar(bar: Bar, unit: str, signed: bool, scale: Scale, place: float, *, across: bool, thick: float) -> Markup:
-    """A bar from 0 with the whisker of its interval, along x or (not ``across``) along y, around ``place`` on the other axis."""
+    """Returns a bar from 0 with its interval, along x or (not ``across``) along y, centred at ``place`` on the other axis."""
     if not bar.estimate.known:
         return Markup("")
     zero, end = scale(0), scale(bar.estimate.mean)
     near, far = min(zero, end), max(zero, end)
     side = place - thick / 2
     x, y, wide, high = (near, side, far - near, thick) if across else (side, near, thick, far - near)
-    told = f"{bar.agent}: {written(bar.estimate, unit, signed=signed)}"
+    title = f"{bar.agent}: {format_ci(bar.estimate, unit, signed=signed)}"
     parts = [
-        tag("title", {}, told),
+        tag("title", {}, title),
         tag("rect", {"class": bar.shade, "x": x, "y": y, "width": max(wide, 0.5), "height": max(high, 0.5)}),
     ]
     if bar.estimate.ci95 > 0:  # not where it is nan
@@ -147,7 +152,7 @@ def _bar(bar: Bar, unit: str, signed: bool, scale: Scale, place: float, *, acros
 
 
 def dots(entries: Sequence[tuple[str, Estimate]], unit: str, *, width: int = 520) -> Markup:
-    """A row an estimate: a label, a dot with its interval, the number; coloured by whether it is above 0 or below."""
+    """Returns a chart with a row an estimate: label, dot with interval, number; coloured by the sign if it is significant."""
     left, right = 0.38 * width, 0.22 * width
     scale = scale_of([Bar("", 0, estimate) for _, estimate in entries], left + 12, width - right - 12)
     height = len(entries) * ROW + 4
@@ -155,7 +160,7 @@ def dots(entries: Sequence[tuple[str, Estimate]], unit: str, *, width: int = 520
     for k, (label, estimate) in enumerate(entries):
         middle = 2 + (k + 0.5) * ROW
         drawn.append(_text(left, middle + 4, fit(label, left, SIZE), anchor="end"))
-        drawn.append(_text(width, middle + 4, written(estimate, unit, signed=True), "number", anchor="end"))
+        drawn.append(_text(width, middle + 4, format_ci(estimate, unit, signed=True), "number", anchor="end"))
         shade = {1: "gain", -1: "loss", 0: "open"}[estimate.sign]
         if not math.isnan(estimate.ci95):
             drawn.append(
@@ -180,4 +185,15 @@ def _text(x: float, y: float, content: str, kind: str | None = None, *, anchor: 
 
 def _svg(width: float, height: float, children: Iterable[Markup]) -> Markup:
     frame: dict[str, Attribute] = {"viewBox": f"0 0 {width:g} {height:g}", "width": width, "height": height, "role": "img"}
-    return tag("svg", frame, joined(*children))
+    return tag("svg", frame, *children)
+
+
+def tag(name: str, attributes: dict[str, Attribute], *children: str) -> Markup:
+    """Returns ``<name key="value">children</name>``; escapes what is not ``Markup``, and leaves out attributes of None."""
+    given = "".join(f' {key}="{escape(_number(value))}"' for key, value in attributes.items() if value is not None)
+    return Markup(f"<{name}{given}>{Markup().join(children)}</{name}>")
+
+
+def _number(value: str | int | float) -> str | int:
+    """Returns a float with at most two decimals, anything else unchanged."""
+    return f"{value:.2f}".rstrip("0").rstrip(".") if isinstance(value, float) else value

@@ -7,17 +7,17 @@ from itertools import combinations
 from ..arena.duplicate import Edge
 from ..arena.tournament import Result
 from ..stats.ratio_estimate import Estimate
-from .format_ci import written
-from .naming import short_names
+from .format_ci import format_ci
+from .text import short_names
 
 
 def estimate(edge: Edge) -> Estimate:
-    """An edge as a figure with its interval."""
+    """Returns the edge as an estimate."""
     return Estimate(edge.mean, edge.ci95)
 
 
 def headline(result: Result) -> str:
-    """Who is stronger, in a line."""
+    """Returns the main conclusion in a line."""
     best = strongest(result)
     names = dict(zip(result.agents, short_names(result.agents), strict=True))
     if best is not None:
@@ -28,12 +28,12 @@ def headline(result: Result) -> str:
             else f"{names[best]} is the strongest of {len(names)}"
         )
     if len(names) == 2:
-        return " and ".join(names.values()) + " are not told apart"
+        return f"Neither {' nor '.join(names.values())} is stronger"
     return f"None of {len(names)} is stronger than all others"
 
 
 def strongest(result: Result) -> str | None:
-    """The agent that is :func:`stronger` than every other, if there is one."""
+    """Returns the agent that is :func:`stronger` than every other; None if there is none."""
     for agent in result.agents:
         if all(stronger(result, agent, other) for other in result.agents if other != agent):
             return agent
@@ -41,12 +41,12 @@ def strongest(result: Result) -> str | None:
 
 
 def stronger(result: Result, one: str, other: str) -> bool:
-    """Whether ``one`` gains in a field of ``other``, and ``other`` loses in a field of ``one``, intervals and all."""
+    """Returns whether ``one`` significantly gains in a field of ``other``, and ``other`` loses in a field of ``one``."""
     return estimate(result.edge(one, other)).sign > 0 and estimate(result.edge(other, one)).sign < 0
 
 
 def sentences(result: Result) -> list[str]:
-    """What can be said of each pair: the strongest and whoever comes nearest to it first."""
+    """Returns a conclusion on each pair: pairs with the strongest agent first, and the closest of them first."""
     names = dict(zip(result.agents, short_names(result.agents), strict=True))
     best = strongest(result)
 
@@ -59,18 +59,18 @@ def sentences(result: Result) -> list[str]:
 def _pair(result: Result, names: dict[str, str], one: str, other: str) -> str:
     if stronger(result, other, one):
         one, other = other, one
-    there, back = estimate(result.edge(one, other)), estimate(result.edge(other, one))
+    forth, back = estimate(result.edge(one, other)), estimate(result.edge(other, one))
     unit = result.setup.game.unit
-    figures = (
-        f"{names[one]} makes {written(there, unit, signed=True)} {unit} a round in a field of {names[other]}, "
-        f"{names[other]} {written(back, unit, signed=True)} in a field of {names[one]}"
+    edges = (
+        f"{names[one]} makes {format_ci(forth, unit, signed=True)} {unit} a round in a field of {names[other]}, "
+        f"{names[other]} {format_ci(back, unit, signed=True)} in a field of {names[one]}"
     )
     if stronger(result, one, other):
         what = f"{names[one]} is stronger than {names[other]}"
-    elif there.sign > 0 and back.sign > 0:
+    elif forth.sign > 0 and back.sign > 0:
         what = f"{names[one]} and {names[other]} each gain in a field of the other"
-    elif there.sign < 0 and back.sign < 0:
+    elif forth.sign < 0 and back.sign < 0:
         what = f"{names[one]} and {names[other]} each lose in a field of the other"
     else:
-        what = f"{result.deals:,} deals do not tell {names[one]} and {names[other]} apart"
-    return f"{what}: {figures}."
+        what = f"{result.deals:,} deals show no significant difference between {names[one]} and {names[other]}"
+    return f"{what}: {edges}."

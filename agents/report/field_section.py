@@ -1,143 +1,124 @@
-"""The part of a report that shows how all agents play in a field of one of them."""
+"""The content of the section of a report on how all agents play in a field of one of them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from markupsafe import Markup
+
 from nainjaune_env.analysis.stat_hook import Measure
 
-from ..arena.behaviour import Figure
+from ..arena.behaviour import MeasureEstimate
 from ..arena.tournament import Result
 from ..stats.ratio_estimate import Estimate
 from .charts import WIDTHS, Bar, Parts, columns, parted_rows, rows
-from .format_ci import written
-from .html import Markup, tag
-from .naming import short_names
+from .text import short_names
 
 LONG_LABEL = 8
-"""Labels of more characters do not fit under columns."""
-ROOM = {"third": 20, "half": 36, "wide": 45}
-"""Columns that fit in a part of the page."""
+"""Longer labels do not fit under columns."""
+CAPACITY = {"third": 20, "half": 36, "wide": 45}
+"""Largest number of columns in a panel of each size."""
 ORDER = ("full", "wide", "third", "half")
-"""In which panels leave few gaps."""
+"""The order of panels by size that leaves few gaps."""
 
 
-class Field:
+class Panel(NamedTuple):
+    """A chart with its title and meaning."""
+
+    size: str
+    """A key of ``charts.WIDTHS``."""
+    title: str
+    meaning: str
+    chart: Markup
+
+
+class FieldSection:
     """What was measured in a field of ``rival``."""
 
     def __init__(self, result: Result, rival: str) -> None:
-        self.rival = rival
-        self.names = dict(zip(result.agents, short_names(result.agents), strict=True))
-        self.figures: dict[str, list[Figure]] = {}
-        """By hero: every figure, in the same order for all."""
+        self._rival = rival
+        self._names = dict(zip(result.agents, short_names(result.agents), strict=True))
+        self._estimates: dict[str, list[MeasureEstimate]] = {}
+        """By hero, in the same order for all."""
         for edge in result.edges:
             if edge.field_name == rival:
-                assert edge.measured is not None
-                self.figures[edge.hero] = list(edge.measured.figures())
-        first = next(iter(self.figures.values()))
-        self.measures = list(dict.fromkeys(figure.measure for figure in first))
-        self._place = {(figure.measure.name, figure.part): place for place, figure in enumerate(first)}
+                assert edge.behaviour is not None
+                self._estimates[edge.hero] = list(edge.behaviour.estimates())
+        first = next(iter(self._estimates.values()))
+        measures = list(dict.fromkeys(each.measure for each in first))
+        self._index = {(each.measure.name, each.part): place for place, each in enumerate(first)}
+        seen = [measure for measure in measures if nonzero(self._parts(measure))]
+        self.name = self._names[rival]
+        self.absent = [measure.title for measure in measures if measure not in seen]
+        """Titles of the measures that are 0 or unknown for everyone."""
+        self.scalars = [
+            Panel("third", measure.title, measure.meaning, rows(self._bars(measure, ""), measure.unit))
+            for measure in seen
+            if not measure.parts
+        ]
+        """Panels of measures without parts."""
+        panels = [panel for measure in seen if measure.parts for panel in self._panels(measure)]
+        self.panels = sorted(panels, key=lambda panel: ORDER.index(panel.size))
+        """Panels of measures with parts."""
 
-    def section(self, *, opened: bool) -> Markup:
-        """All of it, to be folded away."""
-        low = [self._scalar(measure) for measure in self.measures if not measure.parts and not self._is_absent(measure)]
-        high = [panel for measure in self.measures if measure.parts for panel in self._panels(measure)]
-        absent = [measure.title for measure in self.measures if self._is_absent(measure)]
-        return tag(
-            "details",
-            {"class": "field", "open": "open" if opened else None},
-            tag("summary", {}, f"In a field of {self.names[self.rival]}"),
-            self._legend(),
-            tag("div", {"class": "panels"}, *low),
-            tag("div", {"class": "panels"}, *(panel for _, panel in sorted(high, key=lambda sized: ORDER.index(sized[0])))),
-            tag("p", {"class": "note"}, "Never seen in this field: ", ", ".join(absent), ".") if absent else Markup(""),
-            tag("details", {}, tag("summary", {}, "All numbers"), self._table()),
-        )
+    @property
+    def legend(self) -> list[tuple[str, str, bool]]:
+        """For each agent: classes, name, and whether it is the field."""
+        agents = enumerate(self._names.items())
+        return [
+            (Bar("", number, Estimate(0, 0), agent == self._rival).shade, name, agent == self._rival)
+            for number, (agent, name) in agents
+        ]
 
-    def _bars(self, measure: Measure, part: str) -> list[Bar]:
-        """What each hero has of a measure, and the field itself."""
-        place, bars = self._place[measure.name, part], []
-        for number, agent in enumerate(self.names):
-            if agent == self.rival:
-                # the same beside every hero, unless the field draws by chance: then one of several that are as good
-                own = next(iter(self.figures.values()))[place].field
-                bars.append(Bar(f"{self.names[agent]} itself", number, own, own=True))
-            else:
-                bars.append(Bar(self.names[agent], number, self.figures[agent][place].hero))
-        return bars
-
-    def _bars_beyond(self, measure: Measure, part: str) -> list[Bar]:
-        """What each hero has beyond the field."""
-        place = self._place[measure.name, part]
-        heroes = [(number, agent) for number, agent in enumerate(self.names) if agent != self.rival]
-        return [Bar(self.names[agent], number, self.figures[agent][place].difference) for number, agent in heroes]
+    @property
+    def table(self) -> list[tuple[str, MeasureEstimate]]:
+        """All estimates, each with the name of its hero."""
+        return [(self._names[hero], each) for hero, estimates in self._estimates.items() for each in estimates]
 
     def _parts(self, measure: Measure) -> Parts:
         return [(part, self._bars(measure, part)) for part in measure.parts or ("",)]
 
-    def _is_absent(self, measure: Measure) -> bool:
-        return not seen(self._parts(measure))
+    def _bars(self, measure: Measure, part: str) -> list[Bar]:
+        """Returns the estimates of each hero and of the field by itself."""
+        place, bars = self._index[measure.name, part], []
+        for number, agent in enumerate(self._names):
+            if agent == self._rival:
+                # the same beside every hero, unless the field draws; then one of several equally good estimates
+                own = next(iter(self._estimates.values()))[place].field
+                bars.append(Bar(f"{self._names[agent]} itself", number, own, own=True))
+            else:
+                bars.append(Bar(self._names[agent], number, self._estimates[agent][place].hero))
+        return bars
 
-    def _scalar(self, measure: Measure) -> Markup:
-        return figure("third", measure.title, measure.meaning, rows(self._bars(measure, ""), measure.unit))
+    def _difference_bars(self, measure: Measure, part: str) -> list[Bar]:
+        """Returns the differences between each hero and the field."""
+        place = self._index[measure.name, part]
+        heroes = [(number, agent) for number, agent in enumerate(self._names) if agent != self._rival]
+        return [Bar(self._names[agent], number, self._estimates[agent][place].difference) for number, agent in heroes]
 
-    def _panels(self, measure: Measure) -> list[tuple[str, Markup]]:
-        """A panel of a measure with parts, and how much of the page it takes; of payoffs also one of what is beyond the field.
+    def _panels(self, measure: Measure) -> Iterator[Panel]:
+        """Yields a panel of a measure with parts, and for payoffs one of the differences to the field.
 
-        Of an account only what there was is shown; a row of ranks or seats is shown whole.
+        Accounts leave out parts that are 0 for everyone; ranks and seats are shown completely.
         """
-        parts, beyond = self._parts(measure), [(part, self._bars_beyond(measure, part)) for part in measure.parts]
-        if not seen(parts):
-            return []
-        of_payoffs = measure.account or measure.name == "payoff_by_distance"
-        panels = [panel(measure.title, measure.meaning, seen(parts) if measure.account else parts, measure.unit)]
-        if of_payoffs and seen(beyond):
+        parts = self._parts(measure)
+        yield _panel(measure.title, measure.meaning, nonzero(parts) if measure.account else parts, measure.unit)
+        differences = [(part, self._difference_bars(measure, part)) for part in measure.parts]
+        if (measure.account or measure.name == "payoff_by_distance") and nonzero(differences):
+            shown = nonzero(differences) if measure.account else differences
             title = f"{measure.title}, beyond the field"
-            shown = seen(beyond) if measure.account else beyond
-            panels.append(panel(title, "The same, less what the field has there.", shown, measure.unit, signed=True))
-        return panels
-
-    def _legend(self) -> Markup:
-        entries = []
-        for number, (agent, name) in enumerate(self.names.items()):
-            own = agent == self.rival
-            square = tag("rect", {"class": Bar("", number, Estimate(0, 0), own).shade, "x": 1, "y": 1, "width": 10, "height": 10})
-            entries.append(tag("li", {}, tag("svg", {"width": 12, "height": 12}, square), name, ", the field" if own else ""))
-        return tag("ul", {"class": "legend"}, *entries)
-
-    def _table(self) -> Markup:
-        heads = ["hero", "measure", "", "hero's", "the field's", "difference"]
-        head = tag("tr", {}, *(tag("th", {"class": "text" if k < 3 else None}, text) for k, text in enumerate(heads)))
-        lines = [_line(self.names[hero], figure) for hero, figures in self.figures.items() for figure in figures]
-        table = tag("table", {"class": "numbers"}, tag("thead", {}, head), tag("tbody", {}, *lines))
-        return tag("div", {"class": "scroll"}, table)
+            yield _panel(title, "The same, minus what the field has.", shown, measure.unit, signed=True)
 
 
-def seen(parts: Parts) -> Parts:
-    """Those of which not every figure is 0 or unknown."""
+def nonzero(parts: Parts) -> Parts:
+    """Returns the parts with at least one estimate that is known and not 0."""
     return [(part, bars) for part, bars in parts if any(bar.estimate.known and bar.estimate.mean != 0 for bar in bars)]
 
 
-def panel(title: str, meaning: str, parts: Parts, unit: str, *, signed: bool = False) -> tuple[str, Markup]:
-    """A panel of several parts, and how much of the page it takes."""
+def _panel(title: str, meaning: str, parts: Parts, unit: str, *, signed: bool = False) -> Panel:
     if max(len(part) for part, _ in parts) > LONG_LABEL:
-        return "half", figure("half", title, meaning, parted_rows(parts, unit, signed=signed))
-    drawn = sum(len(bars) for _, bars in parts)
-    size = next((size for size, room in ROOM.items() if drawn <= room), "full")
-    return size, figure(size, title, meaning, columns(parts, unit, signed=signed, width=WIDTHS[size]))
-
-
-def figure(size: str, title: str, meaning: str, chart: Markup) -> Markup:
-    """A chart with what it shows."""
-    return tag("figure", {"class": size}, tag("figcaption", {}, tag("h3", {}, title), tag("p", {}, meaning)), chart)
-
-
-def _line(hero: str, found: Figure) -> Markup:
-    unit = found.measure.unit
-    shade = {1: "gain", -1: "loss", 0: None}[found.difference.sign]
-    told = [written(found.hero, unit), written(found.field, unit)]
-    return tag(
-        "tr",
-        {},
-        *(tag("td", {"class": "text"}, text) for text in (hero, found.measure.title, found.part)),
-        *(tag("td", {}, text) for text in told),
-        tag("td", {"class": shade}, written(found.difference, unit, signed=True)),
-    )
+        return Panel("half", title, meaning, parted_rows(parts, unit, signed=signed))
+    bars = sum(len(bars) for _, bars in parts)
+    size = next((size for size, capacity in CAPACITY.items() if bars <= capacity), "full")
+    return Panel(size, title, meaning, columns(parts, unit, signed=signed, width=WIDTHS[size]))

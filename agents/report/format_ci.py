@@ -1,4 +1,4 @@
-"""Figures with their intervals as text."""
+"""Estimates with their intervals as text."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from nainjaune_env.analysis.stat_hook import SHARE
 from ..stats.ratio_estimate import Estimate
 
 UNKNOWN = "—"
-"""For what the deals say nothing of."""
+"""Stands for NaN."""
 
 
-def written(estimate: Estimate, unit: str, *, signed: bool = False) -> str:
-    """``+0.25 ± 0.04``; shares in per cent. The interval has two digits, and the figure as many decimals, at most three."""
+def format_ci(estimate: Estimate, unit: str, *, signed: bool = False) -> str:
+    """Returns ``+0.25 ± 0.04``, shares in per cent; the interval has two digits, and the mean as many decimals, at most three."""
     if not estimate.known:
         return UNKNOWN
     scale, end, most = (100, " %", 2) if unit == SHARE else (1, "", 3)

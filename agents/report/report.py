@@ -13,64 +13,37 @@ import numpy as np
 from nainjaune_env.core.atomic_files import replacing, write_text
 
 from ..arena.tournament import Result
-from .naming import short_names
+from ..provenance import provenance
 from .page import page
-from .provenance import provenance
-from .summaries import csv_rows, text_lines
+from .summaries import csv_rows
+from .text import short_names, text_table
 
 CSV_HEAD = (
     "game", "preset", "players", "seed", "hero", "field", "measure", "part", "of", "unit", "mean", "ci95", "blocks",
 )  # fmt: skip
 
 
-def text_table(result: Result) -> str:
-    """The payoff matrix for the terminal: a row a hero, a column a field, the edge ± the 95 % interval's half-width.
-
-    Of three agents or more what sums it up stands below.
-    """
-    short = short_names(result.agents)
-    cells = [["hero \\ field", *short]]
-    for hero, name in zip(result.agents, short, strict=True):
-        row = [name]
-        for rival in result.agents:
-            edge = None if hero == rival else result.edge(hero, rival)
-            row.append("·" if edge is None else f"{edge.mean:+.3f} ± {edge.ci95:.3f}")
-        cells.append(row)
-    widths = [max(len(row[column]) for row in cells) for column in range(len(cells[0]))]
-    lines = ["  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in cells]
-    lines.insert(1, "─" * len(lines[0]))
-    pots = "" if result.pots is None else f"{result.pots} in the pots before the antes, "
-    head = (
-        f"{result.setup.game.title}, preset {result.setup.preset}, {result.setup.players} players, "
-        f"{result.deals} deals, {pots}seed {result.seed}\n"
-        f"{result.setup.game.unit.capitalize()} a round of the hero in a field of one other agent, beyond what that field gets "
-        "in the same seat on the\nsame deal; 95 % intervals over deals.\n"
-    )
-    below = text_lines(result)
-    return head + "\n".join([*lines, *(["", *below] if below else [])]) + "\n"
-
-
 def write_report(result: Result, folder: Path) -> Path:
-    """Write ``results.html``, ``.txt``, ``.csv``, ``.png`` and last ``.json`` to ``folder``; gives the page's path."""
+    """Writes ``results.html``, ``.txt``, ``.csv``, ``.png`` and last ``.json`` to ``folder``; returns the page's path."""
     made = provenance()
     report = folder / "results.html"
     write_text(report, page(result, made))
     write_text(folder / "results.txt", text_table(result))
     write_text(folder / "results.csv", _csv(result))
     with replacing(folder / "results.png") as temporary:
-        _draw(result, temporary)
-    # last: where there is a results.json, the report is complete
+        _draw_png(result, temporary)
+    # last, so that a results.json means a complete report
     write_text(folder / "results.json", json.dumps({**result.to_dict(), **made}, indent=2) + "\n")
     return report
 
 
-def import_drawing() -> None:
-    """Import what pictures are drawn with, to see now whether it is there; raises ModuleNotFoundError."""
+def import_matplotlib() -> None:
+    """Raises ModuleNotFoundError if matplotlib is missing, before any long work."""
     import matplotlib.figure  # noqa: F401
 
 
 def _csv(result: Result) -> str:
-    """A line a number: edges first, as the measure ``edge``, then what sums them up, then what else was measured."""
+    """Returns a row a number: edges first, as the measure ``edge``, then summaries, then the measures of behaviour."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     about = result.setup
@@ -82,15 +55,15 @@ def _csv(result: Result) -> str:
     for agent, measure, part, unit, mean, ci95 in csv_rows(result):
         writer.writerow([*run, agent, "", measure, part, "hero", unit, mean, ci95, result.deals])
     for edge in result.edges:
-        for figure in () if edge.measured is None else edge.measured.figures():
-            for of, found in (("hero", figure.hero), ("field", figure.field), ("difference", figure.difference)):
+        for each in () if edge.behaviour is None else edge.behaviour.estimates():
+            for of, found in (("hero", each.hero), ("field", each.field), ("difference", each.difference)):
                 numbers = ["" if math.isnan(number) else number for number in (found.mean, found.ci95)]
-                what = [figure.measure.name, figure.part, of, figure.measure.unit]
+                what = [each.measure.name, each.part, of, each.measure.unit]
                 writer.writerow([*run, edge.hero, edge.field_name, *what, *numbers, edge.moments.count])
     return text.getvalue()
 
 
-def _draw(result: Result, path: Path) -> None:
+def _draw_png(result: Result, path: Path) -> None:
     import matplotlib
     from matplotlib.figure import Figure
 

@@ -1,4 +1,4 @@
-"""Search: flat Monte Carlo over worlds that a seat cannot tell from its own."""
+"""Search: flat Monte Carlo over determinizations, tables that the seat to act cannot tell from its own."""
 
 from __future__ import annotations
 

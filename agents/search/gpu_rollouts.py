@@ -1,7 +1,7 @@
-"""Rollouts on a GPU: worlds are drawn there, and a thread plays one action of one world to the end of the round.
+"""Rollouts on a GPU: determinizations are drawn there, and a thread plays one action of one of them to the end of the round.
 
-What ``search.rollouts`` does, to the byte where a rule of thumb plays or legal moves are drawn. By a network the rounds go in
-step, and torch is asked for all that are at a decision at once.
+Results equal those of ``search.rollouts`` to the byte for heuristics and the uniform policy. With a network all rounds advance
+in step, and torch computes the logits of all tables at a decision at once.
 """
 
 from __future__ import annotations
@@ -15,27 +15,26 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, RecurrentAgent
-from nainjaune_env.core.errors import AgentError
+from nainjaune_env.agent import Agent
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.cuda.batch import CudaBatch
 from nainjaune_env.engine.cuda.device import OnDevice
 from nainjaune_env.engine.determinize import MEMORY
 
-from ..cuda.code import UNIFORM, kernels_of
-from ..cuda.players import BY_NET, check_players, play_to_the_end
+from ..cuda.players import BY_NET, check_players, kernels_of, play_to_the_end
+from .policies import UNIFORM, rollout_policy
 
-WORLDS = 1 << 17
-"""Worlds that are looked into at once: with five actions each, rollouts for all of an H200's threads a few times over."""
+DETERMINIZATIONS = 1 << 17
+"""Determinizations searched at once: with five actions each, several rollouts for each thread of an H200."""
 COUNTED = 1 << 10
-"""Tables whose deals are counted at once; each takes ``worlds.MEMORY`` numbers to count in, 4 MB: 4 GB in all."""
+"""Tables whose deals are counted at once; each takes ``determinize.MEMORY`` numbers of scratch, 4 MB: 4 GB in all."""
 ROWS = 1 << 17
 """Most rounds that networks play at once."""
 
 
 @dataclass(frozen=True)
-class Worlds:
-    """Some of the worlds on a GPU."""
+class Determinizations:
+    """Some of the determinizations on a GPU."""
 
     rows: Any
     """Records on the device."""
@@ -45,99 +44,99 @@ class Worlds:
     def __len__(self) -> int:
         return len(self.index)
 
-    def __getitem__(self, which: NDArray[Any]) -> Worlds:
-        """Those ``which``, by numbers or a row of booleans."""
-        return Worlds(self.rows, self.index[which])
+    def __getitem__(self, which: NDArray[Any]) -> Determinizations:
+        """Returns those with the numbers ``which``, or where the booleans ``which`` are true."""
+        return Determinizations(self.rows, self.index[which])
 
 
 class CudaRollouts(OnDevice):
-    """What all rollouts on a GPU have in common."""
+    """Base class of rollouts on a GPU."""
 
-    def __init__(self, setup: Setup, rule: int = UNIFORM) -> None:
+    def __init__(self, setup: Setup, number: int = UNIFORM) -> None:
         self._open()
         self._setup = setup
-        self._rule = rule
+        self._number = number
         self._actions = len(setup.game.actions)
 
     @cached_property
     def _kernels(self) -> ModuleType:  # type: ignore[override]
-        return kernels_of(self._setup, self._rule)
+        return kernels_of(self._setup, self._number)
 
-    def draw(self, setup: Setup, tables: NDArray[Any], owner: NDArray[np.int64], states: NDArray[np.uint64]) -> Worlds:
-        """What ``worlds.determinize`` does, for ``owner (N,)`` that ascend; the worlds stay on the device.
+    def draw(self, setup: Setup, tables: NDArray[Any], owner: NDArray[np.int64], states: NDArray[np.uint64]) -> Determinizations:
+        """Does what ``engine.determinize.determinize`` does, for ascending ``owner (N,)``; the result stays on the device.
 
-        They are those of the CPU, but where a game counts in floating point: a GPU adds and multiplies in one rounding, and where
-        what is drawn falls on a bound, to one part in 10^15, another deal comes.
+        It equals that of the CPU, except where a game counts in floating point: a GPU rounds once for a product and sum, and a
+        draw within one part in 10^15 of a bound gives another deal.
         """
         first = np.searchsorted(owner, np.arange(len(tables) + 1)).astype(np.int64)
         held = [self.place(array) for array in (tables, first, owner, states)]
-        worlds = self._cuda.device_array(len(owner), tables.dtype)
+        drawn = self._cuda.device_array(len(owner), tables.dtype)
         threads = min(len(tables), COUNTED)
         memory = self._room("memory", (threads, MEMORY), np.float64)
         for at in range(0, len(tables), threads):
-            self._run("resample", threads, held[0], at, *held[1:], memory, worlds)
+            self._run("resample", threads, held[0], at, *held[1:], memory, drawn)
         states[...] = self.fetch(held[3])
-        return Worlds(worlds, np.arange(len(owner)))
+        return Determinizations(drawn, np.arange(len(owner)))
 
-    def placed(self, worlds: NDArray[Any]) -> Worlds:
-        """Worlds of the host, on the device."""
-        return Worlds(self.place(worlds), np.arange(len(worlds)))
+    def placed(self, tables: NDArray[Any] | Determinizations) -> Determinizations:
+        """Returns ``tables`` on the device, where they may be already."""
+        if isinstance(tables, Determinizations):
+            return tables
+        return Determinizations(self.place(tables), np.arange(len(tables)))
 
     @abstractmethod
-    def values(self, worlds: Any, actions: NDArray[np.int64]) -> NDArray[np.float64]:
-        """See ``search.rollouts.Rollouts``; ``worlds (N,)`` are what :meth:`draw` gave, some of these, or records of NumPy's."""
+    def values(self, tables: Any, actions: NDArray[np.int64]) -> NDArray[np.float64]:
+        """See ``search.rollouts.Rollouts``; ``tables (N,)`` are from :meth:`draw`, or a NumPy array of records."""
 
 
-class RuleRollouts(CudaRollouts):
-    """By a rule of thumb, or at random (:data:`UNIFORM`)."""
+class CompiledGpuRollouts(CudaRollouts):
+    """By a heuristic or the uniform policy."""
 
-    def values(self, worlds: Any, actions: NDArray[np.int64]) -> NDArray[np.float64]:
+    def values(self, tables: Any, actions: NDArray[np.int64]) -> NDArray[np.float64]:
         """See :class:`CudaRollouts`."""
-        there = worlds if isinstance(worlds, Worlds) else self.placed(worlds)
-        value = self._room("value", (len(there), self._actions), np.int32)
-        kernel = "try_uniform" if self._rule == UNIFORM else "try_by_rule"
-        self._run(kernel, len(there) * self._actions, there.rows, self.place(there.index), self.place(actions), value)
+        held = self.placed(tables)
+        value = self._room("value", (len(held), self._actions), np.int32)
+        self._run("evaluate_actions", len(held) * self._actions, held.rows, self.place(held.index), self.place(actions), value)
         return self.fetch(value).astype(np.float64)
 
 
-class NetRollouts(CudaRollouts):
-    """By a network that remembers nothing; it multiplies in bfloat16, see ``fused_mlp``."""
+class NetGpuRollouts(CudaRollouts):
+    """By a network without memory; it multiplies in bfloat16, see ``fused_mlp``."""
 
     def __init__(self, setup: Setup, agent: Agent) -> None:
         super().__init__(setup)
         self._agent = agent
 
-    def values(self, worlds: Any, actions: NDArray[np.int64]) -> NDArray[np.float64]:
+    def values(self, tables: Any, actions: NDArray[np.int64]) -> NDArray[np.float64]:
         """See :class:`CudaRollouts`."""
-        there = worlds if isinstance(worlds, Worlds) else self.placed(worlds)
+        held = self.placed(tables)
         which, action = np.nonzero(actions[:, None] >> np.arange(self._actions) & 1)
-        value = np.zeros((len(there), self._actions))
+        value = np.zeros((len(held), self._actions))
         for at in range(0, len(which), ROWS):
             part = slice(at, at + ROWS)
-            value[which[part], action[part]] = self._play(there.rows, there.index[which[part]], action[part])
+            value[which[part], action[part]] = self._play(held.rows, held.index[which[part]], action[part])
         return value
 
-    def _play(self, worlds: Any, which: NDArray[np.int64], actions: NDArray[np.int64]) -> NDArray[np.int32]:
-        rows = len(which)
+    def _play(self, rows: Any, which: NDArray[np.int64], actions: NDArray[np.int64]) -> NDArray[np.int32]:
+        count = len(which)
         numbers = self.place(which)
-        tables = self._room("tables", (rows,), self._setup.game.table)
-        value = self._room("value", (rows,), np.int32)
-        self._run("branch", rows, worlds, numbers, self.place(actions), tables)
-        batch = CudaBatch(self._setup, rows, autoreset=False, checks="later")
-        states = self.fetch(tables)["rng"]  # what is drawn at a table comes from its own world's generator
+        tables = self._room("tables", (count,), self._setup.game.table)
+        value = self._room("value", (count,), np.int32)
+        self._run("branch", count, rows, numbers, self.place(actions), tables)
+        batch = CudaBatch(self._setup, count, autoreset=False, checks="later")
+        states = self.fetch(tables)["rng"]  # draws at a table come from its own generator
         batch.set_tables(None, tables)
-        play_to_the_end(batch, [self._agent], np.zeros((rows, self._setup.players), np.int64), lambda _: states, quick=True)
-        self._run("settle", rows, batch.tables, worlds, numbers, value)
+        play_to_the_end(batch, [self._agent], np.zeros((count, self._setup.players), np.int64), lambda _: states, quick=True)
+        self._run("settle", count, batch.tables, rows, numbers, value)
         return self.fetch(value)
 
 
-def rollouts_there(agent: Agent, setup: Setup) -> CudaRollouts:
-    """Rollouts with ``agent`` in every seat, on the GPU.
+def gpu_rollouts(agent: Agent, setup: Setup) -> CudaRollouts:
+    """Returns rollouts with ``agent`` in every seat, on the GPU.
 
-    Raises :class:`AgentError` where it remembers, or plays on no GPU, and :class:`~nainjaune_env.core.errors.DeviceError`
-    without one.
+    Raises :class:`~nainjaune_env.core.errors.AgentError` if it remembers or cannot play on a GPU, and
+    :class:`~nainjaune_env.core.errors.DeviceError` without a GPU.
     """
-    if isinstance(agent, RecurrentAgent) and agent.state_dtype(setup).itemsize:
-        raise AgentError(f"No search can play rounds out by {agent.name!r}, which remembers.")
-    (plays,) = check_players([agent], setup)
-    return NetRollouts(setup, agent) if plays == BY_NET else RuleRollouts(setup, plays)
+    rollout_policy(agent, setup)  # raises if it remembers
+    (number,) = check_players([agent], setup)
+    return NetGpuRollouts(setup, agent) if number == BY_NET else CompiledGpuRollouts(setup, number)

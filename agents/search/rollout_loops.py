@@ -1,4 +1,4 @@
-"""Rollouts in compiled code, by a rule of thumb or at random; ``jit.instantiate`` binds a game and its rules of thumb."""
+"""Compiled rollouts; ``jit.instantiate`` binds a game and the moves of its heuristics."""
 
 from __future__ import annotations
 
@@ -7,108 +7,111 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.core.bits import count, lowest
-from nainjaune_env.core.jit import jit
+from nainjaune_env.core.jit import inlined, jit
 from nainjaune_env.core.prng import below
+
+from .policies import UNIFORM
 
 game: Any
 """The kernel module of a game; bound by ``jit.instantiate``."""
-rules_of_thumb: Any
-"""Its module in ``heuristics``, None where it has none: what it ``play``\\ s."""
+heuristic_move: Any
+"""``play(which, table, rules, legal)`` of the game's heuristics, or :func:`no_heuristic`; bound by ``jit.instantiate``."""
 
 PLAYING = 0
-UNIFORM = -1
-"""In place of the number of a rule of thumb: every legal action alike, drawn from the table's own generator."""
+
+
+@inlined
+def uniform_move(table: Any, legal: Any) -> Any:
+    """Returns an action of the set ``legal``, drawn uniformly from the table's generator."""
+    for _ in range(below(table, count(legal))):
+        legal &= legal - 1
+    return lowest(legal)
+
+
+@inlined
+def choose(table: Any, rules: Any, number: Any, legal: Any) -> Any:
+    """Returns the action of the policy ``number``, which is :data:`UNIFORM` or a heuristic."""
+    if number == UNIFORM:
+        return uniform_move(table, legal)
+    return np.int64(heuristic_move(number, table, rules, legal))
 
 
 @jit
 def finish_uniform(table: Any, rules: Any) -> None:
-    """Play the round to its end at random."""
+    """Plays the round to its end at random."""
     while table.stage == PLAYING:
-        moves = game.legal(table, rules)
-        if moves & (moves - 1):
-            for _ in range(below(table, count(moves))):
-                moves &= moves - 1
-            game.step(table, rules, lowest(moves))
+        legal = game.legal(table, rules)
+        if legal & (legal - 1):
+            game.step(table, rules, uniform_move(table, legal))
         else:
-            game.play_forced(table, rules, moves)
+            game.play_forced(table, rules, legal)
 
 
 @jit
-def finish_by_rule(table: Any, rules: Any, which: Any) -> None:
-    """Play the round to its end with the rule of thumb number ``which`` in every seat."""
+def finish_by_heuristic(table: Any, rules: Any, number: Any) -> None:
+    """Plays the round to its end with the heuristic ``number`` in every seat."""
     while table.stage == PLAYING:
-        moves = game.legal(table, rules)
-        if moves & (moves - 1):
-            game.step(table, rules, np.int64(rules_of_thumb.play(which, table, rules, moves)))
+        legal = game.legal(table, rules)
+        if legal & (legal - 1):
+            game.step(table, rules, np.int64(heuristic_move(number, table, rules, legal)))
         else:
-            game.play_forced(table, rules, moves)
+            game.play_forced(table, rules, legal)
 
 
 @jit
-def try_uniform(worlds: Any, rules: Any, actions: Any, table: Any, payoff: Any, value: Any) -> None:
-    """In each of ``worlds (N,)``, what the seat to act comes to by each of ``actions (N,)``, as words, into ``value (N, A)``.
+def evaluate_actions(tables: Any, rules: Any, number: Any, actions: Any, scratch: Any, payoff: Any, value: Any) -> None:
+    """Writes the payoffs of the seats to act at ``tables (N,)`` for each of ``actions (N,)``, bit sets, to ``value (N, A)``.
 
-    The round is played to its end at random. ``table (1,)`` is the record it is played in, ``payoff (n,) int32`` scratch.
+    The policy ``number`` plays the round to its end in every seat. ``scratch (1,)`` is the table it is played at, ``payoff (n,)
+    int32`` scratch.
     """
-    for w in range(worlds.size):
-        moves = actions[w]
-        while moves:
-            table[0] = worlds[w]
-            action = lowest(moves)
-            moves &= moves - 1
-            game.step(table[0], rules, action)
-            finish_uniform(table[0], rules)
-            game.payoffs(table[0], rules, payoff)
-            value[w, action] = payoff[worlds[w].seat]
-
-
-@jit
-def try_by_rule(worlds: Any, rules: Any, which: Any, actions: Any, table: Any, payoff: Any, value: Any) -> None:
-    """The same with the rule of thumb number ``which`` in every seat."""
-    for w in range(worlds.size):
-        moves = actions[w]
-        while moves:
-            table[0] = worlds[w]
-            action = lowest(moves)
-            moves &= moves - 1
-            game.step(table[0], rules, action)
-            finish_by_rule(table[0], rules, which)
-            game.payoffs(table[0], rules, payoff)
-            value[w, action] = payoff[worlds[w].seat]
+    for i in range(tables.size):
+        left = actions[i]
+        while left:
+            scratch[0] = tables[i]
+            action = lowest(left)
+            left &= left - 1
+            game.step(scratch[0], rules, action)
+            if number == UNIFORM:
+                finish_uniform(scratch[0], rules)
+            else:
+                finish_by_heuristic(scratch[0], rules, number)
+            game.payoffs(scratch[0], rules, payoff)
+            value[i, action] = payoff[tables[i].seat]
 
 
 @jit
 def step_each(tables: Any, rules: Any, actions: Any) -> None:
-    """One of ``actions (N,) int64`` at each of ``tables (N,)``; all must be legal."""
+    """Plays one of ``actions (N,) int64`` at each of ``tables (N,)``; all must be legal."""
     for i in range(tables.size):
         game.step(tables[i], rules, actions[i])
 
 
 @jit
-def step_on(tables: Any, rules: Any, actions: Any, playing: Any, legal: Any, observation: Any) -> Any:
-    """One of ``actions (K,) int64`` at each of the tables ``playing[:K]``, and on to where somebody must choose, or to the end.
+def step_to_decision(tables: Any, rules: Any, actions: Any, playing: Any, legal: Any, observation: Any) -> Any:
+    """Plays one of ``actions (K,) int64`` at each of the tables ``playing[:K]``, and on to the next decision or the end.
 
-    The L tables of which something is asked are written to ``playing[:L]``, in the order they had, what is legal there to
-    ``legal[:L]``, and what the seats to act observe to ``observation[:L]``; gives L.
+    Returns L, the number of tables at a decision. Writes these to ``playing[:L]`` in the same order, their legal actions to
+    ``legal[:L]``, and the observations of the seats to act to ``observation[:L]``.
     """
-    asked = 0
+    waiting = 0
     for k in range(actions.size):
         table = tables[playing[k]]
         game.step(table, rules, actions[k])
         while table.stage == PLAYING:
             moves = game.legal(table, rules)
             if game.needs_decision(table, rules, moves):
-                playing[asked], legal[asked] = playing[k], moves
-                game.encode(table, rules, table.seat, observation[asked])
-                asked += 1
+                playing[waiting], legal[waiting] = playing[k], moves
+                game.encode(table, rules, table.seat, observation[waiting])
+                waiting += 1
                 break
             game.play_forced(table, rules, moves)
-    return asked
+    return waiting
 
 
 @jit
 def settle(tables: Any, rules: Any, seats: Any, payoff: Any, value: Any) -> None:
-    """The payoffs of ``seats (N,)`` at ``tables (N,)`` after their rounds, into ``value (N,)``; ``payoff (n,)`` is scratch."""
+    """Writes the payoffs of ``seats (N,)`` at the finished ``tables (N,)`` to ``value (N,)``; ``payoff (n,)`` is scratch."""
     for i in range(tables.size):
         game.payoffs(tables[i], rules, payoff)
         value[i] = payoff[seats[i]]

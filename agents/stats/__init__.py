@@ -1,1 +1,1 @@
-"""Estimates and tests."""
+"""Estimators and tests: arithmetic on numbers, without any play. Nothing here knows of games or agents."""

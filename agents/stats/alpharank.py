@@ -1,9 +1,9 @@
-"""alpha-rank: where a population ends up that keeps trying agents out against each other.
+"""alpha-rank: the long-run shares of agents in a population in which better agents replace worse ones.
 
-All play one agent; now and then one of them tries another, and all take it up if it does better among them than theirs does
-among its like. The share of time that an agent is what all play is its mass. Where agents beat each other in a ring the masses
-are shared out along it, which no ladder can show; by how much anyone is better is not asked: only signs count, the limit
-of strong selection.
+All members of the population play the same agent. Now and then one member tries another agent, and the population adopts it if
+it does better among them than theirs does among its like. The mass of an agent is the share of time during which the population
+plays it. Agents that beat each other in a cycle share the mass along the cycle, which no rating on one scale can show. Only the
+signs of edges count, not their size: this is the limit of strong selection.
 
 Omidshafiei et al., "alpha-rank: multi-agent evaluation by evolution", Scientific Reports 9, 2019: one population, infinite alpha.
 """
@@ -18,33 +18,34 @@ from numpy.typing import NDArray
 from .intervals import Z_95
 
 EPSILON = 0.01
-"""How often a worse agent is taken up all the same, beside a better one: from everywhere there is a way to everywhere."""
+"""Probability of adopting the worse of two agents; it keeps the Markov chain irreducible."""
 DRAWS = 1000
+"""Samples of the edges that :func:`masses` takes its intervals from."""
 
 
 @dataclass(frozen=True)
 class Masses:
-    """alpha-rank of k agents, as far as their edges say."""
+    """alpha-rank of k agents, with intervals."""
 
     mass: NDArray[np.float64]
-    """``(k,)`` by the edges as they were found; their sum 1."""
+    """``(k,)`` from the estimated edges; sums to 1."""
     low: NDArray[np.float64]
-    """``(k,)`` between this and ``high`` lie 95 % of the masses that edges as far off as their intervals allow would give."""
+    """``(k,)``: 2.5 % quantile of the masses when edges are resampled within their intervals; ``high`` is the 97.5 % quantile."""
     high: NDArray[np.float64]
 
 
 def alpha_rank(edges: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The masses ``(..., k)`` of k agents, from ``edges (..., k, k)`` of the row over the column; no diagonal is read."""
-    better = np.sign(edges - edges.swapaxes(-1, -2))  # the row than the column
-    taken_up = np.where(better > 0, 1 - EPSILON, np.where(better < 0, EPSILON, 0.5))
-    return stationary(taken_up.swapaxes(-1, -2) / max(edges.shape[-1] - 1, 1))
+    """Returns the masses ``(..., k)`` from ``edges (..., k, k)`` of the row agent over the column agent; ignores the diagonal."""
+    better = np.sign(edges - edges.swapaxes(-1, -2))  # is the row better than the column?
+    adopted = np.where(better > 0, 1 - EPSILON, np.where(better < 0, EPSILON, 0.5))
+    return stationary(adopted.swapaxes(-1, -2) / max(edges.shape[-1] - 1, 1))
 
 
 def stationary(chain: NDArray[np.float64]) -> NDArray[np.float64]:
-    """What share of time Markov chains ``(..., k, k)``, from the row to the column, spend in each state: ``(..., k)``.
+    """Returns the stationary distributions ``(..., k)`` of Markov chains ``(..., k, k)`` with transitions from row to column.
 
-    No diagonal is read: what a row's other numbers leave of 1 stays. By the elimination of Grassmann, Taksar and Heyman (1985),
-    which subtracts nothing and so loses no digits.
+    Ignores the diagonal, which is 1 minus the rest of the row. Uses the elimination of Grassmann, Taksar and Heyman (1985), which
+    has no subtraction and so no cancellation.
     """
     rates = np.array(chain, np.float64)
     for last in range(rates.shape[-1] - 1, 0, -1):
@@ -58,11 +59,11 @@ def stationary(chain: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def masses(edges: NDArray[np.float64], ci95: NDArray[np.float64], rng: np.random.Generator) -> Masses:
-    """alpha-rank from ``edges (k, k)``, and how far it is to be trusted if they are off as their half-widths ``ci95 (k, k)`` say.
+    """Returns alpha-rank from ``edges (k, k)``, with intervals from the edges' 95 % half-widths ``ci95 (k, k)``.
 
-    A difference near 0 may have either sign, and masses follow signs alone (Rowland et al., "Multiagent evaluation under
-    incomplete information", 2019). The two edges of a pair are taken to be off in opposite directions, which is nearly so: on
-    deals where skill counts for more than on others one gains more and the other loses more.
+    Masses depend on signs alone, and the sign of a difference near 0 is uncertain (Rowland et al., "Multiagent evaluation under
+    incomplete information", 2019). The errors of the two edges of a pair are taken to be opposite, which is nearly true: on deals
+    where skill matters more, one agent gains more and the other loses more.
     """
     mean, half = (np.where(np.eye(len(edges)), 0.0, given) for given in (edges, ci95))
     noise = rng.standard_normal((DRAWS, *mean.shape))

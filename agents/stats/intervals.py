@@ -1,4 +1,4 @@
-"""Means with honest intervals, over independent blocks, in constant memory."""
+"""Means over independent blocks with 95 % confidence intervals, in constant memory."""
 
 from __future__ import annotations
 
@@ -9,11 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 Z_95 = 1.959963984540054
-"""Half-width of a 95 % interval of the normal distribution, in standard errors.
-
-Blocks number in the hundreds and more, where Student's t differs in the third digit; :attr:`Moments.half_width` widens
-it by Cornish and Fisher's expansion of t.
-"""
+"""Half-width of a 95 % interval of the normal distribution, in standard errors; :func:`t_95` is that of Student's t."""
 
 
 @dataclass
@@ -25,20 +21,20 @@ class Moments:
     squares: float = 0.0
 
     def add(self, values: ArrayLike) -> None:
-        """Take in ``values``, any shape."""
+        """Adds ``values`` of any shape."""
         x = np.asarray(values, np.float64).ravel()
         if x.size == 0:
             return
         self.merge(Moments(int(x.size), float(x.mean()), float(((x - x.mean()) ** 2).sum())))
 
     def merge(self, other: Moments) -> None:
-        """Take in all that ``other`` has seen."""
+        """Adds all numbers that ``other`` has seen."""
         total = self.count + other.count
         if total == 0:
             return
-        apart = other.mean - self.mean
-        self.mean += apart * other.count / total
-        self.squares += other.squares + apart * apart * self.count * other.count / total
+        delta = other.mean - self.mean
+        self.mean += delta * other.count / total
+        self.squares += other.squares + delta * delta * self.count * other.count / total
         self.count = total
 
     @property
@@ -55,9 +51,9 @@ class Moments:
 
 
 def t_95(freedom: int) -> float:
-    """The two-sided 95 % point of Student's t with ``freedom`` degrees of freedom.
+    """Returns the two-sided 95 % point of Student's t with ``freedom`` degrees of freedom.
 
-    Cornish and Fisher's expansion (Abramowitz and Stegun 26.7.5), within 0.02 % from 5 degrees on; exact values below.
+    From 5 degrees on by Cornish and Fisher's expansion (Abramowitz and Stegun 26.7.5), within 0.02 %; below 5 from a table.
     """
     if freedom < 5:
         return {1: 12.7062, 2: 4.30265, 3: 3.18245, 4: 2.77645}[freedom]

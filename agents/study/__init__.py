@@ -1,1 +1,1 @@
-"""A study of play: decisions and rounds of mass play as columns in Parquet files, and helpers to query them with DuckDB."""
+"""A study of play: the decisions and rounds of many games as columns of Parquet files, and DuckDB queries of them."""

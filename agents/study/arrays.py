@@ -1,4 +1,4 @@
-"""What was played, as Arrow's arrays: a column of a study's file each, in order."""
+"""The columns of a study's files as Arrow arrays, in order."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from nainjaune_env.analysis.features import choices_at
 from nainjaune_env.core.jit import jit
 
 from .action_values import Values
-from .columns import OPTION, Filed, Source
+from .columns import OPTION, ColumnSpec, Source
 from .playing import Chunk, Plan
 
-Made = Mapping[str, Callable[[], Any]]
-"""Columns that are made of others, by name."""
+Derived = Mapping[str, Callable[[], Any]]
+"""Functions that return derived columns, by name."""
 
 KINDS = {
     "bool": pa.bool_(),
@@ -32,51 +32,51 @@ KINDS = {
 }
 
 
-def decision_arrays(columns: Sequence[Filed], plan: Plan, chunk: Chunk) -> Iterator[Any]:
-    """A row a decision."""
-    told = chunk.trace
-    records = {Source.ROWS: told.decisions, Source.POSITION: told.positions, Source.ACTION: told.choices}
-    made = {
-        **_of_any_row(plan, chunk, told.episode, told.decisions),
-        "move": lambda: _named(told.decisions["action"], plan.setup.game.actions),
+def decision_arrays(columns: Sequence[ColumnSpec], plan: Plan, chunk: Chunk) -> Iterator[Any]:
+    """Yields the columns of the file of decisions, a row a decision."""
+    trace = chunk.trace
+    records = {Source.ROWS: trace.decisions, Source.POSITION: trace.positions, Source.ACTION: trace.choices}
+    derived = {
+        **_of_any_row(plan, chunk, trace.episode, trace.decisions),
+        "move": lambda: _named(trace.decisions["action"], plan.setup.game.actions),
         **({} if chunk.values is None else _searched(plan, chunk, chunk.values)),
     }
-    return _arrays(columns, records, made)
+    return _arrays(columns, records, derived)
 
 
-def round_arrays(columns: Sequence[Filed], plan: Plan, chunk: Chunk) -> Iterator[Any]:
-    """A row a seat of a round."""
-    told = chunk.trace
-    records = {Source.ROWS: told.seats, Source.POSITION: told.dealt, Source.COUNTED: told.tallies}
-    return _arrays(columns, records, _of_any_row(plan, chunk, told.seat_episode, told.seats))
+def round_arrays(columns: Sequence[ColumnSpec], plan: Plan, chunk: Chunk) -> Iterator[Any]:
+    """Yields the columns of the file of rounds, a row a seat of a round."""
+    trace = chunk.trace
+    records = {Source.ROWS: trace.seats, Source.POSITION: trace.dealt, Source.COUNTED: trace.tallies}
+    return _arrays(columns, records, _of_any_row(plan, chunk, trace.seat_episode, trace.seats))
 
 
-def option_arrays(columns: Sequence[Filed], plan: Plan, chunk: Chunk) -> Iterator[Any]:
-    """A row an action of a decision that was searched."""
-    told, values = chunk.trace, chunk.values
+def option_arrays(columns: Sequence[ColumnSpec], plan: Plan, chunk: Chunk) -> Iterator[Any]:
+    """Yields the columns of the file of options, a row an action of a searched decision."""
+    trace, values = chunk.trace, chunk.values
     assert values is not None
     which, action = np.nonzero(~np.isnan(values.mean))
-    rows = told.kept_row[which]
-    decisions = told.decisions[rows]
-    records = {Source.ROWS: decisions, Source.ACTION: choices_at(plan.setup, told.kept, which, action)}
-    made = {
-        **_of_any_row(plan, chunk, told.episode[rows], decisions),
+    rows = trace.kept_row[which]
+    decisions = trace.decisions[rows]
+    records = {Source.ROWS: decisions, Source.ACTION: choices_at(plan.setup, trace.kept, which, action)}
+    derived = {
+        **_of_any_row(plan, chunk, trace.episode[rows], decisions),
         OPTION: lambda: _named(action, plan.setup.game.actions),
         f"{OPTION}_taken": lambda: pa.array(decisions["action"] == action),
         f"{OPTION}_mean": lambda: pa.array(values.mean[which, action]),
         f"{OPTION}_error": lambda: pa.array(values.error[which, action]),
         f"{OPTION}_behind": lambda: pa.array(values.behind[which, action]),
     }
-    return _arrays(columns, records, made)
+    return _arrays(columns, records, derived)
 
 
-def _arrays(columns: Sequence[Filed], records: Mapping[Source, Any], made: Made) -> Iterator[Any]:
+def _arrays(columns: Sequence[ColumnSpec], records: Mapping[Source, Any], derived: Derived) -> Iterator[Any]:
     for column in columns:
-        yield made[column.name]() if column.source is Source.MADE else _array(column, records[column.source])
+        yield derived[column.name]() if column.source is Source.DERIVED else _array(column, records[column.source])
 
 
-def _of_any_row(plan: Plan, chunk: Chunk, episode: NDArray[np.int64], rows: Any) -> Made:
-    """What is made of rows of any kind."""
+def _of_any_row(plan: Plan, chunk: Chunk, episode: NDArray[np.int64], rows: Any) -> Derived:
+    """Returns the derived columns of rows of any kind."""
     count = len(rows)
     return {
         "preset": lambda: _named(np.zeros(count, np.int64), [plan.setup.preset]),
@@ -88,14 +88,14 @@ def _of_any_row(plan: Plan, chunk: Chunk, episode: NDArray[np.int64], rows: Any)
     }
 
 
-def _array(column: Filed, records: Any) -> Any:
-    """A column out of records."""
+def _array(column: ColumnSpec, records: Any) -> Any:
+    """Returns a column read from ``records``."""
     numbers = records[column.field]
     if column.part is not None:
         numbers = numbers[:, column.part]
     numbers = np.ascontiguousarray(numbers)
-    if column.spelled:
-        return spelled(numbers, column.spelled)
+    if column.bit_names:
+        return bit_names(numbers, column.bit_names)
     null = None if column.none is None else numbers == column.none
     if column.names:
         return _named(numbers, column.names, null)
@@ -103,21 +103,21 @@ def _array(column: Filed, records: Any) -> Any:
 
 
 def _named(numbers: NDArray[Any], names: Sequence[str], null: NDArray[np.bool_] | None = None) -> Any:
-    """The names that numbers stand for."""
+    """Returns a text column of the names of ``numbers``."""
     index = pa.array(np.ascontiguousarray(numbers, np.int32), mask=null)
     return pa.DictionaryArray.from_arrays(index, pa.array(list(names), pa.string())).cast(pa.string())
 
 
 def _best(sharing: NDArray[np.int8]) -> NDArray[np.float32]:
-    """1/k of those k that share the best result, 0 of the others."""
+    """Returns 1/k for k seats that share the best result, 0 for others."""
     share = np.zeros(len(sharing), np.float32)
     return np.divide(np.float32(1), sharing, out=share, where=sharing > 0)
 
 
-def _searched(plan: Plan, chunk: Chunk, values: Values) -> Made:
-    """The columns of what was searched, null in the other rows."""
-    told, actions = chunk.trace, plan.setup.game.actions
-    count, rows = len(told.decisions), told.kept_row
+def _searched(plan: Plan, chunk: Chunk, values: Values) -> Derived:
+    """Returns the columns of the search, null in rows that were not searched."""
+    trace, actions = chunk.trace, plan.setup.game.actions
+    count, rows = len(trace.decisions), trace.kept_row
     legal = ~np.isnan(values.mean)
     searched = np.zeros(count, np.bool_)
     searched[rows] = True
@@ -128,12 +128,12 @@ def _searched(plan: Plan, chunk: Chunk, values: Values) -> Made:
     def lists(items: Any) -> Any:
         return pa.ListArray.from_arrays(ends, items, mask=pa.array(~searched))
 
-    taken = told.decisions["action"][rows]
+    taken = trace.decisions["action"][rows]
 
     def scattered(numbers: NDArray[Any]) -> NDArray[Any]:
-        spread = np.zeros(count, numbers.dtype)
-        spread[rows] = numbers
-        return spread
+        full = np.zeros(count, numbers.dtype)
+        full[rows] = numbers
+        return full
 
     return {
         "search_move": lambda: lists(_named(np.nonzero(legal)[1], actions)),
@@ -144,23 +144,23 @@ def _searched(plan: Plan, chunk: Chunk, values: Values) -> Made:
     }
 
 
-def spelled(sets: NDArray[Any], names: Sequence[tuple[int, str]]) -> Any:
-    """For each of ``sets (R,)`` the names of its bits, in the order of ``names``, with spaces between."""
+def bit_names(sets: NDArray[Any], names: Sequence[tuple[int, str]]) -> Any:
+    """Returns a text column with the names of the bits of ``sets (R,)``, in the order of ``names``, separated by spaces."""
     words = [text.encode() for _, text in names]
     bits = np.array([bit for bit, _ in names], np.int64)
     letters = np.frombuffer(b"".join(words), np.uint8)
     lengths = np.array([len(word) for word in words], np.int64)
     numbers = sets.astype(np.int64)
     ends = np.zeros(len(sets) + 1, np.int32)
-    _measure(numbers, bits, lengths, ends)
+    _text_ends(numbers, bits, lengths, ends)
     text = np.zeros(int(ends[-1]), np.uint8)
-    _spell(numbers, bits, lengths, letters, text)
+    _write_texts(numbers, bits, lengths, letters, text)
     return pa.StringArray.from_buffers(len(sets), pa.py_buffer(ends), pa.py_buffer(text))
 
 
 @jit
-def _measure(sets: Any, bits: Any, lengths: Any, ends: Any) -> None:
-    """Where each text will end, into ``ends (R + 1,)``, which begins with 0."""
+def _text_ends(sets: Any, bits: Any, lengths: Any, ends: Any) -> None:
+    """Writes the end of each text to ``ends (R + 1,)``, which begins with 0."""
     for row in range(sets.size):
         length = 0
         for word in range(bits.size):
@@ -170,8 +170,8 @@ def _measure(sets: Any, bits: Any, lengths: Any, ends: Any) -> None:
 
 
 @jit
-def _spell(sets: Any, bits: Any, lengths: Any, letters: Any, text: Any) -> None:
-    """The texts one after the other into ``text``; ``letters`` are those of all words in turn."""
+def _write_texts(sets: Any, bits: Any, lengths: Any, letters: Any, text: Any) -> None:
+    """Writes the texts one after the other to ``text``; ``letters`` are those of all words in turn."""
     at = 0
     for row in range(sets.size):
         begun, letter = at, 0

@@ -1,4 +1,4 @@
-"""Mass play for a study: episodes in chunks, each told in columns once it has been played."""
+"""Play for a study: episodes in chunks, each traced after it has been played."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from nainjaune_env.engine.determinize import generator_states
 
 from ..arena.duplicate import chunks, start_with
 from ..arena.play import play_out
-from .action_values import Values, Worth
+from .action_values import ActionEvaluator, Values
 
 SeatedAs = Literal["random", "fixed"]
 TABLES: dict[str, int] = {"round": 4096, "match": 256}
-"""Episodes played at once, by their kind: memory depends on it, and what is played does not."""
+"""Episodes played at once, by their kind; memory depends on it, results do not."""
 SEARCHED_TABLES = 256
-"""The same where decisions are searched: so that there is progress to be seen."""
+"""Fewer where decisions are searched, so that progress is visible."""
 
 
 class Stream(IntEnum):
-    """Streams of the seed, a generator an episode each; none is of duplicate deals (0), of training (from 1 on) or of matches."""
+    """Streams of the seed, with a generator an episode; none is that of duplicate deals (0), training (1 on) or matches."""
 
     DEALS = 1 << 33
     SEATS = DEALS + 1
@@ -41,22 +41,22 @@ class Stream(IntEnum):
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be played. Raises :class:`ConfigError` or :class:`AgentError` for what cannot be."""
+    """The settings of a study; raises :class:`ConfigError` or :class:`AgentError` for invalid ones."""
 
     setup: Setup
     agents: Sequence[Agent]
     seed: int
     episode: Episode = "round"
     seating: SeatedAs = "random"
-    """``random``: every seat of every episode is held by any of the agents; ``fixed``: seat s by agent s, or all by one."""
+    """``random``: each seat of each episode has a random agent; ``fixed``: seat s has agent s, or all have the only one."""
     pots: Sequence[int] | None = None
-    """What rounds begin with, as ``arena.duplicate.start_with`` takes it."""
+    """Chips in the pots before the antes; None: empty."""
     every_ply: bool = False
-    """A row for plies without a choice too."""
-    worth: Worth | None = None
-    """What searches decisions."""
+    """Whether plies without a choice have a row too."""
+    evaluator: ActionEvaluator | None = None
+    """Searches decisions; None: no search."""
     share: float = 1.0
-    """Of the decisions with a choice, which share is searched, drawn at random."""
+    """Share of the decisions with a choice that is searched, drawn at random."""
 
     def __post_init__(self) -> None:
         n = self.setup.players
@@ -76,25 +76,25 @@ class Plan:
 
 @dataclass(frozen=True)
 class Chunk:
-    """Some episodes that have been played."""
+    """Some episodes after play."""
 
     first: int
     """The number of the first of them."""
     count: int
     trace: Trace
     seats: NDArray[np.int64]
-    """Who sat where, as an index into the agents, ``(T, n)``."""
+    """Indices into the agents by seat, ``(T, n)``."""
     values: Values | None
-    """Of the decisions ``trace.kept_row``, what a search found."""
+    """Of the decisions ``trace.kept_row``; None without a search."""
 
 
 def play(plan: Plan, episodes: int, *, first: int = 0, tables: int | None = None) -> Iterator[Chunk]:
-    """Play the episodes from number ``first`` on, ``tables`` at once.
+    """Yields the played episodes from number ``first`` on, ``tables`` at once.
 
-    All that chance does in an episode depends on the seed and its number alone, so that a longer study begins with a shorter
-    one. (A network that is asked for other numbers of decisions at once may round otherwise, and seldom decide otherwise.)
+    Random numbers of an episode depend on the seed and its number alone, so the beginning of a longer study is a shorter one.
+    (A network in larger batches may round differently, and rarely decide differently.)
     """
-    usual = min(TABLES[plan.episode], SEARCHED_TABLES) if plan.worth else TABLES[plan.episode]
+    usual = min(TABLES[plan.episode], SEARCHED_TABLES) if plan.evaluator else TABLES[plan.episode]
     for at, count in chunks(first, episodes, tables or usual):
         yield _play_chunk(plan, at, count)
 
@@ -117,14 +117,14 @@ def _play_chunk(plan: Plan, at: int, count: int) -> Chunk:
         after_step=lambda actions: taken.append(actions.astype(np.int8)),
     )
     actions = np.array(taken, np.int8).reshape(-1, count)
-    keep = None if plan.worth is None else plan.share > _uniform(plan, Stream.SHARE, at, (count, len(actions))).T
-    told = trace(setup, opened.tables, actions, episode=plan.episode, every_ply=plan.every_ply, keep=keep)
-    _check(told, payoff)
-    return Chunk(at, count, told, seats, None if plan.worth is None else _search(plan, plan.worth, told, at, count))
+    keep = None if plan.evaluator is None else plan.share > _uniform(plan, Stream.SHARE, at, (count, len(actions))).T
+    traced = trace(setup, opened.tables, actions, episode=plan.episode, every_ply=plan.every_ply, keep=keep)
+    _check(traced, payoff)
+    return Chunk(at, count, traced, seats, None if plan.evaluator is None else _search(plan, plan.evaluator, traced, at, count))
 
 
 def _uniform(plan: Plan, stream: Stream, at: int, shape: tuple[int, int]) -> NDArray[np.float64]:
-    """Uniform numbers for the episodes from ``at`` on, a row each: the first do not depend on how many there are."""
+    """Returns uniform numbers for the episodes from ``at`` on, a row each; a row's numbers do not depend on ``shape``."""
     return RowStreams(streams(plan.seed, shape[0], stream, first=at), np.arange(shape[0])).random(shape)
 
 
@@ -135,18 +135,18 @@ def _seats(plan: Plan, at: int, count: int) -> NDArray[np.int64]:
     return (_uniform(plan, Stream.SEATS, at, (count, n)) * agents).astype(np.int64)
 
 
-def _search(plan: Plan, worth: Worth, told: Trace, at: int, count: int) -> Values:
-    episode = told.episode[told.kept_row]
-    # which row of its episode each decision is: on that and the episode its luck depends
-    number = told.kept_row - np.searchsorted(told.episode, episode)
-    luck = _uniform(plan, Stream.SEARCH, at, (count, int(number.max(initial=0)) + 1))
-    legal = np.ascontiguousarray(told.decisions["legal"][told.kept_row])
-    return worth.values(told.kept, legal, generator_states(luck[episode, number]))
+def _search(plan: Plan, evaluator: ActionEvaluator, traced: Trace, at: int, count: int) -> Values:
+    episode = traced.episode[traced.kept_row]
+    # the row of each decision in its episode: its generator depends on the episode and this
+    number = traced.kept_row - np.searchsorted(traced.episode, episode)
+    uniform = _uniform(plan, Stream.SEARCH, at, (count, int(number.max(initial=0)) + 1))
+    legal = np.ascontiguousarray(traced.decisions["legal"][traced.kept_row])
+    return evaluator.values(traced.kept, legal, generator_states(uniform[episode, number]))
 
 
-def _check(told: Trace, payoff: NDArray[np.int64]) -> None:
-    """What was played again came to what was played: two roads through the kernel, which the whole study rests on."""
+def _check(traced: Trace, payoff: NDArray[np.int64]) -> None:
+    """Checks that replaying the actions gave the same payoffs as play."""
     again = np.zeros_like(payoff)
-    np.add.at(again, (told.seat_episode, told.seats["seat"]), told.seats["payoff"])
+    np.add.at(again, (traced.seat_episode, traced.seats["seat"]), traced.seats["payoff"])
     if not np.array_equal(again, payoff):
-        raise AssertionError("rounds that were played again came to other payoffs: nothing of them can be believed")
+        raise AssertionError("replaying the actions of a study gave other payoffs than playing them")

@@ -1,9 +1,9 @@
-"""Queries of a study: a DuckDB connection that knows its files, and means with intervals over deals.
+"""Queries of a study: a DuckDB connection to its files, and means with intervals over deals.
 
-Decisions of one deal are no independent samples: they share its luck, and what one seat gains another pays. So a figure here is a
-ratio of sums over deals, and its 95 % interval the delta method's with the deal as the block, as in reports (``arena.ratios``).
-Such a mean describes what was played. That rounds in which a card was led went well does not say that leading it is good: who
-leads it holds other cards. What a choice is worth is told by ``regret``, which compares actions in the same position.
+Decisions of one deal are not independent: they share its luck, and what one seat gains another pays. So an estimate here is a
+ratio of sums over deals, and its 95 % interval that of the delta method with the deal as the block, as in reports
+(``stats.ratio_estimate``). Such a mean describes play and not causes. That rounds in which a card was led went well does not show
+that leading it is good: the seats that lead it hold other cards. ``regret`` compares actions in the same position.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from ..stats.ratio_estimate import Estimate, Ratios
 FILES = ("decisions", "rounds")
 OPTIONS = "options"
 DECISION = "study, preset, players, seed, deal, round_number, ply"
-"""What a decision is found by."""
+"""Columns that identify a decision."""
 MACROS = "CREATE MACRO has(bits, number) AS (bits >> number) & 1 = 1"
-"""``has(ranks, 6)``: whether a column that is a set holds that bit."""
+"""``has(ranks, 6)``: whether bit 6 of the bit-set column ``ranks`` is set."""
 BLOCK = "seed, deal"
-"""What is dealt: the same in all files of one seed, so figures of several agents or presets may be paired by it."""
+"""Columns that identify a deal, the same in all studies of one seed, so estimates of agents or presets can be paired by it."""
 
 
 @dataclass(frozen=True)
@@ -37,26 +37,26 @@ class Group:
     """A mean over some rows."""
 
     key: tuple[Any, ...]
-    """What they have in common: the values of the expressions that they were grouped by."""
+    """Values of the expressions that rows were grouped by."""
     rows: int
     deals: int
-    """Of how many deals they are: the samples that the interval goes by."""
+    """Number of deals, which are the blocks of the interval."""
     estimate: Estimate
 
     @property
     def mean(self) -> float:
-        """The mean; NaN where there is none."""
+        """The mean; NaN if there is none."""
         return self.estimate.mean
 
     @property
     def ci95(self) -> float:
-        """Half the width of its 95 % interval; NaN where one deal is all there is."""
+        """Half-width of its 95 % interval; NaN below two deals."""
         return self.estimate.ci95
 
 
 @dataclass(frozen=True)
-class Compared:
-    """Two means and how far they are apart, with the covariance that comes of sharing deals."""
+class Comparison:
+    """Two means and their difference, whose interval takes account of shared deals."""
 
     first: Group
     second: Group
@@ -64,14 +64,14 @@ class Compared:
 
 
 def opened(*folders: Path | str) -> duckdb.DuckDBPyConnection:
-    """A connection with the views ``decisions`` and ``rounds`` over one study's files, or those of several together.
+    """Returns a connection with the views ``decisions`` and ``rounds`` over the files of one or several studies.
 
-    The column ``study`` is the folder; columns that only some have are null in the others. Where all were searched there is a
-    third view, ``options``: a row for each action of each decision that was, with the decision's columns beside the action's.
-    Raises :class:`ConfigError` where a folder is no study's.
+    The column ``study`` is the folder; columns that some studies lack are null there. If all studies were searched there is a
+    third view, ``options``: a row for each action of each searched decision, with the columns of the decision too. Raises
+    :class:`ConfigError` if a folder is not a study.
     """
     if not folders:
-        raise ConfigError("Name the folder of a study to open.")
+        raise ConfigError("Expected at least one folder of a study.")
     for folder in map(Path, folders):
         for name in FILES:
             if not (folder / f"{name}.parquet").is_file():
@@ -87,7 +87,7 @@ def opened(*folders: Path | str) -> duckdb.DuckDBPyConnection:
 
 
 def _read(folders: Sequence[Path | str], name: str) -> str:
-    """The query of all files of that name, with their folder in the column ``study``."""
+    """Returns the query of all files called ``name``, with their folder in the column ``study``."""
     each = [(_quoted(str(folder)), _quoted(str(Path(folder) / f"{name}.parquet"))) for folder in folders]
     return " UNION ALL BY NAME ".join(f"SELECT *, {folder} AS study FROM read_parquet({path})" for folder, path in each)
 
@@ -106,11 +106,11 @@ def mean_by(
     table: str = "decisions",
     share: bool = False,
 ) -> list[Group]:
-    """The mean of ``value`` over the rows of each group that the expressions ``by`` make, in order; over all rows without any.
+    """Returns the mean of ``value`` in each group by the expressions ``by``, in order; over all rows if there is none.
 
-    All are SQL over the columns of ``table``. It is the sum of ``value`` over the sum of ``per`` (rows, if nothing is said), rows
-    where either is null left out: ``mean_by(c, "captured_7d", per="holds_7d", table="rounds")`` is a share of the pots whose card
-    was held. Of a ``share`` that was never seen, or always, the interval is that of a rare event.
+    Arguments are SQL over the columns of ``table``. The mean is the sum of ``value`` over the sum of ``per`` (default: rows),
+    without rows where either is null: ``mean_by(c, "captured_7d", per="holds_7d", table="rounds")`` is the share of captured pots
+    among those whose card was held. A ``share`` of 0 or 1 has the interval of the rule of three.
     """
     keys = list(by) or ["true"]
     sums = (
@@ -131,11 +131,11 @@ def compare(
     per: str = "1",
     where: str = "true",
     table: str = "decisions",
-) -> Compared:
-    """The mean of ``value`` over rows for which the condition ``first`` holds, that for ``second``, and their difference.
+) -> Comparison:
+    """Returns the means of ``value`` over rows with the condition ``first`` and over those with ``second``, and their difference.
 
-    What rows of one deal share drops out of the difference: two agents in its seats, two presets under one seed. Raises
-    :class:`ConfigError` where either has no rows.
+    Shared luck cancels in the difference: of two agents in the seats of one deal, or of two presets under one seed. Raises
+    :class:`ConfigError` if either condition has no rows.
     """
     sums = (
         f"SELECT {BLOCK}, {_sums(value, per, first)}, {_sums(value, per, second, at=3)} FROM {table} "
@@ -149,23 +149,23 @@ def compare(
     ratios = Ratios(1)
     ratios.add(np.stack([a, b, c, d])[None])
     one, two = rows > 0, others > 0
-    return Compared(_group((), a[one], b[one], rows[one]), _group((), c[two], d[two], others[two]), ratios.difference(0))
+    return Comparison(_group((), a[one], b[one], rows[one]), _group((), c[two], d[two], others[two]), ratios.difference(0))
 
 
 def _sums(value: str, per: str, condition: str = "true", *, at: int = 0) -> str:
-    """Sums over the rows of a deal: of the value, of what it is divided by, and of rows; the columns ``n0``, ``n1`` …"""
+    """Returns the SQL of sums over the rows of a deal: of ``value``, of ``per`` and of rows, as columns ``n0``, ``n1`` …"""
     parts = (f"sum(({value})::DOUBLE)", f"sum(({per})::DOUBLE)", "count(*)")
     kept = f"FILTER (WHERE {condition})"
     return ", ".join(f"coalesce({part} {kept}, 0) AS n{at + number}" for number, part in enumerate(parts))
 
 
 def _known(value: str, per: str, where: str) -> str:
-    """The rows that count."""
+    """Returns the SQL condition of rows that count."""
     return f"({where}) AND ({value}) IS NOT NULL AND ({per}) IS NOT NULL"
 
 
 def _lists(count: int) -> str:
-    """The sums of all deals as lists, in one order whatever the threads do."""
+    """Returns the SQL of the sums of all deals as lists, in an order that does not depend on threads."""
     return ", ".join(f"list(n{number} ORDER BY {BLOCK})" for number in range(count))
 
 
@@ -176,16 +176,16 @@ def _array(numbers: Sequence[float]) -> NDArray[np.float64]:
 def _group(
     key: tuple[Any, ...], a: NDArray[np.float64], b: NDArray[np.float64], rows: NDArray[np.float64], *, share: bool = False
 ) -> Group:
-    """``a/b`` over deals."""
+    """Returns the group with the mean ``a/b`` over deals."""
     ratios = Ratios(1)
     ratios.add(np.stack([a, b, a, b])[None])
     return Group(key, int(rows.sum()), len(a), ratios.first(0, share=share))
 
 
 def table_of(groups: Iterable[Group], by: Sequence[str] = (), *, digits: int = 2) -> str:
-    """Groups as a table in Markdown: what they were grouped ``by``, mean and interval, rows and deals."""
+    """Returns groups as a Markdown table: the keys ``by``, mean and interval, rows and deals."""
     rows = []
     for group in groups:
-        figures = [f"{number:.{digits}f}".replace("nan", "—") for number in (group.mean, group.ci95)]
-        rows.append([*map(str, group.key), *figures, f"{group.rows:,}", f"{group.deals:,}"])
+        estimates = [f"{number:.{digits}f}".replace("nan", "—") for number in (group.mean, group.ci95)]
+        rows.append([*map(str, group.key), *estimates, f"{group.rows:,}", f"{group.deals:,}"])
     return markdown_table([*by, "mean", "± 95 %", "rows", "deals"], rows)

@@ -216,12 +216,10 @@ class Trainer(BaseTrainer[Config]):
         by_net = self.has_learned and self.config.rollouts == "net"
         policy = NetAgent("net", self.net) if by_net else self.rule
         if self.config.device == "cuda":
-            from ..search import gpu_rollouts
+            from ..search.gpu_rollouts import DETERMINIZATIONS, gpu_rollouts
 
-            rollouts = gpu_rollouts.rollouts_there(policy, self.setup)
-            return SearchAgent(
-                "expert", rollouts, self.config.deals, halving=False, draw=rollouts.draw, at_once=gpu_rollouts.WORLDS
-            )
+            rollouts = gpu_rollouts(policy, self.setup)
+            return SearchAgent("expert", rollouts, self.config.deals, halving=False, draw=rollouts.draw, at_once=DETERMINIZATIONS)
         return SearchAgent("expert", rollouts_by(policy, self.setup), self.config.deals, halving=False)
 
     def shard_path(self, generation: int, number: int) -> Path:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 import platform
 import signal
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -30,6 +29,7 @@ from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.core.errors import ConfigError
 
 from ..nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
+from ..provenance import commit
 from .base import BaseConfig, BaseTrainer
 from .config import changed_keys, read_yaml
 
@@ -85,7 +85,7 @@ class Run:
         about = {
             "command": sys.argv,
             "started": datetime.now(UTC).isoformat(timespec="seconds"),
-            "commit": _commit(),
+            "commit": commit(),
             "python": platform.python_version(),
             "machine": platform.platform(),
             "packages": {name: version(name) for name in self.packages},
@@ -151,15 +151,3 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
             progress(trainer.completed, metrics)
         run.save(trainer.checkpoint())
     return trainer.completed >= config.iterations
-
-
-def _commit() -> str | None:
-    """Returns the commit of the checkout that runs, with ``+`` if files differ from it; None outside a checkout."""
-    here = Path(__file__).resolve().parent
-    try:
-        found = subprocess.run(
-            ["git", "describe", "--always", "--abbrev=12", "--dirty=+"], cwd=here, capture_output=True, text=True, timeout=10
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return None
-    return found.stdout.strip() or None if found.returncode == 0 else None

@@ -1,13 +1,23 @@
-"""Players in the box: trained networks that come with the package, each with a card that says what it is and what it is worth.
+"""The zoo: trained networks that ship with the package, each with a model card that says how it was made and how strong it is.
 
-A player has a name (``zoo:strong``) and a file for each kind of table it plays at: one for a sheet and a number of seats, one
-for all tables of a game, or both, of which the first is taken where it fits. A file ``X.safetensors`` is a checkpoint without
-what only training needs, and beside it lies its card, ``X.json``.
+A player has a name (``zoo:strong``) and one or more files: for a preset and a number of seats, or for all tables of a game; the
+most specific file that fits is used. A file ``X.safetensors`` is a checkpoint without the training state, and ``X.json`` beside
+it is its card.
 """
 
 from __future__ import annotations
 
-from .model_card import Card, Rating, load_card, save_card
-from .registry import PREFIX, Player, Shelf, is_zoo_name, shelf
+from .model_card import ModelCard, Rating, load_card, save_card
+from .registry import PREFIX, Player, PlayerRegistry, is_zoo_name, player_registry
 
-__all__ = ["PREFIX", "Card", "Player", "Rating", "Shelf", "is_zoo_name", "load_card", "save_card", "shelf"]
+__all__ = [
+    "PREFIX",
+    "ModelCard",
+    "Player",
+    "PlayerRegistry",
+    "Rating",
+    "is_zoo_name",
+    "load_card",
+    "player_registry",
+    "save_card",
+]

@@ -1,4 +1,4 @@
-"""Cards: what a trained network is, how it was made, and what it was measured to be worth. JSON beside the network's file."""
+"""Model cards: what a trained network is, how it was made, and how strong it is. JSON beside the network's file."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Rating:
-    """An edge, measured by duplicate play on deals of its own."""
+    """An edge measured by duplicate play."""
 
     field: str
-    """Whose field it was."""
+    """The agent of the field."""
     preset: str
     players: int
     knobs: dict[str, Any]
-    """Knobs over the preset."""
+    """Knobs set over the preset."""
     mean: float
     """In the game's unit (chips, cards) a round."""
     ci95: float
@@ -33,29 +33,29 @@ class Rating:
 
 
 @dataclass(frozen=True)
-class Card:
-    """What stands on a card."""
+class ModelCard:
+    """The content of a model card."""
 
     game: str
     preset: str | None
-    """The sheet that it was trained on; None: it plays at any table of the game."""
+    """The preset it was trained on; None: it plays at any table of the game."""
     players: int | None
-    """Seats, likewise."""
+    """The number of seats, likewise."""
     knobs: dict[str, Any]
-    """Knobs over the preset that it was trained under."""
+    """Knobs set over the preset in training."""
     sha256: str
-    """Of the network's file, as 64 hexadecimal digits."""
+    """Of the network's file, 64 hexadecimal digits."""
     note: str
-    """What it is, in a sentence."""
+    """A description in a sentence."""
     algorithm: str
     made_by: list[str]
-    """The commands that make it again, from a checkout, in order."""
+    """The commands that reproduce it from a checkout, in order."""
     commit: str | None
-    """Of the checkout that made it."""
+    """The git commit it was made with."""
     seconds: float
-    """What training took in all."""
+    """Total training time."""
     decisions: float
-    """How many decisions that were (or labels), in all."""
+    """Total training decisions (or labels)."""
     machine: str
     ratings: list[Rating]
 
@@ -65,25 +65,29 @@ class Card:
         return self.preset is None
 
 
-def save_card(path: Path, card: Card) -> None:
-    """Write ``card`` to ``path``, whole or not at all."""
+def save_card(path: Path, card: ModelCard) -> None:
+    """Writes ``card`` to ``path`` atomically."""
     write_text(path, json.dumps({"format": FORMAT, "version": VERSION, **asdict(card)}, indent=2, ensure_ascii=False) + "\n")
 
 
-def load_card(path: Path) -> Card:
-    """Read a card; raises :class:`CheckpointError` where it is missing, cut short or something else."""
+def load_card(path: Path) -> ModelCard:
+    """Reads a card; raises :class:`CheckpointError` if it is missing, incomplete or another kind of file."""
     try:
         held = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise CheckpointError(f"There is no card at {str(path)!r}.") from None
+        raise CheckpointError(f"There is no model card at {str(path)!r}.") from None
     except (OSError, ValueError) as error:
-        raise CheckpointError(f"{str(path)!r} is no whole card (cut short?): {error}.") from None
+        raise CheckpointError(f"{str(path)!r} is not a complete model card: {error}.") from None
     if not isinstance(held, dict) or held.pop("format", None) != FORMAT or held.pop("version", None) != VERSION:
         raise CheckpointError(f"{str(path)!r} is not a {FORMAT} of version {VERSION}.")
-    expected = {f.name for f in fields(Card)}
-    if held.keys() != expected or not isinstance(held["ratings"], list):
-        raise CheckpointError(f"The card at {str(path)!r} holds {', '.join(held)}, and not {', '.join(sorted(expected))}.")
+    expected = {f.name for f in fields(ModelCard)}
+    if held.keys() != expected:
+        raise CheckpointError(
+            f"The model card at {str(path)!r} has the keys {', '.join(held)}, not {', '.join(sorted(expected))}."
+        )
     try:
-        return Card(**{**held, "ratings": [Rating(**rating) for rating in held["ratings"]]})
+        if not isinstance(held["ratings"], list):
+            raise TypeError("'ratings' is not a list")
+        return ModelCard(**{**held, "ratings": [Rating(**rating) for rating in held["ratings"]]})
     except TypeError as error:
-        raise CheckpointError(f"A rating on the card at {str(path)!r} does not say what one says: {error}.") from None
+        raise CheckpointError(f"The model card at {str(path)!r} has malformed ratings: {error}.") from None

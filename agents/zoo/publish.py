@@ -1,4 +1,4 @@
-"""Putting a run's network into the box: without what only training needs, rated, and with its card."""
+"""Adds the network of a run to the zoo: without the training state, with ratings and a model card."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from nainjaune_env.core.spec import Setup
 from ..arena.duplicate import Duplicate
 from ..loading import load_agent
 from ..nets.checkpoint import ABOUT_NAME, Checkpoint, check_fits, load_checkpoint, save_checkpoint
-from . import Card, Rating, Shelf, save_card
+from . import ModelCard, PlayerRegistry, Rating, save_card
 
 
 @dataclass(frozen=True)
 class Origin:
-    """Where a network comes from: its own run and those that this began from, the first one first."""
+    """How a network was made: its own run and those it was initialised from, the first one first."""
 
     commands: list[str]
     commit: str | None
@@ -31,21 +31,21 @@ class Origin:
 
 
 def origin(run: Path) -> Origin:
-    """Of the run in the folder ``run``; raises :class:`CheckpointError` where the folder does not say."""
+    """Returns the origin of the run in the folder ``run``; raises :class:`CheckpointError` if the folder does not record it."""
     checkpoint = load_checkpoint(run)
     try:
         about: dict[str, Any] = json.loads((run / ABOUT_NAME).read_text(encoding="utf-8"))
         program, *rest = about["command"]
         commit, machine = about["commit"], about["machine"]
     except (OSError, ValueError, KeyError) as error:
-        raise CheckpointError(f"{str(run)!r} does not say how it was made ({ABOUT_NAME}): {error}.") from None
-    began_from = checkpoint.config.get("init")
+        raise CheckpointError(f"{str(run)!r} has no record of how it was made in {ABOUT_NAME}: {error}.") from None
+    initialised_from = checkpoint.config.get("init")
     words = ["python", "train.py", *rest] if Path(program).name == "train.py" else ["nainjaune", *rest]
     seconds, decisions = checkpoint.progress["seconds"], checkpoint.progress["decisions"]
-    own = Origin([_told(words, run, began_from)], commit, machine, seconds, decisions)
-    if began_from is None:
+    own = Origin([_canonical_command(words, run, initialised_from)], commit, machine, seconds, decisions)
+    if initialised_from is None:
         return own
-    before = origin(Path(began_from))
+    before = origin(Path(initialised_from))
     return replace(
         own,
         commands=[*before.commands, *own.commands],
@@ -54,19 +54,19 @@ def origin(run: Path) -> Origin:
     )
 
 
-def _told(words: list[str], run: Path, began_from: str | None) -> str:
-    """The command that made ``run``, with runs in ``runs``: in which other folders they were made and kept says nothing."""
-    told = list(words)
+def _canonical_command(words: list[str], run: Path, initialised_from: str | None) -> str:
+    """Returns the command that made ``run``, with the folders of runs replaced by ``runs/NAME``."""
+    canonical = list(words)
     for at, word in enumerate(words):
         key, equals, value = word.rpartition("=")
-        if began_from is not None and value == began_from:
-            told[at] = f"{key}{equals}runs/{Path(value).name}"
+        if initialised_from is not None and value == initialised_from:
+            canonical[at] = f"{key}{equals}runs/{Path(value).name}"
         elif word == "--out" and at + 1 < len(words):
-            told[at + 1] = f"runs/{run.name}"
-    return shlex.join(told)
+            canonical[at + 1] = f"runs/{run.name}"
+    return shlex.join(canonical)
 
 
-def shelve(
+def publish(
     run: Path,
     name: str,
     setups: Sequence[Setup],
@@ -75,26 +75,26 @@ def shelve(
     deals: int,
     seed: int,
     note: str,
-    shelf: Shelf,
+    registry: PlayerRegistry,
     progress: Callable[[int], object] | None = None,
 ) -> Path:
-    """Rate the network of the finished ``run`` under ``setups`` and put it on the ``shelf`` as ``name``; gives its file's path.
+    """Rates the network of the finished ``run`` under ``setups`` and adds it to ``registry`` as ``name``; returns its path.
 
-    ``progress`` is told of deals done, of ``deals`` for each setup and each agent that it is rated ``against``. Raises
-    :class:`ConfigError` where the player has a file for these tables already, and :class:`CheckpointError` where the run does
+    ``progress`` is called with the number of deals done, in all ``deals`` for each setup and each agent it is rated ``against``.
+    Raises :class:`ConfigError` if the player has a file for these tables already, and :class:`CheckpointError` if the run does
     not play at them.
     """
     checkpoint = load_checkpoint(run)
     made = origin(run)
     for setup in setups:
         check_fits(checkpoint, setup, repr(str(run)))
-    path = shelf.folder / name / f"{_stem(checkpoint, setups[0])}.safetensors"
+    path = registry.folder / name / f"{_stem(checkpoint, setups[0])}.safetensors"
     if path.exists():
         raise ConfigError(f"{str(path)!r} exists, and is not overwritten: delete it and its card first.")
     ratings = [_rating(str(run), rival, setup, deals, seed, progress) for setup in setups for rival in against]
     bare = {key: tensor for key, tensor in checkpoint.tensors.items() if key.startswith("model.")}
     save_checkpoint(path, replace(checkpoint, tensors=bare))
-    card = Card(
+    card = ModelCard(
         game=checkpoint.game,
         preset=None if checkpoint.common else checkpoint.preset,
         players=None if checkpoint.common else checkpoint.players,
@@ -114,7 +114,7 @@ def shelve(
 
 
 def _stem(checkpoint: Checkpoint, setup: Setup) -> str:
-    """The name of the file: the game alone where it plays at any table, else also what it was trained on."""
+    """Returns the stem of the file's name: the game if it plays at any table, else the preset, seats and knobs."""
     if checkpoint.common:
         return checkpoint.game
     knobs = [f"{knob}-{value}" for knob, value in setup.knobs.items()]

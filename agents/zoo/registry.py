@@ -1,4 +1,4 @@
-"""Finding the file of a player in the box for a table."""
+"""The registry of zoo players, which finds the file of a player for a table."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from nainjaune_env.core.errors import AgentError, CheckpointError, choose_one
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
-from .model_card import Card, load_card
+from .model_card import ModelCard, load_card
 
 PREFIX = "zoo:"
-"""What the names of players in the box begin with."""
-HERE = Path(__file__).resolve().parent
+"""Prefix of the names of zoo players."""
+FOLDER = Path(__file__).resolve().parent
 
 
 def is_zoo_name(name: str) -> bool:
-    """Whether ``name`` is meant for a player in the box."""
+    """Returns whether ``name`` has the prefix of zoo players."""
     return name.startswith(PREFIX)
 
 
@@ -28,13 +28,13 @@ class Player:
     """One file of a player, with its card."""
 
     name: str
-    """As agents are called: ``zoo:strong``."""
+    """With the prefix: ``zoo:strong``."""
     path: Path
-    card: Card
+    card: ModelCard
 
     @property
     def plays_at(self) -> str:
-        """At which tables, in a few words."""
+        """The tables it plays at, in words."""
         title = get_game(self.card.game).title
         if self.card.anywhere:
             return f"{title} at any table"
@@ -42,49 +42,49 @@ class Player:
         return f"{title} ({self.card.preset}{knobs}) with {self.card.players} seats"
 
     def setup(self) -> Setup:
-        """The rules it was trained under; of one for any table the game's usual ones."""
+        """Returns the setup it was trained under; the game's default one if it plays at any table."""
         return get_game(self.card.game).setup(self.card.preset, self.card.players, **self.card.knobs)
 
 
-class Shelf:
-    """The players in a folder, ``<name>/<table>.safetensors`` with ``<table>.json``."""
+class PlayerRegistry:
+    """The players in a folder, ``<name>/<table>.safetensors`` with ``<table>.json``; the default is the package's own."""
 
-    def __init__(self, folder: Path = HERE) -> None:
+    def __init__(self, folder: Path = FOLDER) -> None:
         self.folder = folder
 
     def names(self) -> list[str]:
-        """All players' names, without the prefix."""
+        """Returns the names of all players, without the prefix."""
         return sorted({path.parent.name for path in self.folder.glob("*/*.json")})
 
     def players(self, name: str | None = None) -> Iterator[Player]:
-        """All files of the player ``name`` (None: of all), by the names of the files."""
+        """Yields the files of the player ``name`` (None: of all), ordered by file name."""
         for path in sorted(self.folder.glob(f"{name or '*'}/*.json")):
             yield Player(PREFIX + path.parent.name, path.with_suffix(".safetensors"), load_card(path))
 
     def find(self, name: str, setup: Setup) -> Player:
-        """The file of ``name`` (``zoo:strong``) for tables with ``setup``.
+        """Returns the file of ``name`` (``zoo:strong``) for tables with ``setup``.
 
-        One that was trained under these very rules goes before one of this sheet and so many seats under other knobs, and
-        that before one for any table; of two such the one with fewer knobs. Raises :class:`AgentError` where there is none,
-        or no such player, :class:`CheckpointError` where the file is not the one that its card is about.
+        Prefers a file trained under the same rules, then one with this preset and number of seats under other knobs, then one for
+        any table; among equals that with fewer knobs. Raises :class:`AgentError` if there is no such player or no file that fits,
+        and :class:`CheckpointError` if the file does not match the hash on its card.
         """
         own = name.removeprefix(PREFIX)
         if own not in self.names():
-            raise AgentError(choose_one("player in the box", name, [PREFIX + known for known in self.names()]))
+            raise AgentError(choose_one("zoo player", name, [PREFIX + known for known in self.names()]))
         players = list(self.players(own))
         fitting = [(rank, player) for player in players if (rank := _rank(player, setup)) is not None]
         if not fitting:
             where = "; ".join(player.plays_at for player in players)
-            asked = f"{setup.game.title} ({setup.preset}) with {setup.players} seats"
-            raise AgentError(f"{name} does not play {asked}. It plays: {where}.")
+            table = f"{setup.game.title} ({setup.preset}) with {setup.players} seats"
+            raise AgentError(f"{name} does not play {table}. It plays: {where}.")
         _, found = min(fitting, key=lambda ranked: (ranked[0], len(ranked[1].card.knobs)))
         if not found.path.is_file() or digest(found.path) != found.card.sha256:
-            raise CheckpointError(f"{str(found.path)!r} is not the file that its card is about: it was changed, or cut short.")
+            raise CheckpointError(f"{str(found.path)!r} does not match the hash on its card: it was changed, or is incomplete.")
         return found
 
 
 def _rank(player: Player, setup: Setup) -> int | None:
-    """How well a player fits, 0 best; None where it cannot play."""
+    """Returns how well a player fits, 0 best; None if it cannot play."""
     card = player.card
     if card.game != setup.game.name:
         return None
@@ -95,6 +95,6 @@ def _rank(player: Player, setup: Setup) -> int | None:
     return 0 if player.setup().rules == setup.rules else 1
 
 
-def shelf() -> Shelf:
-    """The players that come with the package."""
-    return Shelf()
+def player_registry() -> PlayerRegistry:
+    """Returns the registry of the players that ship with the package."""
+    return PlayerRegistry()

@@ -1,4 +1,4 @@
-"""What every game's outlook owes to an adviser (`nainjaune_env.analysis.advice_hook`), in every language."""
+"""What the advice hooks of every game (`nainjaune_env.analysis.advice_hook`) provide, in every language."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.advice.decisions import decisions
-from nainjaune_agents.advice.playouts import columns_of, outlook_of
+from nainjaune_agents.advice.playouts import advice_hooks_of, columns_of
 from nainjaune_env.analysis.advice_hook import BEST, Forecast, percent, signed
 from nainjaune_env.analysis.stats import measures_of
 from nainjaune_env.core.errors import DealError
@@ -33,27 +33,27 @@ def words(game: str) -> Any:
 
 @GAMES
 def test_every_word_is_there_in_every_language(game: str) -> None:
-    said, outlook = words(game), outlook_of(get_game(game))
+    said, hooks = words(game), advice_hooks_of(get_game(game))
     assert set(said) == set(LANGUAGES)
     assert len(list(texts_of(said["en"]))) > 10
     assert differences(said["en"], said["fr"]) == []
-    for texts in (outlook.UNITS, *(p.head for p in outlook.PROSPECTS), *(kind.title for kind in outlook.KINDS)):
+    for texts in (hooks.UNITS, *(p.head for p in hooks.PROSPECTS), *(kind.title for kind in hooks.KINDS)):
         assert set(texts) == set(LANGUAGES)
-    for prospect in outlook.PROSPECTS:
+    for prospect in hooks.PROSPECTS:
         assert prospect.parts is None or set(prospect.parts) == set(LANGUAGES)
 
 
 @GAMES
 def test_what_is_forecast_is_counted(game: str) -> None:
     spec = get_game(game)
-    outlook, measures = outlook_of(spec), measures_of(spec)
+    hooks, measures = advice_hooks_of(spec), measures_of(spec)
     names = [column.name for column in columns_of(spec)]
     assert names[0] == "payoff"
-    assert {p.name for p in outlook.PROSPECTS} <= {BEST, *(measures.TALLY.names or ())}
-    for prospect in outlook.PROSPECTS:
+    assert {p.name for p in hooks.PROSPECTS} <= {BEST, *(measures.TALLY.names or ())}
+    for prospect in hooks.PROSPECTS:
         assert names.count(prospect.name) == len((prospect.parts or {"en": ("",)})["en"])
     (account,) = (measure for measure in measures.MEASURES if measure.account)
-    assert outlook.ACCOUNT == account.name == account.counts
+    assert hooks.ACCOUNT == account.name == account.counts
     assert names.count(account.name) == len(account.parts)
 
 
@@ -62,22 +62,22 @@ def test_every_decision_of_a_match_can_be_told(setup: Setup) -> None:
     kinds = set()
     for record in play(setup, 3, count=3, episode="round"):
         own = setup_of(record)
-        outlook = outlook_of(own.game)
+        hooks = advice_hooks_of(own.game)
         plies = list(decisions(own, record))
         assert plies
         for ply in plies:
             legal = int(own.game.kernel.legal(ply.table, own.kernel_rules))
             assert legal >> ply.action & 1
-            kinds.add(outlook.kind(ply.table, own.kernel_rules, legal))
+            kinds.add(hooks.kind(ply.table, own.kernel_rules, legal))
             for language in LANGUAGES:
-                lines = outlook.describe(own, ply.table, language)
+                lines = hooks.describe(own, ply.table, language)
                 assert all(head and text for head, text in lines)
-                names = [outlook.named(ply.table, action, language) for action in range(63) if legal >> action & 1]
+                names = [hooks.named(ply.table, action, language) for action in range(63) if legal >> action & 1]
                 assert all(names)
                 assert len(set(names)) == len(names)
-                assert outlook.paint(lines[1][1]) or lines[1][1]
-            assert set(outlook.at_stake(own, ply.table)) <= set(range(5))
-    assert kinds <= set(range(len(outlook_of(setup.game).KINDS)))
+                assert hooks.paint(lines[1][1]) or lines[1][1]
+            assert set(hooks.at_stake(own, ply.table)) <= set(range(5))
+    assert kinds <= set(range(len(advice_hooks_of(setup.game).KINDS)))
     assert len(kinds) >= 2
 
 
@@ -94,8 +94,8 @@ def test_the_table_told_of_is_the_seats_alone(setup: Setup) -> None:
 
 @GAMES
 def test_reasons_name_only_chances_that_are_clear(game: str) -> None:
-    outlook = outlook_of(get_game(game))
-    sizes = {p.name: len((p.parts or {"en": ("",)})["en"]) for p in outlook.PROSPECTS}
+    hooks = advice_hooks_of(get_game(game))
+    sizes = {p.name: len((p.parts or {"en": ("",)})["en"]) for p in hooks.PROSPECTS}
     more, less = ({name: np.full(size, share) for name, size in sizes.items()} for share in (0.75, 0.25))
     noise, clear = ({name: np.full(size, sure) for name, size in sizes.items()} for sure in (False, True))
     (account,) = (measure for measure in measures_of(get_game(game)).MEASURES if measure.account)
@@ -103,8 +103,8 @@ def test_reasons_name_only_chances_that_are_clear(game: str) -> None:
         told = 0
         for source in range(len(account.parts)):
             for chips, better, other in ((1.25, more, less), (-1.25, less, more)):
-                plain = outlook.reason(source, Forecast(chips, better, other, noise), language)
-                shown = outlook.reason(source, Forecast(chips, better, other, clear), language)
+                plain = hooks.reason(source, Forecast(chips, better, other, noise), language)
+                shown = hooks.reason(source, Forecast(chips, better, other, clear), language)
                 assert signed(chips, language) in plain
                 assert "%" not in plain
                 assert shown.startswith(plain)
@@ -115,7 +115,7 @@ def test_reasons_name_only_chances_that_are_clear(game: str) -> None:
 def test_a_game_without_a_notation_says_so() -> None:
     setup = SETUPS[1]
     with pytest.raises(DealError, match="A position of Batasaurus cannot be written: give a record"):
-        outlook_of(setup.game).read(setup, {"hand": "1 2 3"})
+        advice_hooks_of(setup.game).read(setup, {"hand": "1 2 3"})
 
 
 def test_numbers_as_people_write_them() -> None:

@@ -76,7 +76,7 @@ def test_how_many_threads_and_positions_there_are_makes_no_difference(setup: Set
 
 
 def test_it_is_worth_what_a_search_finds() -> None:
-    """Both are means over the worlds that fit; a search counts in what was earned before."""
+    """Both are means over the determinizations that fit; a search counts in what was earned before."""
     tables, agent = positions(DJECO, 9), load_agent("lowest", DJECO)
     advice = adviser(DJECO).advise(tables, np.random.default_rng(1), deals=1500, every=True)
     batch = Batch(DJECO, len(tables))
@@ -97,7 +97,7 @@ def test_it_is_worth_what_a_search_finds() -> None:
 
 
 def test_intervals_hold_what_they_should() -> None:
-    """Of 200 estimates of the same numbers about 95 % lie within their interval of what very many worlds come to."""
+    """Of 200 estimates of the same numbers about 95 % lie within their interval of what very many determinizations come to."""
     table = positions(DJECO, 12, tables=1)
     truth = adviser(DJECO).advise(table, np.random.default_rng(0), deals=40_000, every=True)
     many = adviser(DJECO).advise(np.repeat(table, 200), np.random.default_rng(1), deals=60, every=True)
@@ -132,7 +132,7 @@ def test_an_error_that_is_asked_for_is_reached() -> None:
     assert thorough.deals.sum() > advice.deals.sum()
 
 
-def test_what_is_clearly_worse_gets_no_more_worlds() -> None:
+def test_what_is_clearly_worse_gets_no_more_determinizations() -> None:
     table = positions(DJECO, 11)
     advice = adviser(DJECO).advise(table, np.random.default_rng(1), deals=3000)
     assert (advice.deals.max(axis=1) == 3000).all()
@@ -174,13 +174,13 @@ def test_numbers_that_make_no_sense(numbers: Any) -> None:
 
 def test_what_cannot_be_advised_on() -> None:
     tables = positions(DJECO, 1)
-    with pytest.raises(IllegalActionError, match="What is to be tried are legal actions"):
+    with pytest.raises(IllegalActionError, match="Expected at least one action to try at each table, and only legal ones"):
         adviser(DJECO).advise(tables, np.random.default_rng(1), deals=2, tried=np.zeros(5, np.int64))
     with pytest.raises(DealError, match="a row of Nain Jaune tables"):
         adviser(DJECO).advise(positions(PERFECT, 1), np.random.default_rng(1), deals=2)
     over = tables.copy()
     over["stage"] = 1
-    with pytest.raises(DealError, match="at one of the tables it is over"):
+    with pytest.raises(DealError, match="at one of them the round is over"):
         adviser(DJECO).advise(over, np.random.default_rng(1), deals=2)
     with pytest.raises(ConfigError, match="at least 1 thread"):
         adviser(DJECO, threads=0)

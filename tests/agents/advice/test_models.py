@@ -6,7 +6,7 @@ import pytest
 
 from nainjaune_agents.advice.models import STRONG, in_seats, players, seated, usual_model
 from nainjaune_agents.heuristics import heuristics, yardstick
-from nainjaune_agents.zoo import Shelf
+from nainjaune_agents.zoo import PlayerRegistry
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.registry import game_names, make_setup
 
@@ -14,21 +14,21 @@ SETUP = make_setup("nain_jaune", "djeco", 4)
 
 
 def test_the_strongest_player_in_the_box_where_it_plays(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nainjaune_agents.advice.models.shelf", lambda: FullShelf())
+    monkeypatch.setattr("nainjaune_agents.advice.models.player_registry", lambda: FullRegistry())
     assert usual_model(SETUP) == STRONG
 
 
 def test_the_best_rule_of_thumb_where_it_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("nainjaune_agents.advice.models.shelf", lambda: EmptyShelf())
+    monkeypatch.setattr("nainjaune_agents.advice.models.player_registry", lambda: EmptyRegistry())
     assert usual_model(SETUP) == "closer"
 
 
-class FullShelf(Shelf):
+class FullRegistry(PlayerRegistry):
     def find(self, name: str, setup: object) -> object:  # type: ignore[override]
         return name
 
 
-class EmptyShelf(Shelf):
+class EmptyRegistry(PlayerRegistry):
     def find(self, name: str, setup: object) -> object:  # type: ignore[override]
         raise AgentError(f"{name} does not play here.")
 
@@ -45,14 +45,14 @@ def test_seats() -> None:
     assert seated(SETUP, 3, "me", ["a"]) == ["a", "a", "a", "me"]
     assert in_seats(SETUP, ["a"]) == ["a"] * 4
     assert in_seats(SETUP, ["a", "b", "c", "d"]) == ["a", "b", "c", "d"]
-    with pytest.raises(AgentError, match="1 or 3 agents are named, not 2"):
+    with pytest.raises(AgentError, match="Expected 1 or 3 other agents at a table with 4 seats, not 2"):
         seated(SETUP, 1, "me", ["a", "b"])
-    with pytest.raises(AgentError, match="1 or 4 agents are named, not 3"):
+    with pytest.raises(AgentError, match="Expected 1 or 4 agents at a table with 4 seats, not 3"):
         in_seats(SETUP, ["a", "b", "c"])
 
 
 def test_each_thread_has_agents_of_its_own() -> None:
-    """A search keeps room to play in, which two threads must not share."""
+    """A search has scratch tables, which two threads must not share."""
     load = players(SETUP, ["tally@search=2", "tally", "tally@search=2", "lowest"])
     one, two = load(), load()
     assert one[0] is one[2]

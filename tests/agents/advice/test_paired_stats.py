@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nainjaune_agents.advice.paired_stats import Sums
+from nainjaune_agents.advice.paired_stats import PairedStats
 
 
-def test_means_and_errors_are_those_of_the_worlds_that_were_tried() -> None:
-    """An action given up after some worlds is told from the others by these alone."""
+def test_means_and_errors_are_those_of_the_determinizations_that_were_tried() -> None:
+    """An action given up after some determinizations is told from the others by these alone."""
     rng = np.random.default_rng(1)
     values = rng.integers(-9, 10, (50, 3, 2)).astype(float)
-    sums = Sums(3, 2)
+    sums = PairedStats(3, 2)
     sums.add(values[:20], np.arange(3))
     sums.add(values[20:30][:, [0, 2]], np.array([0, 2]))
     sums.add(values[30:][:, [2]], np.array([2]))
@@ -30,7 +30,7 @@ def test_means_and_errors_are_those_of_the_worlds_that_were_tried() -> None:
 
 
 def test_what_was_not_tried_often_enough_is_not_a_number() -> None:
-    sums = Sums(2, 1)
+    sums = PairedStats(2, 1)
     assert np.isnan(sums.mean()).all()
     sums.add(np.ones((1, 1, 1)), np.array([1]))
     assert sums.mean() == pytest.approx(np.array([[np.nan], [1.0]]), nan_ok=True)

@@ -39,23 +39,25 @@ SETUPS = [
 both = pytest.mark.parametrize("setup", SETUPS, ids=["djeco", "classic", "batasaurus"])
 
 
-def worlds_of(setup: Setup, seed: int, *, tables: int = 4, each: int = 3) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Worlds of positions in the middle of rounds, and an action in each."""
+def determinizations_of(setup: Setup, seed: int, *, tables: int = 4, each: int = 3) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Determinizations of positions in the middle of rounds, and an action in each."""
     rng = random.Random(seed)
     rows, actions = [], []
     for decisions in turns(setup, seed, tables=tables, steps=6):
-        worlds = determinize(setup, decisions.tables, np.repeat(np.arange(tables), each), np.arange(tables, dtype=np.uint64))
-        rows.append(worlds)
+        determinizations = determinize(
+            setup, decisions.tables, np.repeat(np.arange(tables), each), np.arange(tables, dtype=np.uint64)
+        )
+        rows.append(determinizations)
         actions += [rng.choice(np.flatnonzero(decisions.mask[k // each]).tolist()) for k in range(tables * each)]
     return np.concatenate(rows), np.array(actions)
 
 
-def by_hand(setup: Setup, world: Any, action: int, agents: list[Agent]) -> list[float]:
+def by_hand(setup: Setup, table: Any, action: int, agents: list[Agent]) -> list[float]:
     """One round in Python: asked for every decision, counted by plain calls."""
     game, rules, measures = setup.game, setup.kernel_rules, measures_of(setup.game)
-    row, seat, n = np.array([world])[0], int(world.seat), setup.players
+    row, seat, n = np.array([table])[0], int(table.seat), setup.players
     tallies = np.zeros(n, measures.TALLY)
-    batch, states = Batch(setup, 1, autoreset=False), np.array([world.rng], np.uint64)
+    batch, states = Batch(setup, 1, autoreset=False), np.array([table.rng], np.uint64)
     before = np.zeros(n, np.int32)
     game.kernel.payoffs(row, rules, before)
     while row.stage == Stage.PLAYING:
@@ -97,30 +99,30 @@ def minds(setup: Setup) -> list[list[Agent]]:
 
 @both
 def test_a_round_comes_to_what_it_does_ply_by_ply(setup: Setup) -> None:
-    worlds, actions = worlds_of(setup, 3)
+    determinizations, actions = determinizations_of(setup, 3)
     for agents in minds(setup)[:2]:
-        found = Playouts(setup, agents).outcomes(worlds, actions)
-        for row, world, action in zip(found, worlds, actions, strict=True):
-            assert row.tolist() == pytest.approx(by_hand(setup, world, int(action), agents))
+        found = Playouts(setup, agents).outcomes(determinizations, actions)
+        for row, table, action in zip(found, determinizations, actions, strict=True):
+            assert row.tolist() == pytest.approx(by_hand(setup, table, int(action), agents))
 
 
 @pytest.mark.slow
 @both
 def test_agents_that_are_asked_play_as_they_would_by_themselves(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Networks here and there; what is drawn at a table comes from its world's generator, decision by decision."""
+    """Networks here and there; what is drawn at a table comes from its table's generator, decision by decision."""
     monkeypatch.setattr("nainjaune_agents.nets.fused_mlp.fast_dtype", lambda: torch.float32)
-    worlds, actions = worlds_of(setup, 4, tables=2, each=2)
+    determinizations, actions = determinizations_of(setup, 4, tables=2, each=2)
     for agents in minds(setup)[2:]:
-        found = Playouts(setup, agents).outcomes(worlds, actions)
-        for row, world, action in zip(found, worlds, actions, strict=True):
-            assert row.tolist() == pytest.approx(by_hand(setup, world, int(action), agents)), [agent.name for agent in agents]
+        found = Playouts(setup, agents).outcomes(determinizations, actions)
+        for row, table, action in zip(found, determinizations, actions, strict=True):
+            assert row.tolist() == pytest.approx(by_hand(setup, table, int(action), agents)), [agent.name for agent in agents]
 
 
 @both
 def test_the_sources_add_up_to_the_payoff(setup: Setup) -> None:
-    worlds, actions = worlds_of(setup, 5)
+    determinizations, actions = determinizations_of(setup, 5)
     playouts = Playouts(setup, [load_agent("random", setup)] * setup.players)
-    found = playouts.outcomes(worlds, actions)
+    found = playouts.outcomes(determinizations, actions)
     account = setup.game.advice.ACCOUNT  # type: ignore[union-attr]
     mine = [k for k, column in enumerate(playouts.columns) if column.name == account]
     assert len(mine) > 2
@@ -131,35 +133,35 @@ def test_the_sources_add_up_to_the_payoff(setup: Setup) -> None:
 @both
 def test_a_round_is_worth_what_a_search_says(setup: Setup) -> None:
     """But for what was earned before the decision, which a search counts in."""
-    worlds, actions = worlds_of(setup, 6)
-    earned = np.zeros((len(worlds), setup.players), np.int32)
-    for world, out in zip(worlds, earned, strict=True):
-        setup.game.kernel.payoffs(world, setup.kernel_rules, out)
+    determinizations, actions = determinizations_of(setup, 6)
+    earned = np.zeros((len(determinizations), setup.players), np.int32)
+    for table, out in zip(determinizations, earned, strict=True):
+        setup.game.kernel.payoffs(table, setup.kernel_rules, out)
     agent = load_agent("random", setup)
     for mind in (agent, minds(setup)[0][0]):
-        found = Playouts(setup, [mind] * setup.players).outcomes(worlds, actions)[:, 0]
-        whole = rollouts_by(mind, setup).values(worlds, 1 << actions)[np.arange(len(worlds)), actions]
-        assert (found + earned[np.arange(len(worlds)), worlds["seat"]]).tolist() == whole.tolist()
+        found = Playouts(setup, [mind] * setup.players).outcomes(determinizations, actions)[:, 0]
+        whole = rollouts_by(mind, setup).values(determinizations, 1 << actions)[np.arange(len(determinizations)), actions]
+        assert (found + earned[np.arange(len(determinizations)), determinizations["seat"]]).tolist() == whole.tolist()
 
 
 def test_more_rows_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
     setup = SETUPS[0]
-    worlds, actions = worlds_of(setup, 7)
-    whole = Playouts(setup, minds(setup)[1]).outcomes(worlds, actions)
+    determinizations, actions = determinizations_of(setup, 7)
+    whole = Playouts(setup, minds(setup)[1]).outcomes(determinizations, actions)
     monkeypatch.setattr("nainjaune_agents.advice.playouts.ROWS", 7)
-    before = worlds.copy()
-    assert Playouts(setup, minds(setup)[1]).outcomes(worlds, actions).tolist() == whole.tolist()
-    assert worlds.tobytes() == before.tobytes()
+    before = determinizations.copy()
+    assert Playouts(setup, minds(setup)[1]).outcomes(determinizations, actions).tolist() == whole.tolist()
+    assert determinizations.tobytes() == before.tobytes()
 
 
 def test_who_cannot_play_is_refused() -> None:
     setup = SETUPS[0]
-    with pytest.raises(AgentError, match="At a table of 3, 3 agents stand for the seats, not 2"):
+    with pytest.raises(AgentError, match="Expected 3 agents, one a seat, not 2"):
         Playouts(setup, [load_agent("tally", setup)] * 2)
     glimpse = make_setup("batasaurus")
-    with pytest.raises(AgentError, match="No round can be played out by 'cheapest', which remembers"):
+    with pytest.raises(AgentError, match="Rollouts cannot be played by 'cheapest', which remembers"):
         Playouts(glimpse, [load_agent("cheapest", glimpse)] * 2)
-    with pytest.raises(RulesError, match="Signal Lamps tells an adviser nothing"):
+    with pytest.raises(RulesError, match="There is no advice on Signal Lamps"):
         Playouts(make_setup("signal_lamps"), [load_agent("random", make_setup("signal_lamps"))] * 2)
 
 

@@ -12,7 +12,7 @@ import pytest
 from nainjaune_agents.advice import Adviser
 from nainjaune_agents.advice.decisions import decision, decisions
 from nainjaune_agents.advice.review import Decision, Pick, Total, pick, review, with_mistakes
-from nainjaune_agents.advice.review_report import CSV_HEAD, costliest, csv_text, plain, review_text
+from nainjaune_agents.advice.review_report import CSV_HEAD, costliest, csv_text, review_text, to_json
 from nainjaune_agents.arena.matches import record_matches
 from nainjaune_agents.loading import load_agent
 from nainjaune_env.core.errors import RecordError
@@ -52,7 +52,7 @@ def test_every_decision_is_looked_at_again(records: list[Record], found: list[De
 
 
 def test_a_decision_costs_what_the_best_move_is_worth_beyond_it(found: list[Decision]) -> None:
-    """Measured once more, with many worlds: estimates scatter about it as they say they do."""
+    """Measured once more, with many determinizations: estimates scatter about it as they say they do."""
     differing = [one for one in found if one.advice is not None][:20]
     asked = adviser(SETUP)
     z = []
@@ -115,7 +115,7 @@ def test_few_mistakes_are_called_where_there_are_none() -> None:
 
 
 def test_totals_add_up(found: list[Decision]) -> None:
-    total, parts = Total.of(found), plain(found)["players"].values()
+    total, parts = Total.of(found), to_json(found)["players"].values()
     assert sum(part["decisions"] for part in parts) == total.decisions == len(found)
     assert sum(part["mistakes"] for part in parts) == total.mistakes
     assert sum(part["regret"] for part in parts) == pytest.approx(total.regret, abs=1e-3)
@@ -155,9 +155,9 @@ def test_a_decision_that_is_none(records: list[Record]) -> None:
     again = decision(SETUP, records[0], ply.part, ply.number)
     assert (again.action, again.table.tobytes()) == (ply.action, ply.table.tobytes())
     forced = next(k for k, legal in enumerate(records[0]["rounds"][0]["legal"], 1) if len(legal) == 1)
-    with pytest.raises(RecordError, match=f"Nothing was to be decided at move {forced} of round 1; it was at the moves 1, "):
+    with pytest.raises(RecordError, match=f"There is no decision at move {forced} of round 1; moves with decisions: 1, "):
         decision(SETUP, records[0], 1, forced)
-    with pytest.raises(RecordError, match="Nothing was to be decided in a round 4; it was in rounds 1, 2, 3"):
+    with pytest.raises(RecordError, match="There is no decision in round 4; rounds with decisions: 1, 2, 3"):
         decision(SETUP, records[0], 4, 1)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.arena import duplicate
-from nainjaune_agents.arena.behaviour import Figure
+from nainjaune_agents.arena.behaviour import MeasureEstimate
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.analysis.stat_hook import SHARE, columns
@@ -39,8 +39,8 @@ class Last(First):
         return np.array([int(word).bit_length() - 1 for word in decisions.legal], np.int64)
 
 
-def figures(edge: Any) -> dict[tuple[str, str], Figure]:
-    return {(figure.measure.name, figure.part): figure for figure in edge.measured.figures()}
+def figures(edge: Any) -> dict[tuple[str, str], MeasureEstimate]:
+    return {(figure.measure.name, figure.part): figure for figure in edge.behaviour.estimates()}
 
 
 def seat_by_seat(setup: Setup, seed: int, deals: int) -> tuple[Any, Any]:
@@ -107,7 +107,7 @@ def test_payoffs_edges_and_accounts_agree(setup: Setup) -> None:
 def test_measuring_changes_nothing_that_is_played() -> None:
     setup = small(4)
     plain, measured = (Duplicate(setup, [Chance("a"), Chance("b")], seed=5, measure=m).edge(0, 1, 20) for m in (False, True))
-    assert plain.measured is None
+    assert plain.behaviour is None
     assert measured.moments == plain.moments
     assert measured.by_seat == plain.by_seat
 
@@ -122,7 +122,7 @@ def test_memory_does_not_grow_with_the_deals(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(duplicate, "CHUNK_TABLES", 28)
     tournament = Duplicate(small(), [First(), Last("l")], seed=9, measure=True)
     few, many = (tournament.edge(0, 1, deals) for deals in (30, 90))
-    assert abs(len(pickle.dumps(few.measured.ratios)) - len(pickle.dumps(many.measured.ratios))) < 10  # type: ignore[union-attr]
+    assert abs(len(pickle.dumps(few.behaviour.ratios)) - len(pickle.dumps(many.behaviour.ratios))) < 10  # type: ignore[union-attr]
     monkeypatch.setattr(duplicate, "CHUNK_TABLES", 8192)
     whole, parts = figures(tournament.edge(0, 1, 90)), figures(many)
     for key, figure in whole.items():

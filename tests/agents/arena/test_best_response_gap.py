@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nainjaune_agents.arena.best_response_gap import largest_gain
+from nainjaune_agents.arena.best_response_gap import best_response_gap
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_env.core.errors import AgentError
@@ -17,7 +17,7 @@ KNOWN = heuristics("nain_jaune")
 def test_the_best_is_chosen_and_measured_on_other_deals() -> None:
     setup, target, responders = small(), First("first"), [KNOWN["lowest"], KNOWN["tally"], Last("last")]
     told: list[int] = []
-    found = largest_gain(setup, target, responders, deals=50, choosing=150, seed=3, progress=told.append)
+    found = best_response_gap(setup, target, responders, deals=50, choosing=150, seed=3, progress=told.append)
     assert sum(told) == 3 * 150 + 50
     assert [edge.hero for edge in found.chosen_by] == ["lowest", "tally", "last"]
     assert [edge.moments.count for edge in found.chosen_by] == [150] * 3
@@ -34,7 +34,7 @@ def test_the_best_is_chosen_and_measured_on_other_deals() -> None:
 
 def test_no_deal_chooses_and_measures() -> None:
     setup, target, responder = small(), First("a"), KNOWN["tally"]
-    found = largest_gain(setup, target, [responder, First("c")], deals=30, choosing=20, seed=4)
+    found = best_response_gap(setup, target, [responder, First("c")], deals=30, choosing=20, seed=4)
     own = Duplicate(setup, [target, responder], seed=4)
     assert found.gain.hero == "tally"
     assert found.chosen_by[0].moments == own.edge(1, 0, 20).moments
@@ -43,7 +43,7 @@ def test_no_deal_chooses_and_measures() -> None:
 
 def test_one_responder_needs_no_choosing() -> None:
     told: list[int] = []
-    found = largest_gain(small(), First("a"), [Last("b")], deals=30, choosing=20, seed=4, progress=told.append)
+    found = best_response_gap(small(), First("a"), [Last("b")], deals=30, choosing=20, seed=4, progress=told.append)
     assert found.chosen_by == []
     assert sum(told) == 30
 
@@ -51,5 +51,5 @@ def test_one_responder_needs_no_choosing() -> None:
 @pytest.mark.parametrize("names", ["a", "aa", "abb"])
 def test_names_are_different(names: str) -> None:
     target, *responders = [First(name) for name in names]
-    with pytest.raises(AgentError, match="have different names, not"):
-        largest_gain(small(), target, responders, deals=2, choosing=2, seed=1)
+    with pytest.raises(AgentError, match="all with different names, not"):
+        best_response_gap(small(), target, responders, deals=2, choosing=2, seed=1)

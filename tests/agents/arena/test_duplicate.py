@@ -214,6 +214,6 @@ def test_chunks_played_at_once_are_summed_up_as_each_by_itself(monkeypatch: pyte
     assert len(told) == 5
     assert pickle.dumps(together.moments) == pickle.dumps(alone.moments)
     assert pickle.dumps(together.by_seat) == pickle.dumps(alone.by_seat)
-    assert together.measured is not None
-    assert alone.measured is not None
-    assert str(list(together.measured.figures())) == str(list(alone.measured.figures()))
+    assert together.behaviour is not None
+    assert alone.behaviour is not None
+    assert str(list(together.behaviour.estimates())) == str(list(alone.behaviour.estimates()))

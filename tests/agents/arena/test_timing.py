@@ -9,7 +9,7 @@ import pytest
 
 from nainjaune_agents.arena import timing
 from nainjaune_agents.arena.play import play_out
-from nainjaune_agents.arena.timing import Timed
+from nainjaune_agents.arena.timing import TimedAgent
 from nainjaune_env.agent import RecurrentStates
 from nainjaune_env.engine.batch import Batch
 from tests.agents.arena.scripted import Chance, First
@@ -29,7 +29,7 @@ def test_every_decision_but_the_first_times_is_on_the_clock(monkeypatch: pytest.
     clock = iter(range(0, 10_000, 2))
     monkeypatch.setattr(timing, "perf_counter", lambda: float(next(clock)))
     inner = First()
-    agent = Timed(inner)
+    agent = TimedAgent(inner)
     clock_of = agent.clock
     assert (clock_of.agent, clock_of.milliseconds) == ("first", None)
     batch = Batch(small(), 4, seed=1, autoreset=False)
@@ -45,14 +45,14 @@ def test_it_plays_as_the_agent_does(kind: type[First]) -> None:
         batch = Batch(small(), 5, seed=2, autoreset=False)
         return play_out(batch, [agent], np.zeros((5, 3), np.int64), [np.random.default_rng(7)]).tolist()
 
-    assert play(kind("x")) == play(Timed(kind("x")))
-    assert Timed(kind("x")).name == "x"
+    assert play(kind("x")) == play(TimedAgent(kind("x")))
+    assert TimedAgent(kind("x")).name == "x"
 
 
 def test_it_remembers_what_the_agent_remembers() -> None:
     batch = Batch(small(), 2, autoreset=False)
-    timed = Timed(Remembers())
+    timed = TimedAgent(Remembers())
     decisions = RecurrentStates(batch, [timed]).decision_batch(0, np.arange(2))
     timed.act(decisions, np.random.default_rng(0))
     assert decisions.state.tolist() == [1, 1]
-    assert RecurrentStates(batch, [Timed(First())]).decision_batch(0, np.arange(2))._state is None
+    assert RecurrentStates(batch, [TimedAgent(First())]).decision_batch(0, np.arange(2))._state is None

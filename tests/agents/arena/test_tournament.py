@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.arena.duplicate import Duplicate, Edge
+from nainjaune_agents.arena.rated_rounds import rate
 from nainjaune_agents.arena.tournament import Result, tournament
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.stats.intervals import Moments
-from nainjaune_agents.stats.ratings import rate
 from nainjaune_env.core.errors import AgentError
 from tests.agents.arena.scripted import Chance, First, Last
 from tests.support.positions import small

@@ -71,14 +71,14 @@ def test_in_french(capfd: pytest.CaptureFixture[str], file: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ("{file} --seat 7", "holds no such decision: there are 2 matches, seats 0 to 3, and the players "),
-        ("{file} --player me", "holds no such decision"),
+        ("{file} --seat 7", "has no such decision: there are 2 matches, seats 0 to 3, and the players "),
+        ("{file} --player me", "has no such decision"),
         ("{file} --match 3", "holds 2 matches, so there is no match 3."),
-        ("{file} --choosing 1", "--choosing and --measuring are at least 2, and --worst at least 0, not 1, 2000 and 3."),
-        ("{file} --model tally lowest", "At a table of 4, 1 or 4 agents are named, not 2."),
-        ("{file} --seed -1", "--seed is at least 0 and --threads at least 1"),
+        ("{file} --choosing 1", "Expected --choosing and --measuring >= 2 and --worst >= 0, not 1, 2000 and 3."),
+        ("{file} --model tally lowest", "Expected 1 or 4 agents at a table with 4 seats, not 2."),
+        ("{file} --seed -1", "Expected --seed >= 0 and --threads >= 1"),
         ("nowhere.jsonl", "No such file or directory"),
-        ("{empty}", "holds no such decision: it is empty."),
+        ("{empty}", "has no such decision: it is empty."),
     ],
 )
 def test_errors_are_sentences(capfd: pytest.CaptureFixture[str], file: Path, tmp_path: Path, words: str, said: str) -> None:

@@ -16,7 +16,7 @@ from nainjaune_agents.cli.main import COMMANDS, main
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
 from nainjaune_agents.trainers import get_trainer
-from nainjaune_agents.zoo import shelf
+from nainjaune_agents.zoo import player_registry
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.records.record import read_records
 from tests.agents.nets.test_checkpoint import make
@@ -86,7 +86,7 @@ def test_list(capfd: pytest.CaptureFixture[str]) -> None:
     named, _, boxed = out.partition("zoo:")
     assert named.split() == list(heuristics(DEFAULT_GAME))
     assert f"zoo:{boxed}".splitlines() == [
-        f"{player.name} ({player.plays_at})" for player in shelf().players() if player.card.game == DEFAULT_GAME
+        f"{player.name} ({player.plays_at})" for player in player_registry().players() if player.card.game == DEFAULT_GAME
     ]
 
 
@@ -159,8 +159,8 @@ def test_records_of_an_evaluation_verify(capfd: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("", r"Name the agents to rate, as in --agents lowest runs/first"),
-        ("--agents lowest", r"between two or more agents"),
+        ("", r"Expected agents to rate, as in --agents lowest runs/first"),
+        ("--agents lowest", r"takes two or more agents"),
         ("--agents lowest lowest", r"agents of different names, not \['lowest', 'lowest'\]"),
         ("--agents lowest lowset", r"Unknown agent 'lowset'\. Did you mean 'lowest'\?"),
         ("--agents lowest runs/none", r"There is no run or checkpoint at 'runs/none'"),
@@ -172,11 +172,11 @@ def test_records_of_an_evaluation_verify(capfd: pytest.CaptureFixture[str]) -> N
         ("--agents lowest random --set preset=skip", r"Unknown knob 'preset'"),
         ("--agents lowest random --set stake=x", r"The knob 'stake' is a whole number from 1"),
         ("--agents lowest random --set stake", r"A setting is key=value, not 'stake'"),
-        ("--agents lowest random --deals 1", r"--deals is at least 2"),
-        ("--agents lowest random --seed -1", r"--seed must be at least 0 and --threads at least 1, not -1 and 1"),
+        ("--agents lowest random --deals 1", r"--deals >= 2"),
+        ("--agents lowest random --seed -1", r"Expected --seed >= 0 and --threads >= 1, not -1 and 1"),
         ("--agents lowest random --pots 1 2", r"start\['pots'\] has shape \(5,\)"),
         ("--agents lowest random --pots 1 2 3 4 -5", r"Start values are from 0"),
-        ("--agents lowest random --records m.jsonl --matches 0", r"--matches at least 1"),
+        ("--agents lowest random --records m.jsonl --matches 0", r"--matches >= 1"),
         ("--agents lowest random --preset classic --set max_rounds=null --records m.jsonl", r"has no end"),
         ("--agents lowest random --deals 2 --out file", r"File exists|Not a directory"),
         ("--agents lowest random --deals 2 --out file/deep", r"File exists|Not a directory"),

@@ -24,7 +24,7 @@ from nainjaune_agents.exact.tree import build_tree
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent, setup_of_runs
 from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
-from nainjaune_agents.zoo import shelf
+from nainjaune_agents.zoo import player_registry
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
 from tests.agents.arena.scripted import Chance
@@ -291,7 +291,7 @@ def test_a_name_goes_before_a_folder_of_its_name(elsewhere: Path) -> None:
 def test_the_list_says_where_a_solution_plays(capfd: pytest.CaptureFixture[str]) -> None:
     assert main(["evaluate", "--list", "--game", "batasaurus"]) == 0
     listed = capfd.readouterr().out.splitlines()
-    boxed = [f"{player.name} ({player.plays_at})" for player in shelf().players() if player.card.game == "batasaurus"]
+    boxed = [f"{player.name} ({player.plays_at})" for player in player_registry().players() if player.card.game == "batasaurus"]
     assert listed == [*heuristics("batasaurus"), "exact (2 players, memory = perfect)", *boxed]
 
 

@@ -76,16 +76,19 @@ def test_columns_are_listed(capfd: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("--rounds 5 --out s", "Name who is to play, as in --agents tally lowest"),
-        ("--agents lowest --out s", "Say how much is to be played and where it goes, as in --rounds 10000 --out studies/first"),
-        ("--agents lowest --rounds 5", "Say how much is to be played and where it goes"),
+        ("--rounds 5 --out s", "Expected agents that play, as in --agents tally lowest"),
+        (
+            "--agents lowest --out s",
+            "Expected a number of rounds or matches and a folder, as in --rounds 10000 --out studies/first",
+        ),
+        ("--agents lowest --rounds 5", "Expected a number of rounds or matches and a folder"),
         ("--agents lowest --rounds 0 --out s", "at least 1 episode"),
         ("--agents lowest --rounds 5 --out .", "exists, and is not overwritten"),
         ("--agents lowest --rounds 5 --out s --seed -1", "The seed is at least 0, not -1"),
-        ("--agents lowest --rounds 5 --out s --threads 0", "--threads is at least 1, not 0"),
-        ("--agents lowest --rounds 5 --out s --search 1", "at least 2 worlds"),
-        ("--agents lowest --rounds 5 --out s --search-share 0.5", "--search K is missing"),
-        ("--agents lowest --rounds 5 --out s --search-by tally", "--search K is missing"),
+        ("--agents lowest --rounds 5 --out s --threads 0", "--threads >= 1, not 0"),
+        ("--agents lowest --rounds 5 --out s --search 1", "at least 2 deals"),
+        ("--agents lowest --rounds 5 --out s --search-share 0.5", "--search-by and --search-share need --search K"),
+        ("--agents lowest --rounds 5 --out s --search-by tally", "--search-by and --search-share need --search K"),
         ("--agents lowest tally --rounds 5 --out s --seating fixed", "one agent, or 3 in the order of the seats, not 2"),
         ("--agents nobody --rounds 5 --out s", "'nobody'"),
     ],
@@ -105,5 +108,5 @@ def test_the_extra_is_named_where_a_library_is_missing(
     monkeypatch.setitem(sys.modules, library, None)
     status, _, err = study(capfd, f"--agents lowest --rounds 5 --out s {SMALL}")
     assert status == 1
-    assert f"nainjaune study: this takes {library}: pip install 'nainjaune-env[study]'" in err
+    assert f"nainjaune study: this command needs {library}: pip install 'nainjaune-env[study]'" in err
     assert os.listdir() == []

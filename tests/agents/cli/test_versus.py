@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from nainjaune_agents.arena.versus import LOOK_EVERY
 from nainjaune_agents.cli.main import main
-from nainjaune_agents.stats.sequential import LOOK_EVERY
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,7 @@ def test_until_decided(capfd: pytest.CaptureFixture[str]) -> None:
     assert held["test"]["llr"] > 2.9
     assert held["mean"] == pytest.approx((held["edges"][0]["mean"] - held["edges"][1]["mean"]) / 2)
     assert f"A is stronger: {held['mean']:+.3f} ± {held['anytime95']:.3f} ({held['deals']} deals)." in out
-    assert "This last interval holds wherever one stops" in out
+    assert "The last interval is valid whenever the test stops" in out
     assert re.search(r"LLR [+-]\d+\.\d\d of -2\.94 … \+2\.94", err)
     again, _, err = evaluate(capfd, words)
     assert again == 1
@@ -50,27 +50,30 @@ def test_until_decided(capfd: pytest.CaptureFixture[str]) -> None:
         ("tally random --until-decided --deals 40 --bounds 8 8.1", r"Undecided at the cap: \+\d"),
         ("tally random --deals 300", r"A is stronger: \+\d"),
         ("random tally --deals 300", r"B is stronger: -\d"),
-        ("tally random --deals 2", r"Neither is shown to be stronger: "),
+        ("tally random --deals 2", r"Neither is significantly stronger: "),
     ],
 )
 def test_the_last_word(words: str, said: str, capfd: pytest.CaptureFixture[str]) -> None:
     status, out, _ = evaluate(capfd, f"--versus {words} --preset classic --players 3")
     assert status == 0
     assert re.search(rf"\n{said}\S+ ± \d+\.\d+ \(\d+ deals\)\.\n", out)
-    assert ("wherever one stops" in out) == ("--until-decided" in words)
+    assert ("valid whenever the test stops" in out) == ("--until-decided" in words)
 
 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ("--agents tally random --until-decided", r"--until-decided is about two agents: --versus A B --until-decided"),
-        ("--versus tally random --agents lowest random", r"--versus goes without --agents and --records"),
-        ("--versus tally random --records m.jsonl", r"--versus goes without --agents and --records"),
-        ("--versus tally tally", r"Two agents of different names are compared, not \['tally', 'tally'\]"),
+        ("--agents tally random --until-decided", r"--until-decided needs two agents: --versus A B --until-decided"),
+        ("--versus tally random --agents lowest random", r"--versus cannot be combined with --agents or --records"),
+        ("--versus tally random --records m.jsonl", r"--versus cannot be combined with --agents or --records"),
+        ("--versus tally tally", r"two agents of different names, not \['tally', 'tally'\]"),
         ("--versus tally taly", r"Unknown agent 'taly'\. Did you mean 'tally'\?"),
-        ("--versus tally random --until-decided --bounds 1 0", r"bounds are two numbers, the lower one first, not 1\.0 and 0\.0"),
+        (
+            "--versus tally random --until-decided --bounds 1 0",
+            r"two finite numbers, the lower one first, not 1\.0 and 0\.0",
+        ),
         ("--versus tally random --until-decided --alpha 0.5", r"error rates are above 0 and below 0\.5, not 0\.5 and 0\.05"),
-        ("--versus tally random --deals 1", r"--deals is at least 2"),
+        ("--versus tally random --deals 1", r"--deals >= 2"),
         ("--versus tally random --out file", r"File exists|Not a directory"),
     ],
 )

@@ -27,9 +27,9 @@ def test_the_list_and_a_card(tmp_path: Path, capfd: pytest.CaptureFixture[str]) 
     status, out, _ = nainjaune(capfd, "zoo", "--folder", str(tmp_path))
     assert status == 0
     assert out.splitlines() == [
-        "zoo:other      Nain Jaune at any table                      +0.500 ± 0.100 over lowest",
-        "zoo:strong     Nain Jaune (classic, max_rounds 2) with 3 seats +0.500 ± 0.100 over lowest",
-        "zoo:strong     Nain Jaune at any table                      +0.500 ± 0.100 over lowest",
+        "zoo:other   Nain Jaune at any table                          +0.500 ± 0.100 over lowest",
+        "zoo:strong  Nain Jaune (classic, max_rounds 2) with 3 seats  +0.500 ± 0.100 over lowest",
+        "zoo:strong  Nain Jaune at any table                          +0.500 ± 0.100 over lowest",
     ]
     status, out, _ = nainjaune(capfd, "zoo", "zoo:other", "--folder", str(tmp_path))
     assert status == 0
@@ -43,7 +43,7 @@ def test_a_run_is_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: 
     words = ["zoo", "tiny", "--folder", "box", "--add", "runs/a", "--note", "Tiny.", "--against", "lowest", "--deals", "20"]
     status, out, _ = nainjaune(capfd, *words)
     assert status == 0
-    path = Path(out.removeprefix("In the box: ").strip())
+    path = Path(out.removeprefix("Added: ").strip())
     assert path.is_file()
     assert "zoo:tiny" in nainjaune(capfd, "zoo", "--folder", "box")[1]
 
@@ -51,10 +51,10 @@ def test_a_run_is_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: 
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["nobody"], "Unknown player in the box 'nobody'"),
-        (["--add", "runs/a"], "--add takes a name, --note and --against"),
-        (["a", "--note", "x"], "--note and --against go with --add"),
-        (["a", "--add", "runs/a", "--note", "x", "--against", "lowest", "--deals", "1"], "--deals is at least 2"),
+        (["nobody"], "Unknown zoo player 'nobody'"),
+        (["--add", "runs/a"], "--add needs a name, --note and --against"),
+        (["a", "--note", "x"], "--note and --against need --add"),
+        (["a", "--add", "runs/a", "--note", "x", "--against", "lowest", "--deals", "1"], "--deals >= 2"),
         (["a", "--add", "runs/none", "--note", "x", "--against", "lowest"], "There is no checkpoint at 'runs/none"),
     ],
 )

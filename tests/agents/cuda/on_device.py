@@ -20,7 +20,7 @@ from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.sampling import greedy_row
 from nainjaune_agents.search import rollouts_by
-from nainjaune_agents.search.gpu_rollouts import NetRollouts, RuleRollouts, rollouts_there
+from nainjaune_agents.search.gpu_rollouts import CompiledGpuRollouts, NetGpuRollouts, gpu_rollouts
 from nainjaune_agents.trainers import expert
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import RowStreams, streams
@@ -90,22 +90,24 @@ def test_rollouts_by_a_network_are_those_of_the_cpu(stochastic: bool, monkeypatc
     monkeypatch.setattr(torch, "autocast", lambda *_, **__: nullcontext())  # the one in bfloat16 rounds not as the other
     host = batch(CLASSIC, "cpu", 2)
     agent = untrained(CLASSIC, stochastic=stochastic)
-    rollouts = rollouts_there(agent, CLASSIC)
-    assert isinstance(rollouts, NetRollouts)
+    rollouts = gpu_rollouts(agent, CLASSIC)
+    assert isinstance(rollouts, NetGpuRollouts)
     monkeypatch.setattr("nainjaune_agents.search.gpu_rollouts.ROWS", 5)
     found = rollouts.values(host.tables, host.legal)
     assert found.tolist() == rollouts_by(agent, CLASSIC).values(host.tables, host.legal).tolist()
 
 
-def test_worlds_can_be_picked() -> None:
+def test_determinizations_can_be_picked() -> None:
     host, draws = batch(CLASSIC, "cpu", 3), streams(3, 3)
-    rollouts = rollouts_there(heuristics("nain_jaune")["longest"], CLASSIC)
-    assert isinstance(rollouts, RuleRollouts)
-    worlds = rollouts.draw(CLASSIC, host.redacted(), np.array([0, 0, 2]), draws)
+    rollouts = gpu_rollouts(heuristics("nain_jaune")["longest"], CLASSIC)
+    assert isinstance(rollouts, CompiledGpuRollouts)
+    determinizations = rollouts.draw(CLASSIC, host.redacted(), np.array([0, 0, 2]), draws)
     words = host.legal[[0, 0, 2]]
     some = np.array([False, True, True])
-    assert len(worlds[some]) == 2
-    assert rollouts.values(worlds[some], words[some]).tolist() == rollouts.values(worlds, words)[some].tolist()
+    assert len(determinizations[some]) == 2
+    assert (
+        rollouts.values(determinizations[some], words[some]).tolist() == rollouts.values(determinizations, words)[some].tolist()
+    )
     assert draws.tolist()[1] == streams(3, 3).tolist()[1]
 
 
@@ -125,7 +127,7 @@ def test_a_rule_of_thumb_of_another_game_is_refused() -> None:
 
 def test_no_rollouts_by_who_remembers() -> None:
     with pytest.raises(AgentError, match="which remembers"):
-        rollouts_there(heuristics("batasaurus")["cheapest"], GLIMPSE)
+        gpu_rollouts(heuristics("batasaurus")["cheapest"], GLIMPSE)
 
 
 def test_of_equal_logits_the_lowest_action_is_played() -> None:
@@ -134,7 +136,7 @@ def test_of_equal_logits_the_lowest_action_is_played() -> None:
 
 @pytest.mark.parametrize("rollouts", ["rule", "net"])
 def test_labels_are_those_of_the_cpu(rollouts: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """The same decisions, chosen by the same generator, and for each action the same rounds in the same worlds."""
+    """The same decisions, chosen by the same generator, and for each action the same rounds in the same determinizations."""
     monkeypatch.setattr(expert, "check_device", lambda name: name)
     monkeypatch.setattr(MLP, "to", lambda self, _: self)
     monkeypatch.setattr("nainjaune_agents.nets.fused_mlp.fast_dtype", lambda: torch.float32)

@@ -13,14 +13,15 @@ from unittest.mock import patch
 
 import numpy as np
 
-from nainjaune_agents.arena import duplicate
+import nainjaune_agents.arena.versus as versus_module
+from nainjaune_agents.arena import duplicate, rated_rounds
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.arena.tournament import tournament
+from nainjaune_agents.arena.versus import versus
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import SearchAgent, rollouts_by
-from nainjaune_agents.stats import ratings, sequential
-from nainjaune_agents.stats.sequential import SequentialTest, versus
+from nainjaune_agents.stats.sequential import SequentialTest
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
@@ -70,9 +71,9 @@ def search(setup: Setup, device: str) -> dict[str, Any]:
         agent = load_agent(name, setup)
         options: dict[str, Any] = {}
         if device == "cuda":
-            from nainjaune_agents.search import gpu_rollouts as there
+            from nainjaune_agents.search.gpu_rollouts import gpu_rollouts
 
-            rollouts = there.rollouts_there(agent, setup)
+            rollouts = gpu_rollouts(agent, setup)
             options = {"draw": rollouts.draw, "at_once": 12}
         else:
             rollouts = rollouts_by(agent, setup)
@@ -93,8 +94,8 @@ def compare(setup: Setup, device: str) -> dict[str, Any]:
     options: dict[str, Any] = {"deals": 5, "seed": 1, "pots": [0, 3, 0, 0, 8], "device": device}
     with (
         patch.object(duplicate, "CHUNK_TABLES", 6),
-        patch.object(ratings, "CHUNK_TABLES", 6),
-        patch.object(sequential, "LOOK_EVERY", 2),
+        patch.object(rated_rounds, "CHUNK_TABLES", 6),
+        patch.object(versus_module, "LOOK_EVERY", 2),
         patch.dict(duplicate.CHUNKS_AT_ONCE, {"cuda": 2}),
     ):
         result = tournament(setup, agents, measure=True, rated=True, **options).to_dict()

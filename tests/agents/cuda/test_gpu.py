@@ -60,19 +60,19 @@ def test_a_network_plays_as_on_the_cpu_but_for_rounding() -> None:
 
 
 @pytest.mark.parametrize("preset", ["classic", "djeco", "batasaurus"])
-def test_20000_worlds_are_those_of_the_cpu(preset: str) -> None:
+def test_20000_determinizations_are_those_of_the_cpu(preset: str) -> None:
     """Where deals are counted in floating point too: a draw meets a bound to one part in 10^15 next to never."""
-    from nainjaune_agents.search.gpu_rollouts import rollouts_there
+    from nainjaune_agents.search.gpu_rollouts import gpu_rollouts
 
     setup = _played_into(preset)
     batch, draws = Batch(setup, 2000, seed=3), streams(1, 2000)
     for _ in range(5):
         batch.step(batch.sample(draws))
     tables, owner = batch.redacted(), np.repeat(np.arange(2000), 10)
-    rollouts = rollouts_there(heuristics(setup.game.name)["random"], setup)
+    rollouts = gpu_rollouts(heuristics(setup.game.name)["random"], setup)
     here, there = streams(2, 2000), streams(2, 2000)
-    worlds = rollouts.draw(setup, tables, owner, there)
-    assert rollouts.fetch(worlds.rows).tobytes() == determinize(setup, tables, owner, here).tobytes()
+    determinizations = rollouts.draw(setup, tables, owner, there)
+    assert rollouts.fetch(determinizations.rows).tobytes() == determinize(setup, tables, owner, here).tobytes()
     assert np.array_equal(here, there)
 
 

@@ -30,13 +30,13 @@ def _without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nainjaune_env.engine.cuda.device.find_cuda", compiling.StandIn)
 
 
-def all_kernels(setup: Setup) -> tuple[dict[tuple[str, tuple[int, int]], str], set[str]]:
-    """What every kernel compiles to, by name and compute capability, and the names of those that there are."""
+def all_kernels(setup: Setup) -> tuple[list[tuple[tuple[str, tuple[int, int]], str]], set[str]]:
+    """What every kernel compiles to, with name and compute capability, once for each policy of rollouts; and all names."""
     from nainjaune_agents.cuda.players import Players
     from nainjaune_agents.search import gpu_rollouts
     from tests.engine.cuda.compiling import Compiled, CompilesOnly, kernels_in
 
-    class Rollouts(CompilesOnly, gpu_rollouts.RuleRollouts):
+    class Rollouts(CompilesOnly, gpu_rollouts.CompiledGpuRollouts):
         pass
 
     class Seated(CompilesOnly, Players):
@@ -56,10 +56,10 @@ def all_kernels(setup: Setup) -> tuple[dict[tuple[str, tuple[int, int]], str], s
     words, states, logits = np.zeros(3, np.int64), np.zeros(3, np.uint64), np.zeros((3, batch.num_actions), np.float32)
     seated._run("choose_uniform", 3, words, words, batch.legal, np.zeros((1, 3), np.uint64), words)
     seated._run("choose_greedily", 3, words, logits, batch.legal, words)
-    seated._run("choose_by_chance", 3, words, logits, batch.legal, states, words)
+    seated._run("choose_stochastically", 3, words, logits, batch.legal, states, words)
     seated._run("branch", 3, batch.tables, words, words, batch.tables)
     seated._run("settle", 3, batch.tables, batch.tables, words, np.zeros(3, np.int32))
-    return {**uniform.ptx, **by_rule.ptx, **seated.ptx}, kernels_in(seated._kernels)
+    return [*uniform.ptx.items(), *by_rule.ptx.items(), *seated.ptx.items()], kernels_in(seated._kernels)
 
 
 @pytest.mark.slow
@@ -69,8 +69,8 @@ def test_every_kernel_compiles_to_ptx_for_the_gpus_it_is_meant_for(game: str) ->
     from tests.engine.cuda.compiling import CAPABILITIES
 
     compiled, kernels = all_kernels(get_game(game).setup())
-    assert compiled.keys() == {(name, capability) for name in kernels for capability in CAPABILITIES}
-    for (name, (major, minor)), ptx in compiled.items():
+    assert {which for which, _ in compiled} == {(name, capability) for name in kernels for capability in CAPABILITIES}
+    for (name, (major, minor)), ptx in compiled:
         assert f".target sm_{major}{minor}" in ptx
         assert re.search(rf"^\.visible \.entry \w*{name}", ptx, re.MULTILINE), name
         assert not re.search(r"^\s*call", ptx, re.MULTILINE), name  # everything is merged into the kernel

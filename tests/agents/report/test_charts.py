@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from nainjaune_agents.report.charts import COLOURS, Bar, Scale, columns, dots, parted_rows, rows, scale_of
+from nainjaune_agents.report.charts import COLOURS, Bar, Scale, columns, dots, parted_rows, rows, scale_of, tag
 from nainjaune_agents.stats.ratio_estimate import Estimate
 
 
@@ -89,3 +89,9 @@ def test_an_axis_has_0_on_it_and_a_length() -> None:
     assert (scale_of([bar(-5, 1)], 0, 1).low, scale_of([bar(-5, 1)], 0, 1).high) == (-6, 0)
     nothing = scale_of([bar(0, math.nan)], 0, 1)
     assert nothing.high > nothing.low
+
+
+def test_tags_escape_text_and_attributes_and_shorten_numbers() -> None:
+    assert tag("p", {}, "a < b & ", tag("b", {}, "c"), '"') == "<p>a &lt; b &amp; <b>c</b>&#34;</p>"
+    found = tag("rect", {"class": '"><script>', "x": 1.23456, "y": 2.0, "width": 3, "height": None})
+    assert found == '<rect class="&#34;&gt;&lt;script&gt;" x="1.23" y="2" width="3"></rect>'

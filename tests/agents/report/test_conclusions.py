@@ -23,10 +23,10 @@ def of(**means: float) -> Result:
         (0.5, -0.5, "a is stronger than b", "a is stronger than b: a makes +0.500 ± 0.060 chips a round in a field of b, "
          "b −0.500 ± 0.060 in a field of a."),
         (-0.5, 0.5, "b is stronger than a", "b is stronger than a: b makes +0.500"),
-        (0.5, 0.01, "a and b are not told apart", "1,500 deals do not tell a and b apart: a makes +0.500"),
-        (0.01, -0.01, "a and b are not told apart", "1,500 deals do not tell a and b apart"),
-        (0.5, 0.5, "a and b are not told apart", "a and b each gain in a field of the other"),
-        (-0.5, -0.5, "a and b are not told apart", "a and b each lose in a field of the other"),
+        (0.5, 0.01, "Neither a nor b is stronger", "1,500 deals show no significant difference between a and b: a makes +0.500"),
+        (0.01, -0.01, "Neither a nor b is stronger", "1,500 deals show no significant difference between a and b"),
+        (0.5, 0.5, "Neither a nor b is stronger", "a and b each gain in a field of the other"),
+        (-0.5, -0.5, "Neither a nor b is stronger", "a and b each lose in a field of the other"),
     ],
 )  # fmt: skip
 def test_two(ab: float, ba: float, head: str, says: str) -> None:
@@ -41,7 +41,7 @@ def test_the_strongest_of_three_and_its_nearest_rival_first() -> None:
     assert strongest(result) == "a"
     assert headline(result) == "a is the strongest of 3"
     assert [said.split(":")[0] for said in sentences(result)] == [
-        "a is stronger than c", "a is stronger than b", "1,500 deals do not tell b and c apart",
+        "a is stronger than c", "a is stronger than b", "1,500 deals show no significant difference between b and c",
     ]  # fmt: skip
 
 

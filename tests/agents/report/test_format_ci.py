@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from nainjaune_agents.report.format_ci import written
+from nainjaune_agents.report.format_ci import format_ci
 from nainjaune_agents.stats.ratio_estimate import Estimate
 from nainjaune_env.analysis.stat_hook import SHARE
 
@@ -27,4 +27,4 @@ from nainjaune_env.analysis.stat_hook import SHARE
     ],
 )
 def test_written(mean: float, ci95: float, unit: str, signed: bool, text: str) -> None:
-    assert written(Estimate(mean, ci95), unit, signed=signed) == text
+    assert format_ci(Estimate(mean, ci95), unit, signed=signed) == text

@@ -11,10 +11,8 @@ import pytest
 from nainjaune_agents.arena.duplicate import Edge
 from nainjaune_agents.arena.tournament import Result, tournament
 from nainjaune_agents.heuristics import heuristics
-from nainjaune_agents.report.format_ci import written
-from nainjaune_agents.report.html import VOID
-from nainjaune_agents.report.page import page
-from nainjaune_agents.report.provenance import command
+from nainjaune_agents.report.format_ci import format_ci
+from nainjaune_agents.report.page import command, page
 from nainjaune_agents.stats.intervals import Moments
 from nainjaune_agents.stats.ratio_estimate import Estimate
 from nainjaune_env.registry import game_names, make_setup
@@ -22,6 +20,8 @@ from tests.agents.arena.scripted import First, Last
 from tests.support.positions import small
 
 MADE = {"made": "2026-01-02T03:04:05+00:00", "commit": None, "versions": {"python": "3.11.9"}, "machine": "Linux, 2 CPUs"}
+VOID = frozenset({"meta"})
+"""Elements without an end tag."""
 EVIL = "<script>alert('x') & \"y\""
 
 
@@ -68,13 +68,13 @@ def test_it_is_well_formed_and_names_every_agent_measure_and_interval(result: Re
     assert {"html", "head", "body", "table", "svg", "details"} <= set(reader.tags)
     assert set(result.agents) <= texts
     for edge in result.edges:
-        assert edge.measured is not None
-        for figure in edge.measured.figures():
+        assert edge.behaviour is not None
+        for figure in edge.behaviour.estimates():
             assert figure.measure.title in texts
-            assert written(figure.hero, figure.measure.unit) in texts
-            assert written(figure.field, figure.measure.unit) in texts
-            assert written(figure.difference, figure.measure.unit, signed=True) in texts
-        assert written(Estimate(edge.mean, edge.ci95), result.setup.game.unit, signed=True) in texts
+            assert format_ci(figure.hero, figure.measure.unit) in texts
+            assert format_ci(figure.field, figure.measure.unit) in texts
+            assert format_ci(figure.difference, figure.measure.unit, signed=True) in texts
+        assert format_ci(Estimate(edge.mean, edge.ci95), result.setup.game.unit, signed=True) in texts
     for clock in result.clocks:
         assert f"{clock.milliseconds:.3g}" in texts
     assert command(result) in texts
@@ -96,8 +96,8 @@ def test_there_is_a_chart_of_every_measure_that_was_seen(result: Result) -> None
     """In the field of each agent; those that never came about are named instead."""
     text = page(result, MADE)
     unseen = [title for found in re.findall(r"Never seen in this field: ([^<]*)\.</p>", text) for title in found.split(", ")]
-    assert result.edges[0].measured is not None
-    for measure in result.edges[0].measured.measures:
+    assert result.edges[0].behaviour is not None
+    for measure in result.edges[0].behaviour.measures:
         title = escape(measure.title)
         drawn = re.findall(rf"<h3>{re.escape(title)}</h3>", text)
         assert len(drawn) + unseen.count(title) == len(result.agents), measure.name

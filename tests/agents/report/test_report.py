@@ -14,7 +14,8 @@ from matplotlib.image import imread
 
 from nainjaune_agents.arena.duplicate import Edge
 from nainjaune_agents.arena.tournament import Result, tournament
-from nainjaune_agents.report.report import short_names, text_table, write_report
+from nainjaune_agents.report.report import write_report
+from nainjaune_agents.report.text import text_table
 from nainjaune_agents.stats.intervals import Moments
 from tests.agents.arena.scripted import First, Last
 from tests.support.positions import small
@@ -79,8 +80,8 @@ def test_the_csv_has_every_figure_with_all_its_digits(tmp_path: Path) -> None:
     held = {(row["hero"], row["measure"], row["part"], row["of"]): row for row in rows}
     assert len(held) == len(rows)
     for pair in result.edges:
-        assert pair.measured is not None
-        for figure in pair.measured.figures():
+        assert pair.behaviour is not None
+        for figure in pair.behaviour.estimates():
             for of, found in (("hero", figure.hero), ("field", figure.field), ("difference", figure.difference)):
                 row = held[pair.hero, figure.measure.name, figure.part, of]
                 for number, text in ((found.mean, row["mean"]), (found.ci95, row["ci95"])):
@@ -99,8 +100,8 @@ def test_the_json_has_every_figure_and_is_json(tmp_path: Path) -> None:
 
     held = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"), parse_constant=refuse)
     for edge, written in zip(result.edges, held["edges"], strict=True):
-        assert edge.measured is not None
-        for figure, found in zip(edge.measured.figures(), written["measures"], strict=True):
+        assert edge.behaviour is not None
+        for figure, found in zip(edge.behaviour.estimates(), written["measures"], strict=True):
             assert (found["measure"], found["part"]) == (figure.measure.name, figure.part)
             assert found["hero"]["mean"] == (figure.hero.mean if figure.hero.known else None)
     assert set(held["milliseconds_a_decision"]) == {"a", "b"}
@@ -139,18 +140,3 @@ def test_a_second_report_replaces_the_first_whole(result: Result, tmp_path: Path
     write_report(result, tmp_path)
     assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["seed"] == 8
     assert len(os.listdir(tmp_path)) == 5
-
-
-@pytest.mark.parametrize(
-    ("names", "short"),
-    [
-        (["runs/a", "lowest"], ["a", "lowest"]),
-        (["x/a", "y/a"], ["x/a", "y/a"]),
-        (["x/a", "a"], ["x/a", "a"]),
-        (["runs/x/a", "runs/x/b"], ["a", "b"]),
-        (["runs/a/", "b"], ["a", "b"]),
-        (["ppo:runs/a", "b"], ["a", "b"]),
-    ],
-)
-def test_short_names_stay_different(names: list[str], short: list[str]) -> None:
-    assert short_names(names) == short

@@ -10,13 +10,14 @@ import pytest
 
 from nainjaune_agents.arena.duplicate import Edge
 from nainjaune_agents.arena.tournament import Result
-from nainjaune_agents.report.provenance import command
-from nainjaune_agents.report.report import text_table, write_report
-from nainjaune_agents.report.summaries import csv_rows, section, text_lines
+from nainjaune_agents.report.page import command, page
+from nainjaune_agents.report.report import write_report
+from nainjaune_agents.report.summaries import csv_rows
+from nainjaune_agents.report.text import summary_lines, text_table
 from nainjaune_agents.stats.intervals import Moments
 from nainjaune_agents.stats.ratings import Ratings
 from nainjaune_agents.stats.ratio_estimate import Estimate
-from tests.agents.report.test_page import EVIL, Reader
+from tests.agents.report.test_page import EVIL, MADE, Reader
 from tests.support.positions import small
 
 NAMES = ["runs/first", "lowest", EVIL]
@@ -32,7 +33,7 @@ def result() -> Result:
 
 
 def test_a_row_an_agent_below_the_chips(result: Result) -> None:
-    lines = text_lines(result)
+    lines = summary_lines(result)
     assert [" ".join(line.split()) for line in lines[1:]] == [
         "rating alpha-rank",
         "first +81.2 ± 4.0 98.0 % (1.5 % … 98.0 %)",
@@ -45,9 +46,9 @@ def test_a_row_an_agent_below_the_chips(result: Result) -> None:
 
 def test_without_ratings_there_is_alpha_rank(result: Result) -> None:
     plain = replace(result, ratings=None)
-    assert text_lines(plain)[1].split() == ["alpha-rank"]
-    assert "±" not in "".join(text_lines(plain))
-    told = " ".join(Reader(section(plain)).texts)
+    assert summary_lines(plain)[1].split() == ["alpha-rank"]
+    assert "±" not in "".join(summary_lines(plain))
+    told = " ".join(Reader(page(plain, MADE)).texts)
     assert "Alpha-rank:" in told
     assert "Rating" not in told
     assert {row[1] for row in csv_rows(plain)} == {"alpha_rank"}
@@ -55,12 +56,13 @@ def test_without_ratings_there_is_alpha_rank(result: Result) -> None:
 
 def test_two_agents_are_not_summed_up(result: Result) -> None:
     two = replace(result, agents=NAMES[:2], edges=result.edges[:2], ratings=None)
-    assert (text_lines(two), section(two), [*csv_rows(two)]) == ([], "", [])
+    assert (summary_lines(two), [*csv_rows(two)]) == ([], [])
+    assert "In one number" not in page(two, MADE)
     assert text_table(two).splitlines()[-1].startswith("      lowest")
 
 
 def test_the_page_shows_both_and_says_what_they_are(result: Result) -> None:
-    reader = Reader(section(result))
+    reader = Reader(page(result, MADE))
     assert {"table", "svg", "h2"} <= set(reader.tags)
     assert "script" not in reader.tags
     assert {"In one number", "first", "lowest", EVIL, "+81.2 ± 4.0", "98.0 % (1.5 % … 98.0 %)"} <= set(reader.texts)

@@ -15,8 +15,8 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.search import SearchAgent, rollouts_by, searching
-from nainjaune_agents.search.agent import Sums, better_half, schedule
-from nainjaune_agents.search.rollouts import compiled_for
+from nainjaune_agents.search.agent import ActionStats, better_half, schedule
+from nainjaune_agents.search.rollouts import loops_for, no_heuristic
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import RowStreams, streams
@@ -47,8 +47,8 @@ class Known:
         self.worth = np.array(worth)
         self.asked: list[tuple[bytes, int]] = []
 
-    def values(self, worlds: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64]:
-        self.asked += [(world.tobytes(), int(word)) for world, word in zip(worlds, actions, strict=True)]
+    def values(self, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64]:
+        self.asked += [(table.tobytes(), int(word)) for table, word in zip(tables, actions, strict=True)]
         return np.where(actions[:, None] >> np.arange(len(self.worth)) & 1, self.worth, 0)
 
 
@@ -99,13 +99,13 @@ def test_a_decision_is_the_same_among_others(setup: Setup) -> None:
             assert alone.mean.tobytes() == together.mean[i : i + 1].tobytes()
 
 
-def test_actions_are_tried_in_the_same_worlds_and_the_worse_half_is_given_up() -> None:
+def test_actions_are_tried_in_the_same_determinizations_and_the_worse_half_is_given_up() -> None:
     setup = small()
     worth = [float(action % 7) for action in range(24)]
     (decisions,) = turns(setup, seed=10, tables=4, steps=1)
     rollouts = Known(worth)
     found = SearchAgent("known", rollouts, 12).evaluate_actions(decisions, np.random.default_rng(0))
-    assert len({world for world, _ in rollouts.asked}) == len(rollouts.asked)  # each world once, with all that is tried in it
+    assert len({table for table, _ in rollouts.asked}) == len(rollouts.asked)  # each table once, with all that is tried in it
     for i, word in enumerate(decisions.legal):
         legal = legal_actions(int(word))
         ranked = sorted(legal, key=lambda action: (-worth[action], action))
@@ -124,13 +124,13 @@ def test_actions_are_tried_in_the_same_worlds_and_the_worse_half_is_given_up() -
         assert found.count[i].sum() == sum(count.values())
 
 
-def test_memory_holds_the_worlds_of_some_decisions_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_memory_holds_the_determinizations_of_some_decisions_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     setup = small(4)
     (decisions,) = turns(setup, seed=9, tables=6, steps=1)
     agent = searching(heuristics("nain_jaune")["tally"], 10, setup)
     whole = agent.evaluate_actions(decisions, np.random.default_rng(1))
-    for worlds in (1, 50):
-        monkeypatch.setattr("nainjaune_agents.search.agent.WORLDS", worlds)
+    for count in (1, 50):
+        monkeypatch.setattr("nainjaune_agents.search.agent.DETERMINIZATIONS", count)
         parts = agent.evaluate_actions(decisions, np.random.default_rng(1))
         for field in ("mean", "error", "count", "action"):
             assert getattr(parts, field).tobytes() == getattr(whole, field).tobytes()
@@ -193,19 +193,19 @@ def test_where_the_prior_is_sure_nothing_is_searched() -> None:
 
 
 class Noisy:
-    """Rollouts that say of a coin in the world, the same for all actions but for what they are worth."""
+    """Rollouts that say of a coin at the table, the same for all actions but for what they are worth."""
 
     def __init__(self, worth: list[float]) -> None:
         self.worth = np.array(worth)
 
-    def values(self, worlds: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64]:
-        coin = (worlds["rng"] >> np.uint64(63)).astype(float)[:, None]
+    def values(self, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64]:
+        coin = (tables["rng"] >> np.uint64(63)).astype(float)[:, None]
         return np.where(actions[:, None] >> np.arange(len(self.worth)) & 1, self.worth + 100 * coin, 0)
 
 
 @pytest.mark.parametrize("halving", [True, False])
 def test_a_nat_of_the_prior_is_worth_a_fifth_of_a_standard_error(halving: bool) -> None:
-    """100 worlds an action, means that are off by 5, common to all: what the prior favours by a nat may be 1 worse."""
+    """100 determinizations an action, means that are off by 5, common to all: what the prior favours by a nat may be 1 worse."""
     setup = small()
     (decisions,) = turns(setup, seed=10, tables=1, steps=1)
     first, second = legal_actions(int(decisions.legal[0]))[:2]
@@ -235,7 +235,7 @@ def test_nothing_is_searched_where_there_is_no_choice() -> None:
 
 
 def test_means_and_their_errors() -> None:
-    sums = Sums(2, 3)
+    sums = ActionStats(2, 3)
     sums.add(np.array([0, 0, 1]), np.array([0b011, 0b011, 0b100]), np.array([[1.0, 5, 0], [4, 5, 0], [0, 0, 7]]))
     sums.add(np.array([0]), np.array([0b001]), np.array([[4.0, 0, 0]]))
     assert sums.count.tolist() == [[3, 2, 0], [0, 0, 1]]
@@ -265,12 +265,12 @@ def test_a_search_over_chance_is_better_than_chance(game: str) -> None:
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("tally@search=0", r"After @search= comes a whole number of deals from 1 to 10000, not 0\."),
-        ("tally@search=2.5", r"a whole number of deals from 1 to 10000, not 2\.5\."),
-        ("tally@search=nan", r"a whole number of deals from 1 to 10000, not nan\."),
-        ("tally@search=inf", r"a whole number of deals from 1 to 10000, not inf\."),
+        ("tally@search=0", r"Expected a whole number of deals from 1 to 10000 after @search=, not 0\."),
+        ("tally@search=2.5", r"a whole number of deals from 1 to 10000 after @search=, not 2\.5\."),
+        ("tally@search=nan", r"a whole number of deals from 1 to 10000 after @search=, not nan\."),
+        ("tally@search=inf", r"a whole number of deals from 1 to 10000 after @search=, not inf\."),
         ("tally@search=few", r"After @search= comes a number, not 'few'\."),
-        ("tally@search=5@search=5", r"tally@search=5 searches already, and each decision of its rollouts would be a search"),
+        ("tally@search=5@search=5", r"tally@search=5 searches already; a search over it would search at every decision"),
     ],
 )
 def test_searches_that_there_are_not(name: str, says: str) -> None:
@@ -302,7 +302,7 @@ def test_a_search_over_a_net_has_its_policy_for_a_prior() -> None:
 
 @pytest.mark.parametrize("name", ["cheapest@search=5", "highest@remember=0.5@search=5"])
 def test_no_search_by_those_who_remember(name: str) -> None:
-    with pytest.raises(AgentError, match=r"No search can play rounds out by '.*', which remembers: what each seat would"):
+    with pytest.raises(AgentError, match=r"Rollouts cannot be played by '.*', which remembers: its memory"):
         load_agent(name, make_setup("batasaurus", memory="glimpse"))
 
 
@@ -313,4 +313,4 @@ def test_no_search_by_a_net_that_remembers() -> None:
 
 
 def test_a_game_without_rules_of_thumb_is_played_out_at_random() -> None:
-    assert compiled_for(make_setup("signal_lamps").game).rules_of_thumb is None
+    assert loops_for(make_setup("signal_lamps").game).heuristic_move is no_heuristic

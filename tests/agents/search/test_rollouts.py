@@ -9,7 +9,7 @@ import pytest
 import torch
 from numpy.typing import NDArray
 
-from nainjaune_agents.arena.timing import Timed
+from nainjaune_agents.arena.timing import TimedAgent
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.nets.fused_mlp import FusedInference
 from nainjaune_agents.nets.policy_value import PolicyValueNet
@@ -40,10 +40,10 @@ def positions(setup: Setup, *, skip_forced: bool = True, steps: int = 4) -> Batc
     return batch
 
 
-def by_hand(setup: Setup, agent: Agent, world: Any, action: int) -> int:
+def by_hand(setup: Setup, agent: Agent, table: Any, action: int) -> int:
     """The payoff of the seat to act, the round played by `agent` a ply at a time."""
     batch = Batch(setup, 1, skip_forced=False, autoreset=False)
-    batch.set_tables(0, world)
+    batch.set_tables(0, table)
     seat = int(batch.seat[0])
     batch.step([action])
     while batch.legal[0]:
@@ -55,17 +55,17 @@ def by_hand(setup: Setup, agent: Agent, world: Any, action: int) -> int:
 @pytest.mark.parametrize("skip_forced", [True, False])
 def test_rollouts_come_to_what_rounds_played_by_hand_do(setup: Setup, skip_forced: bool) -> None:
     batch = positions(setup, skip_forced=skip_forced)
-    worlds = batch.tables
+    tables = batch.tables
     for name in list(heuristics(setup.game.name))[1:]:
         agent = heuristics(setup.game.name)[name]
         expected = np.zeros((12, batch.num_actions))
         for w, word in enumerate(batch.legal):
             for action in legal_actions(int(word)):
-                expected[w, action] = by_hand(setup, agent, worlds[w], action)
+                expected[w, action] = by_hand(setup, agent, tables[w], action)
         for rollouts in (rollouts_by(agent, setup), BatchedRollouts(setup, agent)):
-            before = worlds.tobytes()
-            assert rollouts.values(worlds, batch.legal).tolist() == expected.tolist(), (name, type(rollouts))
-            assert worlds.tobytes() == before
+            before = tables.tobytes()
+            assert rollouts.values(tables, batch.legal).tolist() == expected.tolist(), (name, type(rollouts))
+            assert tables.tobytes() == before
 
 
 @setups
@@ -73,18 +73,18 @@ def test_rollouts_come_to_what_rounds_played_by_hand_do(setup: Setup, skip_force
 def test_rollouts_by_logits_are_those_of_the_agent_through_a_batch(setup: Setup, skip_forced: bool) -> None:
     """In float32, where the quick network chooses what the network does; and by hand, where it draws nothing."""
     batch = positions(setup, skip_forced=skip_forced)
-    worlds = batch.tables
+    tables = batch.tables
     for stochastic in (False, True):
         agent = untrained(setup, stochastic=stochastic)
         scored = ScoredRollouts(setup, in_float32(agent.net), stochastic=stochastic)
-        before = worlds.tobytes()
-        values = scored.values(worlds, batch.legal)
-        assert values.tolist() == BatchedRollouts(setup, agent).values(worlds, batch.legal).tolist()
-        assert worlds.tobytes() == before
+        before = tables.tobytes()
+        values = scored.values(tables, batch.legal)
+        assert values.tolist() == BatchedRollouts(setup, agent).values(tables, batch.legal).tolist()
+        assert tables.tobytes() == before
         if not stochastic:
             for w, word in enumerate(batch.legal):
                 for action in legal_actions(int(word)):
-                    assert values[w, action] == by_hand(setup, agent, worlds[w], action)
+                    assert values[w, action] == by_hand(setup, agent, tables[w], action)
 
 
 class Seeing:
@@ -105,10 +105,10 @@ def test_a_scorer_is_shown_what_the_seat_to_act_observes_and_nothing_else(setup:
     scorer = Seeing(batch.num_actions)
     ScoredRollouts(setup, scorer, stochastic=False).values(batch.tables[:3], batch.legal[:3])
     expected: list[bytes] = []
-    for world, word in zip(batch.tables[:3], batch.legal[:3], strict=True):
+    for table, word in zip(batch.tables[:3], batch.legal[:3], strict=True):
         for action in legal_actions(int(word)):
             played = Batch(setup, 1, autoreset=False)
-            played.set_tables(0, world)
+            played.set_tables(0, table)
             while not played.done[0]:
                 played.step([action])
                 if not played.done[0]:
@@ -123,7 +123,7 @@ def test_who_plays_rollouts_how() -> None:
     for name, agent in heuristics("nain_jaune").items():
         assert isinstance(rollouts_by(agent, setup), CompiledRollouts), name
     assert isinstance(rollouts_by(untrained(setup), setup), ScoredRollouts)
-    assert isinstance(rollouts_by(Timed(untrained(setup)), setup), BatchedRollouts)
+    assert isinstance(rollouts_by(TimedAgent(untrained(setup)), setup), BatchedRollouts)
 
 
 @setups
@@ -143,12 +143,12 @@ def test_rollouts_at_random_draw_every_action_alike(setup: Setup) -> None:
     batch = positions(setup)
     action = int(batch.legal[0] & -batch.legal[0]).bit_length() - 1
     many = 4000
-    worlds = np.repeat(batch.tables[:1], many)
-    worlds["rng"] = streams(1, many)
+    tables = np.repeat(batch.tables[:1], many)
+    tables["rng"] = streams(1, many)
     seat = int(batch.seat[0])
-    found = rollouts_by(heuristics(setup.game.name)["random"], setup).values(worlds, np.full(many, 1 << action))[:, action]
+    found = rollouts_by(heuristics(setup.game.name)["random"], setup).values(tables, np.full(many, 1 << action))[:, action]
     played = Batch(setup, many, autoreset=False, skip_forced=False)
-    played.set_tables(np.arange(many), worlds)
+    played.set_tables(np.arange(many), tables)
     total = played.reward[:, seat].astype(np.int64)
     played.step(np.full(many, action))
     draws = streams(2, many)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.study.action_values import Worth
+from nainjaune_agents.study.action_values import ActionEvaluator
 from nainjaune_agents.study.files import write_study
 from nainjaune_agents.study.playing import Plan
 from nainjaune_env.core.spec import Setup
@@ -20,8 +20,8 @@ def plan_of(setup: Setup | None = None, names: Sequence[str] = NAMES, *, search:
     """A plan of a small study; a ``search`` is by the first agent."""
     setup = small() if setup is None else setup
     agents = [load_agent(name, setup) for name in names]
-    worth = Worth(setup, agents[0], search) if search else None
-    return Plan(setup, agents, **{"seed": 2, "worth": worth, **options})
+    evaluator = ActionEvaluator(setup, agents[0], search) if search else None
+    return Plan(setup, agents, **{"seed": 2, "evaluator": evaluator, **options})
 
 
 def study(folder: Path, episodes: int = 60, *, first: int = 0, **options: Any) -> Path:

@@ -1,4 +1,4 @@
-"""What actions were worth, and what was lost by what was done."""
+"""Values of actions, and the regret of those taken."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import rollouts_by
-from nainjaune_agents.study.action_values import Values, Worth
+from nainjaune_agents.study.action_values import ActionEvaluator, Values
 from nainjaune_env.core.errors import AgentError, ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
@@ -33,15 +33,15 @@ def alike(one: Values, two: Values) -> bool:
     return all(np.array_equal(getattr(one, f.name), getattr(two, f.name), equal_nan=True) for f in fields(Values))
 
 
-def test_means_and_errors_are_those_of_the_worlds() -> None:
+def test_means_and_errors_are_those_of_the_determinizations() -> None:
     setup = small()
     tables, legal, _ = positions(setup)
     agent = heuristics(setup.game.name)["lowest"]
-    found = Worth(setup, agent, 6).values(tables, legal, streams(7, TABLES))
+    found = ActionEvaluator(setup, agent, 6).values(tables, legal, streams(7, TABLES))
     states = streams(7, TABLES)
     for k in range(TABLES):
-        worlds = determinize(setup, tables, np.full(6, k), states)
-        payoff = rollouts_by(agent, setup).values(worlds, np.full(6, legal[k]))
+        determinizations = determinize(setup, tables, np.full(6, k), states)
+        payoff = rollouts_by(agent, setup).values(determinizations, np.full(6, legal[k]))
         actions = [a for a in range(payoff.shape[1]) if legal[k] >> a & 1]
         assert np.flatnonzero(~np.isnan(found.mean[k])).tolist() == actions
         assert np.flatnonzero(~np.isnan(found.error[k])).tolist() == actions
@@ -49,9 +49,9 @@ def test_means_and_errors_are_those_of_the_worlds() -> None:
         assert found.error[k, actions] == pytest.approx(payoff[:, actions].std(axis=0, ddof=1) / 6**0.5, rel=1e-5, abs=1e-6)
         assert found.best[k] == max(actions, key=lambda a: (payoff[:, a].mean(), -a))
         bests = []
-        for world in range(6):
-            others = np.delete(payoff, world, axis=0)
-            bests.append(payoff[world, max(actions, key=lambda a: (others[:, a].sum(), -a))])
+        for deal in range(6):
+            others = np.delete(payoff, deal, axis=0)
+            bests.append(payoff[deal, max(actions, key=lambda a: (others[:, a].sum(), -a))])
         assert found.behind[k, actions] == pytest.approx(sum(bests) / 6 - payoff[:, actions].mean(axis=0), abs=1e-5)
         assert np.flatnonzero(~np.isnan(found.behind[k])).tolist() == actions
 
@@ -59,11 +59,11 @@ def test_means_and_errors_are_those_of_the_worlds() -> None:
 def test_each_decision_is_by_itself() -> None:
     setup = small()
     tables, legal, _ = positions(setup)
-    worth = Worth(setup, heuristics(setup.game.name)["random"], 400)
-    whole = worth.values(tables, legal, streams(7, TABLES))
-    part = worth.values(tables[:5], legal[:5], streams(7, 5))
+    evaluator = ActionEvaluator(setup, heuristics(setup.game.name)["random"], 400)
+    whole = evaluator.values(tables, legal, streams(7, TABLES))
+    part = evaluator.values(tables[:5], legal[:5], streams(7, 5))
     assert alike(Values(*(getattr(whole, f.name)[:5] for f in fields(Values))), part)
-    none = worth.values(tables[:0], legal[:0], streams(7, 0))
+    none = evaluator.values(tables[:0], legal[:0], streams(7, 0))
     actions = len(setup.game.actions)
     assert [getattr(none, f.name).shape for f in fields(Values)] == [(0, actions), (0, actions), (0,), (0, actions)]
 
@@ -74,8 +74,8 @@ def test_regret_is_not_made_of_noise() -> None:
     tables, legal, taken = positions(setup)
     agent = heuristics(setup.game.name)["random"]
     each = np.arange(TABLES)
-    truth = float(Worth(setup, agent, 4000).values(tables, legal, streams(1, TABLES)).behind[each, taken].mean())
-    found = [Worth(setup, agent, 20).values(tables, legal, streams(seed, TABLES)) for seed in range(2, 42)]
+    truth = float(ActionEvaluator(setup, agent, 4000).values(tables, legal, streams(1, TABLES)).behind[each, taken].mean())
+    found = [ActionEvaluator(setup, agent, 20).values(tables, legal, streams(seed, TABLES)) for seed in range(2, 42)]
     regret = np.mean([values.behind[each, taken] for values in found])
     naive = np.mean([np.nanmax(values.mean, axis=1) - values.mean[each, taken] for values in found])
     assert regret < truth < naive
@@ -84,7 +84,7 @@ def test_regret_is_not_made_of_noise() -> None:
 
 def test_refusals() -> None:
     setup = small()
-    with pytest.raises(ConfigError, match="at least 2 worlds, to choose in one and measure in the other, not 1"):
-        Worth(setup, load_agent("lowest", setup), 1)
+    with pytest.raises(ConfigError, match="at least 2 deals, one to choose an action and one to measure it, not 1"):
+        ActionEvaluator(setup, load_agent("lowest", setup), 1)
     with pytest.raises(AgentError, match="searches already"):
-        Worth(setup, load_agent("lowest@search=4@search=4", setup), 4)
+        ActionEvaluator(setup, load_agent("lowest@search=4@search=4", setup), 4)

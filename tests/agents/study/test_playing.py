@@ -11,7 +11,7 @@ import pytest
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.matches import record_matches
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.study.action_values import Worth
+from nainjaune_agents.study.action_values import ActionEvaluator
 from nainjaune_agents.study.playing import Chunk, Plan, Stream, play
 from nainjaune_env.core.errors import AgentError, ConfigError, RecordError, RulesError
 from nainjaune_env.core.prng import streams
@@ -48,13 +48,13 @@ def test_a_longer_study_begins_with_a_shorter_one(setup: Setup, episode: Any) ->
 def test_searched_decisions_are_the_same_however_many_are_played() -> None:
     setup = GAMES[0]
     one, two = agents(setup, "lowest", "random")
-    plan = Plan(setup, [one, two], 5, worth=Worth(setup, one, 4), share=0.3)
+    plan = Plan(setup, [one, two], 5, evaluator=ActionEvaluator(setup, one, 4), share=0.3)
     few, many = list(play(plan, 12)), list(play(plan, 12, tables=5))
     found = [np.concatenate([chunk.values.mean for chunk in chunks if chunk.values]) for chunks in (few, many)]
     assert np.array_equal(*found, equal_nan=True)
     decisions = sum(int((chunk.trace.decisions["choices"] > 1).sum()) for chunk in few)
     assert 0.15 * decisions < len(found[0]) < 0.45 * decisions
-    full = Plan(setup, [one, two], 5, worth=Worth(setup, one, 4))
+    full = Plan(setup, [one, two], 5, evaluator=ActionEvaluator(setup, one, 4))
     assert sum(len(chunk.trace.kept_row) for chunk in play(full, 12)) == decisions
     # and nothing that is played depends on it
     assert rows(few, "decisions") == rows(list(play(Plan(setup, [one, two], 5), 12)), "decisions")

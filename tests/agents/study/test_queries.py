@@ -139,5 +139,5 @@ def test_a_table_of_groups(folder: Path) -> None:
 def test_what_is_no_study_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"it has no decisions\.parquet"):
         opened(tmp_path)
-    with pytest.raises(ConfigError, match="Name the folder"):
+    with pytest.raises(ConfigError, match="Expected at least one folder"):
         opened()

@@ -161,14 +161,6 @@ def test_the_first_signal_requests_a_stop_and_the_second_interrupts(tmp_path: Pa
     assert signal.getsignal(number) is before
 
 
-def test_outside_a_checkout_there_is_no_commit(monkeypatch: pytest.MonkeyPatch) -> None:
-    def no_git(*args: Any, **options: Any) -> Any:
-        raise FileNotFoundError("git")
-
-    monkeypatch.setattr("subprocess.run", no_git)
-    assert module._commit() is None
-
-
 # ---------------------------------------------------------------- the loop
 
 

@@ -10,7 +10,7 @@ import torch
 from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.checkpoint import save_checkpoint
 from nainjaune_agents.nets.common_layout import common_layout
-from nainjaune_agents.zoo import Card, Rating, save_card
+from nainjaune_agents.zoo import ModelCard, Rating, save_card
 from nainjaune_env.core.atomic_files import digest
 from nainjaune_env.core.spec import Setup
 from tests.agents.nets.test_checkpoint import make
@@ -28,7 +28,7 @@ def put(box: Path, name: str, setup: Setup, stem: str, *, anywhere: bool = False
         "players": None if anywhere else setup.players,
         "knobs": {} if anywhere else setup.knobs,
     }
-    card = Card(
+    card = ModelCard(
         **values, sha256=digest(path), note="A small one.", algorithm="ppo", made_by=["python train.py --out runs/x"],
         commit="abc", seconds=90.0, decisions=2e6, machine="Linux", ratings=[RATING],
     )  # fmt: skip

@@ -11,8 +11,8 @@ import torch
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
-from nainjaune_agents.zoo import Shelf, load_card
-from nainjaune_agents.zoo.publish import origin, shelve
+from nainjaune_agents.zoo import PlayerRegistry, load_card
+from nainjaune_agents.zoo.publish import origin, publish
 from nainjaune_env.core.errors import CheckpointError, ConfigError
 from nainjaune_env.core.spec import Setup
 from tests.agents.trainers.test_ppo import run_in, tiny
@@ -30,7 +30,7 @@ def trained(folder: Path, **other: object) -> Setup:
 def test_the_same_player_lighter_and_rated(tmp_path: Path) -> None:
     run, told = tmp_path / "run", []
     setup = trained(run)
-    path = shelve(run, "tiny", [setup], shelf=Shelf(tmp_path / "box"), progress=told.append, **SHELVED)  # type: ignore[arg-type]
+    path = publish(run, "tiny", [setup], registry=PlayerRegistry(tmp_path / "box"), progress=told.append, **SHELVED)  # type: ignore[arg-type]
     before, after = load_checkpoint(run), load_checkpoint(path)
     assert path.stat().st_size < 0.5 * (run / FILE_NAME).stat().st_size
     assert after.tensors.keys() == {name for name in before.tensors if name.startswith("model.")}
@@ -41,7 +41,7 @@ def test_the_same_player_lighter_and_rated(tmp_path: Path) -> None:
     edge = Duplicate(setup, [load_agent(str(path), setup), load_agent("lowest", setup)], seed=3).edge(0, 1, 40)
     assert (card.ratings[0].mean, card.ratings[0].ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
     assert sum(told) == 80
-    assert Shelf(tmp_path / "box").find("zoo:tiny", setup).path == path
+    assert PlayerRegistry(tmp_path / "box").find("zoo:tiny", setup).path == path
 
 
 def test_how_it_was_made_goes_back_to_what_it_began_from(tmp_path: Path) -> None:
@@ -71,11 +71,11 @@ def test_commands_say_no_place_on_this_machine(tmp_path: Path) -> None:
 def test_what_is_refused(tmp_path: Path) -> None:
     run = tmp_path / "run"
     setup = trained(run)
-    box = Shelf(tmp_path / "box")
-    shelve(run, "tiny", [setup], shelf=box, **SHELVED)  # type: ignore[arg-type]
+    box = PlayerRegistry(tmp_path / "box")
+    publish(run, "tiny", [setup], registry=box, **SHELVED)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="exists, and is not overwritten"):
-        shelve(run, "tiny", [setup], shelf=box, **SHELVED)  # type: ignore[arg-type]
+        publish(run, "tiny", [setup], registry=box, **SHELVED)  # type: ignore[arg-type]
     about = run / "run.json"
     about.write_text(json.dumps({"command": []}), encoding="utf-8")
-    with pytest.raises(CheckpointError, match="does not say how it was made"):
+    with pytest.raises(CheckpointError, match="has no record of how it was made"):
         origin(run)

@@ -13,7 +13,7 @@ from nainjaune_agents.loading import checkpoint_path, load_agent, setup_of_runs
 from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.search import SearchAgent
-from nainjaune_agents.zoo import Player, Shelf, shelf
+from nainjaune_agents.zoo import Player, PlayerRegistry, player_registry
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import AgentError, CheckpointError
 from nainjaune_env.registry import get_game
@@ -44,30 +44,30 @@ def box(tmp_path: Path) -> Path:
     ids=["its own rules", "its own knobs", "its sheet under other knobs", "other seats", "another sheet"],
 )
 def test_the_one_that_fits_best_is_taken(box: Path, setup: object, file: str) -> None:
-    assert Shelf(box).find("zoo:strong", setup).path.stem == file  # type: ignore[arg-type]
+    assert PlayerRegistry(box).find("zoo:strong", setup).path.stem == file  # type: ignore[arg-type]
 
 
 def test_what_it_does_not_play_is_said(box: Path) -> None:
     with pytest.raises(AgentError, match=r"zoo:narrow does not play .* \(classic\) with 4 seats\. It plays: .* with 3 seats\."):
-        Shelf(box).find("zoo:narrow", small(4))
+        PlayerRegistry(box).find("zoo:narrow", small(4))
     with pytest.raises(AgentError, match=r"zoo:strong does not play Batasaurus .*It plays: .*; Nain Jaune at any table\."):
-        Shelf(box).find("zoo:strong", make_setup("batasaurus"))
-    with pytest.raises(AgentError, match=r"Unknown player in the box 'zoo:strng'\. Did you mean 'zoo:strong'\?"):
-        Shelf(box).find("zoo:strng", small())
+        PlayerRegistry(box).find("zoo:strong", make_setup("batasaurus"))
+    with pytest.raises(AgentError, match=r"Unknown zoo player 'zoo:strng'\. Did you mean 'zoo:strong'\?"):
+        PlayerRegistry(box).find("zoo:strng", small())
 
 
 def test_a_file_that_is_not_the_cards_is_refused(box: Path) -> None:
     path = box / "narrow" / "classic-3.safetensors"
     path.write_bytes(path.read_bytes()[:-1] + b"\0")
-    with pytest.raises(CheckpointError, match="is not the file that its card is about"):
-        Shelf(box).find("zoo:narrow", small())
+    with pytest.raises(CheckpointError, match="does not match the hash on its card"):
+        PlayerRegistry(box).find("zoo:narrow", small())
     path.unlink()
-    with pytest.raises(CheckpointError, match="is not the file that its card is about"):
-        Shelf(box).find("zoo:narrow", small())
+    with pytest.raises(CheckpointError, match="does not match the hash on its card"):
+        PlayerRegistry(box).find("zoo:narrow", small())
 
 
 def test_they_are_agents_by_name(box: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "shelf", lambda: Shelf(box))
+    monkeypatch.setattr(loading, "player_registry", lambda: PlayerRegistry(box))
     agent, drawing, searching = (load_agent(f"zoo:strong{ending}", small()) for ending in ("", "@sample", "@search=2"))
     assert isinstance(agent, NetAgent)
     assert isinstance(drawing, NetAgent)
@@ -81,14 +81,14 @@ def test_they_are_agents_by_name(box: Path, monkeypatch: pytest.MonkeyPatch) -> 
         load_agent("lowset", small())
 
 
-PLAYERS = list(shelf().players())
+PLAYERS = list(player_registry().players())
 
 
 @pytest.mark.parametrize("player", PLAYERS, ids=lambda player: f"{player.name}-{player.path.stem}")
 def test_those_that_come_with_the_package_play(player: Player) -> None:
     """Each by its own name, at the tables it is for, and better than chance; its card is about the file."""
     rated = (get_game(player.card.game).setup(r.preset, r.players, **r.knobs) for r in player.card.ratings)
-    setup = next(setup for setup in rated if shelf().find(player.name, setup) == player)
+    setup = next(setup for setup in rated if player_registry().find(player.name, setup) == player)
     edge = Duplicate(setup, [load_agent(player.name, setup), RandomAgent()], seed=5).edge(0, 1, 300)
     assert edge.mean > edge.ci95
     assert player.card.note

@@ -12,7 +12,8 @@ import pytest
 from nainjaune_agents.arena.tournament import Result
 from nainjaune_agents.cli import evaluate
 from nainjaune_agents.cli.setups import settle_setup
-from nainjaune_agents.report.provenance import command, commit, provenance
+from nainjaune_agents.provenance import commit, provenance
+from nainjaune_agents.report.page import command
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
 
@@ -53,13 +54,14 @@ def test_the_commit_of_a_checkout(tmp_path: Path) -> None:
     assert commit(source) is None
     git(tmp_path, "add", "deep/a.py")
     git(tmp_path, "commit", "--quiet", "-m", "x")
-    found = git(tmp_path, "rev-parse", "HEAD")
+    found = git(tmp_path, "rev-parse", "HEAD")[:12]
+    git(tmp_path, "tag", "v1")
     assert commit(source) == found
     other.write_text("2\n", encoding="utf-8")
     assert commit(other) is None  # not of the checkout that it lies in
     assert commit(source) == found
     source.write_text("3\n", encoding="utf-8")
-    assert commit(source) == f"{found}, changed"
+    assert commit(source) == f"{found}+"
 
 
 def test_no_git_no_commit(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

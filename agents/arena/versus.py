@@ -1,0 +1,132 @@
+"""Two agents compared over deals, for a fixed number of deals or until a sequential test decides.
+
+A and B play each deal both ways: A in each seat in turn in a field of B, B in each seat in turn in a field of A, and each agent
+once in all seats. As in ``duplicate``, a hero's gain is the mean, over seats, of its payoff minus what the field got in the same
+seat on the same deal. The advantage of A on a deal is half of A's gain minus B's gain, in the game's unit a round. It is
+antisymmetric: swapping A and B changes its sign. Advantages on different deals are independent and identically distributed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.agent import Agent
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
+
+from ..seeds import Stream, generator
+from ..stats.intervals import Moments
+from ..stats.sequential import SequentialTest, anytime_half_width
+from .duplicate import CHUNKS_AT_ONCE, Start, check_device, chunks, play_deals, start_with
+
+LOOK_EVERY = 256
+"""Deals between looks at the test; enough that the first look is at a nearly normal mean."""
+
+
+@dataclass
+class VersusResult:
+    """How A and B compare so far."""
+
+    names: tuple[str, str]
+    advantage: Moments = field(default_factory=Moments)
+    """Half of A's gain minus B's gain, over deals."""
+    gains: tuple[Moments, Moments] = field(default_factory=lambda: (Moments(), Moments()))
+    """A's edge over a field of B, and B's over a field of A."""
+
+    def to_dict(self, test: SequentialTest | None) -> dict[str, Any]:
+        """Returns the content of ``versus.json``; ``test`` is None if the number of deals was fixed."""
+        a, b = self.names
+        held: dict[str, Any] = {
+            "a": a,
+            "b": b,
+            "deals": self.advantage.count,
+            "mean": self.advantage.mean,
+            "ci95": self.advantage.half_width,
+            "anytime95": anytime_half_width(self.advantage),
+            "edges": [
+                {"hero": hero, "field": rival, "mean": gain.mean, "ci95": gain.half_width}
+                for hero, rival, gain in zip((a, b), (b, a), self.gains, strict=True)
+            ],
+            "test": None,
+        }
+        if test is not None:
+            held["test"] = {
+                "low": test.low,
+                "high": test.high,
+                "alpha": test.alpha,
+                "beta": test.beta,
+                "llr": test.llr(self.advantage),
+                "outcome": test.outcome(self.advantage),
+            }
+        return held
+
+
+def versus(
+    setup: Setup,
+    agents: Sequence[Agent],
+    *,
+    deals: int,
+    seed: int,
+    test: SequentialTest | None = None,
+    pots: Sequence[int] | None = None,
+    progress: Callable[[VersusResult], object] | None = None,
+    device: str = "cpu",
+) -> VersusResult:
+    """Compares two agents until ``test`` decides, over at most ``deals`` deals (``test`` None: over all of them).
+
+    Deals are those of a tournament with this ``seed``, from the first on. ``progress`` is called with the result so far after
+    each :data:`LOOK_EVERY` deals. ``device`` is where the tables are, as in ``Duplicate``; on a GPU deals are played ahead of
+    looks. Raises :class:`AgentError` unless there are two agents of different names that can play there.
+    """
+    names = [agent.name for agent in agents]
+    if len(names) != 2 or len(set(names)) < 2:
+        raise AgentError(f"A comparison takes two agents of different names, not {names!r}.")
+    check_device(setup, agents, device)
+    result = VersusResult((names[0], names[1]))
+    for gains in looks(setup, agents, seed, deals, start_with(pots), device):
+        result.advantage.add((gains[:, 0] - gains[:, 1]) / 2)
+        for moments, gain in zip(result.gains, gains.T, strict=True):
+            moments.add(gain)
+        if progress is not None:
+            progress(result)
+        if test is not None and test.outcome(result.advantage) != "undecided":
+            break
+    return result
+
+
+def looks(
+    setup: Setup, agents: Sequence[Agent], seed: int, deals: int, start: Start, device: str
+) -> Iterator[NDArray[np.float64]]:
+    """Yields the gains of :func:`both_ways` on the deals from the first on, :data:`LOOK_EVERY` at a time."""
+    for at, count in chunks(0, deals, LOOK_EVERY * CHUNKS_AT_ONCE[device]):
+        gains = both_ways(setup, agents, seed, at, count, start, device)
+        for first, some in chunks(0, count, LOOK_EVERY):
+            yield gains[first : first + some]
+
+
+def both_ways(
+    setup: Setup, agents: Sequence[Agent], seed: int, at: int, count: int, start: Start, device: str = "cpu"
+) -> NDArray[np.float64]:
+    """Returns the gains ``(D, 2)`` of each of two agents in a field of the other on the deals ``at .. at+count-1``.
+
+    The random draws of agents depend on the seed, ``at`` and ``count``.
+    """
+    n = setup.players
+    numbers: dict[tuple[int, ...], int] = {}  # with two seats, A in one of them is also B in the other
+
+    def play(seating: tuple[int, ...]) -> int:
+        return numbers.setdefault(seating, len(numbers))
+
+    alone = [play((who,) * n) for who in (0, 1)]
+    hero = [[play((1 - who,) * seat + (who,) + (1 - who,) * (n - 1 - seat)) for seat in range(n)] for who in (0, 1)]
+    seating = np.broadcast_to(np.array(list(numbers), np.int64), (count, len(numbers), n))
+    rngs = [generator(seed, Stream.VERSUS, who, at) for who in (0, 1)]
+    payoff, _ = play_deals(setup, agents, seating, streams(seed, count, first=at), rngs, start=start, device=device)
+    gains = [payoff[:, hero[who], range(n)] - payoff[:, alone[1 - who]] for who in (0, 1)]  # each (D, n)
+    return np.stack([gain.mean(axis=1) for gain in gains], axis=1)

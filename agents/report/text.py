@@ -1,0 +1,57 @@
+"""Plain-text tables, and a tournament's result as one."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from ..arena.tournament import Result
+from .summaries import summary_columns
+
+
+def align(rows: Sequence[Sequence[str]], *, left: Collection[int] = (), ruled: bool = False) -> list[str]:
+    """Returns the lines of a table whose ``rows`` have equally many cells.
+
+    Columns are right-aligned, those with an index in ``left`` left-aligned. With ``ruled`` a line separates the first row.
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = []
+    for row in rows:
+        cells = zip(row, widths, strict=True)
+        lines.append("  ".join(f"{cell:<{w}}" if at in left else f"{cell:>{w}}" for at, (cell, w) in enumerate(cells)).rstrip())
+    if ruled:
+        lines.insert(1, "─" * max(map(len, lines)))
+    return lines
+
+
+def short_names(names: Sequence[str]) -> list[str]:
+    """Returns names without the folders of paths, or unchanged if they would no longer be distinct."""
+    tails = [Path(name).name if "/" in name else name for name in names]
+    return tails if len(set(tails)) == len(tails) else list(names)
+
+
+def text_table(result: Result) -> str:
+    """Returns the payoff matrix, with a row a hero and a column a field, and below it the summaries of three or more agents."""
+    short = short_names(result.agents)
+    cells = [["hero \\ field", *short]]
+    for hero, name in zip(result.agents, short, strict=True):
+        edges = [None if hero == rival else result.edge(hero, rival) for rival in result.agents]
+        cells.append([name, *("·" if edge is None else f"{edge.mean:+.3f} ± {edge.ci95:.3f}" for edge in edges)])
+    pots = "" if result.pots is None else f"{result.pots} in the pots before the antes, "
+    head = (
+        f"{result.setup.game.title}, preset {result.setup.preset}, {result.setup.players} players, "
+        f"{result.deals} deals, {pots}seed {result.seed}\n"
+        f"{result.setup.game.unit.capitalize()} a round of the hero in a field of one other agent, beyond what that field gets "
+        "in the same seat on the\nsame deal; 95 % intervals over deals.\n"
+    )
+    below = summary_lines(result)
+    return head + "\n".join([*align(cells, ruled=True), *(["", *below] if below else [])]) + "\n"
+
+
+def summary_lines(result: Result) -> list[str]:
+    """Returns a table of the summaries, a row an agent; no lines for two agents."""
+    heads, columns = summary_columns(result)
+    if not columns:
+        return []
+    rows = zip(short_names(result.agents), *columns, strict=True)
+    return ["In one number an agent, which says less (docs/evaluation.md):", *align([["", *heads], *map(list, rows)])]

@@ -1,0 +1,82 @@
+"""How an agent plays rollouts: in compiled code, by logits from observations, or through its ``act``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.agent import Agent, RecurrentAgent
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.spec import Setup
+
+from ..heuristics import Compiled, RandomAgent
+
+UNIFORM = -1
+"""Number of the uniform policy in compiled code; the heuristics of a game count from 0."""
+
+
+class Scorer(Protocol):
+    """A function from observations to logits, such as a network."""
+
+    def logits(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
+        """Returns logits ``(K, A)`` of all actions, legal or not, for ``observation (K, size)``."""
+        ...
+
+
+@runtime_checkable
+class ScoringAgent(Agent, Protocol):
+    """An agent that plays the legal action with the largest logit or, if ``stochastic``, draws from their softmax."""
+
+    stochastic: bool
+
+    def scorer(self) -> Scorer:
+        """Returns the agent's logits by the fastest computation available; they may differ by rounding."""
+        ...
+
+
+@dataclass(frozen=True)
+class CompiledPolicy:
+    """Plays in compiled code: the heuristic ``number`` of its game, or :data:`UNIFORM`."""
+
+    number: int
+
+
+@dataclass(frozen=True)
+class LogitsPolicy:
+    """Plays by the logits of ``agent``."""
+
+    agent: ScoringAgent
+
+
+@dataclass(frozen=True)
+class AgentPolicy:
+    """Plays whatever ``agent`` returns."""
+
+    agent: Agent
+
+
+RolloutPolicy = CompiledPolicy | LogitsPolicy | AgentPolicy
+
+
+def policy_of(agent: Agent) -> RolloutPolicy:
+    """Returns the fastest way to play ``agent``."""
+    if isinstance(agent, RandomAgent):
+        return CompiledPolicy(UNIFORM)
+    if isinstance(agent, Compiled):
+        return CompiledPolicy(agent.which)
+    return LogitsPolicy(agent) if isinstance(agent, ScoringAgent) else AgentPolicy(agent)
+
+
+def rollout_policy(agent: Agent, setup: Setup) -> RolloutPolicy:
+    """Returns :func:`policy_of` ``agent`` for rollouts that start at any table.
+
+    Raises :class:`AgentError` if the agent remembers: its state on the way to a table cannot be reconstructed from the table.
+    """
+    if isinstance(agent, RecurrentAgent) and agent.state_dtype(setup).itemsize:
+        raise AgentError(
+            f"Rollouts cannot be played by {agent.name!r}, which remembers: its memory cannot be reconstructed from the table."
+        )
+    return policy_of(agent)

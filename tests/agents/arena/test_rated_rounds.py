@@ -1,0 +1,69 @@
+"""Rounds among all agents: who sits where, and what the ratings from them are."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nainjaune_agents.arena import rated_rounds
+from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.arena.rated_rounds import drawn_seats, rate
+from nainjaune_agents.heuristics import heuristics
+from nainjaune_env import make_setup
+from tests.agents.arena.scripted import Chance, First, Last
+from tests.support.positions import small
+
+
+@pytest.mark.parametrize(("agents", "seats"), [(2, 5), (3, 3), (7, 4)])
+def test_each_sits_down_once_before_any_twice(agents: int, seats: int) -> None:
+    drawn = drawn_seats(agents, seats, 2000, np.random.default_rng(1))
+    assert drawn.shape == (2000, seats)
+    often = np.array([np.bincount(row, minlength=agents) for row in drawn])
+    assert often.max() - often.min() <= 1
+    assert (np.ptp(often, axis=1) <= 1).all()
+    for place in drawn.T:  # nobody is drawn to any place more than others
+        np.testing.assert_allclose(np.bincount(place, minlength=agents) / 2000, 1 / agents, atol=0.05)
+
+
+def test_all_play_the_deals_of_a_tournament_from_every_seat(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rated_rounds, "CHUNK_TABLES", 12)  # four deals at once
+    agents, told, seen = [First("a"), Last("b"), Chance("c")], [], []
+    real = rated_rounds.play_deals
+
+    def watched(setup: Any, players: Any, seating: Any, *rest: Any, **named: Any) -> Any:
+        seen.append((seating, rest[0]))
+        return real(setup, players, seating, *rest, **named)
+
+    monkeypatch.setattr(rated_rounds, "play_deals", watched)
+    found = rate(small(3), agents, deals=10, seed=4, progress=told.append)
+    assert told == [4, 4, 2]
+    seating, seeds = (np.concatenate(parts) for parts in zip(*seen, strict=True))
+    np.testing.assert_array_equal(seeds, Duplicate(small(3), agents, seed=4).deal_seeds(0, 10))
+    assert seating.shape == (10, 3, 3)
+    for deal in seating:
+        assert (np.sort(deal, axis=0) == [[0] * 3, [1] * 3, [2] * 3]).all()  # by seat, over the rounds
+        assert (np.sort(deal, axis=1) == [[0, 1, 2]] * 3).all()
+    assert len(np.unique(seating[:, 0], axis=0)) > 2
+    assert found.agents == ["a", "b", "c"]
+    assert found.deals == 10
+
+
+def test_a_rule_of_thumb_is_rated_above_chance() -> None:
+    known = heuristics("nain_jaune")
+    agents = [known[name] for name in ("random", "lowest", "tally")]
+    chance, lowest, tally = rate(make_setup(preset="djeco", players=4), agents, deals=300, seed=1).points
+    assert lowest.mean - lowest.ci95 > chance.mean + chance.ci95
+    assert tally.mean - tally.ci95 > chance.mean + chance.ci95
+
+
+def test_the_same_seed_says_the_same_and_pots_count() -> None:
+    agents = [First("a"), Last("b"), Chance("c")]
+    first, again, other = (rate(small(), agents, deals=20, seed=seed).to_dict() for seed in (1, 1, 2))
+    assert first == again != other
+    rich = rate(small(), agents, deals=20, seed=1, pots=[50, 50, 50, 50, 50]).to_dict()
+    assert rich != first
+    assert json.loads(json.dumps(first, allow_nan=False)) == first
+    assert [row["agent"] for row in first["agents"]] == ["a", "b", "c"]
