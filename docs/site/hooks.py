@@ -30,7 +30,7 @@ ADDRESSES = {
     "README.md": "README.md",  # the front page
     "CONTRIBUTING.md": "contributing.md",
     "docs/*.md": "{name}",
-    "docs/doors/*.md": "doors/{name}",
+    "docs/adaptors/*.md": "adaptors/{name}",
     "docs/images/*": "images/{name}",
     "docs/site/*.css": "{name}",
     "docs/site/reference/*.md": "reference/{name}",

@@ -9,7 +9,7 @@ from .building import part
 
 CODE = '''
 """A module; see :meth:`Table.step`."""
-from nainjaune_env.batch import Batch
+from nainjaune_env.engine.batch import Batch
 
 class Table(Base):
     """Like :class:`~nainjaune_env.core.spec.Setup`, not like :class:`Batch`; raises :class:`DealError` or :class:`ValueError`."""
