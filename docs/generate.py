@@ -163,7 +163,9 @@ def pages() -> dict[str, str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing; show the differences and exit with 1 if there are any")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; show the differences and exit with 1 if there are any"
+    )
     parser.add_argument("--into", type=Path, default=DOCS, help="folder of the pages (default: the folder of this file)")
     options = parser.parse_args()
     drifted = False
