@@ -132,8 +132,8 @@ def study_page() -> str:
         study_table(study.of_any_decision()),
         "## Search results\n\nWith `--search`. In the file of decisions:\n",
         study_table(study.SEARCHED),
-        "In the file of options, beside the columns that identify the decision (`preset` to `deal`, `round_number`, `ply`) and the "
-        "game's features of the action, whose names begin with `option_` there (`option_rank`):\n",
+        "In the file of options, beside the columns that identify the decision (`preset` to `deal`, `round_number`, `ply`) and "
+        "the game's features of the action, whose names begin with `option_` there (`option_rank`):\n",
         study_table(study.OPTIONS),
         "## Rounds, one row per seat, in any game\n",
         study_table(study.of_any_round()),
