@@ -175,7 +175,9 @@ def main() -> int:
             path.write_text(new, encoding="utf-8")
             continue
         old = path.read_text(encoding="utf-8") if path.exists() else ""
-        diff = difflib.unified_diff(old.splitlines(), new.splitlines(), f"{path.name}", "generated from the code", lineterm="")
+        diff = difflib.unified_diff(
+            old.splitlines(), new.splitlines(), f"{path.name} as it is", "as the code generates it", lineterm=""
+        )
         for line in diff:
             drifted = True
             print(line)
