@@ -1,9 +1,8 @@
-"""Writes the reference pages into ``docs/``: of every game (presets, knobs, actions, observation slots, measures), of every
-trainer (configuration keys, metrics), of the players in the box (what stands on their cards), of what a study writes, and of how
-to add a game (its files, quoted).
+"""Write the generated pages into ``docs/``: one for every game (presets, knobs, actions, observation features, measures), one for
+every trainer (configuration keys, metrics), the model registry (model cards), the columns of a study, and how to add a game.
 
 python docs/generate.py           write the pages
-python docs/generate.py --check   write nothing; show what has drifted and exit with 1
+python docs/generate.py --check   write nothing; show the differences and exit with 1 if there are any
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ DOCS = Path(__file__).resolve().parent
 
 
 def action_table(game: GameSpec) -> str:
-    """The actions by number, in as many columns as are easy to read."""
+    """Returns the actions by number, in six columns."""
     columns = 6
     numbered = [f"{number}: `{name}`" for number, name in enumerate(game.actions)]
     depth = -(-len(numbered) // columns)
@@ -38,13 +37,13 @@ def action_table(game: GameSpec) -> str:
 
 
 def measure_table(measures: Measures) -> str:
-    """What a report says of play."""
+    """Returns the measures of play in a report."""
     rows = [(f"{m.title} (`{m.name}`)", m.meaning, m.unit, ", ".join(m.parts)) for m in measures.MEASURES]
     return markdown_table(["measure", "meaning", "unit", "parts"], rows)
 
 
 def page(game: GameSpec) -> str:
-    """The page of one game."""
+    """Returns the page of one game."""
     head = DOCS / "heads" / f"{game.name}.md"
     layout = game.layout(game.default_players)
     parts = [
@@ -54,18 +53,18 @@ def page(game: GameSpec) -> str:
         preset_table(game.presets),
         "## Knobs\n",
         knob_table(type(game.presets[game.default_preset].rules)),
-        f"## Actions\n\n{len(game.actions)} of them, `Discrete({len(game.actions)})`.\n",
+        f"## Actions\n\n{len(game.actions)} actions, `Discrete({len(game.actions)})`.\n",
         action_table(game),
-        f"## Observation\n\nWith {game.default_players} players {layout.size} bytes; fingerprint `{layout.fingerprint}`.\n",
+        f"## Observation\n\n{layout.size} bytes with {game.default_players} players; fingerprint `{layout.fingerprint}`.\n",
         layout.markdown(),
     ]
     if game.measures is not None:
-        parts += ["## Measures\n\nOf a seat in a round, as [reports](report.md) give them.\n", measure_table(game.measures)]
+        parts += ["## Measures\n\nPer seat and round, as in [reports](report.md).\n", measure_table(game.measures)]
     return "\n".join(part for part in parts if part)
 
 
 def trainer_page(name: str) -> str:
-    """The page of one trainer."""
+    """Returns the page of one trainer."""
     trainer = get_trainer(name)
     keys = [(f"`{key}`", f"`{default}`", meaning) for key, default, meaning in options(trainer.Config)]
     metrics = [[f"`{metric}`", meaning] for metric, meaning in trainer.METRICS.items()]
@@ -81,7 +80,7 @@ def trainer_page(name: str) -> str:
 
 
 def zoo_page() -> str:
-    """The players in the box, by name."""
+    """Returns the page of the model registry."""
     parts = [(DOCS / "heads" / "zoo.md").read_text(encoding="utf-8")]
     box = player_registry()
     for name in box.names():
@@ -92,7 +91,7 @@ def zoo_page() -> str:
 
 
 def player_section(player: Player) -> str:
-    """One file of a player: what it is, how it was made, what it is worth."""
+    """Returns the section of one file of a player: how it was made, and its edges."""
     card = player.card
     unit = get_game(card.game).unit
     rows = []
@@ -110,13 +109,13 @@ def player_section(player: Player) -> str:
             f"at commit {str(card.commit)[:12]}. `{player.path.parent.name}/{player.path.name}`, "
             f"{player.path.stat().st_size / 1e6:.2f} MB.\n",
             f"```\n{commands}\n```\n",
-            markdown_table(["at", "over a field of", f"edge, {unit} a round", "deals", "seed"], rows),
+            markdown_table(["setup", "over a field of", f"edge, {unit} a round", "deals", "seed"], rows),
         ]
     )
 
 
 def study_table(columns: Sequence[study.ColumnSpec]) -> str:
-    """Columns of a study's files; those that are numbers of one field in a row."""
+    """Returns a table of study columns; the parts of one field share a row."""
     rows = []
     for _, group in groupby(columns, lambda column: (column.source, column.field) if column.part is not None else column.name):
         first, *others = group
@@ -128,34 +127,34 @@ def study_table(columns: Sequence[study.ColumnSpec]) -> str:
 
 
 def study_page() -> str:
-    """The columns of a study, of any game and of each."""
+    """Returns the page of study columns: those of any game, then those of each game."""
     parts = [
         (DOCS / "heads" / "study_columns.md").read_text(encoding="utf-8"),
-        "## Of a decision, in any game\n",
+        "## Decisions, in any game\n",
         study_table(study.of_any_decision()),
-        "## Of what a search found\n\nWith `--search`. In the file of decisions:\n",
+        "## Search results\n\nWith `--search`. In the file of decisions:\n",
         study_table(study.SEARCHED),
-        "In the file of options, beside what finds the decision (`preset` to `deal`, `round_number`, `ply`) and what the game "
-        "tells of the action, which there begins with `option_` (`option_rank`):\n",
+        "In the file of options, beside the columns that identify the decision (`preset` to `deal`, `round_number`, `ply`) and "
+        "the game's features of the action, whose names begin with `option_` there (`option_rank`):\n",
         study_table(study.OPTIONS),
-        "## Of a seat in a round, in any game\n",
+        "## Rounds, one row per seat, in any game\n",
         study_table(study.of_any_round()),
     ]
     for setup in (get_game(name).setup() for name in game_names() if get_game(name).features is not None):
         parts += [
-            f"## {setup.game.title}\n\nAs with {setup.players} seats.\n",
-            "### Where a seat stands\n\nIn the file of decisions; in that of rounds as it was when the round had been dealt.\n",
+            f"## {setup.game.title}\n\nFor {setup.players} seats.\n",
+            "### Position\n\nIn the file of decisions, and in the file of rounds with the values just after the deal.\n",
             study_table(study.of_position(setup)),
-            "### What it does\n\nIn the file of decisions.\n",
+            "### Action\n\nIn the file of decisions.\n",
             study_table(study.of_action(setup)),
-            "### What it did in the round\n\nIn the file of rounds.\n",
+            "### Counts of the round\n\nIn the file of rounds.\n",
             study_table(study.counted(setup)),
         ]
     return "\n".join(parts)
 
 
 def new_game_page() -> str:
-    """The page on how to add a game, with the files that its head names quoted as they are."""
+    """Returns the page on how to add a game, which quotes the files that its head names."""
 
     def quoted(match: re.Match[str]) -> str:
         path = DOCS.parent / match[1]
@@ -165,7 +164,7 @@ def new_game_page() -> str:
 
 
 def pages() -> dict[str, str]:
-    """Every page by its file's name."""
+    """Returns every page by its file name."""
     found = {f"{name}.md": page(get_game(name)) for name in game_names()}
     found.update({f"trainer_{name}.md": trainer_page(name) for name in trainer_names()})
     found["zoo.md"] = zoo_page()
@@ -176,8 +175,10 @@ def pages() -> dict[str, str]:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true", help="write nothing; show what has drifted and exit with 1")
-    parser.add_argument("--into", type=Path, default=DOCS, help="folder of the pages (default: where this file lies)")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; show the differences and exit with 1 if there are any"
+    )
+    parser.add_argument("--into", type=Path, default=DOCS, help="folder of the pages (default: the folder of this file)")
     options = parser.parse_args()
     drifted = False
     for name, new in pages().items():
@@ -186,12 +187,14 @@ def main() -> int:
             path.write_text(new, encoding="utf-8")
             continue
         old = path.read_text(encoding="utf-8") if path.exists() else ""
-        diff = difflib.unified_diff(old.splitlines(), new.splitlines(), f"{path.name} as it is", "as the code says", lineterm="")
+        diff = difflib.unified_diff(
+            old.splitlines(), new.splitlines(), f"{path.name} as it is", "as the code generates it", lineterm=""
+        )
         for line in diff:
             drifted = True
             print(line)
     if drifted:
-        print("The pages have drifted from the code; run: python docs/generate.py", file=sys.stderr)
+        print("The pages differ from the code; run: python docs/generate.py", file=sys.stderr)
     return int(drifted)
 
 

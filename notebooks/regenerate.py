@@ -1,12 +1,12 @@
-"""Run notebooks and keep their figures: `make notebooks`.
+"""Run notebooks and store their figures: `make notebooks`.
 
   python notebooks/regenerate.py                      # all of them, at full size
-  python notebooks/regenerate.py tour memory          # those whose names have one of these words
-  python notebooks/regenerate.py --small --into out   # as the tests do: seconds, and elsewhere
+  python notebooks/regenerate.py tour memory          # those whose names contain one of these words
+  python notebooks/regenerate.py --small --into out   # as the tests do: seconds, into another folder
 
-A notebook runs from its top in a process of its own. It is written when it has come to its end, whole or not at all, with all
-that its cells gave and nothing that another run would give differently: no numbers of executions, no times. Its metadata then
-says at which size it ran, and by a digest which code did; a test compares that with the code that stands there.
+A notebook runs from its top in a process of its own. It is written at its end, whole or not at all, with the outputs of its
+cells and nothing that another run would change: no execution counts, no times. Its metadata has the size of the run and a digest
+of the code; a test compares the digest with the code in the notebook.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ from nainjaune_env.core.atomic_files import write_text
 
 FOLDER = Path(__file__).resolve().parent
 MARK = "nainjaune"
-"""What our part of a notebook's metadata is called."""
+"""The key of our part of a notebook's metadata."""
 
 
 def main(words: list[str] | None = None) -> int:
-    """Carry out the command; 1 where a cell fails, after saying which."""
+    """Run the command. Returns 1 if a cell fails, after printing which."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="WORD", help="part of a notebook's name (none: all)")
-    parser.add_argument("--small", action="store_true", help="play little: to see that it runs")
-    parser.add_argument("--into", type=Path, help="folder to write to, and to keep work in (default: where they are)")
+    parser.add_argument("--small", action="store_true", help="small amounts, only to see that it runs")
+    parser.add_argument("--into", type=Path, help="folder for the notebooks and for cached work (default: their own folder)")
     args = parser.parse_args(words)
     if args.small and args.into is None:
-        parser.error("--small takes --into FOLDER: figures of small runs are not kept beside the full ones.")
+        parser.error("--small needs --into FOLDER: figures of small runs do not replace the full ones.")
     paths = [path for path in notebooks() if not args.names or any(word in path.stem for word in args.names)]
     if not paths:
         names = ", ".join(path.stem for path in notebooks())
@@ -62,14 +62,14 @@ def main(words: list[str] | None = None) -> int:
 
 
 def notebooks() -> list[Path]:
-    """All of them, in order."""
+    """Returns the paths of all notebooks, in order."""
     return sorted(FOLDER.glob("[0-9]*.ipynb"))
 
 
 def execute(notebook: nbformat.NotebookNode, name: str, size: str) -> None:
-    """Run ``notebook`` in place and mark it; a line a cell says how far it is.
+    """Run ``notebook`` in place, print the progress, and set its metadata.
 
-    Raises :class:`CellExecutionError` where a cell fails.
+    Raises :class:`CellExecutionError` if a cell fails.
     """
     code = sum(one.cell_type == "code" for one in notebook.cells)
     began, done = time.monotonic(), 0
@@ -99,8 +99,10 @@ def execute(notebook: nbformat.NotebookNode, name: str, size: str) -> None:
 
 
 def client(notebook: nbformat.NotebookNode, folder: Path, progress: Callable[..., None]) -> NotebookClient:
-    """What runs ``notebook`` where notebooks are, in a process that is spoken to through files in ``folder`` where that can be:
-    others on the machine could listen at a port."""
+    """Returns a client that runs ``notebook`` in the notebooks' folder.
+
+    On POSIX systems its kernel is reached through sockets in ``folder``, because other users of the machine could reach a port.
+    """
     pipes = {"transport": "ipc", "ip": str(folder / "kernel")} if os.name == "posix" else {}
     return NotebookClient(
         notebook,
@@ -115,13 +117,13 @@ def client(notebook: nbformat.NotebookNode, folder: Path, progress: Callable[...
 
 
 def code_digest(notebook: nbformat.NotebookNode) -> str:
-    """SHA-256 of all code cells, as 64 hexadecimal digits."""
+    """Returns the SHA-256 digest of all code cells, as 64 hexadecimal digits."""
     text = "\0".join(one.source for one in notebook.cells if one.cell_type == "code")
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def text_of(notebook: nbformat.NotebookNode) -> str:
-    """A notebook's file."""
+    """Returns the text of a notebook's file."""
     nbformat.validate(notebook)
     return nbformat.writes(notebook) + "\n"
 

@@ -1,11 +1,11 @@
-"""What the notebooks share: how much is played, what is kept between runs, and how figures look.
+"""Functions that the notebooks share: amounts of play, a cache between runs, and the look of figures.
 
-A notebook says every amount twice, ``sized(full, small)``. The environment variable ``NAINJAUNE_NOTEBOOKS`` chooses: ``full``,
-unless told otherwise, is what figures are taken from; ``small`` is for the tests, which only see that everything runs.
+A notebook gives every amount twice, ``sized(full, small)``. The environment variable ``NAINJAUNE_NOTEBOOKS`` chooses: ``full``,
+the default, for the figures; ``small`` for the tests, which only check that everything runs.
 
-What takes long is kept in ``runs/notebooks`` (or ``NAINJAUNE_NOTEBOOKS_KEPT``) under a name made of its settings, whole or not
-at all: a notebook that was interrupted, or whose figures are drawn anew, goes on from there. Delete the folder to begin again,
-as one must after a change of the rules or of an agent.
+Slow work is cached in ``runs/notebooks`` (or ``NAINJAUNE_NOTEBOOKS_KEPT``) under a name made of its settings, whole or not at
+all: an interrupted notebook continues from there, and figures can be redrawn. Delete the folder to start again; this is necessary
+after a change of the rules or of an agent.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SIZES = ("full", "small")
 
 warnings.simplefilter("error")  # as in the tests
-warnings.filterwarnings("ignore", module="ipykernel")  # what runs the notebook, and no part of it
+warnings.filterwarnings("ignore", module="ipykernel")  # it runs the notebook and is no part of it
 use_threads(1)
 
 matplotlib.use("agg")
@@ -70,7 +70,7 @@ plt.rcParams.update(
 
 @cache
 def size() -> str:
-    """How much is played: ``full`` or ``small``. Raises :class:`ConfigError` where the environment says anything else."""
+    """Returns the size of the run, ``full`` or ``small``. Raises :class:`ConfigError` if the environment has another value."""
     chosen = os.environ.get("NAINJAUNE_NOTEBOOKS", SIZES[0])
     if chosen not in SIZES:
         raise ConfigError(choose_one("value of NAINJAUNE_NOTEBOOKS", chosen, SIZES))
@@ -78,21 +78,21 @@ def size() -> str:
 
 
 def sized(full: T, small: T) -> T:
-    """The one that is asked for."""
+    """Returns the amount for the size of this run."""
     return full if size() == "full" else small
 
 
 def kept_at(kind: str, **settings: Any) -> Path:
-    """Where work of a ``kind`` with these settings is kept: they are in its name by a digest."""
+    """Returns the cache path of work of a ``kind`` with these settings, whose digest is in the name."""
     folder = Path(os.environ.get("NAINJAUNE_NOTEBOOKS_KEPT", ROOT / "runs" / "notebooks"))
     text = json.dumps(settings, sort_keys=True)
     return folder / f"{kind}-{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
 def kept(work: Callable[..., Any], **settings: Any) -> Any:
-    """What ``work(**settings)`` gave, now or in an earlier run; it gives what JSON can hold, and is given such too.
+    """Returns the result of ``work(**settings)``, computed now or in an earlier run; arguments and result are JSON values.
 
-    A change of the function's own text makes it work again; a change of what it calls does not.
+    A change of the function's own source computes it again; a change of the functions that it calls does not.
     """
     path = kept_at(work.__name__, settings=settings, work=inspect.getsource(work)).with_suffix(".json")
     if not path.exists():
@@ -101,7 +101,7 @@ def kept(work: Callable[..., Any], **settings: Any) -> Any:
 
 
 def study(*words: str) -> Path:
-    """The folder of the study that ``nainjaune study WORDS --out FOLDER`` writes (docs/study.md)."""
+    """Returns the folder of the study that ``nainjaune study WORDS --out FOLDER`` writes (docs/study.md)."""
     path = kept_at("study", words=words)
     if not path.exists():
         _command("study", *words, "--out", str(path))
@@ -109,9 +109,9 @@ def study(*words: str) -> Path:
 
 
 def trained(config: str, **settings: Any) -> Path:
-    """The run of ``nainjaune train CONFIG --set KEY=VALUE … --out RUN``; one that was interrupted goes on.
+    """Returns the run of ``nainjaune train CONFIG --set KEY=VALUE … --out RUN``; an interrupted run is resumed.
 
-    ``config`` is a file by its path from the root of the repository.
+    ``config`` is a path from the root of the repository.
     """
     path = kept_at("run", config=config, text=(ROOT / config).read_text(encoding="utf-8"), **settings)
     done = path / "trained"
@@ -124,7 +124,7 @@ def trained(config: str, **settings: Any) -> Path:
 
 
 def _command(*words: str) -> None:
-    """A command of ours without what it prints: paths and times are no part of a notebook."""
+    """Run a ``nainjaune`` command without its output: paths and times do not belong in a notebook."""
     said = io.StringIO()
     with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         code = nainjaune(list(words))
@@ -133,7 +133,7 @@ def _command(*words: str) -> None:
 
 
 def edge(hero: str, field: str, setup: Setup, *, deals: int, seed: int) -> Estimate:
-    """What ``hero`` makes a round over ``field`` in a field of it (docs/evaluation.md), with half of its 95 % interval."""
+    """Returns the edge of ``hero`` in a field of ``field`` (docs/evaluation.md), with half of its 95 % interval."""
     found = kept(duplicate_edge, hero=hero, field=field, setup=setup.to_dict(), deals=deals, seed=seed)
     return Estimate(*found)
 
@@ -145,48 +145,48 @@ def duplicate_edge(hero: str, field: str, setup: dict[str, Any], deals: int, see
     return found.mean, found.ci95
 
 
-def setup_of(told: dict[str, Any]) -> Setup:
-    """The setup that :meth:`Setup.to_dict` told of."""
-    return make_setup(told["game"], preset=told["preset"], players=told["players"], **told["rules"])
+def setup_of(fields: dict[str, Any]) -> Setup:
+    """Returns the setup that :meth:`Setup.to_dict` describes."""
+    return make_setup(fields["game"], preset=fields["preset"], players=fields["players"], **fields["rules"])
 
 
 def mean_of(values: Sequence[float] | np.ndarray[Any, Any]) -> Estimate:
-    """The mean of independent values with half of its 95 % interval."""
+    """Returns the mean of independent values, with half of its 95 % interval."""
     moments = Moments()
     moments.add(values)
     return Estimate(moments.mean, moments.half_width)
 
 
-def show(picture: matplotlib.figure.Figure | str, told: str) -> None:
-    """Display a figure, or a picture that is SVG; ``told`` is what it shows in words, for who cannot see it.
+def show(picture: matplotlib.figure.Figure | str, words: str) -> None:
+    """Display a figure, or a picture as SVG; ``words`` describe it for readers who cannot see it.
 
-    The bytes are the same each time: no date and no version is written into them.
+    The bytes are the same each time: they contain no date and no version.
     """
     if isinstance(picture, str):
-        display({"image/svg+xml": picture, "text/plain": told}, raw=True)
+        display({"image/svg+xml": picture, "text/plain": words}, raw=True)
         return
     pixels = io.BytesIO()
     picture.savefig(pixels, format="png", metadata={"Software": None})
     plt.close(picture)
-    display({"image/png": pixels.getvalue(), "text/plain": told}, raw=True)
+    display({"image/png": pixels.getvalue(), "text/plain": words}, raw=True)
 
 
 def say(text: str) -> None:
-    """Display Markdown: a sentence with figures in it, so that they are those that were found."""
+    """Display Markdown: a sentence whose numbers come from the computation."""
     display(Markdown(text))
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Display a table; an estimate in it, or an edge, as figure and interval."""
+    """Display a table; estimates and edges appear as value and interval."""
     lines = [head, ["---"] * len(head), *rows]
     display(Markdown("\n".join("| " + " | ".join(map(cell, line)) + " |" for line in lines)))
 
 
 def cell(value: object) -> str:
-    """What stands in a table."""
+    """Returns the text of a table's cell."""
     return signed(value) if isinstance(value, Estimate | Edge) else str(value)
 
 
 def signed(found: Estimate | Edge) -> str:
-    """``+0.25 ± 0.04``."""
+    """Returns an estimate as text, such as ``+0.25 ± 0.04``."""
     return format_ci(Estimate(found.mean, found.ci95), "", signed=True)

@@ -1,8 +1,8 @@
-"""Docstrings as Markdown: the marks of reStructuredText that they use, written in what the site reads.
+"""Translates docstrings from reStructuredText to Markdown.
 
-Three of them mean nothing in Markdown, and only those are translated: roles, which become links into the reference
-(``:class:`Batch```), blocks of code after two colons, and simple tables. A role that names nothing is warned of, which fails
-the build.
+Three constructs mean nothing in Markdown, and only these are translated: roles, which become links into the reference
+(``:class:`Batch```), code blocks after two colons, and simple tables. A role with an unknown name is a warning, which fails the
+build.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ CODE_FOLLOWS = re.compile(r"^(?P<indent> *)(?P<text>\S.*:):\n\n(?P<code>(?:(?P=i
 
 
 class Docstrings(Extension):
-    """Translates every docstring of a package once all its modules are known."""
+    """A Griffe extension that translates the docstrings of a loaded package."""
 
     def on_object(self, *, obj: Object, loader: GriffeLoader, **kwargs: Any) -> None:
-        """Griffe asks for each object."""
+        """Translate the docstring of one object."""
         if obj.docstring is not None:
             obj.docstring.value = translated(obj.docstring.value, obj)
 
 
 def translated(text: str, obj: Object) -> str:
-    """The docstring of ``obj`` in Markdown."""
+    """Returns the docstring of ``obj`` in Markdown."""
     text = CODE_FOLLOWS.sub(fenced, f"{text}\n")
     text = "\n".join(with_tables(text.splitlines()))
     return ROLE.sub(lambda match: link(obj, match[3], short=bool(match[2])), text)
 
 
 def fenced(match: re.Match[str]) -> str:
-    """A block of code between fences."""
+    """Returns a code block between fences."""
     lines = match["code"].strip("\n").splitlines()
     indent = min(len(line) - len(line.lstrip()) for line in lines if line)
     code = "\n".join(line[indent:] for line in lines)
@@ -48,7 +48,7 @@ def fenced(match: re.Match[str]) -> str:
 
 
 def with_tables(lines: list[str]) -> Iterator[str]:
-    """The lines, with simple tables between borders of ``=`` as Markdown's."""
+    """Yields the lines, with simple tables (between borders of ``=``) as Markdown tables."""
     start = 0
     while start < len(lines):
         if not BORDER.fullmatch(lines[start]):
@@ -66,7 +66,7 @@ def with_tables(lines: list[str]) -> Iterator[str]:
 
 
 def pipes(border: str, parts: list[list[str]]) -> Iterator[str]:
-    """A table of one part (rows) or two (a head, rows). A row without its first cell goes on with the one above."""
+    """Yields the lines of a table of one part (rows) or two (head, rows). A row without a first cell continues the row above."""
     starts = [match.start() for match in re.finditer("=+", border)]
     spans = list(zip(starts, [*starts[1:], None], strict=True))
     rows: list[list[str]] = [] if len(parts) > 1 else [[""] * len(spans)]
@@ -82,16 +82,16 @@ def pipes(border: str, parts: list[list[str]]) -> Iterator[str]:
 
 
 def link(obj: Object, target: str, *, short: bool) -> str:
-    """A role as a link to what it names, shown in full or by its last word."""
+    """Returns a role as a link, with its whole target or only the last part as text."""
     shown = target.rpartition(".")[2] if short else target
     path = resolved(obj, target)
     if path is None:
-        logger.warning(f"{obj.path}: nothing is called {target!r} here; write its whole path.")
+        logger.warning(f"{obj.path}: the name {target!r} is unknown here; write its whole path.")
     return f"[`{shown}`][{path}]" if path and path.startswith(PACKAGES) else f"`{shown}`"
 
 
 def resolved(obj: Object, target: str) -> str | None:
-    """The path of what ``target`` means where ``obj`` is defined; None where it means nothing."""
+    """Returns the path of ``target`` as seen from ``obj``, or None if it is unknown."""
     if target.startswith("."):  # beside the module, as in a relative import
         module = obj.module
         return f"{module.path if module.is_init_module else module.path.rpartition('.')[0]}{target}"
@@ -106,7 +106,7 @@ def resolved(obj: Object, target: str) -> str | None:
 
 
 def inherited(obj: Object, name: str) -> str | None:
-    """The path of a member that the class of ``obj`` has from a base."""
+    """Returns the path of an inherited member of the class of ``obj``, or None."""
     owner: Object | Alias | None = obj if obj.is_class else obj.parent
     if owner is None or not owner.is_class:
         return None
@@ -115,7 +115,7 @@ def inherited(obj: Object, name: str) -> str | None:
 
 
 def general(name: str) -> str | None:
-    """The path of what is known everywhere: what is built into Python, and our errors, which are often raised far below."""
+    """Returns the path of a Python builtin or of one of our errors, which are often raised by code deeper down; else None."""
     if hasattr(builtins, name):
         return f"builtins.{name}"
     return f"nainjaune_env.core.errors.{name}" if name.endswith("Error") else None

@@ -1,9 +1,8 @@
-"""Which files of the repository are the site's pages, and at which addresses.
+"""MkDocs hooks: which files of the repository are pages of the site, and their addresses.
 
-MkDocs takes pages from one folder, but some of ours lie beside what they are about: the README, a game's rules, the notebooks.
-So every file goes by its path from the root of the repository, in the navigation as in links, and a link that works in the
-repository's own view of files works on the site. A link to any other file, as to a module or a notebook, leads to a page that
-shows it.
+MkDocs takes pages from one folder, but some of ours are elsewhere: the README, a game's rules, the notebooks. So every file is
+named by its path from the root of the repository, in the navigation and in links, and a link that works in a view of the
+repository works on the site. A link to any other file, such as a module or a notebook, leads to a page that shows the file.
 """
 
 from __future__ import annotations
@@ -30,31 +29,30 @@ ADDRESSES = {
     "README.md": "README.md",  # the front page
     "CONTRIBUTING.md": "contributing.md",
     "docs/*.md": "{name}",
-    "docs/doors/*.md": "doors/{name}",
+    "docs/adaptors/*.md": "adaptors/{name}",
     "docs/images/*": "images/{name}",
     "docs/site/*.css": "{name}",
     "docs/site/reference/*.md": "reference/{name}",
     "nainjaune_env/games/*/RULES.md": "rules/{folder}.md",
     "notebooks/*.md": "notebooks/{name}",
 }
-"""What is on the site: files by pattern, and where each would lie if the site were a folder of them."""
+"""File pattern -> address: the pages and images of the site."""
 
 META = "---\nhide: [navigation, toc]\nsearch: {exclude: true}\n---\n"
-"""What MkDocs is told of a page that shows code: lines are long, and what is said of them is found in the reference."""
+"""The front matter of a page that shows code: full width, and not in the search, which finds the reference instead."""
 
 SHOWN = ".md"
-"""Added to the path of a file that is shown for being linked to, in the navigation too: MkDocs makes pages of Markdown only."""
+"""Suffix added to the path of a file that has a page because it is linked to: MkDocs makes pages of Markdown only."""
 
 LINK = re.compile(r"(\]\()([^)#\s:]+)(?=[)#])")
-"""A link's target in Markdown, without what stands before a colon (another site's) or after a hash (a place in the page)."""
-
+"""The target of a link in Markdown: no other site (no colon), without the anchor (after a hash)."""
 
 OPENING = re.compile(r"^(```\w+) .*$", re.MULTILINE)
-"""The line that opens a block of code, when it says more than the language."""
+"""The first line of a code block that has more than the language."""
 
 
 def on_startup(**kwargs: Any) -> None:
-    """Let the reference find both packages, ``agents`` under the name that it is imported by. They are read and not imported."""
+    """Make both packages visible to the reference, ``agents`` under its import name. They are read, not imported."""
     folder = tempfile.mkdtemp(prefix="nainjaune-site-")
     atexit.register(shutil.rmtree, folder)
     Path(folder, "nainjaune_agents").symlink_to(ROOT / "agents", target_is_directory=True)
@@ -62,7 +60,7 @@ def on_startup(**kwargs: Any) -> None:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """The repository's files in place of those of ``docs_dir``; the theme's stay."""
+    """Replace the files of ``docs_dir`` by the repository's; keep the theme's."""
     for file in list(files):
         if file.src_dir == config.docs_dir:
             files.remove(file)
@@ -76,27 +74,27 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def page_file(path: Path, address: str, config: MkDocsConfig) -> File:
-    """One file of the repository at its address."""
+    """Returns one file of the repository with its address."""
     place = address.format(name=path.name, folder=path.parent.name)
     destination = File(place, None, config.site_dir, config.use_directory_urls).dest_uri
     return File(path.relative_to(ROOT).as_posix(), str(ROOT), config.site_dir, config.use_directory_urls, dest_uri=destination)
 
 
 def targets(uri: str, markdown: str) -> Iterator[str]:
-    """The files that a page links to, by their paths from the root."""
+    """Yields the paths, from the root, of the files that a page links to."""
     for match in LINK.finditer(markdown):
         yield posixpath.normpath(posixpath.join(posixpath.dirname(uri), match[2]))
 
 
 def linked(files: Files) -> set[str]:
-    """Files of the repository that pages link to, and that are neither pages themselves nor shown."""
+    """Returns the files of the repository that pages link to and that have no page yet."""
     found = {target for file in files.documentation_pages() for target in targets(file.src_uri, file.content_string)}
     known = files.src_uris
     return {path for path in found if path not in known and path + SHOWN not in known and (ROOT / path).is_file()}
 
 
 def shown(path: str, config: MkDocsConfig) -> File:
-    """A page that shows a file; a notebook as it would show itself."""
+    """Returns a page that shows a file; a notebook is rendered."""
     stem, kind = posixpath.splitext(path)
     text = (ROOT / path).read_text(encoding="utf-8")
     if kind == ".ipynb":
@@ -110,8 +108,11 @@ def shown(path: str, config: MkDocsConfig) -> File:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """The page for the site: links to files that are shown go to the pages that show them, and what else but its language stands
-    where a block of code opens, for tests to read, is left out. Pages of the reference are completed."""
+    """Returns the Markdown of a page for the site.
+
+    Links to files lead to the pages that show them. Words after the language of a code block, which are for tests, are removed.
+    Pages of the reference are completed.
+    """
 
     def led(match: re.Match[str]) -> str:
         (target,) = targets(page.file.src_uri, f"{match[0]})")
@@ -124,5 +125,5 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_page_content(html: str, **kwargs: Any) -> str:
-    """The page without what is folded away where one searches: it would find code rather than what is said of it."""
+    """Exclude folded sources from the search, which would find code instead of its documentation."""
     return html.replace('<details class="mkdocstrings-source"', '<details class="mkdocstrings-source" data-search-exclude')

@@ -1,4 +1,4 @@
-"""Notebooks as Markdown: cells in order, with the figures and tables that were kept in them. Nothing is run."""
+"""Converts notebooks to Markdown: cells in order, with their stored outputs. Nothing is run."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from collections.abc import Iterator
 from typing import Any
 
 ESCAPES = re.compile(r"\x1b\[[0-9;]*m")
-"""Colours of a terminal."""
+"""Terminal colour codes."""
 
 
 def markdown_of(text: str) -> str:
-    """The page of a notebook in format 4, given as its file's text."""
+    """Returns the page of a notebook, from the text of its file. Raises ValueError unless it is in format 4."""
     notebook = json.loads(text)
     if notebook.get("nbformat") != 4:
-        raise ValueError(f"A notebook for the site is in format 4, not {notebook.get('nbformat')!r}.")
+        raise ValueError(f"A notebook for the site must be in format 4, not {notebook.get('nbformat')!r}.")
     return "\n\n".join(part for cell in notebook["cells"] for part in parts(cell)) + "\n"
 
 
 def parts(cell: dict[str, Any]) -> Iterator[str]:
-    """A cell: its text, or its code and what that gave."""
+    """Yields the parts of a cell: its text, or its code and outputs."""
     source = whole(cell["source"])
     if cell["cell_type"] == "markdown":
         yield source
@@ -31,11 +31,11 @@ def parts(cell: dict[str, Any]) -> Iterator[str]:
 
 
 def shown(output: dict[str, Any]) -> str:
-    """One output in the richest form that a page can have."""
+    """Returns one output in the richest form that a page can show. Raises ValueError for an error."""
     if output["output_type"] == "stream":
         return fenced("text", whole(output["text"]))
     if output["output_type"] == "error":
-        raise ValueError(f"A notebook for the site was run without an error, not with {output['ename']}: {output['evalue']}")
+        raise ValueError(f"A notebook for the site must have run without an error; it has {output['ename']}: {output['evalue']}")
     data = {kind: whole(value) for kind, value in output["data"].items() if not kind.endswith("json")}
     alt = html.escape(" ".join(data.get("text/plain", "").split()))
     if "image/svg+xml" in data:
@@ -50,16 +50,16 @@ def shown(output: dict[str, Any]) -> str:
 
 
 def whole(text: str | list[str]) -> str:
-    """Text as notebooks keep it, in lines or not."""
+    """Returns text that a notebook stores as a string or as lines."""
     return (text if isinstance(text, str) else "".join(text)).strip("\n")
 
 
 def fenced(language: str, text: str) -> str:
-    """A block of code; its fence is longer than any in it."""
+    """Returns a code block whose fence is longer than any inside it."""
     fence = "`" * max(3, *(len(ticks) + 1 for ticks in re.findall("`+", text)), 3)
     return f"{fence}{language}\n{ESCAPES.sub('', text)}\n{fence}"
 
 
 def without_blank_lines(markup: str) -> str:
-    """A blank line would end a block of HTML in Markdown."""
+    """Removes blank lines, which would end an HTML block in Markdown."""
     return re.sub(r"\n\s*\n", "\n", markup)

@@ -1,4 +1,4 @@
-"""Pages of the reference, completed: modules that no page lists yet stand at the end of the page of their package."""
+"""Completes the pages of the reference: a module that no page lists goes to the end of its package's page."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 FOLDERS = {"nainjaune_env": "nainjaune_env", "nainjaune_agents": "agents"}
-"""Package -> where it lies."""
+"""Package -> folder."""
 LEFT_OUT = "nainjaune_agents.cli"
-"""Commands say by ``--help`` what they do."""
+"""Not in the reference: commands are documented by ``--help``."""
 LISTED = re.compile(r"^::: (\S+)$", re.MULTILINE)
 
 
 def completed(markdown: str, root: Path) -> str:
-    """One page of those in ``docs/site/reference``, with what belongs there and stands on none."""
+    """Returns a page of ``docs/site/reference``, with the modules of its packages that no page lists."""
     listed = {name for page in root.glob("docs/site/reference/*.md") for name in LISTED.findall(page.read_text(encoding="utf-8"))}
     here = set(LISTED.findall(markdown))
     further = [name for name in sorted(modules(root)) if name not in listed and home(name, listed) in here]
@@ -24,7 +24,7 @@ def completed(markdown: str, root: Path) -> str:
 
 
 def modules(root: Path) -> Iterator[str]:
-    """Every module of both packages, as it is imported."""
+    """Yields the import names of all modules of both packages."""
     for package, folder in FOLDERS.items():
         for path in (root / folder).rglob("*.py"):
             parts = path.relative_to(root / folder).with_suffix("").parts
@@ -34,7 +34,7 @@ def modules(root: Path) -> Iterator[str]:
 
 
 def home(name: str, listed: set[str]) -> str:
-    """The innermost package around a module that a page lists; empty where there is none."""
+    """Returns the innermost listed package that contains a module, or an empty string."""
     while name and name not in listed:
         name = name.rpartition(".")[0]
     return name

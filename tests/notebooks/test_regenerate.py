@@ -88,7 +88,7 @@ def test_the_digest_is_of_the_code_and_not_of_the_prose() -> None:
     ("words", "sentence"),
     [
         (("nowhere",), "No notebook has 'nowhere' in its name: 01_"),
-        (("--small",), "--small takes --into FOLDER"),
+        (("--small",), "--small needs --into FOLDER"),
     ],
 )
 def test_what_cannot_be_is_said(words: tuple[str, ...], sentence: str) -> None:

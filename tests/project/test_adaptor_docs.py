@@ -1,4 +1,4 @@
-"""What the pages of ``docs/doors`` show runs as it stands there, without a warning.
+"""What the pages of ``docs/adaptors`` show runs as it stands there, without a warning.
 
 A block that opens with ```` ```python ```` is run; one that opens with ```` ```python no-test ```` needs what is not here.
 """
@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-DOORS = Path(__file__).resolve().parents[2] / "docs" / "doors"
-PAGES = sorted(path for path in DOORS.glob("*.md") if path.name != "README.md")
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "adaptors"
+PAGES = sorted(path for path in FOLDER.glob("*.md") if path.name != "README.md")
 UNAVOIDABLE: dict[str, list[str]] = {
     "torchrl": ["ignore:PettingZoo in TorchRL is tested using version:UserWarning"],
 }
-"""By page: warnings that the library behind the door gives by itself, as Python's option ``-W`` takes them."""
+"""By page: warnings that the library itself gives, as Python's option ``-W`` takes them."""
 
 
 def blocks(page: Path) -> list[str]:
@@ -44,6 +44,6 @@ def test_every_page_shows_something() -> None:
 
 
 def test_the_overview_has_every_page() -> None:
-    overview = (DOORS / "README.md").read_text(encoding="utf-8")
+    overview = (FOLDER / "README.md").read_text(encoding="utf-8")
     for page in PAGES:
         assert f"]({page.name})" in overview, page.name

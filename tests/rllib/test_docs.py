@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "doors" / "rllib.md"
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "adaptors" / "rllib.md"
 
 
 def test_the_page_runs(tmp_path: Path) -> None:

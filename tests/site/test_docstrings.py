@@ -35,7 +35,7 @@ def test_roles_become_links_and_one_that_names_nothing_is_warned_of(caplog: pyte
         "Not `leap`, but a `Stage` of `Table.stages`.",
     ]
     (record,) = caplog.records
-    assert record.getMessage() == "room.Table.step: nothing is called 'leap' here; write its whole path."
+    assert record.getMessage() == "room.Table.step: the name 'leap' is unknown here; write its whole path."
 
 
 def test_what_is_beside_a_module_and_what_a_base_has_is_found() -> None:

@@ -45,7 +45,7 @@ def test_a_notebook_becomes_a_page(output: dict[str, object], markdown: str) -> 
 
 def test_a_notebook_that_failed_or_is_of_another_kind_is_refused() -> None:
     markdown_of = part("ipynb").markdown_of
-    with pytest.raises(ValueError, match="without an error, not with KeyError: 1"):
+    with pytest.raises(ValueError, match="without an error; it has KeyError: 1"):
         markdown_of(notebook({"output_type": "error", "ename": "KeyError", "evalue": "1"}))
     with pytest.raises(ValueError, match="format 4, not 3"):
         markdown_of('{"nbformat": 3}')
