@@ -13,7 +13,7 @@ from torch import Tensor
 
 from nainjaune_env.core.errors import ConfigError, choose_one
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.batch import make_batch
 from nainjaune_env.registry import get_game
 
 from ..nets.common_layout import CommonView
@@ -63,7 +63,7 @@ class Tables:
         """``common``: the network takes the common layout of the game, else the setup's own; ``device``: where the tables are."""
         self.setup = setup
         queued: dict[str, Any] = {} if device == "cpu" else {"device": device, "checks": "later"}
-        self.batch = Batch(setup, count, autoreset=False, **queued)
+        self.batch = make_batch(setup, count, autoreset=False, **queued)
         self._views = (CommonView(setup), CommonView(setup, omniscient=True)) if common else None
 
     def __len__(self) -> int:
