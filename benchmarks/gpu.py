@@ -28,7 +28,7 @@ from figures import in_words
 from throughput import Case, Figure, time_in_turn
 
 from nainjaune_agents.trainers.config import apply_settings
-from nainjaune_env import Batch, make_setup
+from nainjaune_env import make_batch, make_setup
 from nainjaune_env.core.errors import NainJauneError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
@@ -48,7 +48,7 @@ def units(skip_forced: bool, observe: bool) -> tuple[str, str]:
 def queued_case(setup: Setup, tables: int, device: str, skip_forced: bool, observe: bool) -> Case:
     """Steps launched one by one."""
     options: dict[str, Any] = {"checks": "later"} if device == "cuda" else {}
-    batch = Batch(setup, tables, seed=0, skip_forced=skip_forced, observe=observe, device=device, **options)
+    batch = make_batch(setup, tables, seed=0, skip_forced=skip_forced, observe=observe, device=device, **options)
     random = batch.place(streams(1, tables))
     steps = min(max(QUEUED // tables, 8), 64)
 
@@ -65,7 +65,7 @@ def queued_case(setup: Setup, tables: int, device: str, skip_forced: bool, obser
 def played_out_case(setup: Setup, tables: int, device: str) -> Case:
     """Plies of whole rounds."""
     options: dict[str, Any] = {"checks": "later"} if device == "cuda" else {}
-    batch = Batch(setup, tables, seed=0, skip_forced=False, observe=False, device=device, **options)
+    batch = make_batch(setup, tables, seed=0, skip_forced=False, observe=False, device=device, **options)
     random = batch.place(streams(1, tables))
 
     def run() -> int:
@@ -80,7 +80,7 @@ def graph_case(setup: Setup, tables: int, skip_forced: bool, observe: bool) -> C
 
     stream = torch.cuda.Stream()
     options: dict[str, Any] = {"checks": "later", "stream": stream.cuda_stream}
-    batch = Batch(setup, tables, seed=0, skip_forced=skip_forced, observe=observe, device="cuda", **options)
+    batch = make_batch(setup, tables, seed=0, skip_forced=skip_forced, observe=observe, device="cuda", **options)
     random = batch.place(streams(1, tables))
     batch.step(batch.sample(random))  # compiles, and makes room for the actions: neither can be captured
     batch.synchronize()

@@ -14,7 +14,7 @@ from nainjaune_env.envs.registration import register
 
 if TYPE_CHECKING:
     from nainjaune_env.core.errors import NainJauneError
-    from nainjaune_env.engine.batch import Batch
+    from nainjaune_env.engine.batch import Batch, make_batch
     from nainjaune_env.envs.pettingzoo_aec import env, raw_env
     from nainjaune_env.envs.pettingzoo_parallel import parallel_env
     from nainjaune_env.registry import game_names, get_game, make_setup
@@ -28,6 +28,7 @@ __all__ = [
     "env",
     "game_names",
     "get_game",
+    "make_batch",
     "make_setup",
     "parallel_env",
     "raw_env",
@@ -39,6 +40,7 @@ _HOMES = {
     "env": "envs.pettingzoo_aec",
     "game_names": "registry",
     "get_game": "registry",
+    "make_batch": "engine.batch",
     "make_setup": "registry",
     "parallel_env": "envs.pettingzoo_parallel",
     "raw_env": "envs.pettingzoo_aec",

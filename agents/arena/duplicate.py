@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import Agent, Rng
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.batch import Batch, make_batch
 
 from ..seeds import Stream, generator
 from ..stats.intervals import Moments
@@ -161,7 +161,7 @@ def check_device(setup: Setup, agents: Sequence[Agent], device: str) -> None:
     """Raises :class:`AgentError` for an agent that cannot play on ``device``, and ``DeviceError`` if there is no such device."""
     if device == "cpu":
         return
-    Batch(setup, 1, device=device)  # raises before anything is played if the device is missing
+    make_batch(setup, 1, device=device)  # raises before anything is played if the device is missing
     from ..cuda.players import check_players
 
     check_players(agents, setup)
@@ -191,7 +191,7 @@ def play_deals(
     """
     deals, rotations, n = seating.shape
     options: dict[str, Any] = {"checks": "later"} if device == "cuda" else {}
-    batch = Batch(setup, deals * rotations, start=start, autoreset=False, device=device, **options)
+    batch = make_batch(setup, deals * rotations, start=start, autoreset=False, device=device, **options)
     batch.reset(seeds=np.repeat(seeds, rotations))
     first = batch.fetch(batch.seat)[::rotations]
     payoff = play_out(batch, agents, seating.reshape(-1, n), rngs, after_step=after_step)

@@ -21,7 +21,7 @@ from nainjaune_env.agent import SeatAssignment
 from nainjaune_env.core.jit import jit
 from nainjaune_env.core.prng import RowStreams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.batch import make_batch
 
 from ..nets.common_layout import CommonView
 from ..nets.fused_mlp import FusedInference
@@ -42,7 +42,7 @@ class Tables:
         """``common``: the network takes the common layout of the game, not the setup's own; ``device``: where the tables are."""
         self.setup = setup
         queued: dict[str, Any] = {} if device == "cpu" else {"device": device, "checks": "later"}
-        self.batch = Batch(setup, count, autoreset=False, **queued)
+        self.batch = make_batch(setup, count, autoreset=False, **queued)
         self.views = (CommonView(setup), CommonView(setup, omniscient=True)) if common else None
 
     def __len__(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from types import ModuleType
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,8 +19,7 @@ from nainjaune_env.engine.threads import Threads
 
 Episode = Literal["round", "match"]
 
-_HOMES = {"cpu": ("nainjaune_env.engine.batch", "Batch"), "cuda": ("nainjaune_env.engine.cuda.batch", "CudaBatch")}
-"""Device -> where the class is that plays on it: a subclass of ``Batch``, loaded when it is first asked for."""
+DEVICES = ("cpu", "cuda")
 
 
 def loops_of(game: GameSpec) -> ModuleType:
@@ -50,21 +49,11 @@ class Batch:
     after it. With ``autoreset`` (the default) a table whose episode ended shows the next one at once, with ``reward`` and
     ``done`` still those of the end; without it the table rests until :meth:`reset`.
 
-    With ``device="cuda"`` it is a :class:`~nainjaune_env.engine.cuda.batch.CudaBatch`, whose arrays lie on a GPU.
+    :func:`make_batch` makes one on another device.
     """
 
     device = "cpu"
     """Where the arrays are."""
-
-    def __new__(cls, *args: Any, device: str | None = None, **options: Any) -> Self:
-        """An instance of the class that plays on ``device``."""
-        if cls is not Batch or device is None:
-            return super().__new__(cls)
-        if device not in _HOMES:
-            raise DeviceError(choose_one("device", device, _HOMES))
-        home, name = _HOMES[device]
-        found: type[Self] = getattr(importlib.import_module(home), name)
-        return super().__new__(found)
 
     def __init__(
         self,
@@ -78,18 +67,17 @@ class Batch:
         autoreset: bool = True,
         observe: bool = True,
         threads: int = 1,
-        device: str | None = None,
     ) -> None:
-        """Make the tables and deal.
+        """Makes the tables and deals.
 
         ``start`` says what a round episode begins with: ``"fresh"`` (a new match's first round), ``"carried"`` (the match goes
         on: pots, stacks, dealer), or values for every new match, as in ``{"pots": [4, 0, 0, 0, 9]}``
         (one row for all tables or ``(B, k)``). ``skip_forced`` makes plies without a choice by itself. ``observe=False``
         leaves ``observation`` and ``mask`` unwritten. ``threads`` share out the tables among them, where there are many; the
-        games are the same. ``device`` is ``"cpu"`` (None: the same) or ``"cuda"``, which takes no threads.
+        games are the same.
 
         Raises :class:`RulesError` where a match would have no end, :class:`DealError` for start values that do not fit,
-        :class:`DeviceError` for a device that there is not.
+        :class:`DeviceError` for a number of threads below 1.
         """
         if num_tables < 1:
             raise DealError(f"A batch has at least 1 table, not {num_tables!r}.")
@@ -361,6 +349,19 @@ class Batch:
         if given.shape not in ((), (count,)):
             raise DealError(f"{count} tables are set, by one record or as many, not by shape {given.shape}.")
         return given
+
+
+def make_batch(setup: Setup, num_tables: int, *, device: str = "cpu", **options: Any) -> Batch:
+    """Returns a batch on ``device``: a ``Batch`` on ``"cpu"``, a ``CudaBatch``, whose arrays lie on an NVIDIA GPU, on ``"cuda"``.
+
+    ``options`` are those of the class. Raises :class:`DeviceError` for an unknown device, or where there is no GPU.
+    """
+    if device not in DEVICES:
+        raise DeviceError(choose_one("device", device, DEVICES))
+    if device == "cpu":
+        return Batch(setup, num_tables, **options)
+    made: Batch = importlib.import_module("nainjaune_env.engine.cuda.batch").CudaBatch(setup, num_tables, **options)
+    return made
 
 
 MAX_START_VALUE = 1 << 28

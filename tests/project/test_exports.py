@@ -23,6 +23,7 @@ def test_exports() -> None:
         "env",
         "game_names",
         "get_game",
+        "make_batch",
         "make_setup",
         "parallel_env",
         "raw_env",

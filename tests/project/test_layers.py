@@ -186,7 +186,7 @@ def test_a_module_without_a_layer_is_a_fault() -> None:
     [
         ("import nainjaune_env", "torch matplotlib pettingzoo tqdm yaml tensorboard numba nainjaune_agents"),
         (
-            "from nainjaune_env import Batch, make_setup; Batch(make_setup(), 1, device='cpu')",
+            "from nainjaune_env import make_batch, make_setup; make_batch(make_setup(), 1, device='cpu')",
             "torch matplotlib pettingzoo tqdm nainjaune_agents nainjaune_env.engine.cuda numba.cuda cuda",
         ),
         (

@@ -1,1 +1,1 @@
-"""Tables on an NVIDIA GPU, one thread a table. Nothing in here is imported unless ``Batch(..., device="cuda")`` asks for it."""
+"""Tables on an NVIDIA GPU, one thread a table; imported only by ``make_batch(..., device="cuda")`` and what plays on a GPU."""

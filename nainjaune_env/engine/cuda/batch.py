@@ -62,7 +62,6 @@ class CudaBatch(OnDevice, Batch):
         setup: Setup,
         num_tables: int,
         *,
-        device: str | None = "cuda",
         checks: Literal["now", "later"] = "now",
         stream: int = 0,
         **options: Any,

@@ -25,7 +25,7 @@ from nainjaune_agents.trainers import expert
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.batch import Batch, make_batch
 from nainjaune_env.engine.determinize import generator_states
 from nainjaune_env.registry import make_setup
 
@@ -53,7 +53,7 @@ def untrained(setup: Setup, name: str = "net", *, recurrent: int = 0, stochastic
 
 
 def batch(setup: Setup, device: str, tables: int = 4) -> Batch:
-    return Batch(setup, tables, seed=4, autoreset=False, device=device)
+    return make_batch(setup, tables, seed=4, autoreset=False, device=device)
 
 
 @pytest.mark.parametrize(("setup", "recurrent"), [(CLASSIC, 0), (GLIMPSE, 5)], ids=["sees", "remembers"])

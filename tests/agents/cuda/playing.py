@@ -25,7 +25,7 @@ from nainjaune_agents.stats.sequential import SequentialTest
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.batch import Batch, make_batch
 from nainjaune_env.registry import make_setup
 
 TABLES: dict[str, tuple[str, int, dict[str, Any]]] = {
@@ -45,7 +45,7 @@ def setups() -> dict[str, Setup]:
 def play(setup: Setup, device: str, deals: int = 8) -> dict[str, Any]:
     """All rules of thumb in all seats: what is done, and what it comes to."""
     agents = [agent for name, agent in heuristics(setup.game.name).items() if name != "random"]
-    batch = Batch(setup, deals, seed=3, autoreset=False, device=device)
+    batch = make_batch(setup, deals, seed=3, autoreset=False, device=device)
     seating = np.random.default_rng(1).integers(0, len(agents), (deals, setup.players))
     done: list[list[int]] = []
 

@@ -14,7 +14,7 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.batch import Batch, make_batch
 from nainjaune_env.engine.determinize import determinize
 from nainjaune_env.registry import make_setup
 from tests.engine.cuda.test_gpu import why_not
@@ -54,7 +54,8 @@ def test_a_network_plays_as_on_the_cpu_but_for_rounding() -> None:
     seating = np.random.default_rng(1).integers(0, 2, (deals, 4))
     rngs = [np.random.default_rng(0)] * 2
     found, expected = (
-        play_out(Batch(setup, deals, seed=2, autoreset=False, device=device), agents, seating, rngs) for device in ("cuda", "cpu")
+        play_out(make_batch(setup, deals, seed=2, autoreset=False, device=device), agents, seating, rngs)
+        for device in ("cuda", "cpu")
     )
     assert (found != expected).any(axis=1).mean() < GPU_AND_NET
 

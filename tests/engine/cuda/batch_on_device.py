@@ -12,7 +12,7 @@ import pytest
 from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.engine.batch import Batch, legal_actions, make_batch
 from nainjaune_env.engine.cuda.batch import CudaBatch
 from nainjaune_env.registry import make_setup
 
@@ -20,7 +20,7 @@ SETUP: Setup = make_setup("nain_jaune")
 
 
 def make(**options: Any) -> CudaBatch:
-    batch = Batch(SETUP, 4, seed=3, device="cuda", **options)
+    batch = make_batch(SETUP, 4, seed=3, device="cuda", **options)
     assert isinstance(batch, CudaBatch)
     return batch
 

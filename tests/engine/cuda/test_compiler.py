@@ -9,7 +9,7 @@ import pytest
 
 from nainjaune_env.core.errors import DeviceError, MissingLibraryError
 from nainjaune_env.core.jit import JIT_ENABLED
-from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.batch import Batch, make_batch
 from nainjaune_env.engine.cuda import compiler
 from nainjaune_env.registry import make_setup
 
@@ -21,7 +21,7 @@ def test_without_numba_cuda_a_sentence_says_what_installs_it(monkeypatch: pytest
     monkeypatch.setattr(compiler.importlib.util, "find_spec", lambda name: None if name == "numba_cuda" else real(name))
     wanted = r"device='cuda' needs the package 'numba-cuda', which .* 'nainjaune-env\[cuda\]'"
     with pytest.raises(MissingLibraryError, match=wanted):
-        Batch(make_setup(), 1, device="cuda")
+        make_batch(make_setup(), 1, device="cuda")
 
 
 @installed
@@ -31,7 +31,7 @@ def test_without_a_gpu_a_sentence_says_so(monkeypatch: pytest.MonkeyPatch) -> No
 
     monkeypatch.setattr(cuda, "is_available", lambda: False)
     with pytest.raises(DeviceError, match="takes an NVIDIA GPU with its driver, and none can be used here: "):
-        Batch(make_setup(), 1, device="cuda")
+        make_batch(make_setup(), 1, device="cuda")
 
 
 @installed
@@ -45,17 +45,17 @@ def test_a_half_set_simulator_is_refused(monkeypatch: pytest.MonkeyPatch, simula
     monkeypatch.setattr(config, "ENABLE_CUDASIM", simulator)
     monkeypatch.setattr(compiler, "JIT_ENABLED", enabled)
     with pytest.raises(DeviceError, match=sentence):
-        Batch(make_setup(), 1, device="cuda")
+        make_batch(make_setup(), 1, device="cuda")
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:0", ""])
 def test_an_unknown_device_is_answered_with_those_there_are(device: Any) -> None:
     with pytest.raises(DeviceError, match=r"Unknown device .* Valid: cpu, cuda"):
-        Batch(make_setup(), 1, device=device)
+        make_batch(make_setup(), 1, device=device)
 
 
 def test_the_cpu_by_name_is_the_batch_itself() -> None:
-    batch = Batch(make_setup(), 2, seed=1, device="cpu")
+    batch = make_batch(make_setup(), 2, seed=1, device="cpu")
     assert (type(batch), batch.device) == (Batch, "cpu")
     array = batch.legal
     assert batch.place(array) is batch.fetch(array) is array

@@ -13,7 +13,7 @@ import pytest
 
 from nainjaune_env.core.jit import JIT_ENABLED
 from nainjaune_env.core.prng import streams
-from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.batch import Batch, make_batch
 from nainjaune_env.registry import make_setup
 from tests.engine.cuda.batch_on_device import *  # noqa: F403  (its tests, on the GPU)
 from tests.engine.cuda.playing import cases, examples, play
@@ -52,7 +52,7 @@ def torch() -> Any:
 
 @pytest.mark.parametrize(("name", "setup", "options"), list(cases()), ids=[case[0] for case in cases()])
 def test_everything_a_batch_gives_is_that_of_the_cpu(name: str, setup: Any, options: dict[str, Any]) -> None:
-    device, host = (Batch(setup, 3, seed=3, device=where, **options) for where in ("cuda", "cpu"))
+    device, host = (make_batch(setup, 3, seed=3, device=where, **options) for where in ("cuda", "cpu"))
     for (what, found), (_, expected) in zip(play(device, 40), play(host, 40), strict=True):
         assert found == expected, what
 
@@ -69,7 +69,7 @@ def test_everything_a_batch_gives_is_that_of_the_cpu(name: str, setup: Any, opti
 )
 def test_65536_tables_play_as_on_the_cpu(preset: str, players: int, options: dict[str, Any]) -> None:
     setup = make_setup(None, preset, players)
-    device = Batch(setup, MANY, seed=5, device="cuda", checks="later", **options)
+    device = make_batch(setup, MANY, seed=5, device="cuda", checks="later", **options)
     host = Batch(setup, MANY, seed=5, **options)
     there, here = device.place(streams(6, MANY)), streams(6, MANY)
     for step in range(400):
@@ -84,7 +84,7 @@ def test_65536_tables_play_as_on_the_cpu(preset: str, players: int, options: dic
 
 def test_torch_sees_the_same_memory_and_its_actions_are_taken_as_they_lie(torch: Any) -> None:
     setup = make_setup()
-    batch, host = Batch(setup, 512, seed=1, device="cuda"), Batch(setup, 512, seed=1)
+    batch, host = make_batch(setup, 512, seed=1, device="cuda"), Batch(setup, 512, seed=1)
     names = ("observation", "mask", "legal", "reward", "done")
     shown = {name: torch.as_tensor(getattr(batch, name), device="cuda") for name in names}
     for name, tensor in shown.items():
@@ -102,7 +102,7 @@ def test_torch_sees_the_same_memory_and_its_actions_are_taken_as_they_lie(torch:
 def test_a_batch_works_in_a_stream_of_torchs(torch: Any) -> None:
     stream = torch.cuda.Stream()
     setup = make_setup()
-    batch = Batch(setup, MANY, seed=1, device="cuda", stream=stream.cuda_stream, checks="later")
+    batch = make_batch(setup, MANY, seed=1, device="cuda", stream=stream.cuda_stream, checks="later")
     host = Batch(setup, MANY, seed=1)
     with torch.cuda.stream(stream):
         mask = torch.as_tensor(batch.mask, device="cuda")
@@ -128,7 +128,7 @@ def test_the_benchmark_runs_with_graphs(torch: Any) -> None:
 def test_steps_are_captured_in_a_cuda_graph_and_replayed(torch: Any) -> None:
     """Nothing in a step allocates or waits, with ``checks="later"`` and actions on the device."""
     setup, stream = make_setup(), torch.cuda.Stream()
-    batch = Batch(setup, 4096, seed=2, device="cuda", stream=stream.cuda_stream, checks="later")
+    batch = make_batch(setup, 4096, seed=2, device="cuda", stream=stream.cuda_stream, checks="later")
     host = Batch(setup, 4096, seed=2)
     there, here = batch.place(streams(6, 4096)), streams(6, 4096)
     batch.step(batch.sample(there))  # compiles, and makes room for the actions
