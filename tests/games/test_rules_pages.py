@@ -114,8 +114,8 @@ def test_chapters_and_articles_are_numbered_without_a_gap(game: GameSpec) -> Non
 def test_every_article_that_is_cited_exists(game: GameSpec) -> None:
     found = articles(text_of(game))
     known = {*found, *(article for inside in found.values() for article in inside)}
-    tests = [*(ROOT / "tests" / "games" / game.name).glob("*.py"), *(ROOT / "tests" / "twin").glob(f"*{game.name}*.py")]
-    sources = [page(game), *page(game).parent.glob("*.py"), *(ROOT / "agents").glob(f"*/{game.name}.py"), *tests]
+    tests = [*(ROOT / "tests" / "games" / game.name).rglob("*.py"), *(ROOT / "tests" / "twin").glob(f"*{game.name}*.py")]
+    sources = [page(game), *page(game).parent.rglob("*.py"), *(ROOT / "agents").glob(f"*/{game.name}.py"), *tests]
     cited = {
         (source.name, article)
         for source in sources
@@ -134,7 +134,7 @@ def test_every_article_has_a_test(game: GameSpec) -> None:
     tests = " ".join(
         path.read_text(encoding="utf-8")
         for folder in (ROOT / "tests" / "games" / game.name, ROOT / "tests" / "twin")
-        for path in folder.glob("test_*.py")
+        for path in folder.rglob("test_*.py")
     )
     named = {f"{letter(game)}{a}.{b}" for a, b in re.findall(rf"(?:test|and)_{letter(game).lower()}(\d)_(\d+)_", tests)}
     missing = [article for inside in articles(text_of(game)).values() for article in inside if article not in named]
