@@ -197,8 +197,8 @@ class Trainer:
         self.modules |= {"belief.": self.belief} if self.belief else {}
         for module in self.modules.values():
             module.to(config.device)
-        learned = [parameter for module in self.modules.values() for parameter in module.parameters()]
-        self.optimizer = torch.optim.Adam(learned, lr=config.learning_rate, eps=1e-5, fused=True)
+        self.parameters = [list(module.parameters()) for module in self.modules.values()]
+        self.optimizer = torch.optim.Adam(sum(self.parameters, []), lr=config.learning_rate, eps=1e-5, fused=True)
 
         dtype = torch.bfloat16 if config.bf16 else torch.float32
         chain = self.net.fused()
@@ -336,7 +336,7 @@ class Trainer:
                 self.optimizer.zero_grad(set_to_none=True)
                 loss.backward()  # type: ignore[no-untyped-call]
                 network_seconds += time.perf_counter() - clock
-                norms = [torch.nn.utils.clip_grad_norm_(m.parameters(), c.max_grad_norm) for m in self.modules.values()]
+                norms = [torch.nn.utils.clip_grad_norm_(own, c.max_grad_norm) for own in self.parameters]
                 self.optimizer.step()
                 # as tensors: reading a number waits for a GPU
                 logged.append({name: stat.detach() for name, stat in stats.items()} | {"grad_norm": norms[0]})
