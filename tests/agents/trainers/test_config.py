@@ -208,7 +208,7 @@ def test_wrong_values_for_ppo_are_errors_before_anything_runs(wrong: dict[str, A
 
 def test_recall_needs_a_memory() -> None:
     cls = get_trainer("ppo").Config
-    with pytest.raises(ConfigError, match=r"A network that remembers nothing has nothing to recall: set 'recurrent' too\."):
+    with pytest.raises(ConfigError, match=r"'recall' trains the memory of a network, and 'recurrent' is 0: set it too\."):
         build(cls, {"recall": 0.1})
     assert build(cls, {"recall": 0.1, "recurrent": 1}).recall == 0.1
     assert (cls().recall, cls().recurrent) == (0, 0)
