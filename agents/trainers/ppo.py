@@ -157,14 +157,9 @@ class Trainer(BaseTrainer[Config]):
         self.modules |= {"belief.": self.belief} if self.belief else {}
         for module in self.modules.values():
             module.to(config.device)
-<<<<<<< HEAD
-        learned = [parameter for module in self.modules.values() for parameter in module.parameters()]
-        self.optimizer: torch.optim.Adam = torch.optim.Adam(learned, lr=config.learning_rate, eps=1e-5, fused=True)
-=======
         self.parameters = [list(module.parameters()) for module in self.modules.values()]
         learned = [parameter for own in self.parameters for parameter in own]
-        self.optimizer = torch.optim.Adam(learned, lr=config.learning_rate, eps=1e-5, fused=True)
->>>>>>> h-nets
+        self.optimizer: torch.optim.Adam = torch.optim.Adam(learned, lr=config.learning_rate, eps=1e-5, fused=True)
 
         dtype = torch.bfloat16 if config.bf16 else torch.float32
         layers = self.net.fused()
