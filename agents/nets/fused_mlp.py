@@ -219,7 +219,7 @@ class FusedTraining:
         return [(weight.view(shape), bias) for weight, bias, shape in zip(pieces[::2], pieces[1::2], shapes, strict=True)]
 
     def forward(self, observation: Tensor) -> tuple[int, list[Tensor]]:
-        """Returns the number of this pass, and what :meth:`__call__` returns."""
+        """Returns the number of this pass, and the outputs of the layers."""
         torch._foreach_copy_(self._copies, self.parameters)
         rows = len(observation)
         size = padded(rows, self.dtype)

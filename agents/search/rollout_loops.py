@@ -15,7 +15,7 @@ from .policies import UNIFORM
 game: Any
 """The kernel module of a game; bound by ``jit.instantiate``."""
 heuristic_move: Any
-"""``play(which, table, rules, legal)`` of the game's heuristics, or :func:`no_heuristic`; bound by ``jit.instantiate``."""
+"""``play(which, table, rules, legal)`` of the game's heuristics, or ``rollouts.no_heuristic``; bound by ``jit.instantiate``."""
 
 PLAYING = 0
 

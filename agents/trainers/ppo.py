@@ -310,7 +310,7 @@ class Trainer(BaseTrainer[Config]):
         """Returns the outputs of the networks, with gradients.
 
         ``observation (K, size) uint8``, ``omniscient (K, larger size) uint8`` for the critic; ``batch_sizes`` of packed sequences
-        for a network with memory, see :meth:`PolicyValueNet.trunk`.
+        for a network with memory, see :meth:`~nainjaune_agents.nets.policy_value.PolicyValueNet.trunk`.
         """
         critic_value = self.fused_critic(omniscient)[0][:, 0] if self.fused_critic else None
         if self.fused:

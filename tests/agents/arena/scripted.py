@@ -11,7 +11,7 @@ from nainjaune_env.agent import DecisionBatch
 
 
 class First:
-    """The lowest-numbered legal action; remembers the generator states of the tables that it saw."""
+    """The lowest-numbered legal action; remembers the hands that it saw."""
 
     def __init__(self, name: str = "first") -> None:
         self.name = name
@@ -20,7 +20,8 @@ class First:
 
     def act(self, decisions: DecisionBatch, rng: np.random.Generator) -> NDArray[np.int64]:
         self.asked += len(decisions.index)
-        self.hands |= {(int(row.seat), int(row.hand[row.seat])) for row in decisions.tables}
+        if "hand" in (decisions.tables.dtype.names or ()):  # a field of games with cards in hand
+            self.hands |= {(int(row.seat), int(row.hand[row.seat])) for row in decisions.tables}
         word: NDArray[np.int64] = decisions.legal & -decisions.legal
         return np.round(np.log2(word.astype(np.float64))).astype(np.int64)
 

@@ -86,7 +86,7 @@ def test_every_figure_is_that_of_counting_round_by_round(name: str) -> None:
             assert figure.difference.mean == pytest.approx(values[0] - values[1], nan_ok=True, abs=1e-12)
 
 
-@pytest.mark.parametrize("setup", all_setups())
+@pytest.mark.parametrize("setup", all_setups("measures"))
 def test_payoffs_edges_and_accounts_agree(setup: Setup) -> None:
     edge = Duplicate(setup, [First(), Chance()], seed=2, measure=True).edge(0, 1, 8)
     found = figures(edge)

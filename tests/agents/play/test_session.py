@@ -127,7 +127,7 @@ def test_what_is_not_understood_is_asked_again() -> None:
 def test_help_has_the_rules_the_keys_and_the_topics() -> None:
     for word in ("?", "help", "AIDE"):
         shown, _ = dialogue(word)
-        assert "Be the first without cards." in shown
+        assert "Be the first to have no cards left." in shown
         for key in ("?", "last", "table", "u", "confirm", "q", "hand", "pots", "chips", "played"):
             assert re.search(rf"^  {re.escape(key)} +\w", shown, re.MULTILINE), key
 

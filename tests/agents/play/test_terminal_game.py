@@ -126,7 +126,7 @@ def test_rounds_with_pots_announced_and_not(tmp_path: Path, capfd: pytest.Captur
         person.until("I do not understand 'hello'")
         person.until(MOVE)
         person.type("?")
-        person.until("Be the first without cards.")
+        person.until("Be the first to have no cards left.")
         person.until(MOVE)
         person.type(person.menu()[0][0])
         person.until(CONFIRM)

@@ -15,8 +15,9 @@ from nainjaune_agents.report.format_ci import format_ci
 from nainjaune_agents.report.page import command, page
 from nainjaune_agents.stats.intervals import Moments
 from nainjaune_agents.stats.ratio_estimate import Estimate
-from nainjaune_env.registry import game_names, make_setup
+from nainjaune_env.registry import make_setup
 from tests.agents.arena.scripted import First, Last
+from tests.support.games import games_with
 from tests.support.positions import small
 
 MADE = {"made": "2026-01-02T03:04:05+00:00", "commit": None, "versions": {"python": "3.11.9"}, "machine": "Linux, 2 CPUs"}
@@ -56,7 +57,7 @@ class Reader(HTMLParser):
             self.texts.append(data)
 
 
-@pytest.fixture(scope="module", params=game_names())
+@pytest.fixture(scope="module", params=games_with("measures"))
 def result(request: pytest.FixtureRequest) -> Result:
     field = list(heuristics(request.param).values())[:3]
     return tournament(make_setup(request.param), field, deals=60, seed=1, measure=True)

@@ -59,7 +59,7 @@ def test_the_command_draws_and_prints_the_last_points(run: Path, tmp_path: Path,
     printed = capsys.readouterr().out.splitlines()
     assert printed[:2] == [f"{name}: eval/edge 0.750 ± 0.375 after 600 decisions" for name in ("one", "two")]
     assert main(["curves", str(run), "--names", "one", "two", "--out", str(picture)]) == 1
-    assert "--names takes as many names as there are runs, 1, not 2." in capsys.readouterr().err
+    assert "Expected 1 --names, one a run, not 2." in capsys.readouterr().err
     assert main(["curves", str(run), "--out", str(tmp_path / "c.pdf")]) == 1
     assert "ends in .png, and it is" in capsys.readouterr().err
     assert sorted(tmp_path.glob("c.*")) == [picture]

@@ -116,7 +116,7 @@ def test_by_torch_the_same_rounds_are_played_and_the_same_is_learned(other: dict
     trainer, again, here, there = both_ways(other)
     assert len(here.action) > 100
     check_equal(here, there)
-    metrics = [one.update(rollout, np.random.default_rng(2), 0.5) for one, rollout in ((trainer, here), (again, there))]
+    metrics = [one.update(rollout, np.random.default_rng(2)) for one, rollout in ((trainer, here), (again, there))]
     assert metrics[0].keys() == metrics[1].keys()
     for name in metrics[0].keys() - {"network_seconds"}:
         assert metrics[0][name] == pytest.approx(metrics[1][name], rel=1e-2, abs=1e-4), name
@@ -169,7 +169,7 @@ def test_on_a_gpu_the_same_rounds_are_played_and_the_same_is_learned(other: dict
     trainer, again, here, there = both_ways(other, "cuda")
     assert there.observation.device.type == "cuda"
     check_equal(here, there)
-    metrics = [one.update(rollout, np.random.default_rng(2), 0.5) for one, rollout in ((trainer, here), (again, there))]
+    metrics = [one.update(rollout, np.random.default_rng(2)) for one, rollout in ((trainer, here), (again, there))]
     for name in metrics[0].keys() - {"network_seconds"}:
         assert metrics[0][name] == pytest.approx(metrics[1][name], rel=1e-2, abs=1e-3), name
 

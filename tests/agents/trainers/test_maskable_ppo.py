@@ -345,7 +345,7 @@ def test_the_policy_is_our_network() -> None:
 def test_the_policy_survives_the_file_of_stable_baselines(tmp_path: Path) -> None:
     """Supported for users; the trainer never reads such a file."""
     venv = SeatVecEnv(8, "djeco", 4)
-    settings = {"layout": venv.setup.layout, "hidden": [16]}
+    settings = {"layout": venv.setup.layout, "arch": "mlp", "hidden": [16]}
     model = MaskablePPO(NetPolicy, venv, n_steps=8, batch_size=32, policy_kwargs=settings, device="cpu", seed=1)
     model.policy.save(str(tmp_path / "policy.zip"))
     again = NetPolicy.load(str(tmp_path / "policy.zip"))
