@@ -54,7 +54,7 @@ class MLP(PolicyValueNet):
                 first.weight[:, -self.recurrent :] = 0.0
 
     def set_layout(self, layout: Layout) -> None:
-        """See :meth:`~nainjaune_agents.nets.observation_net.ObservationNet.set_layout`; also which bytes are private, and their highest values."""
+        """Sets the layout, the bytes of it that are private, and their highest values."""
         super().set_layout(layout)
         self.register_buffer("private", torch.from_numpy(layout.private), persistent=False)
         self.register_buffer("private_high", torch.from_numpy(layout.high[layout.private]).float(), persistent=False)
