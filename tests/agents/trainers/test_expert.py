@@ -214,8 +214,6 @@ def test_init_loads_the_network_of_another_run(tmp_path: Path) -> None:
     assert not torch.equal(after.tensors["model.policy.weight"], before.tensors["model.policy.weight"])
     message = r"has arch=mlp hidden=\[16\] recurrent=0, and this run has arch=mlp hidden=\[8\] recurrent=0"
     with pytest.raises(CheckpointError, match=message):
-        CheckpointError, match=r"has arch=mlp hidden=\[16\] recurrent=0, and this run has arch=mlp hidden=\[8\] recurrent=0"
-    ):
         run_in(tmp_path / "c", tiny(init=str(tmp_path / "before"), hidden=[8]))
 
 
