@@ -203,6 +203,9 @@ class GameSpec:
             # with the compiler switched off, numpy's own attribute of that name would be read in place of the field
             if hasattr(np.record, name):
                 raise ValueError(f"{self.name}: a table's field cannot be called {name!r}, as every NumPy record has one")
+        # kernels on a GPU copy a table in words of 8 bytes, and read the fields of any other table byte by byte
+        if not self.table.isalignedstruct or self.table.itemsize % 8:
+            raise ValueError(f"{self.name}: a table is an aligned record of whole 8-byte words: np.dtype(fields, align=True)")
         complete = complete_kernel(self.name, self.kernel, has_start_values=bool(self.start_values))
         object.__setattr__(self, "kernel", complete)
 

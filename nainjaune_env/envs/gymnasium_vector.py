@@ -24,7 +24,7 @@ from nainjaune_env.envs._shared.reset_options import Start, seed_number
 from nainjaune_env.envs._shared.spaces import LegalMultiDiscrete
 from nainjaune_env.envs.gymnasium_env import observation_space
 from nainjaune_env.registry import make_setup
-from nainjaune_env.render.renderer import FPS, MODES, Renderer
+from nainjaune_env.render.renderer import FPS, MODES, Renderer, render_modes
 
 Info = dict[str, Any]
 
@@ -76,7 +76,8 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
             raise RulesError(choose_one("render mode", render_mode, VECTOR_MODES))
         self.render_mode = render_mode
         self._renderer = Renderer(self.setup, render_mode, language=language)
-        self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
+        modes = [name for name in VECTOR_MODES if name in render_modes(self.setup.game)]
+        self.metadata = {**self.metadata, "render_modes": modes, "autoreset_mode": self.autoreset_mode}
         self.num_envs = num_envs
         self._tables = LearnerTables(
             self.setup, num_envs, opponents, seat=seat, episode=episode, start=start, skip_forced=skip_forced,

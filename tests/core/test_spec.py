@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,12 @@ def test_a_field_that_numpy_would_hide_is_refused() -> None:
     bad = np.dtype((np.record, [*fields, ("size", np.int16)]))
     with pytest.raises(ValueError, match="cannot be called 'size'"):
         dataclasses.replace(game, table=bad)
+
+
+@pytest.mark.parametrize(("fields", "align"), [([("rng", np.uint64), ("seat", np.int16)], False), ([("seat", np.int16)], True)])
+def test_a_table_is_aligned_and_of_whole_words(fields: list[Any], align: bool) -> None:
+    with pytest.raises(ValueError, match="aligned record of whole 8-byte words"):
+        dataclasses.replace(get_game(), table=np.dtype((np.record, np.dtype(fields, align=align))))
 
 
 def test_a_mask_is_one_word() -> None:

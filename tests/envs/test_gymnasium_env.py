@@ -18,10 +18,12 @@ from nainjaune_env import Batch, make_setup
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError
 from nainjaune_env.envs.gymnasium_env import SeatEnv
+from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
 from nainjaune_env.envs.registration import environment_id, register
 from nainjaune_env.records.record import verify_record as verify
 from nainjaune_env.registry import game_names
 from tests.support.contract import helper
+from tests.support.games import games_with, seats_at_most
 
 GAMES = [environment_id(game) for game in game_names()]
 
@@ -54,20 +56,27 @@ def test_gymnasiums_checker_passes(game: str) -> None:
 
 
 def test_every_game_is_in_the_registry_once() -> None:
-    assert GAMES == ["Batasaurus-v0", "NainJaune-v0"]
+    assert GAMES == ["Batasaurus-v0", "NainJaune-v0", "SignalLamps-v0"]
     before = dict(gymnasium.registry)
     register()
     assert gymnasium.registry == before
 
 
-@pytest.mark.parametrize("game", GAMES)
+@pytest.mark.parametrize("game", [environment_id(game) for game in games_with("draw")])
 def test_wrapped_by_make_and_closed(game: str) -> None:
     with gymnasium.make(game, render_mode="ansi") as env:
         env.reset(seed=1)
         assert isinstance(env.render(), str)
 
 
-@pytest.mark.parametrize("game", GAMES)
+def test_a_game_without_pictures_has_no_render_mode() -> None:
+    for env in (SeatEnv(game="signal_lamps"), SeatVectorEnv(2, game="signal_lamps")):
+        assert env.metadata["render_modes"] == []
+    with pytest.raises(RulesError, match="this game has no picture"):
+        SeatEnv(game="signal_lamps", render_mode="ansi")
+
+
+@pytest.mark.parametrize("game", [environment_id(game) for game in games_with("pictures")])
 def test_pictures_are_the_learners_view(game: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Text, SVG and pixels; the window is drawn at every reset and step by itself."""
     with gymnasium.make(game, render_mode="svg", seat=1) as env:
@@ -169,13 +178,15 @@ def test_random_seats_are_all_alike() -> None:
 def test_what_is_hidden_is_not_in_observations_and_infos(game: str) -> None:
     """Other hands, the same observation and info: nothing comes from what the learner cannot know."""
     mixer, hidden = random.Random(4), 0
-    env = SeatEnv(game=env_game(game), num_players=3, seat=1, render_mode="ansi")
+    name = env_game(game)
+    settings: dict[str, Any] = {"game": name, "num_players": seats_at_most(name, 3), "seat": 1}
+    env = SeatEnv(**settings, render_mode="ansi" if name in games_with("draw") else None)
     for seed in range(12):
         seen, info = env.reset(seed=seed)
         table = env._tables.batch.tables[0].copy()
         other = helper(env.setup).reshuffle(env.setup, table, 1, mixer)
         hidden += other.tobytes() != table.tobytes()
-        twin = SeatEnv(game=env_game(game), num_players=3, seat=1)
+        twin = SeatEnv(**settings)
         again, told = twin.reset(options={"table": other})
         assert again.tobytes() == seen.tobytes()
         assert sorted(told) == sorted(info) == ["action_mask", "seat"]

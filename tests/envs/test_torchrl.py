@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium
@@ -22,16 +23,17 @@ from nainjaune_env import Batch, game_names, get_game
 from nainjaune_env.core.errors import IllegalActionError
 from nainjaune_env.envs.registration import environment_id
 from tests.support.contract import payoffs
+from tests.support.games import seats_at_most
 
 # TorchRL warns of every PettingZoo but 1.24.3
 pytestmark = pytest.mark.filterwarnings("ignore:PettingZoo in TorchRL is tested using version:UserWarning")
 
 PRESETS = [(game, preset) for game in game_names() for preset in get_game(game).presets]
-GROUPS = {
-    "as TorchRL groups": None,
-    "one each": MarlGroupMapType.ONE_GROUP_PER_AGENT,
-    "one for all": MarlGroupMapType.ALL_IN_ONE_GROUP,
-    "out of order": {"odd": ["seat_1"], "even": ["seat_2", "seat_0"]},
+GROUPS: dict[str, Callable[[int], Any]] = {
+    "as TorchRL groups": lambda players: None,
+    "one each": lambda players: MarlGroupMapType.ONE_GROUP_PER_AGENT,
+    "one for all": lambda players: MarlGroupMapType.ALL_IN_ONE_GROUP,
+    "out of order": lambda players: {"odd": ["seat_1"], "even": [f"seat_{seat}" for seat in (2, 0) if seat < players]},
 }
 every_preset = pytest.mark.parametrize(("game", "preset"), PRESETS)
 every_grouping = pytest.mark.parametrize("groups", GROUPS)
@@ -73,8 +75,9 @@ def test_check_env_specs(game: str, preset: str, adaptor: str, state: bool) -> N
 @every_grouping
 @every_preset
 def test_parallel_every_seat_has_its_own_mask_observation_and_reward(game: str, preset: str, groups: str) -> None:
-    inner = nainjaune_env.parallel_env(preset, 3, game=game)
-    env = wrapped(inner, group_map=GROUPS[groups])
+    players = seats_at_most(game, 3)
+    inner = nainjaune_env.parallel_env(preset, players, game=game)
+    env = wrapped(inner, group_map=GROUPS[groups](players))
     check_env_specs(env)
     played = rollout_of(env, seed=5)
     batch = replayed(inner, seed=5)
@@ -82,14 +85,14 @@ def test_parallel_every_seat_has_its_own_mask_observation_and_reward(game: str, 
     rewards = by_seat(env, played["next"], "reward")
     for t in range(played.shape[0]):
         acting = int(batch.seat[0])
-        for seat in range(3):
+        for seat in range(players):
             legal = batch.mask[0] if seat == acting else np.zeros(batch.num_actions, bool)
             assert entries["action_mask"][seat][t].tolist() == [*legal, seat != acting]
             assert entries["action_mask"][seat][t][entries["action"][seat][t]]
             assert entries["mask"][seat][t]
             np.testing.assert_array_equal(entries["observation.observation"][seat][t], batch.observe(seat)[0])
         batch.step([int(entries["action"][acting][t])])
-        assert [float(rewards[seat][t]) for seat in range(3)] == batch.reward[0].tolist()
+        assert [float(rewards[seat][t]) for seat in range(players)] == batch.reward[0].tolist()
     assert batch.done[0]
 
 
@@ -97,8 +100,9 @@ def test_parallel_every_seat_has_its_own_mask_observation_and_reward(game: str, 
 @every_preset
 def test_aec_the_mask_is_that_of_the_seat_at_turn_and_all_true_elsewhere(game: str, preset: str, groups: str) -> None:
     """Off turn TorchRL sets every action to legal and ``mask`` to false, whatever the environment's masks are."""
-    inner = nainjaune_env.env(preset, 3, game=game)
-    env = wrapped(inner, group_map=GROUPS[groups])
+    players = seats_at_most(game, 3)
+    inner = nainjaune_env.env(preset, players, game=game)
+    env = wrapped(inner, group_map=GROUPS[groups](players))
     check_env_specs(env)
     played = rollout_of(env, seed=6)
     batch = replayed(inner, seed=6)
@@ -106,12 +110,12 @@ def test_aec_the_mask_is_that_of_the_seat_at_turn_and_all_true_elsewhere(game: s
     rewards = by_seat(env, played["next"], "reward")
     for t in range(played.shape[0]):
         acting = int(batch.seat[0])
-        assert [bool(at_turn[seat][t]) for seat in range(3)] == [seat == acting for seat in range(3)]
-        for seat in range(3):
+        assert [bool(at_turn[seat][t]) for seat in range(players)] == [seat == acting for seat in range(players)]
+        for seat in range(players):
             legal = batch.mask[0].tolist() if seat == acting else [True] * batch.num_actions
             assert masks[seat][t].tolist() == legal
         batch.step([int(actions[acting][t])])
-        assert [float(rewards[seat][t]) for seat in range(3)] == batch.reward[0].tolist()
+        assert [float(rewards[seat][t]) for seat in range(players)] == batch.reward[0].tolist()
     assert batch.done[0]
 
 

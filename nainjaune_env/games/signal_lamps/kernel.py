@@ -11,20 +11,16 @@ from nainjaune_env.core.prng import below
 from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.games.signal_lamps.rules import SEATS, SYMBOLS, KernelRules
 
-TABLE = np.dtype(
-    (
-        np.record,
-        [
-            ("rng", np.uint64),  # state of the table's random generator
-            ("symbol", np.int16, (SEATS,)),  # per seat: the symbol it is shown, 0 to 3; 0 in a redacted table
-            ("won", np.int16, (SEATS,)),  # per seat: 1 = it has named its symbol
-            ("plies", np.int16),  # plies made in this round
-            ("rounds", np.int16),  # rounds dealt in this match
-            ("seat", np.int16),  # seat to act
-            ("stage", np.int16),  # see core.table.Stage
-        ],
-    )
-)
+TABLE_FIELDS = [
+    ("rng", np.uint64),  # state of the table's random generator
+    ("symbol", np.int16, (SEATS,)),  # per seat: the symbol it is shown, 0 to 3; 0 in a redacted table
+    ("won", np.int16, (SEATS,)),  # per seat: 1 = it has named its symbol
+    ("plies", np.int16),  # plies made in this round
+    ("rounds", np.int16),  # rounds dealt in this match
+    ("seat", np.int16),  # seat to act
+    ("stage", np.int16),  # see core.table.Stage
+]
+TABLE = np.dtype((np.record, np.dtype(TABLE_FIELDS, align=True)))
 ACTIONS = (*(f"symbol {number}" for number in range(SYMBOLS)), "look")
 LOOK = SYMBOLS
 LOOKING, IDLING, NAMING = 0, 1, 2

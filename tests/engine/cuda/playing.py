@@ -16,7 +16,7 @@ import numpy as np
 
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.batch import Batch, make_batch
 from nainjaune_env.registry import game_names, get_game
 from tests.support.source import ROOT
 
@@ -80,7 +80,7 @@ def digests(steps: int, **options: Any) -> dict[str, list[str]]:
     return {
         case: [f"{what}: {hashlib.sha256(piece).hexdigest()[:12]}" for what, piece in play(batch, steps)]
         for case, setup, mode in cases()
-        for batch in [Batch(setup, 3, seed=3, **mode, **options)]
+        for batch in [make_batch(setup, 3, seed=3, **mode, **options)]
     }
 
 

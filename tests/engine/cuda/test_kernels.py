@@ -12,6 +12,7 @@ import pytest
 from nainjaune_env.core.jit import JIT_ENABLED
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import game_names, get_game
+from tests.support.games import seats_at_most
 
 pytestmark = [
     pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed (the extra 'cuda')"),
@@ -90,7 +91,8 @@ def test_kernels_of_each_setup_are_kept_in_a_folder_of_their_own() -> None:
     from nainjaune_env.engine.cuda.batch import kernels_of
 
     mode = Batch(get_game("nain_jaune").setup(), 1).mode
-    setups = [get_game(name).setup(players=players) for name in game_names() for players in (3, 4)]
+    seats = {name: sorted({seats_at_most(name, 3), seats_at_most(name, 4)}) for name in game_names()}
+    setups = [get_game(name).setup(players=players) for name in game_names() for players in seats[name]]
     paths = [Path(kernels_of(setup, mode).step.stats.cache_path) for setup in setups]
     paths.append(Path(kernels_of(setups[0], mode._replace(observe=0)).step.stats.cache_path))
     assert len(set(paths)) == len(paths)
