@@ -61,5 +61,5 @@ def test_the_command_draws_and_prints_the_last_points(run: Path, tmp_path: Path,
     assert main(["curves", str(run), "--names", "one", "two", "--out", str(picture)]) == 1
     assert "Expected 1 --names, one a run, not 2." in capsys.readouterr().err
     assert main(["curves", str(run), "--out", str(tmp_path / "c.pdf")]) == 1
-    assert "ends in .png, and it is" in capsys.readouterr().err
+    assert "Expected --out to end in .png, not" in capsys.readouterr().err
     assert sorted(tmp_path.glob("c.*")) == [picture]
