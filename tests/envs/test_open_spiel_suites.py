@@ -17,13 +17,14 @@ from open_spiel.python.tests import games_sim_test
 
 import nainjaune_env.envs.open_spiel  # noqa: F401  (enters the games)
 from nainjaune_agents.exact.tree import Openings, Tree, build_tree
-from nainjaune_env.registry import game_names, get_game
+from nainjaune_env.registry import get_game
 from tests.envs import playthroughs
+from tests.support.games import games_with
 
-NAMES = [f"python_{name}" for name in game_names()]
+NAMES = [f"python_{name}" for name in games_with("chance")]
 BASE = [
     f"python_{name}(preset={preset},players={players})"
-    for name in game_names()
+    for name in games_with("chance")
     for preset, sheet in get_game(name).presets.items()
     for players in {sheet.players[0], sheet.players[-1]}
 ]
