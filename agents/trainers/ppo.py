@@ -262,8 +262,8 @@ class Trainer(BaseTrainer[Config]):
         for _ in range(c.epochs):
             for rows, batch_sizes in minibatches(len(rollout.action), sequences, c.minibatch, rng):
                 rows = rows.to(c.device)
-                minibatch = decisions.at(rows)
                 observation, omniscient = observations.index_select(0, rows), omniscients.index_select(0, rows)
+                minibatch = decisions.at(rows)
                 clock = time.perf_counter()
                 output = self.outputs(observation, omniscient, batch_sizes)
                 network_seconds += time.perf_counter() - clock
@@ -289,7 +289,7 @@ class Trainer(BaseTrainer[Config]):
                     parameter.grad = None  # Optimizer.zero_grad takes 1 % of a step for its hooks
                 loss.backward()  # type: ignore[no-untyped-call]
                 network_seconds += time.perf_counter() - clock
-                norms = [torch.nn.utils.clip_grad_norm_(own, c.max_grad_norm) for own in self.parameters]
+                norms = [self.fused.clip_grad_norm_(c.max_grad_norm)]
                 self.optimizer.step()
                 # as tensors: reading a number waits for a GPU
                 logged.append({name: stat.detach() for name, stat in stats.items()} | {"grad_norm": norms[0]})
@@ -312,10 +312,10 @@ class Trainer(BaseTrainer[Config]):
         ``observation (K, size) uint8``, ``omniscient (K, larger size) uint8`` for the critic; ``batch_sizes`` of packed sequences
         for a network with memory, see :meth:`PolicyValueNet.trunk`.
         """
-        critic_value = self.fused_critic(omniscient)[0][:, 0] if self.fused_critic else None
+        critic_value = self.fused_critic(omniscient)[0].squeeze(1) if self.fused_critic else None
         if self.fused:
             logits, value, features = self.fused(observation)
-            return NetOutput(logits, value[:, 0], critic_value, features, None)
+            return NetOutput(logits, value.squeeze(1), critic_value, features, None)
         with self.autocast():
             features, state = self.net.trunk(observation, sequences=batch_sizes)
             logits, value = self.net.heads(features)
