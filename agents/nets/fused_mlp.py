@@ -212,7 +212,7 @@ class FusedTraining:
         """
         if any(p.grad is None or p.grad.data_ptr() != at for p, at in zip(self.parameters, self._addresses, strict=True)):
             return nn.utils.clip_grad_norm_(self.parameters, max_norm)  # sums of several gradients lie elsewhere
-        norm = torch.linalg.vector_norm(self._gradient)
+        norm: Tensor = torch.linalg.vector_norm(self._gradient)
         self._gradient *= (max_norm / (norm + 1e-6)).clamp(max=1)
         return norm
 

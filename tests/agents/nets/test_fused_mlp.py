@@ -234,6 +234,23 @@ def test_gradients_of_several_losses_add_up(dtype: torch.dtype) -> None:
         assert torch.allclose(found, sum(parts, torch.zeros(())), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("passes", [1, 2], ids=["in one tensor", "sums of two passes"])
+@pytest.mark.parametrize("share", [0.5, 2.0], ids=["larger", "smaller"])
+def test_gradients_are_clipped_as_torch_clips_them(dtype: torch.dtype, passes: int, share: float) -> None:
+    """``share``: the largest norm allowed, over the norm."""
+    net = net_for(SETUPS[0], (32,))
+    layers, parameters = training(net, dtype), list(net.parameters())
+    for rows in (40, 25)[:passes]:
+        layers(seen(SETUPS[0], rows))[1].square().sum().backward()
+    gradients = [torch.zeros_like(p) if p.grad is None else p.grad.clone() for p in parameters]
+    norm = torch.linalg.vector_norm(torch.cat([gradient.flatten() for gradient in gradients]))
+    assert torch.allclose(layers.clip_grad_norm_(share * float(norm)), norm, rtol=1e-5)
+    for p, gradient in zip(parameters, gradients, strict=True):
+        assert p.grad is not None
+        assert torch.allclose(p.grad, min(share, 1.0) * gradient, rtol=1e-4)
+
+
 def test_a_pass_whose_activations_are_overwritten_is_refused() -> None:
     net = net_for(SETUPS[0], (32,))
     layers = training(net, torch.float32)
