@@ -138,6 +138,7 @@ class FusedInference:
         self.chain = chain
         self._device = torch.device(device or chain.net.device)
         self.refresh()
+        self._head_widths = chain.head_widths
         self._buffers = [torch.zeros((MOST, width), dtype=self.dtype) for width in chain.widths]
 
     def refresh(self) -> None:
@@ -150,13 +151,14 @@ class FusedInference:
         if self._device.type != "cpu":
             outputs = apply_layers(self._layers, observation).float()
         else:
-            outputs = torch.empty((len(observation), self.chain.widths[-1]))
-            for at in range(0, len(observation), MOST):
+            rows = observation.shape[0]
+            outputs = torch.empty((rows, sum(self._head_widths)))
+            for at in range(0, rows, MOST):
                 self._compute(observation[at : at + MOST], outputs[at : at + MOST])
-        return list(torch.split(outputs, self.chain.head_widths, dim=1))
+        return list(outputs.split_with_sizes(self._head_widths, dim=1))
 
     def _compute(self, observation: Tensor, outputs: Tensor) -> None:
-        rows = len(observation)
+        rows = observation.shape[0]
         self._buffers[0][:rows] = observation
         size = padded(rows, self.dtype)
         outputs.copy_(_forward(self._layers, [buffer[:size] for buffer in self._buffers])[:rows])
@@ -203,11 +205,23 @@ class FusedTraining:
         outputs: tuple[Tensor, ...] = _Chain.apply(self, observation, *self.parameters)  # type: ignore[no-untyped-call]
         return outputs
 
+    def clip_grad_norm_(self, max_norm: float) -> Tensor:
+        """Scales the gradient down to ``max_norm`` if its norm is larger; returns the norm that it had, a scalar.
+
+        As ``torch.nn.utils.clip_grad_norm_`` does, but in one pass over the memory that holds all gradients of a backward pass.
+        """
+        if any(p.grad is None or p.grad.data_ptr() != at for p, at in zip(self.parameters, self._addresses, strict=True)):
+            return nn.utils.clip_grad_norm_(self.parameters, max_norm)  # sums of several gradients lie elsewhere
+        norm: Tensor = torch.linalg.vector_norm(self._gradient)
+        self._gradient *= (max_norm / (norm + 1e-6)).clamp(max=1)
+        return norm
+
     def _allocate_gradient(self) -> None:
         size, device = sum(self._sizes), self.parameters[0].device
         self._gradient = torch.empty(size, device=device)
         self._computed = self._gradient if self.dtype is torch.float32 else torch.empty(size, dtype=self.dtype, device=device)
         self._grads = self._as_layers(self._computed)
+        self._addresses = [view.data_ptr() for view in self._like_parameters(self._gradient)]
 
     def _like_parameters(self, flat: Tensor) -> list[Tensor]:
         return [part.view(p.shape) for part, p in zip(torch.split(flat, self._sizes), self.parameters, strict=True)]

@@ -26,7 +26,7 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +34,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import mse_loss
+from torch.nn.utils import clip_grad_norm_
 
 from nainjaune_env.agent import SeatAssignment
 from nainjaune_env.core.errors import ConfigError
@@ -157,14 +158,19 @@ class Trainer(BaseTrainer[Config]):
         self.modules |= {"belief.": self.belief} if self.belief else {}
         for module in self.modules.values():
             module.to(config.device)
-        self.parameters = [list(module.parameters()) for module in self.modules.values()]
-        learned = [parameter for own in self.parameters for parameter in own]
-        self.optimizer: torch.optim.Adam = torch.optim.Adam(learned, lr=config.learning_rate, eps=1e-5, fused=True)
+        self.parameters = [parameter for module in self.modules.values() for parameter in module.parameters()]
+        self.optimizer: torch.optim.Adam = torch.optim.Adam(self.parameters, lr=config.learning_rate, eps=1e-5, fused=True)
 
         dtype = torch.bfloat16 if config.bf16 else torch.float32
         layers = self.net.fused()
         self.fused = FusedTraining(layers, dtype) if layers else None
         self.fused_critic = FusedTraining(self.critic.fused(), dtype) if self.critic else None
+        fused = {"model.": self.fused, "critic.": self.fused_critic}
+        self.clippings = [
+            own.clip_grad_norm_ if (own := fused.get(prefix)) else partial(clip_grad_norm_, list(module.parameters()))
+            for prefix, module in self.modules.items()
+        ]
+        """Scale the gradient of a network down to the norm that they are called with, and return the norm that it had."""
         self.policy = RolloutPolicy(self.net, self.critic, dtype)
 
         setups = config.setups() if self.common else [setup]
@@ -262,8 +268,8 @@ class Trainer(BaseTrainer[Config]):
         for _ in range(c.epochs):
             for rows, batch_sizes in minibatches(len(rollout.action), sequences, c.minibatch, rng):
                 rows = rows.to(c.device)
-                minibatch = decisions.at(rows)
                 observation, omniscient = observations.index_select(0, rows), omniscients.index_select(0, rows)
+                minibatch = decisions.at(rows)
                 clock = time.perf_counter()
                 output = self.outputs(observation, omniscient, batch_sizes)
                 network_seconds += time.perf_counter() - clock
@@ -285,11 +291,11 @@ class Trainer(BaseTrainer[Config]):
                     loss = loss + c.belief * stats["belief_loss"]
 
                 clock = time.perf_counter()
-                for parameter in chain.from_iterable(self.parameters):
+                for parameter in self.parameters:
                     parameter.grad = None  # Optimizer.zero_grad takes 1 % of a step for its hooks
                 loss.backward()  # type: ignore[no-untyped-call]
                 network_seconds += time.perf_counter() - clock
-                norms = [torch.nn.utils.clip_grad_norm_(own, c.max_grad_norm) for own in self.parameters]
+                norms = [clip(c.max_grad_norm) for clip in self.clippings]
                 self.optimizer.step()
                 # as tensors: reading a number waits for a GPU
                 logged.append({name: stat.detach() for name, stat in stats.items()} | {"grad_norm": norms[0]})
@@ -312,10 +318,10 @@ class Trainer(BaseTrainer[Config]):
         ``observation (K, size) uint8``, ``omniscient (K, larger size) uint8`` for the critic; ``batch_sizes`` of packed sequences
         for a network with memory, see :meth:`~nainjaune_agents.nets.policy_value.PolicyValueNet.trunk`.
         """
-        critic_value = self.fused_critic(omniscient)[0][:, 0] if self.fused_critic else None
+        critic_value = self.fused_critic(omniscient)[0].squeeze(1) if self.fused_critic else None
         if self.fused:
             logits, value, features = self.fused(observation)
-            return NetOutput(logits, value[:, 0], critic_value, features, None)
+            return NetOutput(logits, value.squeeze(1), critic_value, features, None)
         with self.autocast():
             features, state = self.net.trunk(observation, sequences=batch_sizes)
             logits, value = self.net.heads(features)

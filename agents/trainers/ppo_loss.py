@@ -49,14 +49,13 @@ class CompiledLoss(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, logits: Tensor, value: Tensor, decisions: Decisions, weights: LossWeights) -> tuple[Tensor, Tensor]:
         """``logits (K, A) float32``, not masked, ``value (K,) float32``; all on the CPU."""
-        by_logits, by_value = torch.empty(logits.shape), torch.empty(value.shape)
-        stats = torch.zeros(len(STATS), dtype=torch.float64)
-        columns: list[Any] = [tensor.detach().numpy() for tensor in (logits, value, *decisions, by_logits, by_value, stats)]
-        _loss_and_gradient(*columns, *weights)  # type: ignore[call-arg]
-        ctx.gradient = by_logits, by_value
-        ctx.mark_non_differentiable(stats)
-        policy_loss, value_loss, _, _, entropy = stats.tolist()
-        return torch.tensor(policy_loss + weights.value * value_loss - weights.entropy * entropy), stats
+        by_logits, by_value, stats = np.empty(logits.shape, np.float32), np.empty(len(value), np.float32), np.zeros(len(STATS))
+        columns: list[Any] = [tensor.numpy() for tensor in (logits, value, *decisions)]
+        loss: Any = _loss_and_gradient(*columns, by_logits, by_value, stats, *weights)  # type: ignore[call-arg]
+        ctx.gradient = torch.from_numpy(by_logits), torch.from_numpy(by_value)
+        means = torch.from_numpy(stats)
+        ctx.mark_non_differentiable(means)
+        return torch.tensor(loss, dtype=torch.float32), means
 
     @staticmethod
     def backward(ctx: Any, grad: Tensor, _: Tensor) -> tuple[Tensor | None, ...]:
@@ -71,8 +70,8 @@ class CompiledLoss(torch.autograd.Function):
 def _loss_and_gradient(
     logits: Any, value: Any, legal: Any, action: Any, old_log_prob: Any, advantage: Any, target: Any,
     by_logits: Any, by_value: Any, stats: Any, clip: Any, value_weight: Any, entropy_weight: Any,
-) -> None:  # fmt: skip
-    """Writes the gradients ``by_logits (K, A)`` and ``by_value (K,)`` of the loss, and adds to ``stats (5,)``."""
+) -> Any:  # fmt: skip
+    """Returns the loss; writes its gradients ``by_logits (K, A)`` and ``by_value (K,)``, and adds to ``stats (5,)``."""
     count, actions = logits.shape
     each = 1.0 / count
     mean_advantage = 0.0
@@ -125,3 +124,4 @@ def _loss_and_gradient(
         stats[2] += each * (ratio - 1.0 - log_ratio)
         stats[3] += each * (abs(ratio - 1.0) > clip)
         stats[4] += each * entropy
+    return stats[0] + value_weight * stats[1] - entropy_weight * stats[4]

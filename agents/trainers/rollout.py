@@ -83,7 +83,6 @@ class RolloutPolicy:
             if fused:
                 fused.refresh()
 
-    @torch.inference_mode()
     def __call__(self, observation: Tensor, state: Tensor) -> tuple[Tensor, Tensor, Tensor]:
         """Returns logits ``(K, A)``, not masked, values ``(K,)``, and the states ``(K, recurrent)`` after, all float32.
 
@@ -91,8 +90,8 @@ class RolloutPolicy:
         """
         if self._fused:
             logits, value = self._fused(observation)
-            return logits, value[:, 0], state
-        with torch.autocast(observation.device.type, torch.bfloat16, enabled=self._bf16):
+            return logits, value.squeeze(1), state
+        with torch.inference_mode(), torch.autocast(observation.device.type, torch.bfloat16, enabled=self._bf16):
             logits, value, after = self.net(observation, state)
         return logits, value, state if after is None else after.float()
 

@@ -199,7 +199,8 @@ def test_training_is_of_the_network_as_it_is_now() -> None:
     before.backward()
     value = float(before.detach())
     optimizer.step()
-    assert float(sum(head.detach().sum() for head in layers(observation)[:2])) < value
+    with torch.no_grad():
+        assert float(sum(head.sum() for head in layers(observation)[:2])) < value
     stirred(net, seed=9)
     assert torch.allclose(layers(observation)[1][:, 0], net(observation)[1], rtol=1e-4, atol=1e-5)
 
@@ -232,6 +233,23 @@ def test_gradients_of_several_losses_add_up(dtype: torch.dtype) -> None:
     each = [gradients(k) for k in range(3)]
     for found, *parts in zip(gradients(0, 1, 2, 0), *each, each[0], strict=True):
         assert torch.allclose(found, sum(parts, torch.zeros(())), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("passes", [1, 2], ids=["in one tensor", "sums of two passes"])
+@pytest.mark.parametrize("share", [0.5, 2.0], ids=["larger", "smaller"])
+def test_gradients_are_clipped_as_torch_clips_them(dtype: torch.dtype, passes: int, share: float) -> None:
+    """``share``: the largest norm allowed, over the norm."""
+    net = net_for(SETUPS[0], (32,))
+    layers, parameters = training(net, dtype), list(net.parameters())
+    for rows in (40, 25)[:passes]:
+        layers(seen(SETUPS[0], rows))[1].square().sum().backward()
+    gradients = [torch.zeros_like(p) if p.grad is None else p.grad.clone() for p in parameters]
+    norm = torch.linalg.vector_norm(torch.cat([gradient.flatten() for gradient in gradients]))
+    assert torch.allclose(layers.clip_grad_norm_(share * float(norm)), norm, rtol=1e-5)
+    for p, gradient in zip(parameters, gradients, strict=True):
+        assert p.grad is not None
+        assert torch.allclose(p.grad, min(share, 1.0) * gradient, rtol=1e-4)
 
 
 def test_a_pass_whose_activations_are_overwritten_is_refused() -> None:
