@@ -1,4 +1,4 @@
-"""Agents by name: heuristics, solutions, and the runs of trainers."""
+"""Agents by name: heuristics, solutions, zoo agents, and the runs of trainers."""
 
 from __future__ import annotations
 
@@ -20,57 +20,57 @@ from .search import searching
 from .zoo import PREFIX, is_zoo_name, player_registry
 
 SAMPLED = "@sample"
-"""Ending of a run's name that asks for actions drawn from the policy instead of the likeliest."""
+"""Suffix of a run's name to draw actions from the policy, instead of taking the likeliest."""
 SEARCH = "search"
-"""What stands after ``@`` for a search over an agent, in any game."""
+"""The modifier of a search over an agent, in any game."""
 _ENDING = re.compile(r"(.+)@([a-z]+)=([^@/]*)")
 
 
 def unmodified(name: str) -> str:
-    """An agent's name without all that modifies it, ``@word=number``."""
+    """Returns an agent's name without its modifiers ``@word=number``."""
     while found := _ENDING.fullmatch(name):
         name = found[1]
     return name
 
 
 def run_named(name: str) -> tuple[str | None, Path]:
-    """The algorithm that stands before the name of a run (None: none does), and where the run would be."""
+    """Returns the algorithm before the colon in the name of a run (None if it has none), and the path of the run."""
     text = unmodified(name).removesuffix(SAMPLED)
     prefix, _, rest = text.partition(":")
     return (prefix, Path(rest)) if rest and prefix.isidentifier() else (None, Path(text))
 
 
 def checkpoint_path(name: str, setup: Setup) -> Path | None:
-    """The checkpoint, a file or the folder of a run, that the agent called ``name`` plays by at tables with ``setup``.
+    """Returns the checkpoint, a file or the folder of a run, of the agent called ``name`` for tables with ``setup``.
 
-    None where it plays by none, or there is none. Raises :class:`AgentError` where a player in the box is not for such tables.
+    None if it has no checkpoint. Raises :class:`AgentError` for a zoo agent that is not for such tables.
     """
     text = unmodified(name).removesuffix(SAMPLED)
     return player_registry().find(text, setup).path if is_zoo_name(text) else _run_at(text, setup.game.name)
 
 
 def _run_at(name: str, game: str) -> Path | None:
-    """Where the run called ``name`` is; None where that is a player in the box, an agent with a name of its own, or nothing."""
+    """Returns the path of the run called ``name``; None if it does not exist or the name is that of another agent."""
     path = run_named(name)[1]
     is_run = not is_zoo_name(name) and unmodified(name) not in named_agents(game) and path.exists()
     return path if is_run else None
 
 
 def named_agents(game: str) -> Mapping[str, Agent]:
-    """All agents for a game that go by a name of their own: heuristics, and solutions where there are any."""
+    """Returns the heuristics of a game and its solutions, if it has any, by name."""
     return {**heuristics(game), **exact_agents(game)}
 
 
 def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
-    """The agent called ``name``, for tables with ``setup``; its network, if it has one, computes on ``device`` (None: the CPU).
+    """Returns the agent called ``name`` for tables with ``setup``; ``device`` is that of its network (None: the CPU).
 
-    The name of a heuristic or of a solution (``exact``), a player in the box (``zoo:strong``), or the path of a run's folder or
-    checkpoint (``runs/a``, also ``ppo:runs/a``); with ``@sample`` at the end a network draws from its policy. ``@search=50`` may
-    follow, for a search of 50 deals an action whose rollouts it plays, and what modifies an agent in this game
-    (``cheapest@remember=0.7``).
-    Raises :class:`AgentError` where nobody answers to the name, or a solution is of other tables,
-    :class:`~nainjaune_env.core.errors.CheckpointError` where a run is not whole or not for such tables,
-    :class:`~nainjaune_env.core.errors.DeviceError` where a network is to be on a device that there is not.
+    ``name`` is that of a heuristic, a solution (``exact``) or a zoo agent (``zoo:strong``), or the path of a run's folder or
+    checkpoint (``runs/a``, also ``ppo:runs/a``). With ``@sample`` a network draws from its policy. Modifiers may follow:
+    ``@search=50`` for a search of 50 deals an action by rollouts of the agent, and those of the game (``cheapest@remember=0.7``).
+
+    Raises :class:`AgentError` for an unknown name or a solution of other tables,
+    :class:`~nainjaune_env.core.errors.CheckpointError` for a run that is incomplete or not for such tables, and
+    :class:`~nainjaune_env.core.errors.DeviceError` for a device that is not available.
     """
     ending = _ENDING.fullmatch(name)
     if ending:
@@ -106,10 +106,10 @@ def _modified(agent: Agent, word: str, number: str, setup: Setup) -> Agent:
 
 
 def setup_of_runs(names: Sequence[str], game: str) -> Setup | None:
-    """The game and rules that the runs among the agents ``names`` were trained under; None where none of them is a run.
+    """Returns the setup under which the runs among the agents ``names`` were trained; None if none of them is a run.
 
-    A run that is for all tables of its game has no say beside one that is not, and players in the box, who choose their file
-    by the table, have none at all. Raises :class:`AgentError` where two were trained under different ones.
+    Runs for all tables of their game count only if there are no others. Zoo agents, which choose a file by the table, do not
+    count. Raises :class:`AgentError` if two runs were trained under different setups.
     """
     found: dict[str, Setup] = {}
     anywhere: dict[str, Setup] = {}
@@ -133,6 +133,6 @@ def setup_of_runs(names: Sequence[str], game: str) -> Setup | None:
 
 
 def use_threads(threads: int) -> None:
-    """Let torch, where an agent has brought it in, use so many threads."""
+    """Sets the number of threads of torch, if an agent has imported it."""
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(threads)

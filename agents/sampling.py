@@ -1,7 +1,6 @@
-"""Masked softmax in one compiled pass: no row of logits is ever renormalised twice.
+"""Sampling from a masked softmax in one compiled pass, with one uniform number a row.
 
-Sampling takes one uniform number a row: the largest legal logit is found, the exponentials are summed, and the
-inverse of the cumulated sum is read off, with the log-probability of what was drawn. Only what is legal is looked at.
+The cumulated sum of the exponentials of legal logits, less the largest one, is inverted; illegal logits are never read.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from nainjaune_env.core.jit import inlined, jit
 
 @inlined
 def sample_row(logits: Any, legal: Any, uniform: Any, weights: Any) -> Any:
-    """An action drawn from the softmax of ``logits`` over the word ``legal`` by one ``uniform``, and its log-probability.
+    """Returns an action drawn from the softmax of ``logits`` over the bits ``legal`` by ``uniform``, and its log-probability.
 
     ``weights (A,) float64`` is scratch.
     """
@@ -42,14 +41,14 @@ def sample_row(logits: Any, legal: Any, uniform: Any, weights: Any) -> Any:
         a = lowest(word)
         word &= word - 1
         if weights[a] > 0.0:
-            chosen = a  # rounding may leave a rest after the last one
+            chosen = a  # rounding may leave a remainder after the last one
         left -= weights[a]
     return chosen, logits[chosen] - top - math.log(total)
 
 
 @inlined
 def greedy_row(logits: Any, legal: Any) -> Any:
-    """The action in the word ``legal`` with the largest of ``logits``, the lowest-numbered of equal ones."""
+    """Returns the action of the bits ``legal`` with the largest of ``logits``, the lowest-numbered of equal ones."""
     best = lowest(legal)
     word = legal
     while word:
@@ -73,11 +72,9 @@ def _greedy(logits: Any, legal: Any, actions: Any) -> None:
 
 
 def sample(logits: NDArray[np.float32], legal: NDArray[np.int64], rng: Rng) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """Actions drawn from the softmax over legal logits, and their log-probabilities.
+    """Returns actions ``(K,) int64`` drawn from the softmax over legal logits, and their log-probabilities ``(K,) float32``.
 
-    ``logits (K, A) float32`` (finite; columns beyond the actions are not looked at), ``legal (K,) int64`` words, none 0.
-
-    Gives ``(K,) int64`` and ``(K,) float32``.
+    ``logits (K, A) float32`` are finite; columns beyond the actions are not read. ``legal (K,) int64`` are bits, none 0.
     """
     actions = np.empty(len(legal), np.int64)
     log_probs = np.empty(len(legal), np.float32)
@@ -87,7 +84,7 @@ def sample(logits: NDArray[np.float32], legal: NDArray[np.int64], rng: Rng) -> t
 
 
 def greedy(logits: NDArray[np.float32], legal: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The legal action with the largest logit, the lowest-numbered of equal ones; shapes as in :func:`sample`."""
+    """Returns the legal actions with the largest logits, the lowest-numbered of equal ones; shapes as in :func:`sample`."""
     actions = np.empty(len(legal), np.int64)
     _greedy(logits, legal, actions)
     return actions

@@ -1,4 +1,4 @@
-"""Where generators come from: one seed, and a key that says what for, so that no two uses share a stream."""
+"""Random generators from one seed and a key for their purpose, so that no two uses share a stream."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Stream(IntEnum):
-    """What a generator is for; the first part of its key."""
+    """The purpose of a generator, the first part of its key."""
 
     DUPLICATE = 0
     MATCHES = 1
@@ -22,8 +22,8 @@ class Stream(IntEnum):
 
 
 def generator(seed: int, purpose: Stream, *key: int) -> np.random.Generator:
-    """A generator that depends on ``seed >= 0``, the purpose and the key alone.
+    """Returns a generator that depends on ``seed >= 0``, the purpose and the key alone.
 
-    The numbers of the key are below 2**32: NumPy splits larger ones, and they would meet other keys.
+    The numbers of the key must be below 2**32: NumPy splits larger ones, so that keys could collide.
     """
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(purpose, *key)))

@@ -47,7 +47,7 @@ _HOMES = {
 }
 """Public name -> the module of this package that defines it."""
 
-# Gymnasium finds environments in its registry only, and looks there when it is asked for one
+# gymnasium.make finds environments in its registry only
 register()
 
 

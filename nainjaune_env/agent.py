@@ -1,4 +1,4 @@
-"""The agent protocol: batch first. One table is a batch of one."""
+"""The agent protocol, batch first: one table is a batch of one."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from nainjaune_env.engine.determinize import determinize, generator_states
 
 @dataclass(frozen=True)
 class DecisionBatch:
-    """K decisions to make at once, each with what the seat to act may know and nothing else."""
+    """K decisions to make at once, each with only what the seat to act may know."""
 
     _batch: Batch
-    """Not for agents: it knows all."""
+    """Not for agents, as it contains hidden information."""
     index: NDArray[np.int64]
-    """The tables, shape ``(K,)``."""
+    """The indices of the tables, ``(K,)``."""
     _state: NDArray[Any] | None = None
 
     @property
@@ -34,14 +34,14 @@ class DecisionBatch:
 
     @property
     def num_actions(self) -> int:
-        """How many actions the game has, A."""
+        """The number of actions of the game, A."""
         return self._batch.num_actions
 
     @property
     def state(self) -> NDArray[Any]:
-        """What the agent left here at these seats' last decisions of this round, shape ``(K, ...)``; zeros at the first.
+        """The agent's state after these seats' last decisions of the round, ``(K, ...)``; zeros at the first decision.
 
-        Only for a :class:`RecurrentAgent`, which writes into it in place. Raises :class:`AgentError` where there is none.
+        A :class:`RecurrentAgent` updates it in place. Raises :class:`AgentError` for other agents.
         """
         if self._state is None:
             raise AgentError("These decisions come without a recurrent state: get them from RecurrentStates.decision_batch.")
@@ -49,87 +49,87 @@ class DecisionBatch:
 
     @cached_property
     def seat(self) -> NDArray[np.int64]:
-        """The seats that decide, shape ``(K,)``."""
+        """The seats to act, ``(K,)``."""
         return self._batch.seat[self.index]
 
     @cached_property
     def observation(self) -> NDArray[np.uint8]:
-        """What the seats to act observe, shape ``(K, size)``."""
+        """The observations of the seats to act, ``(K, size)``."""
         return self._batch.observation[self.index]
 
     @cached_property
     def legal(self) -> NDArray[np.int64]:
-        """Legal actions as words, shape ``(K,)``; bit a = action a."""
+        """The legal actions as bits, ``(K,)``; bit a = action a."""
         return self._batch.legal[self.index]
 
     @cached_property
     def mask(self) -> NDArray[np.bool_]:
-        """Legal actions as rows, shape ``(K, A)``."""
+        """The legal actions as booleans, ``(K, A)``."""
         return self._batch.mask[self.index]
 
     @cached_property
     def tables(self) -> NDArray[Any]:
-        """The tables as records, shape ``(K,)``, wiped of all that the seats to act may not know."""
+        """The tables as records, ``(K,)``, redacted for the seats to act."""
         return self._batch.redacted(self.index)
 
     def determinizations(self, count: int, rng: Rng) -> NDArray[Any]:
-        """``count`` tables for each decision as they could be, shape ``(K, count)``: what the seat may not know is drawn anew.
+        """Returns ``count`` determinizations of each table, ``(K, count)``: records with the hidden information drawn anew.
 
-        It is uniform over all that fits what :attr:`tables` hold, and depends on nothing else but ``rng``.
+        They are uniform over all that is consistent with :attr:`tables`, and depend on these and ``rng`` alone.
         """
         owner = np.repeat(np.arange(len(self.index)), count)
         states = generator_states(rng.random(len(self.index)))
         return determinize(self.setup, self.tables, owner, states).reshape(-1, count)
 
     def seen_as(self, observation: NDArray[np.uint8], tables: NDArray[Any]) -> DecisionBatch:
-        """These decisions with another ``observation`` and other ``tables``: for one who does not take in all there is to see."""
+        """Returns these decisions with another ``observation`` and other ``tables``, for agents that notice only a part."""
         other = replace(self)
         other.__dict__.update(observation=observation, tables=tables)
         return other
 
 
 class Rng(Protocol):
-    """What agents draw from: ``numpy.random.Generator`` is one, ``prng.RowStreams`` another."""
+    """The source of random numbers for agents, such as ``numpy.random.Generator`` or ``prng.RowStreams``."""
 
     def random(self, size: int | tuple[int, ...], /) -> NDArray[np.float64]:
-        """Uniform numbers in [0, 1). Agents draw in shapes ``(K, ...)``, a row a decision."""
+        """Returns uniform numbers in [0, 1). Agents draw in shapes ``(K, ...)``, a row for each decision."""
         ...
 
 
 @runtime_checkable
 class Agent(Protocol):
-    """Chooses actions. All chance comes from ``rng``; what it remembers between calls is in ``decisions.state`` or nowhere."""
+    """Chooses actions. It draws from ``rng`` alone, and keeps state between calls in ``decisions.state`` alone."""
 
     name: str
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
-        """A legal action for each decision, shape ``(K,)``."""
+        """Returns a legal action for each decision, ``(K,)`` integers."""
         ...
 
 
 @runtime_checkable
 class RecurrentAgent(Agent, Protocol):
-    """An agent that remembers from one decision of a round to the next."""
+    """An agent with a state that lasts from one decision of a round to the next."""
 
     def state_dtype(self, setup: Setup) -> np.dtype[Any]:
-        """What it keeps for one seat at one table; of no size where it needs none."""
+        """Returns the dtype of the state of one seat at one table; its size is 0 if none is needed."""
         ...
 
 
 @runtime_checkable
 class StochasticPolicy(Agent, Protocol):
-    """An agent that can say how likely it would take each action."""
+    """An agent that can return the probabilities of its actions."""
 
     def probabilities(self, decisions: DecisionBatch) -> NDArray[np.float64]:
-        """Probabilities, shape ``(K, A)``, 0 where illegal; what :meth:`act` would do to ``decisions.state``, this does too."""
+        """Returns probabilities ``(K, A)``, 0 for illegal actions; it updates ``decisions.state`` as :meth:`act` does."""
         ...
 
 
 def find_agent(name: str, setup: Setup) -> Agent:
-    """The agent called ``name``, for tables with ``setup``, from the packages that offer agents to this one.
+    """Returns the agent called ``name`` for tables with ``setup``, from the packages that provide agents.
 
-    They do so by an entry point of the group ``nainjaune_env.agents``, a function with these arguments; ``nainjaune_agents`` is
-    one. Raises :class:`AgentError` where nobody answers to the name.
+    These have an entry point in the group ``nainjaune_env.agents``, a function with these arguments; ``nainjaune_agents`` is one.
+    Raises :class:`AgentError` for a name that none of them knows.
     """
     offers = sorted(entry_points(group=AGENT_GROUP), key=lambda offer: offer.name)
     if not offers:
@@ -148,10 +148,9 @@ AGENT_GROUP = "nainjaune_env.agents"
 
 
 class RecurrentStates:
-    """What each of some agents remembers, a row for every table and seat of a batch: zeros when a round begins.
+    """The states of some agents for every table and seat of a batch; zeros when a round begins.
 
-    It is kept here and not in the agents, so that one agent can sit in many seats, and a table that is
-    copied can take what its seats remember along.
+    Agents do not hold them themselves, so that one agent can play in many seats, and the states of a table can be copied with it.
     """
 
     def __init__(self, batch: Batch, agents: Sequence[Agent]) -> None:
@@ -162,20 +161,20 @@ class RecurrentStates:
         self._deals = batch.deals.copy()
 
     def decision_batch(self, number: int, index: NDArray[np.int64]) -> DecisionBatch:
-        """The decisions at the tables ``index``, for agent ``number``; call :meth:`keep` when it has made them."""
+        """Returns the decisions of agent ``number`` at the tables ``index``; call :meth:`keep` after it has acted."""
         rows = self._rows[number]
         if rows is None:
             return DecisionBatch(self._batch, index)
         return DecisionBatch(self._batch, index, rows[index, self._batch.seat[index]])
 
     def keep(self, number: int, decisions: DecisionBatch) -> None:
-        """Keep what agent ``number`` has left in ``decisions.state``; before the next step."""
+        """Stores ``decisions.state`` of agent ``number``; call it before the next step."""
         rows = self._rows[number]
         if rows is not None:
             rows[decisions.index, decisions.seat] = decisions.state
 
     def stepped(self) -> None:
-        """The batch has been stepped: where a new round has begun, what was remembered is gone."""
+        """Resets the states where a new round has begun; call it after each step of the batch."""
         begun = np.flatnonzero(self._batch.deals != self._deals)
         if begun.size:
             self._deals[begun] = self._batch.deals[begun]
@@ -185,7 +184,7 @@ class RecurrentStates:
 
 
 class SeatAssignment:
-    """Agents in the seats of a batch: who is to act where, and what they do."""
+    """The agents in the seats of a batch; computes the actions of those to act."""
 
     def __init__(
         self,
@@ -194,29 +193,29 @@ class SeatAssignment:
         seats: NDArray[np.int64],
         chance: Callable[[int, NDArray[np.int64]], Rng],
     ) -> None:
-        """``seats (B, n)`` says which agent sits where, as an index into ``agents``, -1 for nobody; it may be changed in place.
+        """``seats (B, n)`` are indices into ``agents``, -1 for an empty seat; the array may be changed in place.
 
-        ``chance(number, index)`` gives what agent ``number`` draws from at the tables ``index (K,)``.
+        ``chance(number, index)`` returns the generator of agent ``number`` for the tables ``index (K,)``.
         """
         self._batch = batch
         self.agents = agents
         self.seats = seats
         self._chance = chance
-        self._memories = RecurrentStates(batch, agents)
+        self._states = RecurrentStates(batch, agents)
 
     def actions(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
-        """What the agents at turn at the tables ``index`` do, shape ``(K,)``; 0 where nobody sits.
+        """Returns the actions of the agents to act at the tables ``index``, ``(K,)``; 0 for empty seats.
 
-        Raises :class:`AgentError` where an agent answers with something other than one whole number a decision.
+        Raises :class:`AgentError` if an agent returns anything but one whole number for each decision.
         """
-        at_turn = self.seats[index, self._batch.seat[index]]
+        to_act = self.seats[index, self._batch.seat[index]]
         actions = np.zeros(len(index), np.int64)
         for number, agent in enumerate(self.agents):
-            where = np.flatnonzero(at_turn == number)
+            where = np.flatnonzero(to_act == number)
             if where.size:
-                decisions = self._memories.decision_batch(number, index[where])
+                decisions = self._states.decision_batch(number, index[where])
                 chosen = np.asarray(agent.act(decisions, self._chance(number, decisions.index)))
-                self._memories.keep(number, decisions)
+                self._states.keep(number, decisions)
                 if chosen.shape != where.shape or chosen.dtype.kind not in "iu":
                     raise AgentError(
                         f"The agent {agent.name!r} was asked for {where.size} whole numbers, shape {where.shape}, "
@@ -226,5 +225,5 @@ class SeatAssignment:
         return actions
 
     def stepped(self) -> None:
-        """The batch has been stepped: where a new round has begun, what was remembered is gone."""
-        self._memories.stepped()
+        """Resets the states where a new round has begun; call it after each step of the batch."""
+        self._states.stepped()

@@ -1,4 +1,4 @@
-"""The games there are: every folder in ``nainjaune_env.games`` whose package defines ``SPEC``."""
+"""Games by name: every folder in ``nainjaune_env.games`` whose package defines ``SPEC``."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from nainjaune_env.games import DEFAULT_GAME
 
 @functools.cache
 def game_names() -> tuple[str, ...]:
-    """Names of all games, sorted."""
+    """Returns the names of all games, sorted."""
     return tuple(sorted(found.name for found in pkgutil.iter_modules(games.__path__) if found.ispkg))
 
 
 @functools.cache
 def get_game(name: str = DEFAULT_GAME) -> GameSpec:
-    """The game called ``name``; raises :class:`RulesError` where there is none."""
+    """Returns the game called ``name``; raises :class:`RulesError` for an unknown name."""
     if name not in game_names():
         raise RulesError(choose_one("game", name, game_names()))
     spec = importlib.import_module(f"{games.__name__}.{name}").SPEC
@@ -30,9 +30,9 @@ def get_game(name: str = DEFAULT_GAME) -> GameSpec:
 
 
 def game_with(preset: str | None) -> GameSpec:
-    """The game that has the rule sheet ``preset`` (no two have one of the same name); the usual game for None.
+    """Returns the game with the preset ``preset``, whose name is unique among games; for None, the default game.
 
-    Raises :class:`RulesError` where no game has it.
+    Raises :class:`RulesError` for an unknown preset.
     """
     sheets = {sheet: name for name in game_names() for sheet in get_game(name).presets}
     if preset is not None and preset not in sheets:
@@ -41,9 +41,9 @@ def game_with(preset: str | None) -> GameSpec:
 
 
 def make_setup(game: str | None = None, preset: str | None = None, players: int | None = None, **knobs: object) -> Setup:
-    """A game with its rules settled: see :meth:`GameSpec.setup`. ``game`` None: the one that has the preset."""
+    """Returns :meth:`GameSpec.setup` of the game called ``game``; None: the game that has the preset."""
     return (game_with(preset) if game is None else get_game(game)).setup(preset, players, **knobs)
 
 
-# modules and compiled functions, which a game is made of, cannot be pickled: it goes by its name
+# a game consists of modules and compiled functions, which cannot be pickled, so its name is
 copyreg.pickle(GameSpec, lambda game: (get_game, (game.name,)))

@@ -196,7 +196,7 @@ class Adviser:
             raise DealError("Expected tables with a round in play, but at one of them the round is over.")
         redacted = tables.copy()
         loops.redact_tables(redacted, setup.kernel_rules, redacted["seat"].astype(np.int64))
-        legal = np.array([loops.legal_word(redacted, setup.kernel_rules, i) for i in range(len(redacted))], np.int64)
+        legal = np.array([loops.legal_at(redacted, setup.kernel_rules, i) for i in range(len(redacted))], np.int64)
         bits = legal if tried is None else np.asarray(tried, np.int64)
         if bits.shape != legal.shape or (bits & ~legal).any() or not bits.all():
             raise IllegalActionError("Expected at least one action to try at each table, and only legal ones.")

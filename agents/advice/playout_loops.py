@@ -10,15 +10,16 @@ from typing import Any
 
 from nainjaune_env.core.bits import lowest
 from nainjaune_env.core.jit import jit
+from nainjaune_env.core.kernel import Kernel
+from nainjaune_env.core.table import Stage
 
-game: Any
-"""The kernel module of a game; bound by ``jit.instantiate``."""
+game: Kernel
+"""The kernel of a game; bound by ``jit.instantiate``."""
 measures: Any
 """What the game counts (``stat_hook.Measures``)."""
 rollouts: Any
 """Its ``search.rollout_loops``."""
 
-PLAYING = 0
 EXTERNAL = -2
 """The first of the policies that do not play in compiled code; the others count down from here."""
 BEST = -1
@@ -26,12 +27,12 @@ BEST = -1
 
 
 @jit
-def step(tables: Any, i: Any, rules: Any, moves: Any, action: Any, before: Any, tallies: Any) -> None:
+def step(tables: Any, i: Any, rules: Any, legal_bits: Any, action: Any, before: Any, tallies: Any) -> None:
     """Plays and tallies one ply at table ``i``; ``before (1,)`` is scratch for a table."""
-    if measures.counts(tables[i], rules, moves, action):
+    if measures.counts(tables[i], rules, legal_bits, action):
         before[0] = tables[i]
         game.step(tables[i], rules, action)
-        measures.ply(before[0], tables[i], rules, moves, action, tallies[i])
+        measures.ply(before[0], tables[i], rules, legal_bits, action, tallies[i])
     else:
         game.step(tables[i], rules, action)
 
@@ -51,19 +52,19 @@ def play_to_decision(
     for k in range(actions.size):
         i, table = playing[k], tables[playing[k]]
         step(tables, i, rules, game.legal(table, rules), actions[k], before, tallies)
-        while table.stage == PLAYING:
-            moves = game.legal(table, rules)
-            if game.needs_decision(table, rules, moves):
+        while table.stage == Stage.PLAYING:
+            legal_bits = game.legal(table, rules)
+            if game.needs_decision(table, rules, legal_bits):
                 policy = policies[table.seat]
                 if policy <= EXTERNAL:
-                    playing[waiting], legal[waiting], acting[waiting] = i, moves, EXTERNAL - policy
+                    playing[waiting], legal[waiting], acting[waiting] = i, legal_bits, EXTERNAL - policy
                     game.encode(table, rules, table.seat, observation[waiting])
                     waiting += 1
                     break
-                action = rollouts.choose(table, rules, policy, moves)
+                action = rollouts.choose(table, rules, policy, legal_bits)
             else:
-                action = lowest(moves)
-            step(tables, i, rules, moves, action, before, tallies)
+                action = lowest(legal_bits)
+            step(tables, i, rules, legal_bits, action, before, tallies)
     return waiting
 
 

@@ -36,7 +36,7 @@ NAME = "exact"
 HELP = "compute how exploitable agents are in a small game"
 
 LIMIT = 10_000_000
-"""That of ``exact.tree``, which loads too much to be asked before the command line is read."""
+"""That of ``exact.tree``, which is too slow to import before the command line is parsed."""
 LOOKS = 10
 """How often CFR+ is looked at."""
 FILES = ("exact.csv", "exact.json")
@@ -233,8 +233,8 @@ def _solved(setup: Setup) -> Solved | None:
 
 
 def _heading(setup: Setup, but: str = "") -> str:
-    told = "".join(f", {name} = {value}" for name, value in setup.knobs.items() if name != but)
-    return f"{setup.game.title}, preset {setup.preset}, {setup.players} players{told}."
+    knobs = "".join(f", {name} = {value}" for name, value in setup.knobs.items() if name != but)
+    return f"{setup.game.title}, preset {setup.preset}, {setup.players} players{knobs}."
 
 
 def _mean(setup: Setup) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import numba.cuda
 import numpy as np
 
+from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.prng import advance, mix
 from nainjaune_env.engine.cuda.compiler import kernel
 from nainjaune_env.engine.cuda.words import copy_table
@@ -21,8 +22,8 @@ from ..search.policies import UNIFORM
 
 cuda: Any = numba.cuda
 
-game: Any
-"""The kernel module of a game."""
+game: Kernel
+"""The kernel of a game."""
 loops: Any
 """Its loops."""
 heuristics: Any
@@ -142,9 +143,9 @@ def evaluate_actions(rows: Any, which: Any, actions: Any, value: Any) -> None:
             seat = np.int64(table[0].seat)
             game.step(table[0], rules, action)
             if POLICY == UNIFORM:  # constants, so only one branch is compiled
-                rollouts.finish_uniform(table[0], rules)
+                rollouts.finish(table[0], rules, None)
             else:
-                rollouts.finish_by_heuristic(table[0], rules, POLICY)
+                rollouts.finish(table[0], rules, POLICY)
             game.payoffs(table[0], rules, payoff)
             value[i, action] = payoff[seat]
 

@@ -1,6 +1,6 @@
-"""What happens between two decisions, and all that the seats see of it: a template that ``jit.instantiate`` binds to a game.
+"""Compiled steps from decision to decision, with what each seat observes on the way; ``jit.instantiate`` binds a game.
 
-What a seat has observed so far, ply by ply, is kept as two words, ``recall (n, 2) uint64``: a hash of 128 bits.
+``recall (n, 2) uint64`` holds a 128-bit hash of what each seat has observed so far, ply by ply: its information state.
 """
 
 # ruff: noqa: F821  (`game` is bound when this is instantiated)
@@ -11,22 +11,23 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.core.jit import jit
+from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.prng import mix
-from nainjaune_env.core.table import Stage
+from nainjaune_env.core.table import Stage, Table
 
-game: Any
+game: Kernel
 """The kernel of a game; bound by ``jit.instantiate``."""
 loops: Any
 """``nainjaune_env.engine.loops`` for the same game."""
 
 NOTHING = -1
-"""In place of an action: the table is taken up as it stands."""
+"""Stands for no action: the table is played on as it stands."""
 BYTE = np.uint64(8)
 
 
 @jit
-def remember(table: Any, rules: Any, recall: Any, seen: Any) -> None:
-    """Every seat takes in what it observes now, into ``recall (n, 2)``; ``seen (size + 7,) uint8`` is work, zeros at its end."""
+def remember(table: Table, rules: Any, recall: Any, seen: Any) -> None:
+    """Hashes what each seat observes now into ``recall (n, 2)``; ``seen (size + 7,) uint8`` is scratch, with zeros at its end."""
     for seat in range(rules.players):
         size = game.encode(table, rules, seat, seen)
         for begin in range(0, size, 8):
@@ -39,10 +40,10 @@ def remember(table: Any, rules: Any, recall: Any, seen: Any) -> None:
 
 @jit
 def play_on(tables: Any, rules: Any, actions: Any, recall: Any, seen: Any, legal: Any, paid: Any) -> None:
-    """Take ``actions (K,) int64`` and make all plies that nobody is asked for.
+    """Takes ``actions (K,) int64`` and then plays all forced plies.
 
-    Writes the legal actions, ``legal (K,) int64``, 0 where the round is over, and the payoffs so far, ``paid (K, n) int32``;
-    ``recall (K, n, 2) uint64`` legal_bits on.
+    Writes the legal actions to ``legal (K,) int64``, 0 where the round is over, and the payoffs so far to ``paid (K, n) int32``;
+    updates ``recall (K, n, 2) uint64``.
     """
     for i in range(tables.size):
         table = tables[i]

@@ -1,6 +1,6 @@
-"""Checkpoints: one safetensors file with the tensors, and what they are for as JSON in its header.
+"""Checkpoints: a safetensors file with the tensors, and their description as JSON in its header.
 
-A file is written whole or not at all, and nothing in it can run code.
+Files are written atomically, and loading one cannot run code.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from .common_layout import common_layout
 FORMAT = "nainjaune-checkpoint"
 VERSION = 1
 FILE_NAME = "checkpoint.safetensors"
-"""Its name in a run's folder."""
+"""The name of the checkpoint in a run's folder."""
 ABOUT_NAME = "run.json"
-"""The file beside it that says how the run was made."""
+"""The file beside it with the provenance of the run."""
 
 
 @dataclass
 class Checkpoint:
-    """A network and what is needed to go on training it."""
+    """A network and all that is needed to continue its training."""
 
     algorithm: str
     game: str
@@ -38,7 +38,7 @@ class Checkpoint:
     rules: dict[str, Any]
     players: int
     layout: str
-    """Fingerprint of the observation layout that the network takes."""
+    """Fingerprint of the network's observation layout."""
     actions: int
     hidden: list[int]
     iteration: int
@@ -50,8 +50,8 @@ class Checkpoint:
     recurrent: int = 0
     """Units of the network's memory; 0 = none."""
     common: bool = False
-    """Whether that layout is the game's common one: then it plays at any table of the game, and ``preset``, ``rules`` and
-    ``players`` only say at which where nothing else does."""
+    """Whether ``layout`` is the game's common one: the network plays at any table of the game, and ``preset``, ``rules`` and
+    ``players`` are defaults."""
     progress: dict[str, float] = field(default_factory=dict)
     """Running totals of the trainer: decisions, seconds."""
     tensors: dict[str, Tensor] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class Checkpoint:
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
-    """Write ``checkpoint`` to ``path``, whole or not at all."""
+    """Writes ``checkpoint`` to ``path`` atomically."""
     about = {key: value for key, value in asdict(checkpoint).items() if key != "tensors"}
     head = {"format": FORMAT, "version": str(VERSION), "about": json.dumps(about)}
     tensors = {name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}
@@ -69,7 +69,7 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
-    """Read a checkpoint; raises :class:`CheckpointError` where there is none, or it is cut short or something else."""
+    """Returns the checkpoint at ``path``; raises :class:`CheckpointError` if there is none or it is not a complete one."""
     if path.is_dir():
         path = path / FILE_NAME
     if not path.is_file():
@@ -92,7 +92,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
 
 
 def check_fits(checkpoint: Checkpoint, setup: Setup, where: str) -> None:
-    """Raises :class:`CheckpointError` where the network cannot play at a table with this ``setup``."""
+    """Raises :class:`CheckpointError` if the network cannot play at a table with this ``setup``."""
     if checkpoint.game != setup.game.name:
         raise CheckpointError(f"{where} plays {checkpoint.game!r}, and this table is for {setup.game.name!r}.")
     if not checkpoint.common and checkpoint.players != setup.players:

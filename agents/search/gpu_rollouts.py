@@ -72,7 +72,7 @@ class CudaRollouts(OnDevice):
         held = [self.place(array) for array in (tables, first, owner, states)]
         drawn = self._cuda.device_array(len(owner), tables.dtype)
         threads = min(len(tables), COUNTED)
-        memory = self._room("memory", (threads, MEMORY), np.float64)
+        memory = self._buffer("memory", (threads, MEMORY), np.float64)
         for at in range(0, len(tables), threads):
             self._run("resample", threads, held[0], at, *held[1:], memory, drawn)
         states[...] = self.fetch(held[3])
@@ -95,7 +95,7 @@ class CompiledGpuRollouts(CudaRollouts):
     def values(self, tables: Any, actions: NDArray[np.int64]) -> NDArray[np.float64]:
         """See :class:`CudaRollouts`."""
         held = self.placed(tables)
-        value = self._room("value", (len(held), self._actions), np.int32)
+        value = self._buffer("value", (len(held), self._actions), np.int32)
         self._run("evaluate_actions", len(held) * self._actions, held.rows, self.place(held.index), self.place(actions), value)
         return self.fetch(value).astype(np.float64)
 
@@ -120,8 +120,8 @@ class NetGpuRollouts(CudaRollouts):
     def _play(self, rows: Any, which: NDArray[np.int64], actions: NDArray[np.int64]) -> NDArray[np.int32]:
         count = len(which)
         numbers = self.place(which)
-        tables = self._room("tables", (count,), self._setup.game.table)
-        value = self._room("value", (count,), np.int32)
+        tables = self._buffer("tables", (count,), self._setup.game.table)
+        value = self._buffer("value", (count,), np.int32)
         self._run("branch", count, rows, numbers, self.place(actions), tables)
         batch = CudaBatch(self._setup, count, autoreset=False, checks="later")
         states = self.fetch(tables)["rng"]  # draws at a table come from its own generator

@@ -1,4 +1,4 @@
-"""Compiled rollouts; ``jit.instantiate`` binds a game and the moves of its heuristics."""
+"""Compiled rollouts; ``jit.instantiate`` binds a game and its heuristics."""
 
 from __future__ import annotations
 
@@ -6,63 +6,48 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.bits import count, lowest
+from nainjaune_env.core.bits import lowest, random_bit
 from nainjaune_env.core.jit import inlined, jit
-from nainjaune_env.core.prng import below
+from nainjaune_env.core.kernel import Kernel
+from nainjaune_env.core.table import Stage, Table
 
 from .policies import UNIFORM
 
-game: Any
-"""The kernel module of a game; bound by ``jit.instantiate``."""
+game: Kernel
+"""The kernel of a game; bound by ``jit.instantiate``."""
 heuristic_move: Any
-"""``play(which, table, rules, legal)`` of the game's heuristics, or ``rollouts.no_heuristic``; bound by ``jit.instantiate``."""
-
-PLAYING = 0
+"""``play(which, table, rules, legal_bits)`` of the game's heuristics, or ``no_heuristic``; bound by ``jit.instantiate``."""
 
 
 @inlined
-def uniform_move(table: Any, legal: Any) -> Any:
-    """Returns an action of the set ``legal``, drawn uniformly from the table's generator."""
-    for _ in range(below(table, count(legal))):
-        legal &= legal - 1
-    return lowest(legal)
-
-
-@inlined
-def choose(table: Any, rules: Any, number: Any, legal: Any) -> Any:
+def choose(table: Table, rules: Any, number: Any, legal_bits: Any) -> Any:
     """Returns the action of the policy ``number``, which is :data:`UNIFORM` or a heuristic."""
     if number == UNIFORM:
-        return uniform_move(table, legal)
-    return np.int64(heuristic_move(number, table, rules, legal))
+        return random_bit(table, legal_bits)
+    return np.int64(heuristic_move(number, table, rules, legal_bits))
 
 
 @jit
-def finish_uniform(table: Any, rules: Any) -> None:
-    """Plays the round to its end at random."""
-    while table.stage == PLAYING:
-        legal = game.legal(table, rules)
-        if legal & (legal - 1):
-            game.step(table, rules, uniform_move(table, legal))
+def finish(table: Table, rules: Any, heuristic: Any) -> None:
+    """Plays the round to its end with the heuristic of that number in every seat, or uniformly at random if it is None.
+
+    None has a type of its own, so numba compiles only one of the branches.
+    """
+    while table.stage == Stage.PLAYING:
+        legal_bits = game.legal(table, rules)
+        if not legal_bits & (legal_bits - 1):
+            game.play_forced(table, rules, legal_bits)
+        elif heuristic is None:
+            game.step(table, rules, random_bit(table, legal_bits))
         else:
-            game.play_forced(table, rules, legal)
+            game.step(table, rules, np.int64(heuristic_move(heuristic, table, rules, legal_bits)))
 
 
 @jit
-def finish_by_heuristic(table: Any, rules: Any, number: Any) -> None:
-    """Plays the round to its end with the heuristic ``number`` in every seat."""
-    while table.stage == PLAYING:
-        legal = game.legal(table, rules)
-        if legal & (legal - 1):
-            game.step(table, rules, np.int64(heuristic_move(number, table, rules, legal)))
-        else:
-            game.play_forced(table, rules, legal)
-
-
-@jit
-def evaluate_actions(tables: Any, rules: Any, number: Any, actions: Any, scratch: Any, payoff: Any, value: Any) -> None:
+def evaluate_actions(tables: Any, rules: Any, heuristic: Any, actions: Any, scratch: Any, payoff: Any, value: Any) -> None:
     """Writes the payoffs of the seats to act at ``tables (N,)`` for each of ``actions (N,)``, bit sets, to ``value (N, A)``.
 
-    The policy ``number`` plays the round to its end in every seat. ``scratch (1,)`` is the table it is played at, ``payoff (n,)
+    :func:`finish` plays the round to its end, by ``heuristic``. ``scratch (1,)`` is the table it is played at, ``payoff (n,)
     int32`` scratch.
     """
     for i in range(tables.size):
@@ -72,10 +57,7 @@ def evaluate_actions(tables: Any, rules: Any, number: Any, actions: Any, scratch
             action = lowest(left)
             left &= left - 1
             game.step(scratch[0], rules, action)
-            if number == UNIFORM:
-                finish_uniform(scratch[0], rules)
-            else:
-                finish_by_heuristic(scratch[0], rules, number)
+            finish(scratch[0], rules, heuristic)
             game.payoffs(scratch[0], rules, payoff)
             value[i, action] = payoff[tables[i].seat]
 
@@ -98,14 +80,14 @@ def step_to_decision(tables: Any, rules: Any, actions: Any, playing: Any, legal:
     for k in range(actions.size):
         table = tables[playing[k]]
         game.step(table, rules, actions[k])
-        while table.stage == PLAYING:
-            moves = game.legal(table, rules)
-            if game.needs_decision(table, rules, moves):
-                playing[waiting], legal[waiting] = playing[k], moves
+        while table.stage == Stage.PLAYING:
+            legal_bits = game.legal(table, rules)
+            if game.needs_decision(table, rules, legal_bits):
+                playing[waiting], legal[waiting] = playing[k], legal_bits
                 game.encode(table, rules, table.seat, observation[waiting])
                 waiting += 1
                 break
-            game.play_forced(table, rules, moves)
+            game.play_forced(table, rules, legal_bits)
     return waiting
 
 

@@ -21,7 +21,7 @@ from nainjaune_env.engine.batch import Batch
 
 from ..heuristics import rules_of_thumb
 from ..sampling import greedy, sample
-from .policies import AgentPolicy, CompiledPolicy, LogitsPolicy, Scorer, rollout_policy
+from .policies import UNIFORM, AgentPolicy, CompiledPolicy, LogitsPolicy, Scorer, rollout_policy
 
 ROWS = 16384
 """Most tables played at once by logits or through a batch."""
@@ -50,7 +50,7 @@ def rollouts_by(agent: Agent, setup: Setup) -> Rollouts:
 
 
 @jit
-def no_heuristic(which: Any, table: Any, rules: Any, legal: Any) -> Any:
+def no_heuristic(which: Any, table: Any, rules: Any, legal_bits: Any) -> Any:
     """Takes the place of the heuristics of a game that has none, so that the loops compile; it is never called."""
     return -1
 
@@ -66,7 +66,7 @@ class CompiledRollouts:
 
     def __init__(self, setup: Setup, number: int) -> None:
         self._rules = setup.kernel_rules
-        self._number = number
+        self._heuristic = None if number == UNIFORM else number
         self._actions = len(setup.game.actions)
         self._loops = loops_for(setup.game)
         self._scratch = np.zeros(1, setup.game.table)
@@ -75,7 +75,7 @@ class CompiledRollouts:
     def values(self, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64]:
         """See :class:`Rollouts`."""
         value = np.zeros((len(tables), self._actions))
-        self._loops.evaluate_actions(tables, self._rules, self._number, actions, self._scratch, self._payoff, value)
+        self._loops.evaluate_actions(tables, self._rules, self._heuristic, actions, self._scratch, self._payoff, value)
         return value
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 from nainjaune_env.analysis.feature_hook import Column, Text, written
-from nainjaune_env.analysis.features import DECISION, SEAT, study_of
+from nainjaune_env.analysis.features import DECISION, SEAT, features_of
 from nainjaune_env.core.spec import Setup
 
 
@@ -111,17 +111,17 @@ def of_any_round() -> tuple[ColumnSpec, ...]:
 
 def of_position(setup: Setup) -> tuple[ColumnSpec, ...]:
     """Returns the columns of the game's features of a position."""
-    return _features(study_of(setup.game).POSITION, Source.POSITION, setup)
+    return _features(features_of(setup.game).POSITION, Source.POSITION, setup)
 
 
 def of_action(setup: Setup) -> tuple[ColumnSpec, ...]:
     """Returns the columns of the game's features of an action."""
-    return _features(study_of(setup.game).ACTION, Source.ACTION, setup)
+    return _features(features_of(setup.game).ACTION, Source.ACTION, setup)
 
 
 def counted(setup: Setup) -> tuple[ColumnSpec, ...]:
     """Returns the columns of the game's counts of a seat in a round, none of which the seat knew before."""
-    return tuple(replace(column, seen=False) for column in _features(study_of(setup.game).COUNTED, Source.COUNTED, setup))
+    return tuple(replace(column, seen=False) for column in _features(features_of(setup.game).COUNTED, Source.COUNTED, setup))
 
 
 def decision_columns(setup: Setup, *, search: bool = False) -> tuple[ColumnSpec, ...]:

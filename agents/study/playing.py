@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.analysis.features import Trace, study_of, trace
+from nainjaune_env.analysis.features import Trace, features_of, trace
 from nainjaune_env.core.errors import AgentError, ConfigError, choose_one
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
@@ -60,7 +60,7 @@ class Plan:
 
     def __post_init__(self) -> None:
         n = self.setup.players
-        study_of(self.setup.game)
+        features_of(self.setup.game)
         if self.episode == "match":
             self.setup.game.check_match(self.setup.rules)
         if self.seating not in ("random", "fixed"):

@@ -1,7 +1,7 @@
-"""What an adviser must know of a game: what may come of a decision, which kinds of decisions there are, and words for both.
+"""The hooks of a game for advice: prospects of a decision, kinds of decisions, and texts for both.
 
-A game offers a module of the shape of :class:`AdviceHooks` (``GameSpec.advice``). What is forecast is what the game counts
-(``GameSpec.measures``): the same functions count it in rounds that are played to their end from where a decision stands.
+A game provides a module with the names of :class:`AdviceHooks` (``GameSpec.advice``). Forecasts are of its statistics
+(``GameSpec.measures``), counted by the same functions in rounds that are played to their end from a decision.
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 BEST = "best"
-"""What every game has beside its own tally: 1 where no seat got more than this one, 1/k where k seats share the most."""
+"""The prospect of every game, besides its tally: 1/k if the seat is one of k seats with the greatest payoff, else 0."""
 
 
 @dataclass(frozen=True)
 class Prospect:
-    """Something that may come about for a seat by the end of the round: how likely it is, is forecast."""
+    """An event for a seat by the end of the round, whose probability is forecast."""
 
     name: str
-    """A field of the game's tally that holds 1 where it came about and else 0; or ``BEST``."""
+    """A field of the game's tally that is 1 if the event happened, else 0; or ``BEST``."""
     head: Mapping[str, str]
-    """What stands over its column, by language."""
+    """The heading of its column, by language."""
     parts: Mapping[str, tuple[str, ...]] | None = None
-    """What the numbers of the field are, by language; None where it is one."""
+    """The names of the numbers of the field, by language; None for a scalar."""
 
 
 @dataclass(frozen=True)
@@ -34,91 +34,91 @@ class Kind:
     """A kind of decision."""
 
     name: str
-    """As files and programs call it."""
+    """Its name in files and programs."""
     title: Mapping[str, str]
-    """For people, by language."""
+    """Its name in texts, by language."""
 
 
 class Ply(NamedTuple):
-    """A decision on a record."""
+    """A decision of a record."""
 
     part: int
     """The round, from 1."""
     number: int
-    """The move of that round, from 1; forced ones are counted too."""
+    """The move of that round, from 1; forced moves count too."""
     table: Any
-    """The table before it, a copy; it holds all there is."""
+    """A copy of the table before it, with hidden information."""
     action: int
 
 
 class Forecast(NamedTuple):
-    """What a move comes to beside another one, in the same worlds."""
+    """A comparison of two moves in the same determinizations."""
 
     chips: float
-    """Of one source: how much more it brings than the other move, in the game's unit; negative where it brings less."""
+    """The difference of the payoffs from one source, in the game's unit; positive if the move gains more than the other."""
     better: Mapping[str, NDArray[np.float64]]
-    """Chances of the move by the names of prospects, a number a part."""
+    """Probabilities of prospects after the move, by name, a number for each part."""
     other: Mapping[str, NDArray[np.float64]]
-    """The same of the other move."""
+    """The same after the other move."""
     clear: Mapping[str, NDArray[np.bool_]]
-    """Whether the two are clear of noise."""
+    """Whether the difference of the two is significant."""
 
 
 class AdviceHooks(Protocol):
-    """What a game tells an adviser. A module with these names will do.
+    """The advice hooks of a game: a module with these names.
 
-    A ``table`` is a record wiped for its seat to act (``kernel.redact``), which is the one that is advised.
+    A ``table`` is a record redacted (``kernel.redact``) for its seat to act, which is advised.
     """
 
     PROSPECTS: tuple[Prospect, ...]
     ACCOUNT: str
-    """The measure (``GameSpec.measures``) whose parts add up to the payoff: the sources that it comes from."""
+    """The measure (``GameSpec.measures``) whose parts, the sources of the payoff, add up to it."""
     KINDS: tuple[Kind, ...]
     UNITS: Mapping[str, str]
-    """What payoffs count, in the plural, by language."""
+    """The unit of payoffs, in the plural, by language."""
     FIELDS: Mapping[str, str]
-    """What a position is written with: the names of the texts that :meth:`read` takes, and what to write; none: it cannot be."""
+    """Names and descriptions of the fields of :meth:`read`; empty if positions cannot be entered."""
 
-    def kind(self, table: Any, rules: Any, moves: int) -> int:
-        """Which of ``KINDS`` the decision is, where ``moves`` (a word) are legal."""
+    def kind(self, table: Any, rules: Any, legal_bits: int) -> int:
+        """Returns the index in ``KINDS`` of the decision with the legal actions ``legal_bits``."""
 
     def at_stake(self, setup: Any, table: Any) -> Sequence[int]:
-        """The parts of prospects with parts that still can come about: the others are not shown."""
+        """Returns the parts of prospects with parts that are still possible; others are not shown."""
 
     def describe(self, setup: Any, table: Any, language: str) -> list[tuple[str, str]]:
-        """The position in lines, each with a word for what it is; first of all whose turn it is, and for what."""
+        """Returns lines on the position, each with a label; the first says which seat is to act, and on what."""
 
     def lacks(self, setup: Any, table: Any) -> Mapping[int, Sequence[str]]:
-        """What other seats provably do not have, as the game's files write it, by seat; seats with nothing proven left out."""
+        """Returns what other seats provably lack, as in the game's records, by seat; seats with nothing proven are absent."""
 
     def named(self, table: Any, action: int, language: str) -> str:
-        """A legal action in a word."""
+        """Returns the name of a legal action."""
 
     def reason(self, source: int, forecast: Forecast, language: str) -> str:
-        """That a move brings more or less by ``source`` (a part of the account) than another, with the chances behind it."""
+        """Returns a text that a move gains more or less by ``source`` (a part of the account) than another, and why."""
 
     def paint(self, text: str) -> str:
-        """``text`` with a terminal's colours."""
+        """Returns ``text`` with a terminal's colours."""
 
     def plies(self, setup: Any, body: Mapping[str, Any]) -> Iterator[Ply]:
-        """The decisions on a verified record, whose own part is ``body``, in order."""
+        """Yields the decisions of a verified record with this ``body``, in order."""
 
     def read(self, setup: Any, fields: Mapping[str, str]) -> Any:
-        """The position that ``fields`` describe: one record, wiped for its seat to act.
+        """Returns the position that ``fields`` describe: one record, redacted for its seat to act.
 
-        Raises :class:`~nainjaune_env.core.errors.DealError`, with a sentence, where they describe none.
+        Raises :class:`~nainjaune_env.core.errors.DealError` if they do not describe a position.
         """
 
     def write(self, setup: Any, body: Mapping[str, Any], part: int, number: int) -> Mapping[str, str]:
-        """What :meth:`read` takes for the decision at that round and move of a record."""
+        """Returns the fields from which :meth:`read` makes the position before move ``number`` of round ``part``."""
 
 
 DECIMAL = {"en": ".", "fr": ","}
-"""What stands before the digits below one, by language."""
+"""The decimal separator, by language."""
 
 
 def signed(number: float, language: str, digits: int = 1) -> str:
-    """``+1.2``, ``−0.3``, and ``0.0`` where nothing is left after rounding; with a comma in French."""
+    """Returns ``number`` as in ``+1.2`` and ``−0.3``, or ``0.0`` if it rounds to zero; with a comma in French."""
     text = f"{number:+.{digits}f}"
     if not text.strip("+-0."):
         text = text[1:]
@@ -126,5 +126,5 @@ def signed(number: float, language: str, digits: int = 1) -> str:
 
 
 def percent(share: float) -> str:
-    """``41 %``, which no end of a line comes between."""
+    """Returns ``share`` as in ``41 %``, with a no-break space."""
     return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"

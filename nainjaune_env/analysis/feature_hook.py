@@ -1,8 +1,8 @@
-"""The features of play that a game offers: named columns of a position, of the action chosen there and of what a round came to.
+"""The columns that a game defines for studies of play: of positions, of the actions chosen there, and of whole rounds.
 
-A game offers a module of the shape of :class:`FeatureHooks` (``GameSpec.features``). Its functions are compiled with the kernel
-and run over rounds that have been played (``nainjaune_env.analysis.features``). Nothing is hidden there any more, so each column
-says whether its seat could know it: only such columns can tell what the seat should have done.
+A game provides a module with the names of :class:`FeatureHooks` (``GameSpec.features``). Its functions are compiled with the
+kernel and run over finished rounds (``nainjaune_env.analysis.features``) with all information. Each column says whether the seat
+could know it when it decided.
 """
 
 from __future__ import annotations
@@ -13,45 +13,47 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from nainjaune_env.core.table import Table
+
 SET = "set"
 """The unit of a column that is a set, as bits."""
 TYPES = ("bool", "int8", "int16", "int32", "int64")
-"""What a column's numbers may be."""
+"""The dtypes of columns."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of numbers, or a row of like ones."""
+    """A column of numbers, or several alike."""
 
     name: str
-    """As files and queries call it."""
+    """Its name in files and queries."""
     dtype: str
-    """One of ``TYPES``; the smallest that will do."""
+    """One of ``TYPES``; the smallest that suffices."""
     unit: str
-    """What it counts, in the plural, or what it is: ``rank``, ``seat``, ``SET``."""
+    """The unit, in the plural, or the kind of value: ``rank``, ``seat``, ``SET``."""
     meaning: str
-    """What it says, in a sentence."""
+    """Its definition, in a sentence."""
     parts: tuple[str, ...] = ()
-    """What its numbers are, where it is several: they become the columns ``name_part``."""
+    """Names of its parts, if it has several: they become the columns ``name_part``."""
     rivals: bool = False
-    """Whether the parts are the other seats, ``1`` the next in the direction of play: there are as many as the table has."""
+    """Whether the parts are the other seats of the table, ``1`` being the next in the direction of play."""
     seen: bool = True
     """Whether the seat could know it when it decided."""
     none: int | None = None
-    """The number that stands for nothing: null in files."""
+    """The number that codes a missing value, null in files."""
     names: tuple[str, ...] = ()
-    """What the numbers stand for, from 0 on: in files the names stand."""
+    """The names of the numbers from 0 on, which files contain instead."""
 
     def __post_init__(self) -> None:
         if self.dtype not in TYPES:
-            raise ValueError(f"the column {self.name!r} is of one of {', '.join(TYPES)}, not {self.dtype!r}")
+            raise ValueError(f"the column {self.name!r} has one of the types {', '.join(TYPES)}, not {self.dtype!r}")
         if hasattr(np.record, self.name):
             raise ValueError(f"a column cannot be called {self.name!r}, as every NumPy record has one")
 
 
 @dataclass(frozen=True)
 class Text:
-    """A column of text: the names of what is in a set, one after the other with spaces between."""
+    """A column of text: the names of the members of a set, separated by spaces."""
 
     name: str
     of: str
@@ -63,14 +65,14 @@ class Text:
 
 
 def of_rivals(name: str, dtype: str, unit: str, meaning: str, most: int, *, none: int | None = None) -> Column:
-    """A column with a number for each of the other seats, of which there are at ``most`` so many."""
+    """Returns a column with a number for each of the other seats, at most ``most``."""
     return Column(name, dtype, unit, meaning, tuple(str(k) for k in range(1, most + 1)), rivals=True, none=none)
 
 
 def row_dtype(columns: Sequence[Column | Text]) -> np.dtype[Any]:
-    """The structured dtype of a row: a field a column, with as many numbers as it has parts. Texts are no part of it.
+    """Returns the structured dtype of a row: a field for each column but texts, with a number for each part.
 
-    Booleans are ``uint8``: the compiler knows no rows of booleans within a record.
+    Booleans are ``uint8``, as numba has no arrays of booleans within records.
     """
     kept = [column for column in columns if isinstance(column, Column)]
     kinds = ["uint8" if column.dtype == "bool" else column.dtype for column in kept]
@@ -79,7 +81,7 @@ def row_dtype(columns: Sequence[Column | Text]) -> np.dtype[Any]:
 
 
 def written(columns: Sequence[Column | Text], players: int) -> Iterator[tuple[Column | Text, Column | Text, int | None]]:
-    """The columns of a file where so many ``players`` play, each with the one it comes from and which of its parts it is."""
+    """Yields the columns of a file for ``players`` seats, each with its original column and the number of its part, or None."""
     for column in columns:
         if isinstance(column, Text) or not column.parts:
             yield column, column, None
@@ -89,20 +91,20 @@ def written(columns: Sequence[Column | Text], players: int) -> Iterator[tuple[Co
 
 
 class FeatureHooks(Protocol):
-    """What a game tells a study. A module with these names will do; the two functions are compiled.
+    """The columns of a game: a module with these names, whose two functions are compiled.
 
-    ``row`` is a record of ``row_dtype(POSITION)`` or ``row_dtype(ACTION)``, all 0 before.
+    ``row`` is a record of ``row_dtype(POSITION)`` or ``row_dtype(ACTION)``, all 0 before the call.
     """
 
     POSITION: tuple[Column | Text, ...]
-    """Of where a seat stands."""
+    """Columns of a seat's position."""
     ACTION: tuple[Column, ...]
-    """Of what is chosen there."""
+    """Columns of the action chosen there."""
     COUNTED: tuple[Column, ...]
-    """Of what a seat did in a round: fields of the game's tally (``GameSpec.measures``) by their names."""
+    """Columns of a seat's round: names of fields of the game's tally (``GameSpec.measures``)."""
 
-    def position(self, table: Any, rules: Any, seat: Any, row: Any) -> None:
-        """Where ``seat`` stands, whether it is to act or not; the round is being played."""
+    def position(self, table: Table, rules: Any, seat: Any, row: Any) -> None:
+        """Writes the position of ``seat``, to act or not, to ``row``; a round is in play."""
 
-    def action(self, table: Any, rules: Any, action: Any, row: Any) -> None:
-        """What the seat to act chooses by ``action``, which is legal."""
+    def action(self, table: Table, rules: Any, action: Any, row: Any) -> None:
+        """Writes the columns of the legal ``action`` of the seat to act to ``row``."""

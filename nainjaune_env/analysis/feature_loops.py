@@ -1,6 +1,6 @@
-"""The compiled loops that play episodes again and write down what stood at each decision; ``jit.instantiate`` binds the rest.
+"""Compiled loops that replay episodes and write the columns of each decision; ``jit.instantiate`` binds the names below.
 
-They go from openings and the actions taken, as ``counting`` does, so that playing itself has nothing to do with it.
+They replay episodes from their openings and decisions, as ``stat_loops`` does, so that play itself writes nothing.
 """
 
 from __future__ import annotations
@@ -9,32 +9,35 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.analysis.feature_hook import FeatureHooks
+from nainjaune_env.analysis.stat_hook import Measures
 from nainjaune_env.core.bits import count
 from nainjaune_env.core.jit import inlined, jit
+from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.table import Stage
 
-game: Any
-"""The kernel of a game; bound by ``jit.instantiate``."""
+game: Kernel
+"""The kernel of a game."""
 loops: Any
 """``engine.loops`` for the same game."""
-measures: Any
-"""What the game counts (``measure.Measures``); bound likewise."""
-study: Any
-"""What the game tells a study (``study.FeatureHooks``); bound likewise."""
+measures: Measures
+"""The statistics of the game."""
+features: FeatureHooks
+"""The columns of the game."""
 
 OK = -1
-"""What the loops return when every episode came to its end."""
+"""Result of :func:`survey` if every episode reached its end."""
 
 
 @jit
-def survey(openings: Any, rules: Any, whole: Any, every_ply: Any, actions: Any, room: Any, rows: Any, rounds: Any) -> Any:
-    """How many ``rows (T,)`` and ``rounds (T,)`` each episode has. The arguments are those of :func:`retrace`.
+def survey(openings: Any, rules: Any, whole: Any, every_ply: Any, actions: Any, scratch: Any, rows: Any, rounds: Any) -> Any:
+    """Counts the ``rows (T,)`` and ``rounds (T,)`` of each episode; other arguments are those of :func:`retrace`.
 
-    Gives the first episode whose actions run out or are not legal, or ``OK``.
+    Returns the first episode whose actions run out or are illegal, or ``OK``.
     """
-    table = room[0]
+    table = scratch[0]
     for t in range(openings.size):
-        room[0] = openings[t]
+        scratch[0] = openings[t]
         used, plies = 0, 0
         rounds[t] = 1
         while True:
@@ -56,55 +59,55 @@ def survey(openings: Any, rules: Any, whole: Any, every_ply: Any, actions: Any, 
 
 @jit
 def retrace(
-    openings: Any, rules: Any, whole: Any, every_ply: Any, actions: Any, room: Any,
+    openings: Any, rules: Any, whole: Any, every_ply: Any, actions: Any, scratch: Any,
     decisions: Any, positions: Any, choices: Any, seats: Any, dealt: Any, tallies: Any,
     keep: Any, kept: Any, kept_row: Any, payoff: Any,
 ) -> Any:  # fmt: skip
-    """Play T episodes with the decisions ``actions (P, T) int8``, which are legal and enough (:func:`survey`).
+    """Replays T episodes with the decisions ``actions (P, T) int8``, which :func:`survey` has checked, and writes their rows.
 
-    ``whole``: an episode is a match, not a round. ``every_ply``: a row for each ply, not for decisions alone. The rows of the
-    episodes stand one after the other: R for plies in ``decisions``, ``positions`` and ``choices``, and S for the seats of each
-    round in ``seats``, ``dealt`` and ``tallies``. Where ``keep (P, T)`` says so of a decision with a choice, the table is put
-    into ``kept``, wiped for its seat to act, and the row's number into ``kept_row``; gives how many. ``room (2,)`` is for two
-    tables, ``payoff (n,) int32`` for payoffs.
+    ``whole``: an episode is a match, not a round. ``every_ply``: there is a row for each ply, not only for decisions. Rows are in
+    the order of episodes: R rows of plies in ``decisions``, ``positions`` and ``choices``, S rows of the seats of each round in
+    ``seats``, ``dealt`` and ``tallies``. For decisions with a choice where ``keep (P, T)`` is true, the table, redacted for its
+    seat to act, goes to ``kept`` and the row number to ``kept_row``. Returns the number of these. ``scratch (2,)`` holds two
+    tables, ``payoff (n,) int32`` the payoffs.
     """
-    table, before = room[0], room[1]
+    table, before = scratch[0], scratch[1]
     n = rules.players
     row, at, number = 0, 0, 0
     for t in range(openings.size):
-        room[0] = openings[t]
+        scratch[0] = openings[t]
         used, played = 0, 0
         while True:
             first, leader, ply, decision = row, np.int64(table.seat), 0, 0
             played += 1
             for each in range(n):
-                study.position(table, rules, each, dealt[at + each])
+                features.position(table, rules, each, dealt[at + each])
             measures.begin(table, rules, tallies[at : at + n])
             while table.stage == Stage.PLAYING:
                 seat = np.int64(table.seat)
                 legal_bits = game.legal(table, rules)
-                action, asked = loops.recorded_action(table, rules, legal_bits, actions, used, t)
+                action, decided = loops.recorded_action(table, rules, legal_bits, actions, used, t)
                 ply += 1
-                if asked or every_ply:
-                    decision += asked
-                    seats[at + seat].decisions += asked
+                if decided or every_ply:
+                    decision += decided
+                    seats[at + seat].decisions += decided
                     game.payoffs(table, rules, payoff)
                     out = decisions[row]
-                    out.round_number, out.ply, out.decision = played, ply, decision if asked else 0
+                    out.round_number, out.ply, out.decision = played, ply, decision if decided else 0
                     out.seat, out.distance = seat, (seat + n - leader) % n
-                    out.legal, out.choices, out.action, out.forced = legal_bits, count(legal_bits), action, not asked
+                    out.legal, out.choices, out.action, out.forced = legal_bits, count(legal_bits), action, not decided
                     out.earned = payoff[seat]
-                    study.position(table, rules, seat, positions[row])
-                    study.action(table, rules, action, choices[row])
-                    if asked and keep[used, t] and legal_bits & (legal_bits - 1):
+                    features.position(table, rules, seat, positions[row])
+                    features.action(table, rules, action, choices[row])
+                    if decided and keep[used, t] and legal_bits & (legal_bits - 1):
                         kept[number] = table
                         game.redact(kept[number], rules, seat)
                         kept_row[number] = row
                         number += 1
                     row += 1
-                used += asked
+                used += decided
                 if measures.counts(table, rules, legal_bits, action):
-                    room[1] = table
+                    scratch[1] = table
                     game.step(table, rules, action)
                     measures.ply(before, table, rules, legal_bits, action, tallies[at : at + n])
                 else:
@@ -128,14 +131,14 @@ def retrace(
 
 @jit
 def describe(tables: Any, rules: Any, owner: Any, actions: Any, choices: Any) -> None:
-    """What the seat to act at ``tables[owner[i]]`` would choose by ``actions[i]``, into ``choices[i]``."""
+    """Writes the columns of ``actions[i]`` of the seat to act at ``tables[owner[i]]`` to ``choices[i]``."""
     for i in range(owner.size):
-        study.action(tables[owner[i]], rules, actions[i], choices[i])
+        features.action(tables[owner[i]], rules, actions[i], choices[i])
 
 
 @inlined
 def sharing(payoff: Any, seat: Any) -> Any:
-    """How many seats got as much as ``seat``, where none got more; else 0."""
+    """Returns the number of seats with the payoff of ``seat`` if none has more, else 0."""
     same = 0
     for other in range(payoff.size):
         if payoff[other] > payoff[seat]:

@@ -1,7 +1,7 @@
-"""What there is to measure of a game beyond who wins: named counts of what a seat did in a round, and figures made of them.
+"""The statistics of play that a game defines: counts of what a seat did in a round (its tally), and measures made of them.
 
-A game offers a module of the shape of :class:`Measures`. Its functions are compiled with the kernel and run over rounds that
-have been played (``nainjaune_env.analysis.stats``), where nothing is hidden any more; no agent ever sees a tally.
+A game provides a module with the names of :class:`Measures`. Its functions are compiled with the kernel and run over finished
+rounds (``nainjaune_env.analysis.stats``) with all information; no agent ever sees a tally.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from nainjaune_env.core.table import Table
+
 SHARE = "share"
-"""The unit of a measure that is how often something came about of the times that it could."""
+"""The unit of a relative frequency."""
 
 
 def tally_dtype(*fields: tuple[str, int]) -> np.dtype[Any]:
-    """The structured dtype of a tally, what is counted of one seat in one round: ``(name, length)``, all ``int64``.
+    """Returns the structured dtype of a tally, the counts of one seat in one round, from fields ``(name, length)`` of ``int64``.
 
-    Fields of length 1 are numbers, all others rows. A tally is also a row of ``itemsize // 8`` plain integers.
+    Fields of length 1 are scalars. A tally can be viewed as a row of ``itemsize // 8`` integers.
     """
     for name, _ in fields:
         if hasattr(np.record, name):
@@ -27,7 +29,7 @@ def tally_dtype(*fields: tuple[str, int]) -> np.dtype[Any]:
 
 
 def columns(tally: np.dtype[Any], name: str) -> range:
-    """Where the field ``name`` of such a dtype lies in a row of plain integers."""
+    """Returns the columns of the field ``name`` of a ``tally`` dtype in such a row of integers."""
     assert tally.fields is not None
     kind, offset = tally.fields[name][:2]
     return range(offset // 8, (offset + kind.itemsize) // 8)
@@ -35,28 +37,28 @@ def columns(tally: np.dtype[Any], name: str) -> range:
 
 @dataclass(frozen=True)
 class Measure:
-    """One figure of play, or a row of like ones: the sum of a field of the tally, over that of another."""
+    """A statistic of play, or several alike: the sum of one field of the tally divided by that of another."""
 
     name: str
-    """As files and programs call it."""
+    """Its name in files and programs."""
     title: str
-    """The same for people, in a few words."""
+    """Its name in texts, a few words."""
     meaning: str
-    """What it is, in a sentence."""
+    """Its definition, in a sentence."""
     unit: str
-    """What it counts, in the plural, or ``SHARE``."""
+    """The unit, in the plural, or ``SHARE``."""
     counts: str
     """The tally's field that is summed."""
     per: str | None = None
-    """The field whose sum it is divided by, of one number or as many as ``counts``; None: the rounds."""
+    """The field of the divisor, with one number or as many as ``counts``; None: the number of rounds."""
     parts: tuple[str, ...] = ()
-    """What the numbers of ``counts`` are; nothing where it is one."""
+    """The names of the numbers of ``counts``; empty for a scalar."""
     account: bool = False
     """Whether the parts add up to the payoff."""
 
 
 class Measures(Protocol):
-    """What a game counts. A module with these names will do; the four functions are compiled.
+    """The statistics of a game: a module with these names, whose four functions are compiled.
 
     ``tallies (n,)`` are records of ``TALLY`` by seat, all 0 before ``begin``.
     """
@@ -65,14 +67,14 @@ class Measures(Protocol):
     """Made by :func:`tally_dtype`."""
     MEASURES: tuple[Measure, ...]
 
-    def begin(self, table: Any, rules: Any, tallies: Any) -> None:
-        """The round has been dealt; no ply has been made."""
+    def begin(self, table: Table, rules: Any, tallies: Any) -> None:
+        """Called after the deal, before the first ply."""
 
-    def counts(self, table: Any, rules: Any, moves: Any, action: Any) -> Any:
-        """Whether :meth:`ply` would count anything where ``action`` is taken: most plies are not worth a copy of the table."""
+    def counts(self, table: Table, rules: Any, legal_bits: Any, action: Any) -> Any:
+        """Returns whether :meth:`ply` counts anything for ``action``; else the table need not be copied."""
 
-    def ply(self, before: Any, table: Any, rules: Any, moves: Any, action: Any, tallies: Any) -> None:
-        """``action``, one of the legal ``moves`` (a word), has led from ``before`` to ``table``; the seat was ``before.seat``."""
+    def ply(self, before: Table, table: Table, rules: Any, legal_bits: Any, action: Any, tallies: Any) -> None:
+        """Counts the ply of ``before.seat`` from ``before`` to ``table`` by ``action``, one of ``legal_bits``."""
 
-    def end(self, table: Any, rules: Any, tallies: Any) -> None:
-        """The round is over and settled."""
+    def end(self, table: Table, rules: Any, tallies: Any) -> None:
+        """Called when the round is settled."""

@@ -1,39 +1,41 @@
-"""The compiled loop that counts what was done in rounds; ``jit.instantiate`` binds ``game`` and ``measures``.
+"""The compiled loop over statistics of rounds; ``jit.instantiate`` binds ``game``, ``loops`` and ``measures``.
 
-It plays rounds again from their deals and the actions taken, forced plies too, so that playing itself has nothing to do with it.
+It replays rounds from their deals and decisions, so that play itself does no counting.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from nainjaune_env.analysis.stat_hook import Measures
 from nainjaune_env.core.jit import jit
+from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.table import Stage
 
-game: Any
-"""The kernel of a game; bound by ``jit.instantiate``."""
+game: Kernel
+"""The kernel of a game."""
 loops: Any
 """``engine.loops`` for the same game."""
-measures: Any
-"""What the game counts (``measure.Measures``); bound likewise."""
+measures: Measures
+"""The statistics of the game."""
 
 OK = -1
-"""What ``count_rounds`` gives when every round came to its end."""
+"""Result of ``count_rounds`` if every round reached its end."""
 
 
 @jit
 def count_rounds(
-    deals: Any, which: Any, rules: Any, actions: Any, rows: Any, room: Any, tallies: Any, numbers: Any, sums: Any
+    deals: Any, which: Any, rules: Any, actions: Any, rows: Any, scratch: Any, tallies: Any, numbers: Any, sums: Any
 ) -> Any:
-    """Play T rounds with the decisions ``actions (P, T) int8``, and add up what the seats did.
+    """Replays T rounds with the decisions ``actions (P, T) int8``, and adds the tallies of the seats to ``sums (R, C) int64``.
 
-    Round t begins with the table ``deals[which[t]]``. Its seat s is counted in ``sums[rows[t, s]]``, ``sums (R, C) int64``, or
-    not at all where that is negative. ``room (2,)`` is for two tables, ``tallies (n,)`` for one tally a seat, and
-    ``numbers (n, C) int64`` is the same memory. Gives the first round whose actions run out or are not legal, or ``OK``.
+    Round t begins with the table ``deals[which[t]]``. The tally of its seat s is added to ``sums[rows[t, s]]``, or to none if
+    ``rows[t, s]`` is negative. ``scratch (2,)`` holds two tables, ``tallies (n,)`` a tally for each seat, and
+    ``numbers (n, C) int64`` is a view of them. Returns the first round whose actions run out or are illegal, or ``OK``.
     """
-    table, before = room[0], room[1]
+    table, before = scratch[0], scratch[1]
     for t in range(which.size):
-        room[0] = deals[which[t]]
+        scratch[0] = deals[which[t]]
         for seat in range(rules.players):
             for column in range(numbers.shape[1]):
                 numbers[seat, column] = 0
@@ -46,7 +48,7 @@ def count_rounds(
                 return t
             decision += decided
             if measures.counts(table, rules, legal_bits, action):
-                room[1] = table
+                scratch[1] = table
                 game.step(table, rules, action)
                 measures.ply(before, table, rules, legal_bits, action, tallies)
             else:

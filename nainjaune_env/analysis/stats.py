@@ -1,4 +1,4 @@
-"""Counting what was done in rounds that have been played, by what the game offers to count (``GameSpec.measures``)."""
+"""Statistics of finished rounds (``GameSpec.measures``)."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from nainjaune_env.engine.batch import loops_of
 
 
 def measures_of(game: GameSpec) -> Measures:
-    """What ``game`` counts; raises :class:`RecordError` where it counts nothing."""
+    """Returns the statistics of ``game``; raises :class:`RecordError` if it has none."""
     if game.measures is None:
-        raise RecordError(f"{game.title} offers nothing to count (GameSpec.measures).")
+        raise RecordError(f"{game.title} has no statistics of play (GameSpec.measures).")
     return game.measures
 
 
@@ -31,13 +31,12 @@ def _loop_of(game: GameSpec) -> ModuleType:
 def tally(
     setup: Setup, deals: NDArray[Any], actions: ArrayLike, rows: ArrayLike, count: int, *, which: ArrayLike | None = None
 ) -> NDArray[np.int64]:
-    """Sums of tallies of T rounds, shape ``(count, C) int64``; a row's numbers are the fields of the game's ``TALLY`` in order.
+    """Returns sums of tallies of T rounds, ``(count, C) int64``, with the fields of the game's ``TALLY`` in order as columns.
 
-    ``deals (D,)`` are tables as dealt, before any ply; round t begins with deal ``which[t]``, shape ``(T,)`` (None: each deal
-    is played once). ``actions (P, T)`` are the decisions taken in each, in order, forced plies left out, and whatever where a
-    round was over. The tally of seat s in round t is added to row ``rows[t, s]``, shape ``(T, n)``; to none where that is
-    negative. Raises :class:`RecordError` for shapes or numbers that do not fit, and where a round's actions are not legal or
-    do not bring it to its end.
+    ``deals (D,)`` are tables before the first ply; round t begins with deal ``which[t]`` of ``which (T,)`` (None: each deal is
+    played once). ``actions (P, T)`` are the decisions of each round in order, without forced plies; values after its end are
+    ignored. The tally of seat s in round t is added to row ``rows[t, s]`` of ``rows (T, n)``, or to none if that is negative.
+    Raises :class:`RecordError` for wrong shapes or indices, and if actions are illegal or do not finish their round.
     """
     dtype, n = measures_of(setup.game).TALLY, setup.players
     deal = np.arange(len(deals)) if which is None else np.ascontiguousarray(which, np.int64)
@@ -51,7 +50,7 @@ def tally(
     if deal.size and not 0 <= deal.min() <= deal.max() < len(deals):
         raise RecordError(f"Deals are 0 to {len(deals) - 1}; got {deal.min()} to {deal.max()}.")
     if given.dtype != np.int8:
-        given = np.clip(given, -1, GameSpec.MAX_ACTIONS).astype(np.int8)  # what is outside is no action, and refused as such
+        given = np.clip(given, -1, GameSpec.MAX_ACTIONS).astype(np.int8)  # values out of range stay illegal
     tallies = np.zeros(n, dtype)
     numbers = tallies.view(np.int64).reshape(n, -1)
     sums = np.zeros((count, numbers.shape[1]), np.int64)
@@ -59,5 +58,5 @@ def tally(
         deals, deal, setup.kernel_rules, np.ascontiguousarray(given), where, np.zeros(2, deals.dtype), tallies, numbers, sums
     )
     if wrong >= 0:
-        raise RecordError(f"Round {wrong} is not brought to its end by its actions, at most {len(given)}, or one is not legal.")
+        raise RecordError(f"Round {wrong} is not finished by its actions, at most {len(given)}, or one of them is illegal.")
     return sums

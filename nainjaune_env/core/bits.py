@@ -12,7 +12,7 @@ from nainjaune_env.core.prng import below
 
 @inlined
 def count(word: Any) -> Any:
-    """Returns the number of bits set in ``word``. The compiler recognises the loop and makes one instruction of it."""
+    """Returns the number of bits set in ``word``. The compiler turns this loop into one instruction."""
     number = 0
     while word:
         word &= word - 1
@@ -46,7 +46,7 @@ SPREAD = np.array([sum((bits >> i & 1) << 8 * i for i in range(8)) for bits in r
 
 @inlined
 def write_word(out: Any, at: Any, word: Any) -> None:
-    """Writes the eight bytes of ``word`` from ``out[at]``, lowest first: the compiler makes one store of them."""
+    """Writes the eight bytes of ``word`` from ``out[at]``, lowest first. The compiler turns this into one store."""
     for i in range(8):
         out[at + i] = word >> 8 * i & 255
 
@@ -55,9 +55,9 @@ def write_word(out: Any, at: Any, word: Any) -> None:
 def write_flags(out: Any, at: Any, count: Any, bits: Any) -> Any:
     """Writes the lowest ``count`` of ``bits``, at most 16, a byte each, from ``out[at]``; returns the index after the last.
 
-    Bytes are written in groups of eight, past the end too: what belongs there has to be written later.
+    Bytes are written in groups of eight, which may overwrite those after the last one: write these later.
     """
-    spread = SPREAD  # named once: each mention would be a copy in the constant memory of a CUDA kernel
+    spread = SPREAD  # each mention of the global would be a copy in the constant memory of a CUDA kernel
     write_word(out, at, spread[bits & 255])
     if count > 8:
         write_word(out, at + 8, spread[bits >> 8 & 255])

@@ -23,7 +23,7 @@ from typing import Any
 
 PACKAGE_ROOT = Path(__file__).resolve().parents[1]
 UNUSED_DAYS = 30
-"""Folders that no process has used for so many days are removed."""
+"""Folders that no process has used for this many days are removed."""
 
 
 def cache_folder(fn: Callable[..., Any]) -> Path | None:

@@ -83,7 +83,7 @@ def instantiate(template: str, instance: str, **bound: Any) -> ModuleType:
     """Returns a new copy of the module ``template`` whose globals contain the names ``bound``.
 
     The copy is registered as ``template[instance]``; a second call returns the same module. The sources of bound modules are
-    part of the cache's key; any other value that is bound must be told apart by ``instance``.
+    part of the cache's key; any other bound value must differ only if ``instance`` does.
     """
     name = f"{template}[{instance}]"
     if name in sys.modules:

@@ -1,8 +1,7 @@
-"""Named observation slots: the one place where an offset into an observation is worked out.
+"""The named features of an observation; no other module computes an offset into one.
 
-A game declares its slots in order, once; its encoder writes them in that order; views by name, the table
-in the docs, the scale that networks divide by, and the fingerprint that checkpoints carry all derive
-from the declaration.
+A game declares its features once, in order, and its encoder writes them in that order. Views by name, the table in the docs, the
+scaling for networks and the fingerprint in checkpoints all derive from the declaration.
 """
 
 from __future__ import annotations
@@ -20,24 +19,24 @@ from numpy.typing import NDArray
 
 @dataclass(frozen=True)
 class Feature:
-    """One named stretch of an observation."""
+    """A named part of an observation: contiguous bytes."""
 
     name: str
     """Name, unique in its layout."""
     shape: tuple[int, ...]
     """Shape of the view; its bytes are written in C order."""
     meaning: str
-    """What the numbers say, and how they are coded, in a sentence."""
+    """What the numbers mean and how they are coded, in a sentence."""
     high: int = 1
-    """Largest value (``uint8``) that is ever written."""
+    """Largest value that is written, ``uint8``."""
     scale: float = 1.0
-    """A network sees ``(value - zero) / scale``."""
+    """The input of a network is ``(value - zero) / scale``."""
     zero: int = 0
-    """The value that stands for nothing (128 where signed numbers are coded)."""
+    """The value that codes zero (128 for signed numbers)."""
     private: bool = False
     """Whether only the observer may know this."""
     fingerprint_name: str | None = None
-    """An older name that stays in the fingerprint, so that a renamed feature keeps its checkpoints; None: ``name``."""
+    """An older name used in the fingerprint, so that checkpoints from before a renaming still load; None: ``name``."""
 
     @property
     def size(self) -> int:
@@ -46,85 +45,85 @@ class Feature:
 
 
 class Layout:
-    """The slots of an observation, a ``uint8`` vector of ``size`` bytes."""
+    """The features of an observation, a ``uint8`` vector of ``size`` bytes."""
 
-    def __init__(self, slots: tuple[Feature, ...]) -> None:
-        self.slots = slots
+    def __init__(self, features: tuple[Feature, ...]) -> None:
+        self.features = features
         self._range: dict[str, slice] = {}
         at = 0
-        for slot in slots:
-            if slot.name in self._range:
-                raise ValueError(f"slot {slot.name!r} is declared twice")
-            self._range[slot.name] = slice(at, at + slot.size)
-            at += slot.size
+        for feature in features:
+            if feature.name in self._range:
+                raise ValueError(f"feature {feature.name!r} is declared twice")
+            self._range[feature.name] = slice(at, at + feature.size)
+            at += feature.size
         self.size: int = at
         """Length of an observation in bytes."""
 
     def __iter__(self) -> Iterator[Feature]:
-        return iter(self.slots)
+        return iter(self.features)
 
     def __getitem__(self, name: str) -> Feature:
-        for slot in self.slots:
-            if slot.name == name:
-                return slot
-        raise KeyError(f"no slot {name!r}; there are {', '.join(self._range)}")
+        for feature in self.features:
+            if feature.name == name:
+                return feature
+        raise KeyError(f"no feature {name!r}; there are {', '.join(self._range)}")
 
     def where(self, name: str) -> slice:
-        """The bytes of slot ``name``."""
+        """Returns the range of bytes of the feature ``name``; raises ``KeyError`` for an unknown name."""
         self[name]
         return self._range[name]
 
     def view(self, observation: NDArray[Any], name: str) -> NDArray[Any]:
-        """Slot ``name`` of ``observation`` (shape ``(..., size)``) as a view of shape ``(..., *slot.shape)``."""
+        """Returns the feature ``name`` of ``observation (..., size)`` as a view of shape ``(..., *feature.shape)``."""
         part = observation[..., self.where(name)]
         return part.reshape(*observation.shape[:-1], *self[name].shape)
 
     def views(self, observation: NDArray[Any]) -> dict[str, NDArray[Any]]:
-        """All slots by name, as :meth:`view` gives them."""
-        return {slot.name: self.view(observation, slot.name) for slot in self.slots}
+        """Returns views of all features by name."""
+        return {feature.name: self.view(observation, feature.name) for feature in self.features}
 
     @cached_property
     def private(self) -> NDArray[np.int64]:
-        """Indices of the bytes that only the observer may know, ascending."""
-        spans = [self._range[slot.name] for slot in self.slots if slot.private]
+        """Indices of the bytes that only the observer may know, ascending, ``(P,)``."""
+        spans = [self._range[feature.name] for feature in self.features if feature.private]
         return np.concatenate([np.arange(0), *(np.arange(span.start, span.stop) for span in spans)]).astype(np.int64)
 
     def omniscient(self, players: int) -> Layout:
-        """The slots of an observation with the private slots of all other seats after them, relative seats 1, 2, …"""
+        """Returns these features followed by the private features of all other seats, relative seats 1, 2, …"""
         others = [
-            dataclasses.replace(slot, name=f"{slot.name}_of_{rel}", meaning=f"{slot.meaning}: relative seat {rel}'s")
+            dataclasses.replace(feature, name=f"{feature.name}_of_{rel}", meaning=f"{feature.meaning}: relative seat {rel}'s")
             for rel in range(1, players)
-            for slot in self.slots
-            if slot.private
+            for feature in self.features
+            if feature.private
         ]
-        return Layout((*self.slots, *others))
+        return Layout((*self.features, *others))
 
     @cached_property
     def high(self) -> NDArray[np.uint8]:
-        """Largest value of each byte, shape ``(size,)``."""
-        return np.concatenate([np.full(slot.size, slot.high, np.uint8) for slot in self.slots])
+        """Largest value of each byte, ``(size,)``."""
+        return np.concatenate([np.full(feature.size, feature.high, np.uint8) for feature in self.features])
 
     @cached_property
     def zero(self) -> NDArray[np.float32]:
-        """What a network subtracts from each byte, shape ``(size,)``."""
-        return np.concatenate([np.full(slot.size, slot.zero, np.float32) for slot in self.slots])
+        """``Feature.zero`` of each byte, ``(size,)``."""
+        return np.concatenate([np.full(feature.size, feature.zero, np.float32) for feature in self.features])
 
     @cached_property
     def scale(self) -> NDArray[np.float32]:
-        """What a network divides each byte by after that, shape ``(size,)``."""
-        return np.concatenate([np.full(slot.size, slot.scale, np.float32) for slot in self.slots])
+        """``Feature.scale`` of each byte, ``(size,)``."""
+        return np.concatenate([np.full(feature.size, feature.scale, np.float32) for feature in self.features])
 
     @cached_property
     def fingerprint(self) -> str:
-        """A hash of names, shapes and codings, in order: equal only where observations mean the same."""
-        text = ";".join(f"{s.fingerprint_name or s.name}:{s.shape}:{s.high}:{s.zero}:{s.scale}" for s in self.slots)
+        """A hash of names, shapes and codings in order: layouts with equal fingerprints have observations of the same meaning."""
+        text = ";".join(f"{s.fingerprint_name or s.name}:{s.shape}:{s.high}:{s.zero}:{s.scale}" for s in self.features)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     def markdown(self) -> str:
-        """The table for the docs."""
-        lines = ["| bytes | slot | shape | 0 .. | meaning |", "|---|---|---|---|---|"]
-        for slot in self.slots:
-            span = self._range[slot.name]
-            shape = "×".join(map(str, slot.shape))
-            lines.append(f"| {span.start}–{span.stop - 1} | `{slot.name}` | {shape} | {slot.high} | {slot.meaning} |")
+        """Returns the features as a Markdown table, for the docs."""
+        lines = ["| bytes | feature | shape | 0 .. | meaning |", "|---|---|---|---|---|"]
+        for feature in self.features:
+            span = self._range[feature.name]
+            shape = "×".join(map(str, feature.shape))
+            lines.append(f"| {span.start}–{span.stop - 1} | `{feature.name}` | {shape} | {feature.high} | {feature.meaning} |")
         return "\n".join(lines) + "\n"

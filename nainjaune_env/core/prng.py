@@ -1,8 +1,8 @@
-"""The random generator inside a table: SplitMix64, a few lines that give the same games on every backend.
+"""The random generator of a table: SplitMix64, which gives the same games on every backend.
 
-Source: Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. The state is one
-unsigned 64-bit number, the field ``rng`` of every table. All arithmetic stays in ``uint64``: numba
-turns a mix of signed and unsigned 64-bit integers into floats.
+Source: Steele, Lea and Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014. The state is one unsigned 64-bit
+number, the field ``rng`` of every table. All arithmetic is in ``uint64``, as numba turns mixed signed and unsigned 64-bit
+integers into floats.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _TWO_32 = np.uint64(1 << 32)
 
 @wrapping
 def mix(word: Any) -> Any:
-    """SplitMix64's output function: a bijection of 64-bit words that scatters close ones."""
+    """Returns SplitMix64's output for the state ``word``: a bijection of 64-bit words that scatters close ones."""
     word = (word ^ (word >> _S30)) * _MIX_1
     word = (word ^ (word >> _S27)) * _MIX_2
     return word ^ (word >> _S31)
@@ -32,22 +32,22 @@ def mix(word: Any) -> Any:
 
 @wrapping
 def advance(word: Any) -> Any:
-    """The state after ``word``."""
+    """Returns the state after ``word``."""
     return word + _GAMMA
 
 
 @jit
 def next_word(table: Any) -> Any:
-    """The next 64 random bits (``uint64``) of ``table.rng``, which moves on."""
+    """Returns the next 64 random bits (``uint64``) of ``table.rng``, and advances it."""
     table.rng = advance(table.rng)
     return mix(table.rng)
 
 
 @jit
 def below(table: Any, bound: Any) -> Any:
-    """A uniform integer in ``0 .. bound-1`` (``int64``), exact, for ``1 <= bound < 2**32``.
+    """Returns an exactly uniform integer in ``0 .. bound-1`` (``int64``), for ``1 <= bound < 2**32``.
 
-    Multiply-and-reject: Lemire, "Fast random integer generation in an interval", 2019.
+    Source: multiply-and-reject, Lemire, "Fast random integer generation in an interval", 2019.
     """
     n = np.uint64(bound)
     product = (next_word(table) >> _S32) * n
@@ -71,10 +71,10 @@ def _fill_rows(states: Any, index: Any, out: Any) -> None:
 
 
 class RowStreams:
-    """A generator for each of K rows that is drawn from like one: row k of what is drawn comes from the row's own.
+    """K generators with the interface of one: row k of each draw comes from the generator ``states[index[k]]``.
 
-    What happens in a row then depends on its own generator alone, however many rows there are. The ``states`` (B,) uint64 at the
-    places ``index (K,)``, none twice, move on in place.
+    So what happens in a row does not depend on other rows. ``states (B,) uint64`` advance in place at ``index (K,)``, which has
+    no duplicates.
     """
 
     def __init__(self, states: NDArray[np.uint64], index: NDArray[np.int64]) -> None:
@@ -82,25 +82,25 @@ class RowStreams:
         self._index = index
 
     def random(self, size: int | tuple[int, ...]) -> NDArray[np.float64]:
-        """Uniform numbers in [0, 1) with 53 random bits, shape ``size``; raises :class:`ValueError` where its first is not K."""
+        """Returns uniform numbers in [0, 1) with 53 random bits; raises ``ValueError`` unless the first axis of ``size`` is K."""
         shape = size if isinstance(size, tuple) else (size,)
         rows = len(self._index)
         if shape[0] != rows:
-            raise ValueError(f"Here is a generator for each of {rows} rows, so {rows} rows can be drawn, not {shape[0]}.")
+            raise ValueError(f"Expected a draw of {rows} rows, one for each generator, not of {shape[0]}.")
         out = np.empty((rows, int(np.prod(shape[1:]))))
         _fill_rows(self._states, self._index, out)
         return out.reshape(shape)
 
 
 def streams(seed: int, count: int, stream: int = 0, *, first: int = 0) -> NDArray[np.uint64]:
-    """Starting states for ``rng``, numbers ``first .. first+count-1`` of those drawn from ``seed`` and a ``stream`` number.
+    """Returns the generator states ``first .. first+count-1`` of ``seed`` and a ``stream`` number, ``(count,)``.
 
-    Shape ``(count,)``. The i-th state depends on ``seed``, ``stream`` and i alone.
+    State i depends on ``seed``, ``stream`` and i alone.
     """
     with np.errstate(over="ignore"):
         base = mix(mix(np.uint64(seed & 0xFFFFFFFFFFFFFFFF)) + np.uint64(stream & 0xFFFFFFFFFFFFFFFF) * _MIX_2)
         words = base + np.arange(first + 1, first + count + 1, dtype=np.uint64) * _GAMMA
-        # mixed once more: bare steps of the gamma would make each stream its neighbour's, one draw later
+        # mixed again: states one gamma apart would give the same draws, shifted by one
         words = (words ^ (words >> _S30)) * _MIX_1
         words = (words ^ (words >> _S27)) * _MIX_2
         return np.asarray(words ^ (words >> _S31), dtype=np.uint64)

@@ -12,7 +12,7 @@ import numpy as np
 from nainjaune_env.core.errors import RulesError, choose_one
 
 MAX_NUMBER = 1_000_000
-"""Largest value of a knob that is a number, where it says nothing less: leaves room in the 32-bit chips of a table."""
+"""Default upper bound of a numeric knob, far below the range of the 32-bit chips of a table."""
 
 
 def knob(
@@ -26,11 +26,11 @@ def knob(
     optional: bool = False,
     extension: bool = False,
 ) -> Any:
-    """A dataclass field that is a house rule.
+    """Returns a dataclass field that is a house rule.
 
-    ``choices`` for a knob that is a word, ``low`` (the least value) for one that is a number, neither for
-    yes or no; ``optional`` numbers may be None. ``source`` is the rule article. An ``extension`` is a knob that no rule
-    sheet has, such as a shortened deck for exact study: it is written down only where it is not at its default.
+    A knob is a word with ``choices``, a number from ``low`` to ``high``, or else a flag; an ``optional`` number may be None.
+    ``source`` is the rule article. An ``extension`` is a knob of no rule sheet, such as a shortened deck for exact solutions;
+    :meth:`Rules.to_dict` contains it only if it is not at its default.
     """
     kind = "word" if choices else "number" if low is not None else "flag"
     about = {"meaning": meaning, "source": source, "choices": choices, "optional": optional, "extension": extension}
@@ -45,11 +45,11 @@ class Rules:
         for f in fields(self):
             value = getattr(self, f.name)
             _check_knob(f, value)
-            if value is not None:  # NumPy's values become Python's own: a record could not be written with them
-                object.__setattr__(self, f.name, _PYTHONS_OWN[f.metadata["kind"]](value))
+            if value is not None:  # NumPy's values become Python's, as JSON cannot write them
+                object.__setattr__(self, f.name, _PYTHON_TYPES[f.metadata["kind"]](value))
 
     def replace(self, **knobs: Any) -> Self:
-        """These rules with some knobs set otherwise; raises :class:`RulesError` for an unknown one."""
+        """Returns these rules with some knobs changed; raises :class:`RulesError` for an unknown knob or a value not allowed."""
         for name in knobs:
             if name not in self.names():
                 raise RulesError(choose_one("knob", name, self.names()))
@@ -57,17 +57,17 @@ class Rules:
 
     @classmethod
     def names(cls, *, extensions: bool | None = None) -> tuple[str, ...]:
-        """The knobs in order of declaration: all, or with ``extensions`` the extensions (True) or all others (False)."""
+        """Returns the knobs in order of declaration: all, only extensions (``extensions`` True), or all others (False)."""
         return tuple(f.name for f in fields(cls) if extensions in (None, f.metadata["extension"]))
 
     def to_dict(self) -> dict[str, Any]:
-        """Every knob and its value, in order of declaration; of the extensions those that are not at their default."""
+        """Returns knobs and values in order of declaration, without extensions that are at their default."""
         values = dataclasses.asdict(self)
         left_out = [f.name for f in fields(self) if f.metadata["extension"] and values[f.name] == f.default]
         return {name: value for name, value in values.items() if name not in left_out}
 
 
-_PYTHONS_OWN: Mapping[str, Callable[[Any], Any]] = {"word": str, "flag": bool, "number": int}
+_PYTHON_TYPES: Mapping[str, Callable[[Any], Any]] = {"word": str, "flag": bool, "number": int}
 
 
 def _check_knob(f: dataclasses.Field[Any], value: Any) -> None:
@@ -79,7 +79,7 @@ def _check_knob(f: dataclasses.Field[Any], value: Any) -> None:
             raise RulesError(choose_one(f"value for the knob {f.name!r}:", value, about["choices"]))
     elif about["kind"] == "flag":
         if not isinstance(value, bool | np.bool_):
-            raise RulesError(f"The knob {f.name!r} is yes or no (True or False), not {value!r}.")
+            raise RulesError(f"The knob {f.name!r} is True or False, not {value!r}.")
     elif isinstance(value, bool) or not isinstance(value, int | np.integer) or not about["low"] <= value <= about["high"]:
         none = " or None" if about["optional"] else ""
         raise RulesError(f"The knob {f.name!r} is a whole number from {about['low']} to {about['high']}{none}, not {value!r}.")
@@ -91,6 +91,6 @@ class Preset:
 
     rules: Rules
     players: range
-    """Numbers of seats that the sheet allows."""
+    """The numbers of seats that it allows."""
     source: str
-    """The sheet, in a few words."""
+    """The rule sheet, in a few words."""

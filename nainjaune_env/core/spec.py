@@ -1,8 +1,8 @@
-"""What a game is for everything that is written once: :class:`GameSpec`, and :class:`Setup`, a game with its rules settled.
+"""The definition of a game: :class:`GameSpec`, and :class:`Setup`, a game with fixed rules and number of seats.
 
 A game is a folder in ``nainjaune_env.games`` whose package defines ``SPEC``. Required are its rules: presets, the dtype of a
-table, the names of the actions, the features of an observation, and a kernel (``core.kernel``). All else has a default, or is a
-hook that a game may offer: pictures, speech, statistics. A hook is a module, or an object, with the names of its protocol.
+table, the names of the actions, the features of an observation, and a kernel (``core.kernel``). All else has a default or is an
+optional hook: pictures, speech, statistics. A hook is a module, or an object, with the names of its protocol.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ class Extent(NamedTuple):
 
 
 class Chance(Protocol):
-    """What chance does before the first round of a new match, for solvers and for chance nodes.
+    """The chance events before the first round of a new match, for solvers and for chance nodes.
 
     A round can be begun in two ways: draw by draw, each with one of :meth:`outcomes`, all equally likely; or at once, with one
     of :meth:`openings`. Tables have their generators at 0; chance has no other part in the round.
@@ -172,7 +172,7 @@ class GameSpec:
     """Records and their text; None: the generic ones (``records.generic``)."""
 
     chance: Chance | None = None
-    """What is dealt and how likely it is."""
+    """The chance events of a deal and their probabilities."""
     draw: Callable[..., str] | None = None
     """``draw(setup, table, seat, *, language, color, opening, actions, every_ply, rng)``: the table as text as ``seat`` sees it.
 
@@ -184,9 +184,9 @@ class GameSpec:
     speaker: Callable[..., Speaker] | None = None
     """``speaker(setup, opening, seat, language, rng)``: a match that begins with the table ``opening``, in words."""
     measures: Measures | None = None
-    """What is counted of play, for reports."""
+    """Statistics of play, for reports."""
     advice: AdviceHooks | None = None
-    """What an adviser needs; it requires ``measures``."""
+    """Hooks for advice; they require ``measures``."""
     features: FeatureHooks | None = None
     """Columns that describe positions and actions, for studies of play; they require ``measures``."""
 
@@ -212,9 +212,9 @@ class GameSpec:
     MAX_ACTIONS: ClassVar[int] = 63
 
     def setup(self, preset: str | None = None, players: int | None = None, **knobs: Any) -> Setup:
-        """The rules of one table: a preset, a number of seats, and knobs set over the preset.
+        """Returns a setup from a preset, a number of seats, and knobs that replace those of the preset.
 
-        Raises :class:`RulesError` for an unknown preset or knob, a knob's value that is not allowed, or a
+        Raises :class:`RulesError` for an unknown preset or knob, a value that a knob does not allow, or a
         number of seats that the preset does not allow.
         """
         preset = self.default_preset if preset is None else preset
@@ -231,7 +231,7 @@ class GameSpec:
 
 @dataclass(frozen=True)
 class Setup:
-    """A game with its rules settled: a batch, an environment and a record are each made for one."""
+    """A game with fixed rules and number of seats; every batch, environment and record has one."""
 
     game: GameSpec
     preset: str
@@ -243,7 +243,7 @@ class Setup:
 
     @functools.cached_property
     def kernel_rules(self) -> NamedTuple:
-        """The rules as the kernel takes them."""
+        """The rules as the kernel's named tuple."""
         return self.game.compile_rules(self.rules, self.players)
 
     @functools.cached_property
@@ -253,12 +253,12 @@ class Setup:
 
     @property
     def knobs(self) -> dict[str, Any]:
-        """The knobs that are set over the preset, with their values."""
+        """The knobs that differ from the preset, with their values."""
         sheet = self.game.presets[self.preset].rules
         return {name: value for name in self.rules.names() if (value := getattr(self.rules, name)) != getattr(sheet, name)}
 
     def to_dict(self) -> dict[str, Any]:
-        """``game``, ``preset``, ``rules`` and ``players``, as in a record's head."""
+        """Returns ``game``, ``preset``, ``rules`` and ``players``, as in a record's head."""
         return {
             "game": self.game.name,
             "preset": self.preset,

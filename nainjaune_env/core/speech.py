@@ -1,4 +1,4 @@
-"""What a game says to a person at its table, and what it understands: the protocol behind ``GameSpec.speaker``."""
+"""The protocol of ``GameSpec.speaker``: describes a match to a person in words, and parses what they type."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ LANGUAGES = ("en", "fr")
 
 
 class Said(NamedTuple):
-    """Something that happened at the table, in words. What one seat does and says in a row is told on one line."""
+    """An event in words; adjacent events of the same seat are shown on one line."""
 
     seat: int | None
-    """Who did it; None: nobody in particular, and it stands on a line by itself."""
+    """The seat that acted; None: no seat, and the text is a line of its own."""
     text: str
 
 
 class Speaker(Protocol):
-    """One match, told to the person in one seat, in one language; and what that person types, understood.
+    """Describes one match to the person in one seat (the listener) in one language, and parses their input.
 
-    It is made from a table fresh from a match's first deal and then told of every ply and every deal. It holds the whole table,
-    and tells of it what the seat may know and nothing else; only :meth:`settled` tells more, when a round is over.
+    It is made from the table after a match's first deal, and :meth:`ply` and :meth:`dealt` are called for every ply and deal. It
+    knows the whole table but reveals only what the seat may know; :meth:`settled` alone reveals all, when a round is over.
     """
 
     @property
     def topics(self) -> Mapping[str, str]:
-        """What may be asked at any time: the word to type, and what one is told then."""
+        """The topics of :meth:`about`: the word to type, and a description of the answer."""
         ...
 
     def rules(self) -> str:
-        """The rules that are played, in short."""
+        """Returns a summary of the rules."""
         ...
 
     def begun(self) -> list[str]:
-        """The round that has just been dealt, in a line or two."""
+        """Returns one or two lines on the round that was just dealt."""
         ...
 
     def ply(self, action: int) -> list[Said]:
-        """The seat at turn takes ``action``, which must be legal: what is to be seen and heard of it."""
+        """Makes a ply of the seat to act, by a legal ``action``; returns what the listener sees and hears of it."""
         ...
 
     def dealt(self) -> None:
@@ -54,33 +54,33 @@ class Speaker(Protocol):
         ...
 
     def parse(self, text: str) -> int:
-        """The action that ``text`` means to the seat at turn, which is the listener's.
+        """Returns the action that ``text`` means; it is the listener's turn.
 
-        Raises :class:`~nainjaune_env.core.errors.IllegalActionError`, with a sentence for the person, where it means none, or one
-        that is not legal.
+        Raises :class:`~nainjaune_env.core.errors.IllegalActionError`, with a sentence for the listener, if it means no
+        action or an illegal one.
         """
         ...
 
     def echo(self, action: int) -> str:
-        """What the listener is about to do, in a few words: for him to see whether he meant it."""
+        """Returns a short description of the listener's action, by which they can check that they were understood."""
         ...
 
     def reveals(self, action: int) -> bool:
-        """Whether that ply of the listener's own would show him something that he could not know before."""
+        """Returns whether this action of the listener would reveal something to them that they cannot know before."""
         ...
 
     def about(self, topic: str) -> list[str] | None:
-        """Lines on one of the :attr:`topics`, in any language's word for it; None where ``topic`` is no such word."""
+        """Returns lines on one of the :attr:`topics`, named in any language; None for an unknown topic."""
         ...
 
     def settled(self) -> list[str]:
-        """How the round ended, once it has: who is paid what, and what everybody still held."""
+        """Returns lines on the end of a round that is over: all payments, and the cards left in all hands."""
         ...
 
     def amount(self, number: int) -> str:
-        """So many of what payoffs count: ``1 chip``, ``12 chips``."""
+        """Returns an amount of the game's unit: ``1 chip``, ``12 chips``."""
         ...
 
     def paint(self, text: str) -> str:
-        """``text`` with a terminal's colours."""
+        """Returns ``text`` with a terminal's colours."""
         ...

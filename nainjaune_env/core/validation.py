@@ -1,4 +1,4 @@
-"""Holding what came from outside against what was expected: every helper refuses, none repairs."""
+"""Checks of values from outside: each returns the value or raises, and none repairs it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from nainjaune_env.core.errors import RecordError, choose_one
 
 
 def whole(given: Any) -> int | None:
-    """``given`` as Python's own int, or None where it is no whole number. NumPy's integers are some; a truth value is none."""
+    """Returns ``given``, a Python or NumPy integer, as an ``int``; None if it is anything else, such as a bool."""
     if isinstance(given, bool | np.bool_):  # True would be 1
         return None
     try:
@@ -22,7 +22,7 @@ def whole(given: Any) -> int | None:
 
 
 def identical(given: object, expected: object) -> bool:
-    """Equal, and of the same types all the way down lists: in a record 1, 1.0 and true are three things."""
+    """Returns whether the values are equal and of equal types, in nested lists too: 1, 1.0 and True differ in a record."""
     if type(given) is not type(expected):
         return False
     if isinstance(given, list) and isinstance(expected, list):
@@ -37,9 +37,9 @@ def check_equal(where: str, name: str, given: object, expected: object) -> None:
 
 
 def check_keys(where: str, given: object, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> Mapping[str, Any]:
-    """``given`` itself, if it is an object with all the ``required`` keys and none but these and the ``optional`` ones.
+    """Returns ``given`` if it is an object with all ``required`` keys and no others but the ``optional`` ones.
 
-    Raises :class:`RecordError` naming the first key at fault.
+    Raises :class:`RecordError` naming the first missing or unknown key.
     """
     if not isinstance(given, Mapping):
         raise RecordError(f"{where}: expected an object with the keys {', '.join(required)}, not {given!r}.")
@@ -53,9 +53,9 @@ def check_keys(where: str, given: object, required: tuple[str, ...], optional: t
 
 
 def check_list(where: str, name: str, given: object, of: type, length: int | None = None) -> list[Any]:
-    """``given`` itself, if it is a list of that ``length`` (None: any) whose items are all exactly of the type ``of``.
+    """Returns ``given`` if it is a list of ``length`` items (None: any number), all exactly of the type ``of``.
 
-    Raises :class:`RecordError` otherwise. ``true`` is no ``int`` here.
+    Raises :class:`RecordError` otherwise; a bool is not an ``int`` here.
     """
     if isinstance(given, list) and length in (None, len(given)) and all(type(item) is of for item in given):
         return given

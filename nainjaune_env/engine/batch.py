@@ -1,4 +1,4 @@
-"""``Batch``: many tables of one game, stepped at once by compiled code."""
+"""``Batch``: many tables of one game, stepped together by compiled code."""
 
 from __future__ import annotations
 
@@ -23,37 +23,37 @@ DEVICES = ("cpu", "cuda")
 
 
 def loops_of(game: GameSpec) -> ModuleType:
-    """The compiled loops of ``nainjaune_env.engine.loops`` for one game."""
+    """Returns ``nainjaune_env.engine.loops`` compiled for one game."""
     return instantiate("nainjaune_env.engine.loops", game.name, game=game.kernel)
 
 
 class Batch:
     """``B`` tables of one game under one set of rules.
 
-    Every array is allocated once and written in place by :meth:`reset` and :meth:`step`; copy what you keep.
+    Arrays are allocated once and updated in place by :meth:`reset` and :meth:`step`; copy what you keep.
 
     =============  =================  ===================================================================
     attribute      shape, dtype       meaning
     =============  =================  ===================================================================
-    observation    (B, size) uint8    what the seat to act observes; see ``layout`` for its slots
-    mask           (B, A) bool        its legal actions
-    legal          (B,) int64         the same as one word a table, bit a = action a; 0 at rest
-    seat           (B,) int64         the seat to act (a fresh array at every read)
-    reward         (B, n) int32       what every seat gained (chips, cards) since the last call of ``step`` or ``reset``
+    observation    (B, size) uint8    observations of the seats to act; ``layout`` names their features
+    mask           (B, A) bool        their legal actions
+    legal          (B,) int64         the same as bits, bit a = action a; 0 at rest
+    seat           (B,) int64         the seats to act (a new array at each access)
+    reward         (B, n) int32       gains of all seats (in the game's unit) since the last ``step`` or ``reset``
     done           (B,) bool          whether an episode ended in the last call
-    deals          (B,) int64         rounds begun at the table so far: what was before the last one is over
-    tables         (B,) record        the state itself: clone by copying rows
+    deals          (B,) int64         number of rounds begun at the table so far
+    tables         (B,) record        the game states: clone by copying rows
     =============  =================  ===================================================================
 
-    The rewards of an episode sum to each seat's payoff. What a seat pays to enter a round is part of the first reward
-    after it. With ``autoreset`` (the default) a table whose episode ended shows the next one at once, with ``reward`` and
-    ``done`` still those of the end; without it the table rests until :meth:`reset`.
+    The rewards of an episode sum to each seat's payoff. Antes of a round are part of the first reward after them. With
+    ``autoreset`` (the default) a table whose episode ended is at once in the next one, with ``reward`` and ``done`` of the end;
+    without it the table rests until :meth:`reset`.
 
-    :func:`make_batch` makes one on another device.
+    :func:`make_batch` makes batches on any device.
     """
 
     device = "cpu"
-    """Where the arrays are."""
+    """The device of the arrays."""
 
     def __init__(
         self,
@@ -70,14 +70,14 @@ class Batch:
     ) -> None:
         """Makes the tables and deals.
 
-        ``start`` says what a round episode begins with: ``"fresh"`` (a new match's first round), ``"carried"`` (the match goes
-        on: pots, stacks, dealer), or values for every new match, as in ``{"pots": [4, 0, 0, 0, 9]}``
-        (one row for all tables or ``(B, k)``). ``skip_forced`` makes plies without a choice by itself. ``observe=False``
-        leaves ``observation`` and ``mask`` unwritten. ``threads`` share out the tables among them, where there are many; the
-        games are the same.
+        ``start`` is the beginning of round episodes: ``"fresh"`` (the first round of a new match), ``"carried"`` (the next round
+        of the match, with its pots, stacks and dealer), or start values of every new match, such as ``{"pots": [4, 0, 0, 0, 9]}``
+        (one row for all tables or ``(B, k)``). With ``skip_forced`` plies without a choice are made automatically. With
+        ``observe=False``, ``observation`` and ``mask`` are not written. ``threads`` divide large batches among them; results do
+        not depend on their number.
 
-        Raises :class:`RulesError` where a match would have no end, :class:`DealError` for start values that do not fit,
-        :class:`DeviceError` for a number of threads below 1.
+        Raises :class:`RulesError` for match episodes without an end, :class:`DealError` for a number of tables below 1 or invalid
+        start values, and :class:`DeviceError` for a number of threads below 1.
         """
         if num_tables < 1:
             raise DealError(f"A batch has at least 1 table, not {num_tables!r}.")
@@ -118,7 +118,7 @@ class Batch:
         self.reset(seed=seed)
 
     def __getstate__(self) -> dict[str, Any]:
-        # a module cannot be pickled, and this one is made anew from the game
+        # a module cannot be pickled; __setstate__ finds it by the game
         return {name: value for name, value in self.__dict__.items() if name != "_loops"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -133,7 +133,7 @@ class Batch:
         if not isinstance(start, Mapping):
             raise DealError(f"start is 'fresh', 'carried' or values by name, not {start!r}.")
         if start and not self.game.start_values:
-            raise DealError(f"{self.game.title} starts with nothing that could be given, so start is 'fresh' or 'carried'.")
+            raise DealError(f"{self.game.title} has no start values, so start is 'fresh' or 'carried'.")
         for name in start:
             if name not in self.game.start_values:
                 raise DealError(choose_one("start value", name, self.game.start_values))
@@ -161,7 +161,7 @@ class Batch:
     def _loop(
         self, loop: Callable[..., None], index: NDArray[np.int64], *rows: NDArray[Any], others: tuple[Any, ...] = ()
     ) -> None:
-        """A compiled loop over the tables ``index (K,)``, with ``rows (K,)`` of each and ``others``, arrays as they are."""
+        """Runs a compiled loop over the tables ``index (K,)``, with arrays ``rows (K,)`` of these and whole arrays ``others``."""
         views = (self.legal, self.observation, self.mask, self.reward, self._credited, self.deals, self.done)
 
         def work(part: slice, thread: int) -> None:
@@ -171,24 +171,24 @@ class Batch:
         self._threads.each(work, index.size)
 
     def place(self, array: NDArray[Any]) -> NDArray[Any]:
-        """``array`` where this batch's arrays are: itself on the CPU, a copy on another device."""
+        """Returns ``array`` on the device of this batch: itself on the CPU, else a copy."""
         return array
 
     def fetch(self, array: NDArray[Any]) -> NDArray[Any]:
-        """An array of this batch's as one of NumPy's: itself on the CPU, a copy from another device."""
+        """Returns an array of this batch as a NumPy array: itself on the CPU, else a copy."""
         return array
 
     def synchronize(self) -> None:
-        """Wait until all that was asked for is done; on the CPU it always is."""
+        """Waits for all queued work; does nothing on the CPU, where calls are synchronous."""
 
     @property
     def mode(self) -> EpisodeOptions:
-        """How plies make episodes."""
+        """The options of episodes."""
         return self._options
 
     @property
     def seat(self) -> NDArray[np.int64]:
-        """The seat to act at every table, shape ``(B,)``."""
+        """The seat to act at every table, ``(B,)``."""
         return self.tables["seat"].astype(np.int64)
 
     def reset(
@@ -198,10 +198,10 @@ class Batch:
         seed: int | None = None,
         seeds: NDArray[np.uint64] | None = None,
     ) -> None:
-        """Begin new matches at the tables ``which`` (indices; None: all).
+        """Begins new matches at the tables ``which`` (indices; None: all).
 
-        ``seeds`` gives each of these tables the state of its generator, shape ``(K,) uint64``: equal states give equal
-        deals. ``seed`` draws them (``prng.streams``). With neither, every generator goes on from where it is.
+        ``seeds (K,) uint64`` are the new states of their generators: equal states give equal deals. ``seed`` derives them
+        (``prng.streams``). With neither, the generators keep their states.
         """
         index = self.indices(which)
         if seeds is None:
@@ -211,15 +211,15 @@ class Batch:
         self._loop(self._loops.reset_tables, index, seeds.astype(np.uint64), others=(self._values,))
 
     def indices(self, which: ArrayLike | None) -> NDArray[np.int64]:
-        """The tables ``which`` (a number or a row of them; None: all) as an array ``(K,)``.
+        """Returns the tables ``which`` (a number or several; None: all) as an array ``(K,)``.
 
-        Raises :class:`DealError` where they are not there: compiled code does not look whether they are.
+        Raises :class:`DealError` for invalid indices, which compiled code does not check.
         """
         if which is None:
             return np.arange(self.num_tables)
         index = np.atleast_1d(np.asarray(which))
         if index.size and index.dtype.kind not in "iu":
-            raise DealError(f"Tables are named by their numbers, not by an array of {index.dtype}.")
+            raise DealError(f"Tables are named by whole numbers, not by an array of {index.dtype}.")
         if index.ndim != 1:
             raise DealError(f"Tables are named by their numbers in a row, not in shape {index.shape}.")
         if index.size and not 0 <= index.min() <= index.max() < self.num_tables:
@@ -227,10 +227,10 @@ class Batch:
         return index.astype(np.int64)
 
     def step(self, actions: ArrayLike, which: NDArray[np.int64] | None = None) -> None:
-        """Take one action at every table, shape ``(B,)`` of integers; at tables at rest the action is ignored.
+        """Takes one action at every table, integers ``(B,)``; at tables at rest the action is ignored.
 
-        With ``which (K,)``, tables by number, none twice, as many actions are taken there, and all else stays as it is.
-        Raises :class:`IllegalActionError`, naming the legal actions, before anything has changed.
+        With ``which (K,)``, table indices without duplicates, it takes ``(K,)`` actions at these tables only. Raises
+        :class:`IllegalActionError`, which names the legal actions, before any table has changed.
         """
         index = self._all if which is None else self.indices(which)
         chosen = self._whole_numbers(actions, index.size)
@@ -254,13 +254,13 @@ class Batch:
         return f"Action {what} is not legal at {where}; legal: {self.legal_names(i)}."
 
     def legal_names(self, i: int) -> str:
-        """The legal actions at table ``i``, numbers and names, for a sentence."""
+        """Returns the numbers and names of the legal actions at table ``i``, as text."""
         return ", ".join(f"{a} ({self.game.actions[a]})" for a in legal_actions(int(self.legal[i])))
 
     def sample(self, random_streams: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Uniformly random legal actions, shape ``(B,)``.
+        """Returns uniformly random legal actions, ``(B,)``.
 
-        ``random_streams`` ``(B,) uint64`` (see ``prng.streams``) moves on in place.
+        ``random_streams (B,) uint64`` (see ``prng.streams``) advances in place.
         """
         draws, actions = self._draws(random_streams), np.empty(self.num_tables, np.int64)
 
@@ -271,25 +271,25 @@ class Batch:
         return actions
 
     def play_out(self, random_streams: NDArray[np.uint64]) -> NDArray[np.int64]:
-        """Uniformly random legal actions to the end of every episode, in one compiled loop; gives how many a table, ``(B,)``.
+        """Plays uniformly random legal actions to the end of every episode; returns the number of actions by table, ``(B,)``.
 
-        As :meth:`sample` and :meth:`step` over and over do it, with the same games; ``reward`` is all that was gained since the
-        last call, and tables at rest stay so. ``random_streams`` ``(B,) uint64`` moves on in place.
+        The games are those of repeated :meth:`sample` and :meth:`step`, but in one compiled loop; ``reward`` is the total since
+        the last call. Tables at rest are skipped. ``random_streams (B,) uint64`` advances in place.
         """
         draws, steps = self._draws(random_streams), np.empty(self.num_tables, np.int64)
         self._loop(self._loops.play_out_tables, self._all, others=(draws, steps, self._values))
         return steps
 
     def _draws(self, random_streams: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        if random_streams.shape != (self.num_tables,) or random_streams.dtype != np.uint64:  # compiled code does not look
+        if random_streams.shape != (self.num_tables,) or random_streams.dtype != np.uint64:  # not checked by compiled code
             given = f"{random_streams.dtype} of shape {random_streams.shape}"
             raise DealError(f"Random streams are ({self.num_tables},) uint64, as prng.streams makes them, not {given}.")
         return random_streams
 
     def observe(self, seats: ArrayLike, which: ArrayLike | None = None) -> NDArray[np.uint8]:
-        """What ``seats`` observe now at the tables ``which`` (None: all), at turn or not, shape ``(K, size)``.
+        """Returns the observations ``(K, size)`` of ``seats``, to act or not, at the tables ``which`` (None: all).
 
-        ``seats`` is one for all of these tables, or one each, shape ``(K,)``.
+        ``seats`` is one seat for all these tables, or one for each, ``(K,)``.
         """
         index = self.indices(which)
         who = self._seats_of(seats, index.size)
@@ -308,9 +308,9 @@ class Batch:
         return np.ascontiguousarray(np.broadcast_to(given, (count,)), np.int64)
 
     def omniscient(self, which: ArrayLike | None = None) -> NDArray[np.uint8]:
-        """The observations of the seats to act, and all that the other seats know beyond them.
+        """Returns the observations of the seats to act followed by the private features of all other seats.
 
-        For critics in training; no agent is handed this. Shape ``(K, layout.omniscient(n).size)`` for the indices ``which``.
+        For critics in training, never for agents. The shape is ``(K, layout.omniscient(n).size)`` for the indices ``which``.
         """
         index = self.indices(which)
         tables, seat = self.tables[index], self.seat[index]
@@ -322,22 +322,22 @@ class Batch:
         return np.concatenate(parts, axis=1)
 
     def redacted(self, which: ArrayLike | None = None) -> NDArray[Any]:
-        """Copies of tables holding only what the seat to act may know; shape ``(K,)`` for the indices ``which``."""
+        """Returns copies ``(K,)`` of the tables ``which`` with only what the seat to act may know."""
         rows = self.tables[self.indices(which)]
         self._loops.redact_tables(rows, self._rules, rows["seat"].astype(np.int64))
         return rows
 
     def save(self) -> dict[str, NDArray[Any]]:
-        """A copy of all that :meth:`restore` needs; plain arrays."""
+        """Returns copies of the arrays that :meth:`restore` needs."""
         return {name: getattr(self, name).copy() for name in _SAVED}
 
     def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
-        """Go back to what :meth:`save` gave."""
+        """Restores the state that :meth:`save` returned."""
         for name in _SAVED:
             getattr(self, name)[...] = saved[name]
 
     def set_tables(self, which: ArrayLike, rows: NDArray[Any]) -> None:
-        """Put ``rows`` (one record for all or ``(K,)``, see the game's ``setup_table``) at the tables ``which`` and play on."""
+        """Sets the tables ``which`` to ``rows``: one record for all, or ``(K,)``; see the game's ``setup_table``."""
         index = self.indices(which)
         self.tables[index] = self._records(rows, index.size)
         self._loop(self._loops.enter_tables, index)
@@ -368,6 +368,6 @@ MAX_START_VALUE = 1 << 28
 _SAVED = ("tables", "legal", "observation", "mask", "reward", "_credited", "deals", "done")
 
 
-def legal_actions(word: int) -> list[int]:
-    """The action numbers in a legal word, ascending."""
-    return [action for action in range(63) if word >> action & 1]
+def legal_actions(legal_bits: int) -> list[int]:
+    """Returns the actions of the set ``legal_bits``, ascending."""
+    return [action for action in range(63) if legal_bits >> action & 1]

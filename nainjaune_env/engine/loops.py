@@ -1,10 +1,10 @@
 """The compiled loops over a batch of tables, written once; ``jit.instantiate`` binds ``game`` to a game's kernel.
 
-Nothing in here knows a game. A ``options.EpisodeOptions`` says how plies make episodes. Arrays are indexed by table:
-``legal (B,) int64`` masks as words, ``mask (B, A) bool`` the same as rows, ``observation (B, size) uint8``
-of the seat to act, ``reward (B, n) int32`` net result since the last call, ``credited (B, n) int32`` what of
-the running round's payoffs has been handed out as reward, ``deals (B,) int64`` rounds begun, ``done (B,) bool`` whether
-an episode ended.
+No loop knows a game. ``options`` is an ``options.EpisodeOptions``. Arrays are indexed by table: ``legal (B,) int64`` legal
+actions as bits, ``mask (B, A) bool`` the same as rows, ``observation (B, size) uint8`` of the seat to act,
+``reward (B, n) int32`` net result since the last call, ``credited (B, n) int32`` the part of the running round's payoffs that
+was already returned as reward, ``deals (B,) int64`` rounds begun, ``done (B,) bool`` whether an episode ended, and
+``scratch (n,) int32``.
 """
 
 from __future__ import annotations
@@ -15,22 +15,23 @@ import numpy as np
 
 from nainjaune_env.core.bits import count, lowest, nth_lowest
 from nainjaune_env.core.jit import inlined, jit
+from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.prng import advance, mix
-from nainjaune_env.core.table import Stage
+from nainjaune_env.core.table import Stage, Table
 
-game: Any
-"""The kernel module of a game; bound by ``jit.instantiate``."""
+game: Kernel
+"""The kernel of a game; bound by ``jit.instantiate``."""
 
 ONE = np.int64(1)
 OK = -1
-"""What ``first_illegal`` returns when every action is legal."""
+"""Result of ``first_illegal`` if every action is legal."""
 NO_ACTION = -1
-"""In place of an action: there is none."""
+"""Stands for the absence of an action."""
 
 
 @jit
-def begin(table: Any, rules: Any, options: Any, values: Any, afresh: Any) -> None:
-    """Deal the first round of an episode: of a new match if ``afresh``, or if the match is over or not carried."""
+def begin(table: Table, rules: Any, options: Any, values: Any, afresh: Any) -> None:
+    """Deals the first round of an episode: of a new match if ``afresh``, or if the match is over or not carried."""
     if afresh or not options.carry or table.stage == Stage.MATCH_OVER:
         game.start(table, rules)
         if values.size > 0:
@@ -39,8 +40,8 @@ def begin(table: Any, rules: Any, options: Any, values: Any, afresh: Any) -> Non
 
 
 @inlined
-def collect(table: Any, rules: Any, reward: Any, credited: Any) -> None:
-    """What the seats have gained since the last time, into ``reward``."""
+def collect(table: Table, rules: Any, reward: Any, credited: Any) -> None:
+    """Writes the payoffs not yet credited to ``reward (n,)``, and credits them."""
     game.payoffs(table, rules, reward)
     for seat in range(rules.players):
         payoff = reward[seat]
@@ -49,10 +50,11 @@ def collect(table: Any, rules: Any, reward: Any, credited: Any) -> None:
 
 
 @inlined
-def run_on(table: Any, rules: Any, options: Any, credited: Any, deals: Any, scratch: Any) -> Any:
-    """Go on to where somebody must choose, or to the end of the episode; gives the legal word (0 at the end).
+def play_to_decision(table: Table, rules: Any, options: Any, credited: Any, deals: Any, scratch: Any) -> Any:
+    """Plays forced plies up to the next decision or the end of the episode; returns the legal actions, 0 at the end.
 
-    ``credited`` and ``deals (1,)`` are the table's own. A round that ends on the way leaves what it owes in ``credited``.
+    ``credited (n,)`` and ``deals (1,)`` are those of the table. The payoffs of a round that ends on the way are subtracted from
+    ``credited``, so that the next reward contains them.
     """
     while True:
         if table.stage != Stage.PLAYING:
@@ -71,14 +73,14 @@ def run_on(table: Any, rules: Any, options: Any, credited: Any, deals: Any, scra
 
 @inlined
 def write_mask(legal_bits: Any, mask: Any) -> None:
-    """A legal word as a row of booleans."""
+    """Writes the set ``legal_bits`` to ``mask (A,)``, a boolean for each action."""
     for action in range(mask.size):
         mask[action] = legal_bits >> action & 1
 
 
 @inlined
 def refresh(tables: Any, rules: Any, options: Any, i: Any, legal_bits: Any, legal: Any, observation: Any, mask: Any) -> None:
-    """Write what there is to see at table ``i``, where ``legal_bits`` are legal."""
+    """Writes the legal actions, the observation and the mask of table ``i``, where ``legal_bits`` are legal."""
     legal[i] = legal_bits
     if options.observe:
         game.encode(tables[i], rules, tables[i].seat, observation[i])
@@ -90,7 +92,7 @@ def reset_tables(
     tables: Any, rules: Any, options: Any, which: Any, seeds: Any, values: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> None:  # fmt: skip
-    """New matches at the tables ``which (K,) int64``, their generators set to ``seeds (K,) uint64``."""
+    """Begins new matches at the tables ``which (K,) int64``, their generators set to ``seeds (K,) uint64``."""
     for k in range(which.size):
         i = which[k]
         tables[i].rng = seeds[k]
@@ -103,7 +105,7 @@ def enter_tables(
     tables: Any, rules: Any, options: Any, which: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> None:  # fmt: skip
-    """Take up the tables ``which`` as they stand: they were set up from outside."""
+    """Begins episodes at the tables ``which`` as they stand, after they were set from outside."""
     for k in range(which.size):
         enter(tables, rules, options, which[k], legal, observation, mask, reward, credited, deals, done, scratch)
 
@@ -113,21 +115,21 @@ def enter(
     tables: Any, rules: Any, options: Any, i: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> None:  # fmt: skip
-    """Begin to play at table ``i``: nothing has been handed out yet."""
+    """Begins an episode at table ``i``, with nothing credited."""
     for seat in range(rules.players):
         reward[i, seat] = 0
         credited[i, seat] = 0
     deals[i] += 1
-    legal_bits = run_on(tables[i], rules, options, credited[i], deals[i : i + 1], scratch)
+    legal_bits = play_to_decision(tables[i], rules, options, credited[i], deals[i : i + 1], scratch)
     done[i] = legal_bits == 0
-    if legal_bits == 0:  # nobody had a choice: no step will come that could hand out the payoffs
+    if legal_bits == 0:  # no seat has a decision, so no later step returns the payoffs
         collect(tables[i], rules, reward[i], credited[i])
     refresh(tables, rules, options, i, legal_bits, legal, observation, mask)
 
 
 @jit
 def first_illegal(legal: Any, done: Any, options: Any, which: Any, actions: Any) -> Any:
-    """The first of the tables ``which (K,)`` whose action is not legal, as its place there, or ``OK``; none at rest counts."""
+    """Returns the first k whose action is illegal at table ``which[k]``, or ``OK``; tables at rest are skipped."""
     for k in range(which.size):
         i = which[k]
         if done[i] and not options.autoreset:
@@ -143,7 +145,7 @@ def step_tables(
     tables: Any, rules: Any, options: Any, which: Any, actions: Any, values: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> None:  # fmt: skip
-    """One action at each of the tables ``which (K,) int64`` that is not at rest; all of ``actions (K,)`` must be legal."""
+    """Takes ``actions (K,)``, all legal, at the tables ``which (K,) int64``, except at those at rest."""
     for k in range(which.size):
         i = which[k]
         if done[i] and not options.autoreset:
@@ -152,7 +154,7 @@ def step_tables(
             continue
         table = tables[i]
         game.step(table, rules, np.int64(actions[k]))
-        legal_bits = run_on(table, rules, options, credited[i], deals[i : i + 1], scratch)
+        legal_bits = play_to_decision(table, rules, options, credited[i], deals[i : i + 1], scratch)
         arrive(tables, rules, options, i, legal_bits, values, legal, observation, mask, reward, credited, deals, done, scratch)
 
 
@@ -161,23 +163,23 @@ def arrive(
     tables: Any, rules: Any, options: Any, i: Any, legal_bits: Any, values: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> None:  # fmt: skip
-    """Writes the reward of table ``i`` and what its next seat observes; ``legal_bits`` 0: the episode is over."""
+    """Writes the results of a step of table ``i``; ``legal_bits`` 0: the episode is over."""
     table = tables[i]
     collect(table, rules, reward[i], credited[i])
     done[i] = legal_bits == 0
     if legal_bits == 0 and options.autoreset:
-        while legal_bits == 0:  # an episode without a single choice has nothing to show
+        while legal_bits == 0:  # an episode without a decision is skipped
             begin(table, rules, options, values[i], False)
             deals[i] += 1
             for seat in range(rules.players):
                 credited[i, seat] = 0
-            legal_bits = run_on(table, rules, options, credited[i], deals[i : i + 1], scratch)
+            legal_bits = play_to_decision(table, rules, options, credited[i], deals[i : i + 1], scratch)
     refresh(tables, rules, options, i, legal_bits, legal, observation, mask)
 
 
 @inlined
-def any_of(legal_bits: Any, streams: Any, i: Any) -> Any:
-    """Returns a uniformly random one of ``legal_bits``, not 0; ``streams[i]`` moves on only where there are several."""
+def random_action(legal_bits: Any, streams: Any, i: Any) -> Any:
+    """Returns a uniformly random action of ``legal_bits``, not 0; ``streams[i]`` advances only if there are several."""
     if legal_bits & (legal_bits - 1):
         streams[i] = advance(streams[i])
         n = np.int64((mix(streams[i]) >> np.uint64(32)) * np.uint64(count(legal_bits)) >> np.uint64(32))
@@ -186,19 +188,19 @@ def any_of(legal_bits: Any, streams: Any, i: Any) -> Any:
 
 
 @inlined
-def forced_action(table: Any, rules: Any, legal_bits: Any) -> Any:
-    """The one action of ``legal_bits`` where the seat to act has no decision to make; else ``NO_ACTION``."""
+def forced_action(table: Table, rules: Any, legal_bits: Any) -> Any:
+    """Returns the one action of ``legal_bits`` if the seat to act has no decision to make, else ``NO_ACTION``."""
     if game.needs_decision(table, rules, legal_bits):
         return NO_ACTION
     return lowest(legal_bits)
 
 
 @inlined
-def recorded_action(table: Any, rules: Any, legal_bits: Any, actions: Any, used: Any, t: Any) -> Any:
-    """The next action of episode t, whose decisions are ``actions[:, t]``, ``(P, T) int8``, ``used`` of them so far.
+def recorded_action(table: Table, rules: Any, legal_bits: Any, actions: Any, used: Any, t: Any) -> Any:
+    """Returns the next action of episode t, and whether it is a decision.
 
-    Returns the action and whether it is a decision. The action is ``NO_ACTION`` where the decisions have run out or the next one
-    is not among the legal ``legal_bits``.
+    The decisions are ``actions[:, t]`` of ``actions (P, T) int8``; ``used`` of them were made before. The action is ``NO_ACTION``
+    if none is left or the next one is not in ``legal_bits``.
     """
     forced = forced_action(table, rules, legal_bits)
     if forced != NO_ACTION:
@@ -209,9 +211,9 @@ def recorded_action(table: Any, rules: Any, legal_bits: Any, actions: Any, used:
 
 @jit
 def choose_uniform(legal: Any, streams: Any, actions: Any) -> None:
-    """A uniformly random legal action at every table, from ``streams (B,) uint64``; 0 where nothing is legal."""
+    """Draws a uniformly random legal action for each table from ``streams (B,) uint64``; 0 where no action is legal."""
     for i in range(legal.size):
-        actions[i] = any_of(legal[i], streams, i) if legal[i] else 0
+        actions[i] = random_action(legal[i], streams, i) if legal[i] else 0
 
 
 @jit
@@ -219,17 +221,17 @@ def play_out_tables(
     tables: Any, rules: Any, options: Any, which: Any, streams: Any, steps: Any, values: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> None:  # fmt: skip
-    """Uniformly random actions at each of the tables ``which (K,) int64`` to the end of its episode; ``steps (B,)`` counts them.
+    """Plays the tables ``which (K,) int64`` uniformly at random to the end of their episodes; ``steps (B,)`` counts the actions.
 
-    They are drawn from ``streams (B,) uint64`` as in :func:`choose_uniform`. Tables at rest stay so.
+    These are drawn from ``streams (B,) uint64`` as in :func:`choose_uniform`. Tables at rest are skipped.
     """
     for k in range(which.size):
         i = which[k]
         steps[i] = 0
         table, legal_bits = tables[i], legal[i]
         while legal_bits:
-            game.step(table, rules, any_of(legal_bits, streams, i))
-            legal_bits = run_on(table, rules, options, credited[i], deals[i : i + 1], scratch)
+            game.step(table, rules, random_action(legal_bits, streams, i))
+            legal_bits = play_to_decision(table, rules, options, credited[i], deals[i : i + 1], scratch)
             steps[i] += 1
         if steps[i]:
             arrive(
@@ -242,49 +244,49 @@ def play_out_tables(
 
 @jit
 def redact_tables(tables: Any, rules: Any, seats: Any) -> None:
-    """Wipe from each table all that ``seats[i]`` may not know."""
+    """Wipes from each table all that ``seats[i]`` may not know."""
     for i in range(tables.size):
         game.redact(tables[i], rules, seats[i])
 
 
 @jit
-def resample_tables(tables: Any, rules: Any, owner: Any, states: Any, memory: Any, worlds: Any) -> None:
-    """Into each of ``worlds (N,)`` the one of ``tables (K,)`` with number ``owner (N,) int64``, what was wiped drawn anew.
+def resample_tables(tables: Any, rules: Any, owner: Any, states: Any, memory: Any, out: Any) -> None:
+    """Writes a determinization of ``tables[owner[w]]`` to ``out[w]`` for each w of ``owner (N,) int64``.
 
-    The tables are wiped for their seats to act; what is drawn comes from each one's own of ``states (K,) uint64``, which move on.
-    Those of one owner in a row are drawn together, with ``memory (M,) float64`` to count in.
+    ``tables (K,)`` are redacted for their seats to act. Those of table i are drawn from ``states[i]``, which advances, of
+    ``states (K,) uint64``; adjacent ones of one table are drawn together, with ``memory (M,) float64`` as scratch.
     """
     w = 0
     while w < owner.size:
         i, first = owner[w], w
         while w < owner.size and owner[w] == i:
-            worlds[w] = tables[i]
+            out[w] = tables[i]
             states[i] = advance(states[i])
-            worlds[w].rng = mix(states[i])
+            out[w].rng = mix(states[i])
             w += 1
-        game.resample_many(worlds[first:w], rules, np.int64(tables[i].seat), memory)
+        game.resample_many(out[first:w], rules, np.int64(tables[i].seat), memory)
 
 
 @jit
 def observe_tables(tables: Any, rules: Any, seats: Any, observation: Any) -> None:
-    """What ``seats[i]`` observes at each table, into ``observation (B, size) uint8``."""
+    """Writes what ``seats[i]`` observes at each table to ``observation (B, size) uint8``."""
     for i in range(tables.size):
         game.encode(tables[i], rules, seats[i], observation[i])
 
 
 @jit
-def legal_word(tables: Any, rules: Any, i: Any) -> Any:
-    """The legal actions at table ``i``, as a word."""
+def legal_at(tables: Any, rules: Any, i: Any) -> Any:
+    """Returns the legal actions at table ``i`` as bits."""
     return game.legal(tables[i], rules)
 
 
 @jit
 def step_one(tables: Any, rules: Any, i: Any, action: Any) -> None:
-    """One ply at table ``i``; the action must be legal."""
+    """Makes one ply at table ``i``; the action must be legal."""
     game.step(tables[i], rules, action)
 
 
 @jit
 def deal_one(tables: Any, rules: Any, i: Any) -> None:
-    """The next round of the match at table ``i``."""
+    """Deals the next round of the match at table ``i``."""
     game.deal(tables[i], rules)

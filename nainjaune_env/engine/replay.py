@@ -1,4 +1,4 @@
-"""An episode played again from its opening table: its actions are the decisions taken, or every ply."""
+"""Replay of an episode from its opening table and its log of actions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from nainjaune_env.core.table import Stage, Table
 
 
 class Ply(NamedTuple):
-    """A ply that is about to be made."""
+    """A ply before it is made."""
 
     seat: int
     legal_bits: int
@@ -37,7 +37,7 @@ class ActionLog:
 
 
 class Replay:
-    """One table, played ply by ply by the kernel; a game may subclass it to follow what a table does not keep."""
+    """One table that the kernel plays ply by ply; games may subclass it to track what a table does not contain."""
 
     def __init__(self, setup: Setup, table: Table) -> None:
         """``table`` is copied; it may stand anywhere in a round."""
@@ -73,21 +73,21 @@ class Replay:
         return [int(payoff) for payoff in out]
 
     def legal_bits(self) -> int:
-        """The legal actions of the seat to act, bit a = action a."""
+        """Returns the legal actions of the seat to act, bit a = action a."""
         return int(self.kernel.legal(self.table, self.rules))
 
     def forced_action(self, legal_bits: int) -> int | None:
-        """The one action of ``legal_bits`` where the seat to act has no decision to make; else None."""
+        """Returns the one action of ``legal_bits`` if the seat to act has no decision to make, else None."""
         if self.kernel.needs_decision(self.table, self.rules, np.int64(legal_bits)):
             return None
         return legal_bits.bit_length() - 1
 
     def step(self, action: int) -> None:
-        """One ply; ``action`` must be legal."""
+        """Makes one ply; ``action`` must be legal."""
         self.kernel.step(self.table, self.rules, action)
 
     def deal(self) -> None:
-        """The next round of the match, dealt by the table's own generator."""
+        """Deals the next round of the match from the table's generator."""
         self.kernel.deal(self.table, self.rules)
 
     def plies(self, log: ActionLog, *, complete: bool = False, where: Callable[[int], str] = "Ply {}".format) -> Iterator[Ply]:

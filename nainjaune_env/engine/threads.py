@@ -1,4 +1,4 @@
-"""Rows shared out among threads: compiled loops let go of Python's lock, so that as many cores work as there are threads."""
+"""Rows divided among threads; compiled loops release Python's global lock, so the threads run in parallel."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 LEAST_ROWS = 8192
-"""Fewer rows than this are not worth a thread: to wake one took 70 µs where it was measured, as long as a thousand tables take.
+"""Least rows for each thread: waking one was measured at 70 µs, the time of a step of 1,000 tables.
 
-Smaller batches gain by standing two or more side by side, each in a thread with a loop of its own.
+Smaller batches are faster when each of several batches is stepped in its own thread.
 """
 
 
 class Threads:
-    """``count`` threads, the caller's own among them; the others start when there is first work for them."""
+    """``count`` threads, including the caller's; the others start at their first work."""
 
     def __init__(self, count: int) -> None:
         self.count = count
@@ -24,9 +24,9 @@ class Threads:
         return {"count": self.count, "_pool": None}  # threads cannot be pickled
 
     def each(self, work: Callable[[slice, int], object], rows: int) -> None:
-        """``work(part, number)`` for contiguous parts of ``rows``, at the same time, and wait for all of them.
+        """Calls ``work(part, number)`` for contiguous parts of ``rows`` in parallel, and waits for all of them.
 
-        ``number`` is below ``count`` and different for each part. What goes wrong in a part is raised when all have ended.
+        ``number`` is below ``count`` and different for each part. An exception in a part is raised after all parts have ended.
         """
         parts = min(self.count, max(rows // LEAST_ROWS, 1))
         if parts == 1:
@@ -39,6 +39,6 @@ class Threads:
         try:
             work(slice(0, cuts[1]), 0)
         finally:
-            wait(begun)  # all of them, whatever goes wrong in one
+            wait(begun)  # even if one raises
         for part in begun:
             part.result()

@@ -133,7 +133,7 @@ def test_rows_and_files_have_the_columns_in_order() -> None:
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        (("a", "float32"), "the column 'a' is of one of bool, int8, .* not 'float32'"),
+        (("a", "float32"), "the column 'a' has one of the types bool, int8, .* not 'float32'"),
         (("size", "int8"), "cannot be called 'size', as every NumPy record has one"),
     ],
 )

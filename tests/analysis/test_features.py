@@ -179,11 +179,11 @@ def test_where_a_round_is_dealt_is_told_of_every_seat() -> None:
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
-        (lambda actions: actions[:2], r"Episode 0 is not brought to its end by its actions, at most 2, or"),
+        (lambda actions: actions[:2], r"Episode 0 is not finished by its actions, at most 2, or"),
         (lambda actions: actions[:, :3], r"shape \(P, 6\), not int64 \(\d+, 3\)"),
         (lambda actions: actions + 0.5, r"whole numbers a step, .* not float64"),
-        (lambda actions: actions + 256, r"Episode 0 .* or one is not legal"),
-        (lambda actions: -1 - actions, r"or one is not legal"),
+        (lambda actions: actions + 256, r"Episode 0 .* or one of them is illegal"),
+        (lambda actions: -1 - actions, r"or one of them is illegal"),
     ],
 )
 def test_what_does_not_fit_is_refused(spoil: Any, says: str) -> None:
@@ -202,7 +202,7 @@ def test_what_to_keep_has_the_shape_of_the_actions() -> None:
 def test_a_game_need_not_tell_anything() -> None:
     (setup,) = all_setups("features")[0].values
     silent = replace(setup, game=replace(setup.game, features=None))
-    with pytest.raises(RecordError, match=f"{setup.game.title} tells a study nothing"):
+    with pytest.raises(RecordError, match=f"{setup.game.title} has no columns for studies"):
         trace(silent, Played(setup, 1, 1).openings, np.zeros((1, 1), np.int8))
 
 

@@ -81,12 +81,12 @@ def test_seats_are_added_up_where_they_are_told_to() -> None:
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
-        (lambda given: {**given, "actions": given["actions"][:2]}, r"Round 0 is not brought to its end by .* at most 2, or"),
+        (lambda given: {**given, "actions": given["actions"][:2]}, r"Round 0 is not finished by .* at most 2, or"),
         (lambda given: {**given, "actions": given["actions"][:, :3]}, r"shape \(P, 6\), not int64 \(\d+, 3\)"),
         (lambda given: {**given, "actions": given["actions"] + 0.5}, r"whole numbers a step, .* not float64"),
-        (lambda given: {**given, "actions": given["actions"] + 256}, r"Round 0 .* or one is not legal"),
-        (lambda given: {**given, "actions": np.where(given["actions"] > 0, 62, 63)}, r"or one is not legal"),
-        (lambda given: {**given, "actions": -1 - given["actions"]}, r"or one is not legal"),
+        (lambda given: {**given, "actions": given["actions"] + 256}, r"Round 0 .* or one of them is illegal"),
+        (lambda given: {**given, "actions": np.where(given["actions"] > 0, 62, 63)}, r"or one of them is illegal"),
+        (lambda given: {**given, "actions": -1 - given["actions"]}, r"or one of them is illegal"),
         (lambda given: {**given, "which": np.arange(6) - 1}, r"Deals are 0 to 5; got -1 to 4"),
         (lambda given: {**given, "which": np.arange(6) + 1}, r"Deals are 0 to 5; got 1 to 6"),
         (lambda given: {**given, "rows": given["rows"][:2]}, r"a row for each seat of each round"),
@@ -106,7 +106,7 @@ def test_a_game_need_not_count_anything() -> None:
     setup = all_setups("measures")[0].values[0]
     rounds = play_rounds(setup, 7, 2, record=False)
     silent = replace(setup, game=replace(setup.game, measures=None))
-    with pytest.raises(RecordError, match=f"{setup.game.title} offers nothing to count"):
+    with pytest.raises(RecordError, match=f"{setup.game.title} has no statistics of play"):
         tally(silent, rounds.deals, rounds.actions, np.zeros((2, setup.players), np.int64), 1)
 
 

@@ -42,12 +42,12 @@ def test_high_zero_and_scale_are_a_number_a_byte() -> None:
 
 
 def test_an_unknown_slot_is_named_with_those_there_are() -> None:
-    with pytest.raises(KeyError, match="no slot 'four'; there are one, two, three"):
+    with pytest.raises(KeyError, match="no feature 'four'; there are one, two, three"):
         LAYOUT.where("four")
 
 
 def test_a_name_twice_is_refused() -> None:
-    with pytest.raises(ValueError, match="slot 'one' is declared twice"):
+    with pytest.raises(ValueError, match="feature 'one' is declared twice"):
         Layout((SLOTS[0], SLOTS[0]))
 
 
@@ -74,7 +74,7 @@ def test_the_fingerprint_ignores_how_a_meaning_is_worded() -> None:
 
 def test_the_table_for_the_docs() -> None:
     assert LAYOUT.markdown().splitlines() == [
-        "| bytes | slot | shape | 0 .. | meaning |",
+        "| bytes | feature | shape | 0 .. | meaning |",
         "|---|---|---|---|---|",
         "| 0–2 | `one` | 3 | 1 | the first |",
         "| 3–10 | `two` | 2×4 | 9 | the second |",

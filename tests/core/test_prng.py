@@ -146,5 +146,5 @@ def test_rows_are_drawn_from_their_own_generators() -> None:
         expected = [word >> 11 for word in words(int(streams(5, 4)[table]), 6)]
         assert (row * 2**53).tolist() == expected
     assert rows.random((2, 0)).shape == (2, 0)
-    with pytest.raises(ValueError, match=r"each of 2 rows, so 2 rows can be drawn, not 3"):
+    with pytest.raises(ValueError, match=r"a draw of 2 rows, one for each generator, not of 3"):
         rows.random(3)

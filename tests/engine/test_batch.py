@@ -58,7 +58,7 @@ def make(**options: Any) -> Batch:
         (("nain_jaune",), {"unannounced": 1.5}, "not 1.5."),
         (("nain_jaune",), {"max_rounds": 0}, f"from 1 to {MAX_NUMBER} or None, not 0."),
         (("nain_jaune",), {"max_rounds": MAX_NUMBER + 1}, f"from 1 to {MAX_NUMBER} or None, not {MAX_NUMBER + 1}."),
-        (("nain_jaune",), {"end_on_default": 1}, "The knob 'end_on_default' is yes or no (True or False), not 1."),
+        (("nain_jaune",), {"end_on_default": 1}, "The knob 'end_on_default' is True or False, not 1."),
         (("nain_jaune",), {"starting_stack": 14}, "must cover one round's antes, 15 chips at stake 1, and it is 14"),
     ],
 )

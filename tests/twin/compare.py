@@ -173,7 +173,7 @@ class Comparer:
         """Play `r` and the kernel's table out side by side (or until `choose` gives None); gives the moves."""
         start = self.tables[0].copy()
         table, rules = self.tables, self.rules
-        legal_word, step_one, copies = self.loops.legal_word, self.loops.step_one, self.copies
+        legal_at, step_one, copies = self.loops.legal_at, self.loops.step_one, self.copies
         rows: list[list[int]] = []
         words: list[int] = []
         played: list[str] = []
@@ -181,7 +181,7 @@ class Comparer:
             moves = r.legal()
             rows.append(twin_row(r, moves))
             copies[len(played)] = table[0]
-            words.append(int(legal_word(table, rules, 0)) if moves else 0)
+            words.append(int(legal_at(table, rules, 0)) if moves else 0)
             move = choose(r, moves) if moves else None
             # an illegal step would leave the kernel in no state at all: stop, and let the rows tell
             if move is None or words[-1] != rows[-1][0]:

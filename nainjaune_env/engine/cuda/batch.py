@@ -16,13 +16,13 @@ from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import _SAVED, Batch, loops_of
-from nainjaune_env.engine.cuda.device import OnDevice, is_numbas
+from nainjaune_env.engine.cuda.device import OnDevice, is_device_array
 from nainjaune_env.engine.options import EpisodeOptions
 
 
 def kernels_of(setup: Setup, options: EpisodeOptions) -> ModuleType:
-    """The kernels of ``nainjaune_env.engine.cuda.kernels`` for one setup and these options."""
-    about = repr((setup.kernel_rules, options))  # named tuples of integers: the same text in every process
+    """Returns ``nainjaune_env.engine.cuda.kernels`` compiled for one setup and these options."""
+    about = repr((setup.kernel_rules, options))  # named tuples of integers, whose text is the same in every process
     return instantiate(
         "nainjaune_env.engine.cuda.kernels",
         f"{setup.game.name}-{hashlib.sha256(about.encode()).hexdigest()[:16]}",
@@ -35,17 +35,17 @@ def kernels_of(setup: Setup, options: EpisodeOptions) -> ModuleType:
 
 
 class CudaBatch(OnDevice, Batch):
-    """``B`` tables on a GPU: the games that :class:`~nainjaune_env.engine.batch.Batch` plays for the same seed, to the byte.
+    """``B`` tables on a GPU; games are byte for byte those of :class:`~nainjaune_env.engine.batch.Batch` with the same seed.
 
-    Attributes and methods are those of ``Batch``; what differs is where arrays lie. All of them, and all that a method gives,
-    are numba's device arrays: ``torch.as_tensor(batch.observation, device="cuda")`` is the same memory, and :meth:`fetch`
-    makes a NumPy array. What a method gives (``seat``, ``sample``, ``play_out``, ``observe``, ``omniscient``, ``redacted``) is
-    written over by the next call of that method: copy what you keep. Actions and ``which`` may be NumPy's or rows of ``int64``
-    on the device; ``sample`` and ``play_out`` take ``random_streams`` that :meth:`place` has put there.
+    Attributes and methods are those of ``Batch``, but all arrays are numba's device arrays.
+    ``torch.as_tensor(batch.observation, device="cuda")`` shares the memory, and :meth:`fetch` returns a NumPy array. The results
+    of ``seat``, ``sample``, ``play_out``, ``observe``, ``omniscient`` and ``redacted`` are overwritten by the next call of the
+    same method: copy what you keep. Actions and ``which`` may be NumPy arrays, or ``(K,) int64`` on the device;
+    ``random_streams`` of ``sample`` and ``play_out`` must be on the device (:meth:`place`).
 
-    Work is queued and done in order. Checking actions means waiting for it: with ``checks="now"`` every :meth:`step` does,
-    and raises like ``Batch``. With ``checks="later"`` none does; from an illegal action on no step changes anything, and
-    :meth:`check`, :meth:`synchronize` and :meth:`save` raise.
+    Work is queued and done in order. Checking actions waits for it: with ``checks="now"`` every :meth:`step` checks, and raises
+    like ``Batch``. With ``checks="later"`` an illegal action turns later steps into no-ops, and :meth:`check`,
+    :meth:`synchronize` and :meth:`save` raise.
     """
 
     device = "cuda"
@@ -66,12 +66,12 @@ class CudaBatch(OnDevice, Batch):
         stream: int = 0,
         **options: Any,
     ) -> None:
-        """Make the tables and deal; ``options`` are those of ``Batch``.
+        """Makes the tables and deals; ``options`` are those of ``Batch``.
 
-        ``stream`` is that of CUDA to queue all work in, as an address (``torch.cuda.Stream.cuda_stream``); 0 is the default one,
-        which torch uses too unless told otherwise.
+        ``stream`` is the address of the CUDA stream for all work (``torch.cuda.Stream.cuda_stream``); 0 is the default stream,
+        which is also torch's default.
 
-        Beyond what ``Batch`` raises, :class:`MissingLibraryError` without numba-cuda and :class:`DeviceError` without a GPU.
+        Raises what ``Batch`` raises, :class:`MissingLibraryError` without numba-cuda, and :class:`DeviceError` without a GPU.
         """
         if checks not in ("now", "later"):
             raise DeviceError(choose_one("time of checks", checks, ("now", "later")))
@@ -81,15 +81,15 @@ class CudaBatch(OnDevice, Batch):
 
     def __getstate__(self) -> dict[str, Any]:
         self.check()
-        left = ("_cuda", "_kernels", "stream", "_stream", "_rooms")
+        left = ("_cuda", "_kernels", "stream", "_stream", "_buffers")
         state = {name: value for name, value in super().__getstate__().items() if name not in left}
-        arrays = {name for name, value in state.items() if is_numbas(value)}
+        arrays = {name for name, value in state.items() if is_device_array(value)}
         return {name: self.fetch(value) if name in arrays else value for name, value in state.items()} | {"_placed": arrays}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         placed = state.pop("_placed")
         super().__setstate__(state)
-        self._open()  # a stream is another process's
+        self._open()  # the address of a stream is valid in its own process only
         for name in placed:
             setattr(self, name, self.place(state[name]))
 
@@ -111,13 +111,14 @@ class CudaBatch(OnDevice, Batch):
         return (self.legal, self.observation, self.mask, self.reward, self._credited, self.deals, self.done)
 
     def synchronize(self) -> None:
-        """Wait until all that was queued is done, and raise what it has found: see :meth:`check`."""
+        """Waits for all queued work and raises its errors, as :meth:`check` does."""
         self.check()
 
     def check(self) -> None:
-        """Wait, and raise :class:`IllegalActionError` where an action since the last check was not legal; play may then go on.
+        """Waits for all queued work; steps are possible again after an error.
 
-        Raises :class:`DealError` where the actions were for a table that is not there.
+        Raises :class:`IllegalActionError` if an action since the last check was illegal, and :class:`DealError` if it was for a
+        table that does not exist.
         """
         place, noted, table, action = self.fetch(self._fault).tolist()
         if not noted:
@@ -131,17 +132,17 @@ class CudaBatch(OnDevice, Batch):
 
     @property
     def seat(self) -> Any:
-        """The seat to act at every table, shape ``(B,) int64``; written anew at every read."""
-        seats = self._room("seat", (self.num_tables,), np.int64)
+        """The seat to act at every table, ``(B,) int64``; overwritten at each access."""
+        seats = self._buffer("seat", (self.num_tables,), np.int64)
         self._run("read_seats", self.num_tables, self.tables, seats)
         return seats
 
     def reset(self, which: Any = None, *, seed: int | None = None, seeds: Any = None) -> None:
-        """As ``Batch.reset``; ``which`` and ``seeds`` may lie on the device."""
+        """As ``Batch.reset``; ``which`` and ``seeds`` may be on the device."""
         index = self._index(which)
         given = seeds if seeds is None else self._on_device(seeds)
         if seeds is None and seed is None:
-            given = self._room("generators", tuple(index.shape), np.uint64)
+            given = self._buffer("generators", tuple(index.shape), np.uint64)
             self._run("read_generators", index.size, self.tables, index, given)
         elif seeds is None:
             given = self.place(streams(seed or 0, self.num_tables)[self.indices(which)])
@@ -152,7 +153,7 @@ class CudaBatch(OnDevice, Batch):
         self._run("reset", index.size, self.tables, index, given, self._values, *self._written)
 
     def indices(self, which: Any) -> NDArray[np.int64]:
-        """As ``Batch.indices``: NumPy's, also for a ``which`` on the device."""
+        """As ``Batch.indices``, a NumPy array, also for ``which`` on the device."""
         there = None if which is None else self._on_device(which)
         return super().indices(which if there is None else self.fetch(there))
 
@@ -160,7 +161,7 @@ class CudaBatch(OnDevice, Batch):
         return self._all if which is None else self.place(self.indices(which))
 
     def step(self, actions: Any, which: Any = None) -> None:
-        """As ``Batch.step``. Arrays on the device are not copied; with ``checks="later"`` the host does not wait for anything."""
+        """As ``Batch.step``. Device arrays are not copied; with ``checks="later"`` it does not wait."""
         index = self._all if which is None else self._device_integers(which, "tables")
         if index is None:
             index = self._index(which)
@@ -175,39 +176,37 @@ class CudaBatch(OnDevice, Batch):
             self.check()
 
     def _device_integers(self, given: Any, what: str) -> Any:
-        """``given`` where it lies on the device, else None; a row of ``int64``."""
+        """Returns ``given`` if it is on the device, else None; raises :class:`DeviceError` unless it is ``(K,) int64``."""
         array = self._on_device(given)
         if array is not None and (array.dtype != np.int64 or array.ndim != 1):
             raise DeviceError(f"On the device {what} are a row of int64, not {array.dtype} of shape {tuple(array.shape)}.")
         return array
 
     def sample(self, random_streams: Any) -> Any:
-        """As ``Batch.sample``; ``random_streams`` lies on the device (:meth:`place`), where it moves on."""
+        """As ``Batch.sample``; ``random_streams`` is on the device (:meth:`place`) and advances there."""
         draws = self._draws(random_streams)
-        actions = self._room("sample", (self.num_tables,), np.int64)
+        actions = self._buffer("sample", (self.num_tables,), np.int64)
         self._run("choose_uniform", self.num_tables, self.legal, draws, actions)
         return actions
 
     def play_out(self, random_streams: Any) -> Any:
-        """As ``Batch.play_out``; ``random_streams`` lies on the device, where it moves on."""
+        """As ``Batch.play_out``; ``random_streams`` is on the device and advances there."""
         draws = self._draws(random_streams)
-        steps = self._room("play_out", (self.num_tables,), np.int64)
+        steps = self._buffer("play_out", (self.num_tables,), np.int64)
         self._run("play_out", self.num_tables, self.tables, self._all, draws, steps, self._values, *self._written, self._fault)
         return steps
 
     def _draws(self, random_streams: Any) -> Any:
         draws = self._on_device(random_streams)
         if draws is None or draws.dtype != np.uint64 or tuple(draws.shape) != (self.num_tables,):
-            raise DeviceError(
-                f"Random streams are ({self.num_tables},) uint64 on the device, to move there: batch.place(streams(seed, B))."
-            )
+            raise DeviceError(f"Random streams are ({self.num_tables},) uint64 on the device: batch.place(streams(seed, B)).")
         return draws
 
     def observe(self, seats: ArrayLike, which: Any = None) -> Any:
-        """As ``Batch.observe``; the seats are NumPy's."""
+        """As ``Batch.observe``; ``seats`` are on the host."""
         index = self._index(which)
         who = self.place(self._seats_of(seats, index.size))
-        out = self._room("observe", (index.size, self.layout.size), np.uint8)
+        out = self._buffer("observe", (index.size, self.layout.size), np.uint8)
         self._run("observe", index.size, self.tables, index, who, out)
         return out
 
@@ -215,9 +214,9 @@ class CudaBatch(OnDevice, Batch):
         """As ``Batch.omniscient``."""
         index = self._index(which)
         wide = self.layout.omniscient(self.num_players).size
-        out = self._room("omniscient", (index.size, wide), np.uint8)
-        room = self._room("others", (index.size, self.layout.size), np.uint8)
-        self._run("observe_all", index.size, self.tables, index, self._private, room, out)
+        out = self._buffer("omniscient", (index.size, wide), np.uint8)
+        others = self._buffer("others", (index.size, self.layout.size), np.uint8)
+        self._run("observe_all", index.size, self.tables, index, self._private, others, out)
         return out
 
     @functools.cached_property
@@ -227,22 +226,22 @@ class CudaBatch(OnDevice, Batch):
     def redacted(self, which: Any = None) -> Any:
         """As ``Batch.redacted``."""
         index = self._index(which)
-        rows = self._room("redacted", tuple(index.shape), self.game.table)
+        rows = self._buffer("redacted", tuple(index.shape), self.game.table)
         self._run("redact", index.size, self.tables, index, rows)
         return rows
 
     def save(self) -> dict[str, NDArray[Any]]:
-        """As ``Batch.save``: NumPy arrays, which a batch on any device can :meth:`restore`."""
+        """As ``Batch.save``; returns NumPy arrays, which a batch on any device can :meth:`restore`."""
         self.check()
         return {name: self.fetch(getattr(self, name)) for name in _SAVED}
 
     def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
-        """Go back to what :meth:`save` gave, here or on another device."""
+        """Restores the state that :meth:`save` of a batch on any device returned."""
         for name in _SAVED:
             getattr(self, name).copy_to_device(np.ascontiguousarray(saved[name]), stream=self._stream)
 
     def set_tables(self, which: Any, rows: Any) -> None:
-        """As ``Batch.set_tables``; ``rows`` may lie on the device."""
+        """As ``Batch.set_tables``; ``rows`` may be on the device."""
         index = self._index(which)
         given = self._on_device(rows)
         if given is None:

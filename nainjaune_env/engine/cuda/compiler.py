@@ -1,9 +1,8 @@
-"""The one door to CUDA: what it takes, and how a kernel is compiled.
+"""Finds CUDA and compiles kernels for it.
 
-The rules, the encoder and the loops run on the device as they stand. When a kernel calls a function that ``jit.jit`` has
-decorated, numba-cuda compiles that function for the device too; only the kernels themselves
-(``nainjaune_env.engine.cuda.kernels``)
-are written for CUDA, each of them a few lines that hand one table to a loop.
+The rules, the encoder and the loops run unchanged on the device: numba-cuda also compiles functions that ``jit.jit`` has
+decorated, when a kernel calls them. Only the kernels themselves (``nainjaune_env.engine.cuda.kernels``) are written for CUDA,
+each a few lines that pass one table to a loop.
 """
 
 from __future__ import annotations
@@ -17,10 +16,10 @@ from nainjaune_env.core.jit import JIT_ENABLED, F, compiled
 
 
 def find_cuda() -> Any:
-    """``numba.cuda``, with a device to run on: a GPU, or the simulator that ``NUMBA_ENABLE_CUDASIM=1`` asks for.
+    """Returns ``numba.cuda``, with a GPU or, with ``NUMBA_ENABLE_CUDASIM=1``, the simulator as its device.
 
-    Raises :class:`MissingLibraryError` where numba-cuda is not installed (numba has an older CUDA target of its own, which does
-    not compile all of the kernels), :class:`DeviceError` where there is no device or the compiler is switched off.
+    Raises :class:`MissingLibraryError` without numba-cuda (numba's own, older CUDA target cannot compile all kernels), and
+    :class:`DeviceError` if there is no device or the compiler is disabled.
     """
     if importlib.util.find_spec("numba_cuda") is None:
         raise MissingLibraryError("A batch with device='cuda'", "numba-cuda", "cuda")
@@ -37,11 +36,11 @@ def find_cuda() -> Any:
 
 
 def kernel(fn: F) -> F:
-    """Compile ``fn`` as a kernel, lazily, with the on-disk cache keyed by the sources of ``fn``."""
+    """Compiles ``fn`` as a kernel, lazily, with the on-disk cache keyed by the sources of ``fn``."""
     cuda, settings = _numba_cuda()
     return compiled(fn, cuda.jit, settings)
 
 
 def _numba_cuda() -> tuple[Any, Any]:
-    """``numba.cuda`` and its settings, as modules that mypy looks no further into."""
+    """Returns ``numba.cuda`` and its settings, as modules of unknown type to mypy."""
     return importlib.import_module("numba.cuda"), importlib.import_module("numba.cuda.core.config")

@@ -1,4 +1,4 @@
-"""What all that computes on the GPU has in common: arrays there, kernels queued in one stream."""
+"""Base class of objects with arrays on a GPU and kernels queued in one stream."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from nainjaune_env.engine.cuda.compiler import find_cuda
 
 WARP, PROCESSORS = 32, 132
-"""Threads that go in step, and processors of an H200: where threads are so few that some would have none, blocks are warps."""
+"""Threads of a warp, and processors of an H200. With too few threads for all processors, blocks are single warps."""
 THREADS = 128
-"""Threads of a block otherwise: a warp for each of a processor's four schedulers.
+"""Threads of other blocks: a warp for each of a processor's four schedulers.
 
 Larger blocks would leave processors idle in small batches (65,536 tables are 512 blocks, about four for each processor of an
 H200), and of these a processor has registers for nine at once (56 a thread, as the assembler counts them).
@@ -22,22 +22,22 @@ H200), and of these a processor has registers for nine at once (56 a thread, as 
 
 
 class OnDevice:
-    """Base of what keeps arrays on the GPU and runs kernels on them, all in the order they are asked for."""
+    """Keeps arrays on the GPU and runs kernels on them, in the order of calls."""
 
     _kernels: ModuleType
 
     def _open(self, stream: int = 0) -> None:
-        """Find the GPU; before anything else. ``stream`` is that of CUDA to queue work in, as an address; 0 the default one.
+        """Opens the GPU; call it first. ``stream`` is the address of the CUDA stream to queue work in, 0 the default stream.
 
         Raises :class:`MissingLibraryError` without numba-cuda and :class:`DeviceError` without a GPU.
         """
         self._cuda = find_cuda()
         self.stream = stream
         self._stream: Any = self._cuda.external_stream(stream) if stream else 0
-        self._rooms: dict[str, Any] = {}
+        self._buffers: dict[str, Any] = {}
 
     def _run(self, name: str, threads: int, *arrays: Any) -> None:
-        """Queue the kernel ``name`` with so many threads."""
+        """Queues the kernel ``name`` with at least ``threads`` threads."""
         if threads == 0:
             return
         with warnings.catch_warnings():
@@ -47,31 +47,31 @@ class OnDevice:
             launch = getattr(self._kernels, name)[-(-threads // block), min(threads, block), self._stream]
         launch(*arrays)
 
-    def _room(self, name: str, shape: tuple[int, ...], dtype: Any) -> Any:
-        """Uninitialised memory on the device for what ``name`` gives, the same again while it is asked for in the same shape."""
-        room = self._rooms.get(name)
-        if room is None or tuple(room.shape) != shape:
-            room = self._rooms[name] = self._cuda.device_array(shape, dtype)
-        return room
+    def _buffer(self, name: str, shape: tuple[int, ...], dtype: Any) -> Any:
+        """Returns uninitialised device memory for ``name``; later calls with the same shape return the same memory."""
+        buffer = self._buffers.get(name)
+        if buffer is None or tuple(buffer.shape) != shape:
+            buffer = self._buffers[name] = self._cuda.device_array(shape, dtype)
+        return buffer
 
     def _on_device(self, array: object) -> Any:
-        """``array`` as one of numba's where it lies on the device, else None."""
-        if is_numbas(array):
+        """Returns ``array`` as numba's device array if it is on the device, else None."""
+        if is_device_array(array):
             return array
         return self._cuda.as_cuda_array(array) if hasattr(array, "__cuda_array_interface__") else None
 
     def place(self, array: NDArray[Any]) -> Any:
-        """A copy of ``array`` on the device."""
+        """Returns a copy of ``array`` on the device."""
         return self._cuda.to_device(np.ascontiguousarray(array), stream=self._stream)
 
     def fetch(self, array: Any) -> NDArray[Any]:
-        """A copy of a device array as one of NumPy's, once all that was queued before is done."""
+        """Waits for the queued work and returns a copy of a device array as a NumPy array."""
         copy: NDArray[Any] = array.copy_to_host(stream=self._stream)
         if self._stream:
             self._stream.synchronize()
         return copy
 
 
-def is_numbas(array: object) -> bool:
-    """Whether ``array`` is one of numba's, on the device."""
+def is_device_array(array: object) -> bool:
+    """Returns whether ``array`` is a device array of numba."""
     return bool(getattr(array, "__cuda_ndarray__", False))

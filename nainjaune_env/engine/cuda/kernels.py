@@ -5,8 +5,8 @@ as constants they remove from a kernel what these rules do not need. A step of t
 168, so that three times as many threads run at once, and a launch passes no integers. The price is a compilation for each
 setup, kept on disk.
 
-Names of arguments are those of the loops. ``which (K,) int64`` names the tables, thread k has ``which[k]``. ``fault (4,)
-int64`` says what was illegal, see ``find_illegal``.
+Arguments are named as in the loops. Thread k works on table ``which[k]`` of ``which (K,) int64``. ``fault (4,) int64`` says
+which action was illegal, see ``find_illegal``.
 """
 
 from __future__ import annotations
@@ -17,13 +17,14 @@ import numba.cuda
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.engine.cuda.compiler import kernel
 from nainjaune_env.engine.cuda.words import copy_table
 
 cuda: Any = numba.cuda
 
-game: Any
-"""The kernel module of a game."""
+game: Kernel
+"""The kernel of a game."""
 loops: Any
 """The loops of that game."""
 rules: Any
@@ -31,16 +32,16 @@ rules: Any
 options: Any
 """``options.EpisodeOptions``."""
 SCRATCH: int
-"""Length of the scratch memory that the loops ask for: local to a thread here."""
+"""Length of the loops' scratch memory, which is local to a thread here."""
 
 NONE = np.int64(2**62)
-"""``fault[0]`` while every action was legal: more than any place."""
+"""``fault[PLACE]`` while every action was legal: larger than any place."""
 PLACE, NOTED, TABLE, ACTION = 0, 1, 2, 3
-"""What ``fault`` holds: the first place in ``which`` with an illegal action; 1 where the next two are written; these."""
+"""Indices into ``fault``: the first place in ``which`` with an illegal action, 1 if the next two are written, and these."""
 
 
 def no_fault() -> NDArray[np.int64]:
-    """``fault`` while every action was legal, on the host."""
+    """Returns ``fault`` for no illegal action, on the host."""
     return np.array([NONE, 0, 0, 0], np.int64)
 
 
@@ -49,7 +50,7 @@ def reset(
     tables: Any, which: Any, seeds: Any, values: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any,
 ) -> None:  # fmt: skip
-    """New matches, with ``seeds (K,) uint64``."""
+    """Begins new matches with ``seeds (K,) uint64``."""
     k = cuda.grid(1)
     if k < which.size:
         scratch = cuda.local.array(SCRATCH, np.int32)
@@ -64,7 +65,7 @@ def enter(
     tables: Any, which: Any, rows: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any,
 ) -> None:  # fmt: skip
-    """Put ``rows (K,)`` at the tables and take them up."""
+    """Copies ``rows (K,)`` to the tables and begins episodes there."""
     k = cuda.grid(1)
     if k < which.size:
         scratch = cuda.local.array(SCRATCH, np.int32)
@@ -76,7 +77,7 @@ def enter(
 
 @kernel
 def find_illegal(legal: Any, done: Any, which: Any, actions: Any, fault: Any) -> None:
-    """Set ``fault[PLACE]`` to the first place with a table that is not there or an action that is not legal, if any."""
+    """Sets ``fault[PLACE]`` to the first place with a table that does not exist or an illegal action, if any."""
     k = cuda.grid(1)
     if k < which.size:
         there = 0 <= which[k] < legal.size
@@ -89,7 +90,7 @@ def step(
     tables: Any, which: Any, actions: Any, values: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, fault: Any,
 ) -> None:  # fmt: skip
-    """One action at each of the tables; from an illegal one on nothing is done but to note it, until ``fault`` is cleared."""
+    """Takes one action at each of the tables; after an illegal one it only records the fault, until ``fault`` is cleared."""
     k = cuda.grid(1)
     if k < which.size:
         if fault[PLACE] == NONE:
@@ -106,7 +107,7 @@ def step(
 
 @kernel
 def choose_uniform(legal: Any, streams: Any, actions: Any) -> None:
-    """A uniformly random legal action at every table."""
+    """Draws a uniformly random legal action for each table."""
     k = cuda.grid(1)
     if k < legal.size:
         loops.choose_uniform(legal[k : k + 1], streams[k : k + 1], actions[k : k + 1])
@@ -117,7 +118,7 @@ def play_out(
     tables: Any, which: Any, streams: Any, steps: Any, values: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, fault: Any,
 ) -> None:  # fmt: skip
-    """Uniformly random actions to the end of every episode; none after an illegal one, as in :func:`step`."""
+    """Plays uniformly at random to the end of every episode; does nothing after an illegal action, as :func:`step`."""
     k = cuda.grid(1)
     if k < which.size:
         steps[which[k]] = 0
@@ -131,7 +132,7 @@ def play_out(
 
 @kernel
 def read_seats(tables: Any, seats: Any) -> None:
-    """The seat to act at every table, into ``seats (B,) int64``."""
+    """Writes the seat to act at every table to ``seats (B,) int64``."""
     k = cuda.grid(1)
     if k < tables.size:
         seats[k] = tables[k].seat
@@ -139,7 +140,7 @@ def read_seats(tables: Any, seats: Any) -> None:
 
 @kernel
 def read_generators(tables: Any, which: Any, seeds: Any) -> None:
-    """The states of the tables' generators, into ``seeds (K,) uint64``."""
+    """Writes the states of the tables' generators to ``seeds (K,) uint64``."""
     k = cuda.grid(1)
     if k < which.size:
         seeds[k] = tables[which[k]].rng
@@ -147,7 +148,7 @@ def read_generators(tables: Any, which: Any, seeds: Any) -> None:
 
 @kernel
 def observe(tables: Any, which: Any, seats: Any, observation: Any) -> None:
-    """What ``seats (K,) int64`` observe at the tables, into ``observation (K, size) uint8``."""
+    """Writes what ``seats (K,) int64`` observe at the tables to ``observation (K, size) uint8``."""
     k = cuda.grid(1)
     if k < which.size:
         i = which[k]
@@ -155,10 +156,10 @@ def observe(tables: Any, which: Any, seats: Any, observation: Any) -> None:
 
 
 @kernel
-def observe_all(tables: Any, which: Any, private: Any, room: Any, observation: Any) -> None:
-    """What the seat to act observes, and the bytes ``private`` of what each other seat does after it.
+def observe_all(tables: Any, which: Any, private: Any, scratch: Any, observation: Any) -> None:
+    """Writes what the seat to act observes, then the bytes ``private`` of each other seat's observation.
 
-    Into ``observation (K, larger size)``; ``room (K, size)`` is for the others' whole observations.
+    They go to ``observation (K, larger size)``; ``scratch (K, size)`` holds the whole observations of the others.
     """
     k = cuda.grid(1)
     if k < which.size:
@@ -167,15 +168,15 @@ def observe_all(tables: Any, which: Any, private: Any, room: Any, observation: A
         at = game.encode(table, rules, seat, observation[k])
         for _ in range(rules.players - 1):
             seat = seat + 1 if seat + 1 < rules.players else np.int64(0)
-            game.encode(table, rules, seat, room[k])
+            game.encode(table, rules, seat, scratch[k])
             for j in range(private.size):
-                observation[k, at + j] = room[k, private[j]]
+                observation[k, at + j] = scratch[k, private[j]]
             at += private.size
 
 
 @kernel
 def redact(tables: Any, which: Any, rows: Any) -> None:
-    """Copies of the tables, into ``rows (K,)``, that hold only what the seat to act may know."""
+    """Copies the tables to ``rows (K,)``, redacted for their seats to act."""
     k = cuda.grid(1)
     if k < which.size:
         copy_table(tables, which[k], rows, k)

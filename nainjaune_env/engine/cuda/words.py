@@ -1,4 +1,4 @@
-"""Tables copied word by word."""
+"""Copies of tables in words of 8 bytes."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from nainjaune_env.core.jit import jit
 
 @jit
 def copy_table(tables: Any, i: Any, rows: Any, k: Any) -> None:
-    """Number ``i`` of ``tables`` to the place ``k`` of ``rows``: records, or words that these are to be seen in.
+    """Copies ``tables[i]`` to ``rows[k]``; both are arrays of records or their words.
 
-    As a record it would be copied byte by byte, for of that the compiler knows no alignment: in eight times as many accesses.
+    The compiler does not know the alignment of a record, so it would copy one byte by byte, with eight times as many accesses.
     """
     words = tables.itemsize // 8
     read, written = tables.view(np.int64), rows.view(np.int64)

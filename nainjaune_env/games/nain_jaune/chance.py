@@ -133,8 +133,8 @@ def _choices(left: tuple[int, ...], size: int) -> Iterator[tuple[int, ...]]:
 def describe(setup: Setup, drawn: Sequence[int]) -> str:
     """Returns the dealer and the hands by kinds, in a line."""
     hands = (_plain_first([DECK[card] for card in hand]) for hand in _hands(setup, drawn))
-    told = (" ".join(card if card in POT_CARDS else card[0] for card in hand) for hand in hands)
-    return f"{name(setup, [], drawn[0])}: " + " | ".join(told)
+    hands_text = (" ".join(card if card in POT_CARDS else card[0] for card in hand) for hand in hands)
+    return f"{name(setup, [], drawn[0])}: " + " | ".join(hands_text)
 
 
 def _plain_first(hand: list[str]) -> list[str]:

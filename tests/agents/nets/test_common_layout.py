@@ -17,7 +17,7 @@ from nainjaune_agents.nets.common_layout import (
     number_code,
     places,
     reaches_play,
-    rule_slots,
+    rule_features,
     seat_counts,
 )
 from nainjaune_env.core.errors import RulesError
@@ -53,7 +53,7 @@ def test_every_slot_says_the_same_and_absent_seats_nothing(setup: Setup) -> None
         absent = np.ones(whole.shape[1:], bool)
         absent[there] = False
         assert (whole[:, absent] == slot.zero).all()
-    named = {slot.name for slot in setup.layout} | {"seats"} | {slot.name for slot in rule_slots(setup.game)}
+    named = {slot.name for slot in setup.layout} | {"seats"} | {slot.name for slot in rule_features(setup.game)}
     assert named == {slot.name for slot in view.layout}
 
 
@@ -78,7 +78,7 @@ def rules_told(setup: Setup) -> dict[str, Any]:
     """The knobs, read back from the bytes by the names of the slots."""
     view = CommonView(setup)
     told: dict[str, Any] = {}
-    for slot in rule_slots(setup.game):
+    for slot in rule_features(setup.game):
         value = int(view.layout.view(view.rest, slot.name)[0])
         knob, equals, choice = slot.name.removeprefix("rules.").partition("=")
         if equals and value:
@@ -179,7 +179,7 @@ def _with(game: GameSpec, sheet: Any) -> GameSpec:
 def test_a_slot_that_means_another_thing_is_no_part(other: dict[str, Any]) -> None:
     slot = Feature("a", (3,), "")
     part, whole = Layout((slot,)), Layout((dataclasses.replace(slot, **other),))
-    with pytest.raises(ValueError, match=r"slot 'a' is .* no part of it"):
+    with pytest.raises(ValueError, match=r"feature 'a' is .* no part of it"):
         places(part, whole)
 
 

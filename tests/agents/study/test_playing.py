@@ -120,5 +120,5 @@ def test_what_cannot_be_played_is_refused(change: dict[str, Any], error: type[Ex
 
 def test_a_game_must_tell_something() -> None:
     silent = replace(GAMES[0], game=replace(GAMES[0].game, features=None))
-    with pytest.raises(RecordError, match="tells a study nothing"):
+    with pytest.raises(RecordError, match="has no columns for studies"):
         Plan(silent, agents(GAMES[0]), 1)

@@ -126,7 +126,7 @@ def test_a_wrong_field_is_found_out(field: str) -> None:
             part = tables[field][0]
             tables[field][0] = part ^ 1 if part.ndim == 0 else np.append(part[0] ^ 1, part[1:])
 
-    comparer.loops = SimpleNamespace(legal_word=true.legal_word, step_one=step_one)  # type: ignore[assignment]
+    comparer.loops = SimpleNamespace(legal_at=true.legal_at, step_one=step_one)  # type: ignore[assignment]
     with pytest.raises(Mismatch, match="after 2 plies"):
         comparer.play_from(hands, 3, lambda r, moves: moves[0])
 

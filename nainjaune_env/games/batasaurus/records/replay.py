@@ -6,14 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.table import Stage
-from nainjaune_env.games.batasaurus import kernel
+from nainjaune_env.core.table import Table
+from nainjaune_env.engine import replay
 from nainjaune_env.games.batasaurus.actions import MEMORISE, actions_in
-from nainjaune_env.games.batasaurus.rules import rules_of
-from nainjaune_env.games.batasaurus.state import TABLE, Phase
+from nainjaune_env.games.batasaurus.state import Phase
 
 
 class Play(NamedTuple):
@@ -57,24 +54,13 @@ class Trick:
         return tuple(play.value for plays in complete for play in plays if play.seat == seat)
 
 
-class Replay:
-    """One table, stepped by the kernel. ``table`` is a copy of the opening table that it is made from."""
+class Replay(replay.Replay):
+    """One table played ply by ply, with its tricks. The table must be an opening."""
 
-    def __init__(self, setup: Setup, opening: Any) -> None:
-        self.table: Any = np.array([opening], TABLE)[0]
-        self.rules = rules_of(setup)
+    def __init__(self, setup: Setup, opening: Table) -> None:
+        super().__init__(setup, opening)
         self.tricks = [Trick(int(self.table.leader))]
         """All tricks so far; the last is in progress unless the game is over."""
-
-    @property
-    def seat(self) -> int:
-        """The seat to act."""
-        return int(self.table.seat)
-
-    @property
-    def over(self) -> bool:
-        """Whether the game is over."""
-        return bool(self.table.stage != Stage.PLAYING)
 
     @property
     def memorising(self) -> bool:
@@ -94,27 +80,22 @@ class Replay:
     @property
     def legal(self) -> list[int]:
         """The legal actions of the seat to act."""
-        return actions_in(kernel.legal(self.table, self.rules))
-
-    def forced(self) -> int | None:
-        """Returns the action that is made without a decision of the seat to act; None where it decides."""
-        legal_bits = kernel.legal(self.table, self.rules)
-        return None if kernel.needs_decision(self.table, self.rules, legal_bits) else actions_in(legal_bits)[0]
+        return actions_in(self.legal_bits())
 
     def next_action(self, log: Iterator[int], *, every_ply: bool) -> int | None:
         """Returns the next action of a log of decisions, or of every ply: a forced one or the log's next; None at its end."""
-        forced = None if every_ply else self.forced()
+        forced = None if every_ply else self.forced_action(self.legal_bits())
         return next(log, None) if forced is None else forced
 
     def step(self, action: int) -> None:
-        """Make one ply; ``action`` must be legal."""
+        """Makes one ply; ``action`` must be legal."""
         if action == MEMORISE:
-            kernel.step(self.table, self.rules, action)
+            super().step(action)
             return
         seat, trick, before = self.seat, self.tricks[-1], self.piles
         trick.rounds[-1].append(Play(seat, action, int(self.table.layout[seat, action])))
         number = int(self.table.tricks)
-        kernel.step(self.table, self.rules, action)
+        super().step(action)
         if self.table.tricks != number:
             self._close(trick, before)
         elif self.table.phase == Phase.BATTLE and not self.table.hidden.any():  # a battle begins, perhaps after another tie
@@ -123,25 +104,25 @@ class Replay:
             trick.rounds.append([])
 
     def memorise(self) -> None:
-        """Make all memorising steps that are still to come: a record has no moves for them (B4.2)."""
+        """Makes all memorising steps that are still to come: a record has no moves for them (B4.2)."""
         while self.memorising:
             self.step(MEMORISE)
 
     def _close(self, trick: Trick, before: list[int]) -> None:
-        left = self.left if self.over else [0] * self.rules.players
+        left = self.left if self.round_over else [0] * self.rules.players
         trick.gains = tuple(now - then - more for now, then, more in zip(self.piles, before, left, strict=True))
         tied = trick.tied(-1)
         trick.dropped.append(() if len(tied) == 1 else tuple(seat for seat in tied if trick.takers != (seat,)))
-        if not self.over:
+        if not self.round_over:
             self.tricks.append(Trick(int(self.table.leader)))
 
 
 def tricks_of(setup: Setup, opening: Any, actions: Sequence[int], *, every_ply: bool) -> list[Trick]:
     """Returns the tricks that ``actions`` lead to from the table ``opening``; arguments as of ``Transcriber.transcribe``."""
-    replay, log = Replay(setup, opening), iter(actions)
-    while not replay.over and (action := replay.next_action(log, every_ply=every_ply)) is not None:
-        replay.step(int(action))
-    return replay.tricks
+    replayed, log = Replay(setup, opening), iter(actions)
+    while not replayed.round_over and (action := replayed.next_action(log, every_ply=every_ply)) is not None:
+        replayed.step(int(action))
+    return replayed.tricks
 
 
 def winners_of(piles: Sequence[int]) -> list[int]:
@@ -149,6 +130,6 @@ def winners_of(piles: Sequence[int]) -> list[int]:
     return [seat for seat, cards in enumerate(piles) if cards == max(piles)]
 
 
-def final(replay: Replay) -> dict[str, Any]:
+def final(replayed: Replay) -> dict[str, Any]:
     """Returns the end of a game as in a record: ``piles`` and ``winners`` (B3)."""
-    return {"piles": replay.piles, "winners": winners_of(replay.piles)}
+    return {"piles": replayed.piles, "winners": winners_of(replayed.piles)}

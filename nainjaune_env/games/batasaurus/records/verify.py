@@ -27,13 +27,13 @@ def verify(setup: Setup, body: Mapping[str, Any]) -> int:
     replay.memorise()
     moves = check_list(WHERE, "moves", body["moves"], list)
     for number, move in enumerate(moves, 1):
-        if replay.over:
+        if replay.round_over:
             raise RecordError(f"Move {number}: expected no more moves, for the game is over; the record has {move!r}.")
         slots = replay.legal
         if not (_is_move(move) and move[0] == replay.seat and move[1] in slots):
             raise RecordError(_why_refused(f"Move {number}", replay, slots, move))
         replay.step(move[1])
-    if not replay.over:
+    if not replay.round_over:
         expected = f"by seat {replay.seat}, from one of the slots {replay.legal}"
         raise RecordError(f"{WHERE}: expected a move {len(moves) + 1} {expected}, and the moves end.")
     for key, value in final(replay).items():

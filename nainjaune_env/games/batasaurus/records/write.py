@@ -38,7 +38,7 @@ def transcribe(
     replay = Replay(setup, table)
     moves: list[list[int]] = []
     log = iter(actions)
-    while not replay.over:
+    while not replay.round_over:
         seat, where = replay.seat, f"Move {len(moves) + 1}"
         action = replay.next_action(log, every_ply=every_ply)
         if action is None:

@@ -102,7 +102,7 @@ def plies(setup: Setup, body: Mapping[str, Any]) -> Iterator[Ply]:
     replay = open_record(setup, body)
     replay.memorise()
     for number, (_, slot) in enumerate(body["moves"], 1):
-        if replay.forced() is None:
+        if replay.forced_action(replay.legal_bits()) is None:
             yield Ply(1, number, np.array([replay.table])[0], slot)
         replay.step(slot)
 

@@ -56,6 +56,6 @@ def film(
     moves = iter(body["moves"])
     while True:
         yield drawing(scene(setup, replay.table, seat, tricks=replay.tricks), language=language, names=names)
-        if replay.over:
+        if replay.round_over:
             return
         replay.step(MEMORISE if replay.memorising else next(moves)[1])

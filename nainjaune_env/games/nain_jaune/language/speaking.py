@@ -1,4 +1,4 @@
-"""A match told to the person in one seat, and what that person types: the game's ``nainjaune_env.core.speech.Speaker``."""
+"""Describes a match to the person in one seat and parses their input: the game's ``nainjaune_env.core.speech.Speaker``."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Phrases:
-    """What only a player at the table is told."""
+    """Texts for a player at the table alone."""
 
     topics: Mapping[str, tuple[str, str]]
     """By name: the word to type, and what it shows."""

@@ -1,4 +1,4 @@
-"""A match told in words: what is said and seen at each ply, the settlement payment by payment, and whole records."""
+"""A match in words: what is said and seen at each ply, the settlement payment by payment, and whole records."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ ACCOUNT = "chips"
 UNITS: Mapping[str, str] = {language: wording.words.chips[1] for language, wording in LANGUAGES.items()}
 
 MOST_PROBABILITIES = 2
-"""The most that are told for one source of chips."""
+"""The most shown for one source of chips."""
 
 LEAD, DECLINE, POT_OR_PLAIN, ANNOUNCE = range(4)
 KINDS: tuple[Kind, ...] = tuple(
@@ -134,12 +134,12 @@ def reason(source: int, forecast: Forecast, language: str) -> str:
     gains = (better - other) * np.sign(forecast.chips) * (-1 if source == STRANDED else 1)
     parts = [part for part in np.argsort(-gains) if forecast.clear[name][part] and gains[part] > gains.max() / 4 > 0]
     signs = _POT_SIGNS[language]
-    told = [
+    shown = [
         chance.format(card=signs[part], better=percent(better[part]), other=percent(other[part]))
         for part in parts[:MOST_PROBABILITIES]
         if percent(better[part]) != percent(other[part])
     ]
-    return f"{text} ({', '.join(told)})" if told else text
+    return f"{text} ({', '.join(shown)})" if shown else text
 
 
 def plies(setup: Setup, body: Mapping[str, Any]) -> Iterator[Ply]:

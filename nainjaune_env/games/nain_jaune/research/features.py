@@ -30,7 +30,7 @@ POSITION: tuple[Column | Text, ...] = (
     Column("hand_bits", "int64", SET, "The cards it holds, by number: bit 13·suit + rank − 1, suits ♠ ♥ ♦ ♣."),
     Text("hand", "hand_bits", BY_RANK, "The same as text, by rank, cards as in the actions' names: `A 3 3 T Td J`."),
     Column("cards", "int8", "cards", "How many it holds."),
-    of_rivals("cards_of", "int8", "cards", "How many the seat so many places after it holds.", RIVALS),
+    of_rivals("cards_of", "int8", "cards", "The number of cards of each other seat.", RIVALS),
     Column("ranks", "int16", SET, "The ranks it holds, bit rank − 1."),
     Column("lowest", "int8", "rank", "The lowest of them, ace 1 to king 13; null without cards.", none=0),
     Column("highest", "int8", "rank", "The highest of them; null without cards.", none=0),
@@ -46,14 +46,14 @@ POSITION: tuple[Column | Text, ...] = (
         "holder", "int8", "seat", "Who holds the pot's card: 0 itself, 1 the next in the direction of play; null: nobody does.",
         POT_CARDS, seen=False, none=-1,
     ),
-    Column("required", "int8", "rank", "The rank that is asked for; null where the seat to act leads.", none=0),
+    Column("required", "int8", "rank", "The required rank; null where the seat to act leads.", none=0),
     Column("last", "int8", "seat", "Who played last: 0 itself, 1 the next …; before the first card, who leads."),
     Column("untouched", "bool", "", "Whether it still holds all the cards it was dealt, as a grand opéra takes (N3.1)."),
     Column("turns_ended", "bool", "", "Whether it has ended a turn in this round (N2.9)."),
     Column("gone", "int8", "cards", "Cards of the rank that have been played, pot cards among them.", tuple(RANKS)),
-    of_rivals("void_of", "int16", SET, "Ranks that the seat so many places after it provably lacks (N6), bit rank − 1.", RIVALS),
+    of_rivals("void_of", "int16", SET, "Ranks that each other seat provably lacks (N6), bit rank − 1.", RIVALS),
     Column("stack", "int64", "chips", "Its stack; on unlimited credit counted from 0."),
-    of_rivals("stack_of", "int64", "chips", "The stack of the seat so many places after it.", RIVALS),
+    of_rivals("stack_of", "int64", "chips", "The stack of each other seat.", RIVALS),
 )  # fmt: skip
 
 ACTION: tuple[Column, ...] = (
@@ -78,7 +78,7 @@ COUNTED: tuple[Column, ...] = (
     Column("silent", "bool", "", "Whether it played the pot's card without announcing it.", POT_CARDS),
     Column("leads", "int16", "cards", "Cards that it led."),
     Column("led", "int8", "cards", "The same by rank.", tuple(RANKS)),
-    Column("may_decline", "int16", "plies", "Plies at which it held the card asked for and was free to pass."),
+    Column("may_decline", "int16", "plies", "Plies at which it held the required rank and was free to pass."),
     Column("declined", "int16", "plies", "Of these, how often it passed."),
     Column(
         "chips", "int32", "chips", "Chips won and lost, by source; they add up to the payoff.",

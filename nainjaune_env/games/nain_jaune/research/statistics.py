@@ -57,7 +57,7 @@ MEASURES: tuple[Measure, ...] = (
         "points", "points_left", per="beaten",
     ),
     Measure(
-        "declined", "Cards declined", "Passes, of the plies at which it held the card asked for and was free to pass.",
+        "declined", "Cards declined", "Passes, of the plies at which it held the required rank and was free to pass.",
         SHARE, "declined", per="may_decline",
     ),
     Measure("leads", "Leads", "Cards that it led.", "leads", "leads"),

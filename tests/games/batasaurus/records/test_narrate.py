@@ -31,7 +31,7 @@ def record_of(script: str, dinosaurs: int, *, leader: int = 0, layouts: list[lis
         moves.append([seat, body["layouts"][seat].index(value)])
         assert replay.seat == seat
         replay.step(moves[-1][1])
-    assert replay.over
+    assert replay.round_over
     return make_record(setup, {**body, "moves": moves, **final(replay)}, agents=["ann", "bob", "cleo"])
 
 
