@@ -16,7 +16,7 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_env.core.errors import DeviceError, MissingLibraryError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.batch import Batch, make_batch
 from nainjaune_env.engine.cuda import compiler
 from tests.agents.arena.scripted import Chance, First, Last
 from tests.support.contract import all_setups
@@ -178,7 +178,7 @@ def test_memory_does_not_grow_with_the_deals(monkeypatch: pytest.MonkeyPatch) ->
 
     def spy(setup: Setup, num_tables: int, **options: Any) -> Batch:
         sizes.append(num_tables)
-        return Batch(setup, num_tables, **options)
+        return make_batch(setup, num_tables, **options)
 
     monkeypatch.setattr(duplicate, "CHUNK_TABLES", 100)
     monkeypatch.setattr(duplicate, "make_batch", spy)

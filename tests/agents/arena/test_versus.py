@@ -23,7 +23,10 @@ from tests.support.positions import small
 @pytest.mark.parametrize("setup", all_setups())
 def test_the_gains_are_the_edges_of_a_tournament(setup: Any) -> None:
     """Played apart, one way after the other, with as many tables as that takes."""
-    pair = [agent for name, agent in heuristics(setup.game.name).items() if name != "random"][:2] or [First(), Last()]
+    pair = [agent for name, agent in heuristics(setup.game.name).items() if name != "random"][:2] or [
+        First("first"),
+        Last("last"),
+    ]
     tournament = Duplicate(setup, pair, seed=3)
     edges = [tournament.edge(0, 1, 12), tournament.edge(1, 0, 12)]
     found = versus(setup, pair, deals=12, seed=3)
