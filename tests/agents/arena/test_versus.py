@@ -23,7 +23,8 @@ from tests.support.positions import small
 @pytest.mark.parametrize("setup", all_setups())
 def test_the_gains_are_the_edges_of_a_tournament(setup: Any) -> None:
     """Played apart, one way after the other, with as many tables as that takes."""
-    pair = [agent for name, agent in heuristics(setup.game.name).items() if name != "random"][:2] or [
+    pair = [agent for name, agent in heuristics(setup.game.name).items() if name != "random"][:2]
+    pair = pair or [First("first"), Last("last")]
         First("first"),
         Last("last"),
     ]
