@@ -25,9 +25,6 @@ def test_the_gains_are_the_edges_of_a_tournament(setup: Any) -> None:
     """Played apart, one way after the other, with as many tables as that takes."""
     pair = [agent for name, agent in heuristics(setup.game.name).items() if name != "random"][:2]
     pair = pair or [First("first"), Last("last")]
-        First("first"),
-        Last("last"),
-    ]
     tournament = Duplicate(setup, pair, seed=3)
     edges = [tournament.edge(0, 1, 12), tournament.edge(1, 0, 12)]
     found = versus(setup, pair, deals=12, seed=3)
