@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import json
 import os
 import subprocess
 import sys
@@ -154,25 +155,34 @@ def memory(options: argparse.Namespace) -> list[dict[str, Any]]:
 # ---- tournaments ------------------------------------------------------------------------------------------------------------
 
 
+MEASURER = """
+import json, os, subprocess, sys
+with subprocess.Popen(sys.argv[1:], stdout=subprocess.PIPE, text=True) as child:
+    said = child.stdout.read()
+    _, status, used = os.wait4(child.pid, 0)
+    child.returncode = os.waitstatus_to_exitcode(status)
+json.dump([child.returncode, said, used.ru_utime + used.ru_stime, used.ru_maxrss], sys.stdout)
+"""
+"""A small process that runs a command: on Linux a child's peak memory is at least that of the process that started it."""
+
+
 def tournament(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Run a tournament in a new process for each number of deals; returns wall and processor seconds and peak memory."""
     rows = []
     for deals in options.deals:
         command = [sys.executable, "evaluate.py", "--agents", *PAIR, "--deals", str(deals), "--seed", "1"]
         began = time.perf_counter()
-        with subprocess.Popen(command, cwd=figures.ROOT, stdout=subprocess.PIPE, text=True) as child:
-            assert child.stdout is not None
-            said = child.stdout.read()
-            _, status, used = os.wait4(child.pid, 0)
-            child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode:
-            sys.exit(f"{' '.join(command)} ended with {child.returncode}.")
+        measured = [sys.executable, "-c", MEASURER, *command]
+        done = subprocess.run(measured, cwd=figures.ROOT, stdout=subprocess.PIPE, text=True, check=True)
+        status, said, processor_seconds, peak = json.loads(done.stdout)
+        if status:
+            sys.exit(f"{' '.join(command)} ended with {status}.")
         rows.append(
             {
                 "deals": deals,
                 "seconds": time.perf_counter() - began,
-                "processor_seconds": used.ru_utime + used.ru_stime,
-                "peak_bytes": used.ru_maxrss * (1 if sys.platform == "darwin" else 1024),
+                "processor_seconds": processor_seconds,
+                "peak_bytes": peak * (1 if sys.platform == "darwin" else 1024),
                 "said": said.strip().splitlines(),
             }
         )
