@@ -176,33 +176,39 @@ class FusedTraining:
     as they come in, which is exact in bfloat16 too where scales are powers of two: folded into the first layer, its gradient
     would be a small difference of large numbers.
 
-    Each pass overwrites the activations of the one before, and each backward pass the gradients that the one before returned:
-    take the step, or copy them, first. A backward pass of other than the latest forward pass raises RuntimeError.
+    ``loss.backward()`` adds to ``grad`` of every parameter that requires one, as for any other module. To autograd, parameters
+    are no inputs, since a node for each would take 2 % of a step: hooks of parameters are not called, and ``torch.autograd.grad``
+    by a parameter raises RuntimeError.
+
+    Each pass overwrites the activations of the one before, and, where ``grad`` was set to None, the gradients: take the step
+    first. A backward pass of other than the latest forward pass raises RuntimeError.
     """
 
     def __init__(self, chain: LinearChain, dtype: torch.dtype) -> None:
         """``dtype`` of the products. The network is not copied, and stays on its device."""
         net, layers = chain.net, [*([layer] for layer in chain.linears), chain.heads]
-        parameters = [p for layer in layers for p in (*(part.weight for part in layer), *(part.bias for part in layer))]
-        self.parameters = parameters
+        self.parameters = [p for layer in layers for p in (*(part.weight for part in layer), *(part.bias for part in layer))]
         self.dtype = dtype
-        self._factor, self._shift = net.factor.to(dtype), (-net.zero * net.factor).to(dtype)
+        self._factor, self._shift = net.factor, -net.zero * net.factor
         self._widths, self._head_widths = chain.widths, chain.head_widths
-        self._sizes = [p.numel() for p in parameters]
-        copied = torch.empty(sum(self._sizes), dtype=dtype, device=net.device)
-        self._copies = self._like_parameters(copied)
-        self._layers = self._as_layers(copied)
-        self._allocate_gradient()
+        self._sizes = [p.numel() for p in self.parameters]
+        copied, self._computed = (torch.empty(sum(self._sizes), dtype=dtype, device=net.device) for _ in range(2))
+        self._copies, self._layers = self._like_parameters(copied), self._as_layers(copied)
+        self._layer_grads = self._as_layers(self._computed)
+        self._gradient = self._computed if dtype is torch.float32 else self._computed.float()
+        self._grads = self._like_parameters(self._gradient)
+        self._scaled = torch.empty((0, self._widths[0]))
         self._buffers: list[Tensor] = []
         self._grad_buffers: list[Tensor] = []
         self._pass = 0
+        self._differentiable = torch.zeros((), requires_grad=True)  # makes autograd call backward
 
     def __call__(self, observation: Tensor) -> tuple[Tensor, ...]:
         """Returns the outputs of each head, ``(K, outputs) float32``, and the features ``(K, width)`` that the heads take.
 
         ``observation (K, size) uint8``.
         """
-        outputs: tuple[Tensor, ...] = _Chain.apply(self, observation, *self.parameters)  # type: ignore[no-untyped-call]
+        outputs: tuple[Tensor, ...] = _Chain.apply(self, observation, self._differentiable)  # type: ignore[no-untyped-call]
         return outputs
 
     def clip_grad_norm_(self, max_norm: float) -> Tensor:
@@ -210,18 +216,15 @@ class FusedTraining:
 
         As ``torch.nn.utils.clip_grad_norm_`` does, but in one pass over the memory that holds all gradients of a backward pass.
         """
-        if any(p.grad is None or p.grad.data_ptr() != at for p, at in zip(self.parameters, self._addresses, strict=True)):
-            return nn.utils.clip_grad_norm_(self.parameters, max_norm)  # sums of several gradients lie elsewhere
+        if any(p.grad is not grad for p, grad in zip(self.parameters, self._grads, strict=True)):
+            return nn.utils.clip_grad_norm_(self.parameters, max_norm)
         norm: Tensor = torch.linalg.vector_norm(self._gradient)
         self._gradient *= (max_norm / (norm + 1e-6)).clamp(max=1)
         return norm
 
-    def _allocate_gradient(self) -> None:
-        size, device = sum(self._sizes), self.parameters[0].device
-        self._gradient = torch.empty(size, device=device)
-        self._computed = self._gradient if self.dtype is torch.float32 else torch.empty(size, dtype=self.dtype, device=device)
-        self._grads = self._as_layers(self._computed)
-        self._addresses = [view.data_ptr() for view in self._like_parameters(self._gradient)]
+    def _padded(self, rows: int) -> int:
+        """How many rows to multiply: minibatches differ little in size, so that few kernels are made though steps are small."""
+        return -(-rows // 16) * 16 if self.dtype is torch.bfloat16 else rows
 
     def _like_parameters(self, flat: Tensor) -> list[Tensor]:
         return [part.view(p.shape) for part, p in zip(torch.split(flat, self._sizes), self.parameters, strict=True)]
@@ -233,30 +236,32 @@ class FusedTraining:
         return [(weight.view(shape), bias) for weight, bias, shape in zip(pieces[::2], pieces[1::2], shapes, strict=True)]
 
     def forward(self, observation: Tensor) -> tuple[int, list[Tensor]]:
-        """Returns the number of this pass, and the outputs of the layers."""
+        """Returns the number of this pass, and the outputs of the heads and of the layer before them."""
         torch._foreach_copy_(self._copies, self.parameters)
         rows = len(observation)
-        size = padded(rows, self.dtype)
+        size = self._padded(rows)
         if not self._buffers or size > len(self._buffers[0]):
             self._buffers, self._grad_buffers = (
                 [torch.zeros((size, width), dtype=self.dtype, device=observation.device) for width in self._widths]
                 for _ in range(2)
             )
+            self._scaled = self._buffers[0].float()  # torch is slow at scaling in bfloat16
         used = [buffer[:size] for buffer in self._buffers]
-        scaled = used[0][:rows]
+        scaled = self._scaled[:rows]
         scaled.copy_(observation)
         torch.addcmul(self._shift, scaled, self._factor, out=scaled)
+        if self._scaled is not self._buffers[0]:
+            used[0][:rows] = scaled
         self._pass += 1
         outputs = _forward(self._layers, used)[:rows].float()
-        return self._pass, [*torch.split(outputs, self._head_widths, dim=1), used[-2][:rows]]
+        return self._pass, [*outputs.split_with_sizes(self._head_widths, dim=1), used[-2][:rows]]
 
-    def backward(self, number: int, rows: int, grads: Sequence[Tensor | None]) -> list[Tensor]:
-        """Returns the gradient of every parameter from ``grads`` by the outputs of pass ``number``, None being 0."""
+    def backward(self, number: int, rows: int, grads: Sequence[Tensor | None]) -> None:
+        """Adds to the gradient of every parameter, from ``grads`` by the outputs of pass ``number``, None being 0."""
         if number != self._pass:
             raise RuntimeError("the fused network has computed another batch since: its activations are overwritten")
-        if any(p.grad is not None for p in self.parameters):  # gradients accumulate, and those before lie in this memory
-            self._allocate_gradient()
-        size = padded(rows, self.dtype)
+        before = [None if p.grad is None else p.grad.clone() for p in self.parameters]  # it may lie in the memory written below
+        size = self._padded(rows)
         used, found = ([buffer[:size] for buffer in buffers] for buffers in (self._buffers, self._grad_buffers))
         *by_heads, by_features = grads
         for head, grad in zip(torch.split(found[-1], self._head_widths, dim=1), by_heads, strict=True):
@@ -265,7 +270,7 @@ class FusedTraining:
         last = len(self._layers) - 1
         for k in range(last, -1, -1):
             above, below, inputs = found[k + 1], found[k], used[k]
-            weight_grad, bias_grad = self._grads[k]
+            weight_grad, bias_grad = self._layer_grads[k]
             torch.mm(above.t(), inputs, out=weight_grad)
             torch.sum(above, dim=0, out=bias_grad)
             if k:
@@ -275,19 +280,22 @@ class FusedTraining:
                 torch.ops.aten.threshold_backward.grad_input(sign_view(below), sign_view(inputs), 0, grad_input=sign_view(below))
         if self._computed is not self._gradient:
             self._gradient.copy_(self._computed)
-        return self._like_parameters(self._gradient)
+        for p, grad, earlier in zip(self.parameters, self._grads, before, strict=True):
+            if p.requires_grad:
+                p.grad = grad if earlier is None else earlier.add_(grad)
 
 
 class _Chain(torch.autograd.Function):
     """:class:`FusedTraining` as autograd calls it."""
 
     @staticmethod
-    def forward(ctx: Any, fused: FusedTraining, observation: Tensor, *parameters: Tensor) -> tuple[Tensor, ...]:
+    def forward(ctx: Any, fused: FusedTraining, observation: Tensor, _: Tensor) -> tuple[Tensor, ...]:
         ctx.set_materialize_grads(False)
         ctx.fused, ctx.rows = fused, len(observation)
         ctx.number, outputs = fused.forward(observation)
         return tuple(outputs)
 
     @staticmethod
-    def backward(ctx: Any, *grads: Tensor | None) -> tuple[Tensor | None, ...]:
-        return None, None, *ctx.fused.backward(ctx.number, ctx.rows, grads)
+    def backward(ctx: Any, *grads: Tensor | None) -> tuple[None, None, None]:
+        ctx.fused.backward(ctx.number, ctx.rows, grads)
+        return None, None, None

@@ -37,10 +37,10 @@ def play_on_gpu(
     ``omniscient``: whether all hands are recorded. ``observation``, ``omniscient``, ``legal``, ``action`` and ``log_prob`` of the
     rollout are tensors on the device of the tables; the other columns are NumPy arrays.
     """
-    batch, n, net = tables.batch, tables.setup.players, policy.net
-    generators = torch.from_numpy(chance.view(np.int64)).to(net.device)
-    table = torch.arange(len(tables), device=net.device)
-    states = net.initial_state(len(tables) * n).view(len(tables), n, -1)
+    batch, n, device = tables.batch, tables.setup.players, policy.net.device
+    generators = torch.from_numpy(chance.view(np.int64)).to(device)
+    table = torch.arange(len(tables), device=device)
+    policy.begin(len(tables) * n)
     payoff = view(batch, batch.reward).float()
     done, legal = view(batch, batch.done), view(batch, batch.legal)
     own_view, all_view = tables.views or (None, None)
@@ -49,12 +49,12 @@ def play_on_gpu(
         seat = view(batch, batch.seat).clone()
         observation = as_network_takes_it(own_view, view(batch, batch.observation))
         all_seen = as_network_takes_it(all_view, view(batch, batch.omniscient())) if omniscient else observation[:, :0]
-        logits, value, after = policy(observation, states[table, seat])
-        states[table, seat] = after
+        sequence = table * n + seat
+        logits, value = policy(observation, sequence)
         words = legal.clone()
         action, log_prob = sample(logits, words.clamp(min=1), next_uniform(generators))
         so_far = centred_payoff(payoff)[table, seat]
-        steps.append((observation, all_seen, words, action, log_prob, value, table * n + seat, so_far, ~done))
+        steps.append((observation, all_seen, words, action, log_prob, value, sequence, so_far, ~done))
         batch.step(action if batch.device != "cpu" else action.numpy())
         payoff += view(batch, batch.reward)
     batch.synchronize()

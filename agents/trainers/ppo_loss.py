@@ -42,6 +42,10 @@ class Decisions(NamedTuple):
         """Returns the decisions ``rows (N,) int64``."""
         return Decisions(*(column.index_select(0, rows) for column in self))
 
+    def split(self, sizes: list[int]) -> list[Decisions]:
+        """Returns the decisions in parts of ``sizes``, one after the other, as views."""
+        return [Decisions(*columns) for columns in zip(*(torch.split(column, sizes) for column in self), strict=True)]
+
 
 class CompiledLoss(torch.autograd.Function):
     """``CompiledLoss.apply(logits, value, decisions, weights)``: the loss, a scalar, and :data:`STATS`, ``(5,) float64``."""

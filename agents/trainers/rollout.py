@@ -71,11 +71,16 @@ class RolloutPolicy:
         self._fused = FusedInference(chain, dtype) if chain else None
         self._critic = FusedInference(critic.fused(), dtype) if critic else None
         self._bf16 = dtype is torch.bfloat16
+        self._states = net.initial_state(0)
 
     @property
     def has_critic(self) -> bool:
         """Whether a critic of its own judges in place of the network's value head."""
         return self._critic is not None
+
+    def begin(self, sequences: int) -> None:
+        """Begins rounds: forgets all states, and keeps one for each of ``sequences`` numbers of a (table, seat)."""
+        self._states = self.net.initial_state(sequences)
 
     def refresh(self) -> None:
         """Plays from here on by the parameters as they are now."""
@@ -83,17 +88,19 @@ class RolloutPolicy:
             if fused:
                 fused.refresh()
 
-    def __call__(self, observation: Tensor, state: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Returns logits ``(K, A)``, not masked, values ``(K,)``, and the states ``(K, recurrent)`` after, all float32.
+    def __call__(self, observation: Tensor, sequence: Tensor) -> tuple[Tensor, Tensor]:
+        """Returns logits ``(K, A)``, not masked, and values ``(K,)``, float32.
 
-        ``observation (K, size) uint8``, ``state (K, recurrent)`` before each decision.
+        ``observation (K, size) uint8``; ``sequence (K,) int64``, none twice: of whom, for networks with memory.
         """
         if self._fused:
             logits, value = self._fused(observation)
-            return logits, value.squeeze(1), state
+            return logits, value.squeeze(1)
         with torch.inference_mode(), torch.autocast(observation.device.type, torch.bfloat16, enabled=self._bf16):
-            logits, value, after = self.net(observation, state)
-        return logits, value, state if after is None else after.float()
+            logits, value, after = self.net(observation, self._states[sequence])
+            if after is not None:
+                self._states[sequence] = after.float()
+        return logits, value
 
     def critic_value(self, all_seen: Tensor) -> Tensor:
         """Returns the critic's values ``(K,)`` of ``all_seen (K, larger size) uint8``."""
@@ -171,7 +178,7 @@ def play(
     network_seconds = 0.0
     buffer.clear()
     actions = np.zeros(len(tables), np.int64)
-    states = policy.net.initial_state(len(tables) * n).view(len(tables), n, -1).numpy()
+    policy.begin(len(tables) * n)
     self_play = not others.agents
     while (index := np.flatnonzero(~batch.done)).size:
         seat = batch.seat[index]
@@ -182,15 +189,14 @@ def play(
         observation, omniscient, legal, action, log_prob, value, sequence, return_so_far = buffer.append(index.size)
         tables.observe(index, observation)
         legal[:] = batch.legal[index]
+        sequence[:] = index * n + seat
         clock = time.perf_counter()
-        logits, values, state = policy(torch.from_numpy(observation), torch.from_numpy(states[index, seat]))
-        states[index, seat] = state.numpy()
+        logits, values = policy(torch.from_numpy(observation), torch.from_numpy(sequence))
         network_seconds += time.perf_counter() - clock
         action[:], log_prob[:] = sample(logits.numpy(), legal, RowStreams(chance, index))
         if omniscient.size:
             tables.observe_all(index, omniscient)
         value[:] = values.numpy()
-        sequence[:] = index * n + seat
         return_so_far[:] = centred_payoff(payoff[index])[np.arange(index.size), seat]
         actions[index] = action
         batch.step(actions)
