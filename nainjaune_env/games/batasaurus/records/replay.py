@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -82,11 +82,6 @@ class Replay(replay.Replay):
         """The legal actions of the seat to act."""
         return actions_in(self.legal_bits())
 
-    def next_action(self, log: Iterator[int], *, every_ply: bool) -> int | None:
-        """Returns the next action of a log of decisions, or of every ply: a forced one or the log's next; None at its end."""
-        forced = None if every_ply else self.forced_action(self.legal_bits())
-        return next(log, None) if forced is None else forced
-
     def step(self, action: int) -> None:
         """Makes one ply; ``action`` must be legal."""
         if action == MEMORISE:
@@ -119,9 +114,9 @@ class Replay(replay.Replay):
 
 def tricks_of(setup: Setup, opening: Any, actions: Sequence[int], *, every_ply: bool) -> list[Trick]:
     """Returns the tricks that ``actions`` lead to from the table ``opening``; arguments as of ``Transcriber.transcribe``."""
-    replayed, log = Replay(setup, opening), iter(actions)
-    while not replayed.round_over and (action := replayed.next_action(log, every_ply=every_ply)) is not None:
-        replayed.step(int(action))
+    replayed = Replay(setup, opening)
+    for _ in replayed.plies(replay.ActionLog(actions, every_ply=every_ply)):
+        pass
     return replayed.tricks
 
 
