@@ -1,4 +1,4 @@
-"""The texts of one language as dataclasses. Texts in braces are filled in by ``str.format``."""
+"""The texts of one language as dataclasses; ``en.toml`` and ``fr.toml`` hold them. ``str.format`` fills in what is in braces."""
 
 from __future__ import annotations
 

@@ -60,7 +60,8 @@ class Speaker:
 
     def _knob(self, name: str) -> str:
         value, texts = getattr(self.setup.rules, name), self.phrases.knobs[name]
-        return texts[value if value in texts else NUMBER].format(value=value)
+        key = str(value).lower()
+        return texts[key if key in texts else NUMBER].format(value=value)
 
     def begun(self) -> list[str]:
         """Returns who deals and who leads; before the first round also the rule of announcing, if pots must be announced."""

@@ -1,6 +1,6 @@
 """What one language consists of: every text that the game says, by what it is for.
 
-``en`` and ``fr`` hold the texts; ``str.format`` fills in what stands in braces.
+``en.toml`` and ``fr.toml`` hold the texts; ``str.format`` fills in what stands in braces.
 """
 
 from __future__ import annotations
@@ -80,8 +80,8 @@ class Phrases:
     topics: Mapping[str, tuple[str, str]]
     """By name: the word to type, and what it shows."""
     rules: tuple[str, ...]
-    knobs: Mapping[str, Mapping[object, str]]
-    """By knob and value: the rule that it makes, in a sentence."""
+    knobs: Mapping[str, Mapping[str, str]]
+    """By knob and value in small letters (``none``, ``true``): the rule that it makes, in a sentence."""
     typing: tuple[str, ...]
     """How to type a move."""
     announcing: str

@@ -18,7 +18,6 @@ from nainjaune_env.games.nain_jaune import kernel
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS, POT, is_pot_card, is_silent, pot_of
 from nainjaune_env.games.nain_jaune.belief.knowledge import Knowledge
 from nainjaune_env.games.nain_jaune.language import LANGUAGES, positions
-from nainjaune_env.games.nain_jaune.language.en import ENGLISH
 from nainjaune_env.games.nain_jaune.language.positions import FIELDS, read
 from nainjaune_env.games.nain_jaune.language.wording import Words, card_sign, paint
 from nainjaune_env.games.nain_jaune.records.replay import Replay, open_recorded
@@ -39,7 +38,7 @@ def _prospect(name: str) -> Prospect:
     return Prospect(name, titles) if name == "out" else Prospect(name, titles, _POT_SIGNS)
 
 
-PROSPECTS: tuple[Prospect, ...] = tuple(map(_prospect, ENGLISH.advice.prospects))
+PROSPECTS: tuple[Prospect, ...] = tuple(map(_prospect, LANGUAGES["en"].advice.prospects))
 ACCOUNT = "chips"
 UNITS: Mapping[str, str] = {language: wording.words.chips[1] for language, wording in LANGUAGES.items()}
 
@@ -48,7 +47,8 @@ MOST_PROBABILITIES = 2
 
 LEAD, DECLINE, POT_OR_PLAIN, ANNOUNCE = range(4)
 KINDS: tuple[Kind, ...] = tuple(
-    Kind(name, {language: wording.advice.kinds[name] for language, wording in LANGUAGES.items()}) for name in ENGLISH.advice.kinds
+    Kind(name, {language: wording.advice.kinds[name] for language, wording in LANGUAGES.items()})
+    for name in LANGUAGES["en"].advice.kinds
 )
 
 
