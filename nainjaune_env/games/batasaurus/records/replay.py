@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.engine import replay
-from nainjaune_env.games.batasaurus.actions import MEMORISE, actions_in
+from nainjaune_env.engine.batch import legal_actions
+from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.state import Phase
 
 
@@ -80,7 +81,7 @@ class Replay(replay.Replay):
     @property
     def legal(self) -> list[int]:
         """The legal actions of the seat to act."""
-        return actions_in(self.legal_bits())
+        return legal_actions(self.legal_bits())
 
     def step(self, action: int) -> None:
         """Makes one ply; ``action`` must be legal."""

@@ -11,9 +11,9 @@ from typing import Unpack
 
 from nainjaune_env.core.spec import History, Setup
 from nainjaune_env.core.table import Table
+from nainjaune_env.core.texts import sentence
 from nainjaune_env.games.batasaurus.language import language_of
 from nainjaune_env.games.batasaurus.language.wording import Language, Words
-from nainjaune_env.games.batasaurus.records.narrate import sentence
 from nainjaune_env.games.batasaurus.state import Phase
 from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scene, Values, seen_by
 
