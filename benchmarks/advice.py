@@ -63,9 +63,9 @@ def review_seconds(setup: Setup, model: str, threads: int) -> tuple[float, int]:
         sheet = ["--preset", setup.preset, "--players", str(setup.players)]
         play = ["evaluate", "--agents", model, "random", *sheet, "--deals", "2", "--seed", "3"]
         subprocess.run([*command, *play, "--records", record, "--matches", "1"], check=True, capture_output=True)
-        told = ["analyse", record, "--model", model, "--threads", str(threads), "--out", review]
+        analyse = ["analyse", record, "--model", model, "--threads", str(threads), "--out", review]
         clock = time.perf_counter()
-        subprocess.run([*command, *told], check=True, capture_output=True)
+        subprocess.run([*command, *analyse], check=True, capture_output=True)
         return time.perf_counter() - clock, len(review.read_text(encoding="utf-8").splitlines()) - 1
 
 
