@@ -1,7 +1,7 @@
 """Times the environment and its peers in one run, and writes one table.
 
 Random legal play. Each library runs in a process of its own, which keeps to as many processors as it has threads, and all are
-asked in turn, case after case, --repeats times over: a machine that slows down for a while slows all of them. A ratio is taken
+timed in turn, case after case, --repeats times over: a machine that slows down for a while slows all of them. A ratio is taken
 within each repeat, and reported as the least, the median and the most of these.
 
 Ours, through the public `Batch` from Python, one call for the choices and one for the step:
