@@ -1,6 +1,6 @@
 """Times advice on this machine: seconds to reach a given precision, and the review of a whole match.
 
-The positions are choices after so many decisions of rounds that the first model plays in every seat. Each is asked about by
+The positions are choices after so many decisions of rounds that the first model plays in every seat. Each is evaluated by
 itself, as `nainjaune advise` does, until the best move's chips and how far it is ahead are within --error; loading is left out.
 The match is a duplicate deal's: the model in two seats, random players in the others. It is reviewed by the whole command
 `nainjaune analyse`, loading and all.
@@ -63,9 +63,9 @@ def review_seconds(setup: Setup, model: str, threads: int) -> tuple[float, int]:
         sheet = ["--preset", setup.preset, "--players", str(setup.players)]
         play = ["evaluate", "--agents", model, "random", *sheet, "--deals", "2", "--seed", "3"]
         subprocess.run([*command, *play, "--records", record, "--matches", "1"], check=True, capture_output=True)
-        told = ["analyse", record, "--model", model, "--threads", str(threads), "--out", review]
+        analyse = ["analyse", record, "--model", model, "--threads", str(threads), "--out", review]
         clock = time.perf_counter()
-        subprocess.run([*command, *told], check=True, capture_output=True)
+        subprocess.run([*command, *analyse], check=True, capture_output=True)
         return time.perf_counter() - clock, len(review.read_text(encoding="utf-8").splitlines()) - 1
 
 
@@ -108,8 +108,8 @@ def main(arguments: list[str] | None = None) -> None:
                 adviser.advise(tables[:1], np.random.default_rng(0), deals=64)  # code is compiled and loaded
                 spent, moves = seconds(adviser, tables, options.error, every)
                 clock, processor = np.quantile(spent, [0.5, 0.9, 1.0], axis=0).T
-                told = [", ".join(f"{value:.2f}" for value in row) for row in (clock, processor)]
-                cells.append(f"{told[0]} ({told[1]})")
+                times = [", ".join(f"{value:.2f}" for value in row) for row in (clock, processor)]
+                cells.append(f"{times[0]} ({times[1]})")
             kind = f"after {after} decisions, {moves:.1f} moves" + (", every one as sharp" if every else "")
             print(f"| {kind} | " + " | ".join(cells) + " |", flush=True)
     reviews = [review_seconds(setup, model, options.threads) for model in advisers]

@@ -67,7 +67,7 @@ def main(arguments: list[str] | None = None) -> None:
         agents = [load_agent(name, setup) for name in options.agents]
         for agent in agents:
             if isinstance(agent, RecurrentAgent) and agent.state_dtype(setup).itemsize:
-                raise AgentError(f"{agent.name!r} remembers, and what it would by now cannot be told from a table.")
+                raise AgentError(f"{agent.name!r} remembers, and its memory cannot be reconstructed from a table.")
     except NainJauneError as error:
         sys.exit(str(error))
     use_threads(1)

@@ -60,9 +60,9 @@ def in_times(value: float) -> str:
 
 def cpu_model() -> str:
     """Return the processor's name."""
-    told = Path("/proc/cpuinfo")
-    if told.exists():
-        for line in told.read_text(encoding="utf-8").splitlines():
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text(encoding="utf-8").splitlines():
             if line.startswith("model name"):
                 return line.partition(":")[2].strip()
     return platform.processor() or platform.machine()
@@ -130,11 +130,11 @@ def add_output_options(parser: argparse.ArgumentParser, name: str, plot: Path) -
     parser.add_argument("--plot", type=Path, metavar="FILE", help=where)
 
 
-def tell(options: argparse.Namespace, name: str, told: str, draw: Callable[[Path], object], plot: Path) -> None:
-    """Print ``told``, and write it and the plot to where the options of :func:`add_output_options` say."""
-    print(told)
+def publish(options: argparse.Namespace, name: str, report: str, draw: Callable[[Path], object], plot: Path) -> None:
+    """Print ``report``, and write it and the plot to where the options of :func:`add_output_options` say."""
+    print(report)
     if options.markdown:
-        put_between(options.page, name, told)
+        put_between(options.page, name, report)
     if options.plot or options.markdown:
         draw(options.plot or plot)
 

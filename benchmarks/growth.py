@@ -137,8 +137,8 @@ def memory(options: argparse.Namespace) -> list[dict[str, Any]]:
         held = sum(a.nbytes for a in vars(batch).values() if getattr(a, "shape", ())[:1] == (8,))
         grown = None
         if Path("/proc/self/statm").exists():
-            asked = [sys.executable, "-c", RESIDENT, preset, str(seats), str(tables), str(os.sysconf("SC_PAGE_SIZE"))]
-            grown = int(subprocess.run(asked, check=True, capture_output=True, text=True).stdout) / tables
+            command = [sys.executable, "-c", RESIDENT, preset, str(seats), str(tables), str(os.sysconf("SC_PAGE_SIZE"))]
+            grown = int(subprocess.run(command, check=True, capture_output=True, text=True).stdout) / tables
         rows.append(
             {
                 "preset": preset,
@@ -230,7 +230,7 @@ def memory_table(held: dict[str, Any]) -> str:
             str(row["record"]),
             str(row["observation"]),
             f"{row['arrays']:.0f}",
-            "not told" if row["grown"] is None else f"{row['grown']:.0f}",
+            "unknown" if row["grown"] is None else f"{row['grown']:.0f}",
         ]
         for row in held["rows"]
     ]
@@ -327,7 +327,7 @@ def main(arguments: list[str] | None = None) -> None:
         found = {"about": about, "rows": PARTS[part](options)}
         figures.write(options.json, {**figures.read(options.json), part: found})
     held = figures.read(options.json)
-    figures.tell(options, "growth", report(held), functools.partial(plot, held), PLOT)
+    figures.publish(options, "growth", report(held), functools.partial(plot, held), PLOT)
 
 
 if __name__ == "__main__":

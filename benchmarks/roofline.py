@@ -74,8 +74,8 @@ def forward_and_back(layers: Layers, observation: Tensor, size: int, epochs: int
     ones = torch.ones((size, len(layers[-1][1])), dtype=layers[0][0].dtype, device=observation.device)
     for _ in range(epochs):
         for piece in torch.split(observation, size):
-            told = apply_layers(layers, piece)
-            torch.autograd.grad(told, list(itertools.chain(*layers)), ones[: len(piece)])
+            logits = apply_layers(layers, piece)
+            torch.autograd.grad(logits, list(itertools.chain(*layers)), ones[: len(piece)])
 
 
 def batches_of(playing: list[int], *, rounded: bool) -> Iterator[int]:

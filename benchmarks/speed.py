@@ -1,8 +1,8 @@
 """Times the environment and its peers in one run, and writes one table.
 
 Random legal play. Each library runs in a process of its own, which keeps to as many processors as it has threads, and all are
-asked in turn, case after case, --repeats times over: a machine that slows down for a while slows all of them. A ratio is taken
-within each repeat, and told as the least, the median and the most of these.
+timed in turn, case after case, --repeats times over: a machine that slows down for a while slows all of them. A ratio is taken
+within each repeat, and reported as the least, the median and the most of these.
 
 Ours, through the public `Batch` from Python, one call for the choices and one for the step:
 
@@ -111,7 +111,7 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
     rates: list[list[float]] = [[] for _ in found]
     bar = tqdm(total=len(found) * (options.repeats + 1), unit="case", file=sys.stderr, dynamic_ncols=True, leave=False)
     try:
-        told = workers.ask("peers", 1, {"versions": True}) if options.peers else {}
+        versions = workers.ask("peers", 1, {"versions": True}) if options.peers else {}
         for repeat in range(options.repeats + 1):
             for case, rate in zip(found, rates, strict=True):
                 bar.set_postfix_str(f"{'compiling' if repeat == 0 else repeat}: {case['name']}")
@@ -127,7 +127,7 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
         bar.close()
         workers.close()
     timed = [case if "missing" in case else {**case, "rates": rate} for case, rate in zip(found, rates, strict=True)]
-    return {"about": about, "peers": told, "seconds": options.seconds, "repeats": options.repeats, "cases": timed}
+    return {"about": about, "peers": versions, "seconds": options.seconds, "repeats": options.repeats, "cases": timed}
 
 
 # ---- what the figures say ---------------------------------------------------------------------------------------------------
@@ -285,7 +285,7 @@ def main(arguments: list[str] | None = None) -> None:
     else:
         held = take(options)
         figures.write(options.json, held)
-    figures.tell(options, "speed", report(held), functools.partial(plot, held), PLOT)
+    figures.publish(options, "speed", report(held), functools.partial(plot, held), PLOT)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 Each run is a configuration and knobs over it, as train.py takes them. Runs go on in turn: the one that has trained for the least
 time comes next, up to its next measurement. At a growing distance of iterations the network's edge over a field of --against is
 measured by duplicate deals, the same for all and every time. Seconds are those spent in iterations: compiling, measurements and
-files do not count. Seconds of the processor are told too; where the machine does other things by the side, go by them.
+files do not count. Seconds of the processor are reported too; where the machine does other things by the side, go by them.
 
 A level is reached where the line between two measurements first crosses it; its interval goes from where the upper end of the
 95 % interval of the edge crosses it to where the lower one does. Whoever does not reach it has no time.
@@ -129,10 +129,10 @@ class Contestant:
         edge = Duplicate(setup, players, seed=EVAL_SEED).edge(0, 1, self.deals)
         self.curve.append(Point(self.trainer.iteration, self.trainer.decisions, seconds, processor, edge.mean, edge.ci95))
         self.folder.mkdir(parents=True, exist_ok=True)
-        write_text(self.folder / "curve.json", json.dumps(self.told(), indent=1) + "\n")
+        write_text(self.folder / "curve.json", json.dumps(self.to_dict(), indent=1) + "\n")
         save_checkpoint(self.folder / "checkpoint.safetensors", self.trainer.checkpoint())
 
-    def told(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the run as JSON."""
         about = {"name": self.name, "config": asdict(self.config), "deals": self.deals, "against": self.against}
         return {**about, "curve": [asdict(point) for point in self.curve]}
@@ -165,7 +165,13 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
             bar.write(f"{run.name}: {last.seconds:.1f} s, {last.edge:+.3f} ± {last.ci95:.3f}", file=sys.stderr)
     setup = runs[0].config.setup()
     game = {"preset": setup.preset, "players": setup.players, "unit": setup.game.unit}
-    return {"about": about, "game": game, "threads": options.threads, "seed": options.seed, "runs": [run.told() for run in runs]}
+    return {
+        "about": about,
+        "game": game,
+        "threads": options.threads,
+        "seed": options.seed,
+        "runs": [run.to_dict() for run in runs],
+    }
 
 
 # ---- what the figures say ---------------------------------------------------------------------------------------------------
@@ -311,7 +317,7 @@ def main(arguments: list[str] | None = None) -> None:
         except (NainJauneError, ValueError) as error:
             sys.exit(str(error))
         figures.write(options.json, held)
-    figures.tell(options, "training", report(held, options.levels), functools.partial(plot, held), PLOT)
+    figures.publish(options, "training", report(held, options.levels), functools.partial(plot, held), PLOT)
 
 
 if __name__ == "__main__":

@@ -43,16 +43,16 @@ def main() -> None:
     library = importlib.import_module(module)
     runners: dict[str, Any] = {}
     for line in sys.stdin:
-        asked = json.loads(line)
-        if "versions" in asked:
+        request = json.loads(line)
+        if "versions" in request:
             print(json.dumps(library.versions()), file=answers, flush=True)
             continue
-        key = json.dumps(asked["case"], sort_keys=True)
+        key = json.dumps(request["case"], sort_keys=True)
         try:
             if key not in runners:
-                runners[key] = library.make(asked["case"])
+                runners[key] = library.make(request["case"])
                 runners[key]()  # compiles, or fills the caches
-            answer: dict[str, Any] = timed(runners[key], asked["seconds"])
+            answer: dict[str, Any] = timed(runners[key], request["seconds"])
         except ImportError as error:
             answer = {"missing": str(error)}
         print(json.dumps(answer), file=answers, flush=True)

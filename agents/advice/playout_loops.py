@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from nainjaune_env.analysis.feature_loops import sharing
 from nainjaune_env.core.bits import lowest
 from nainjaune_env.core.jit import jit
 from nainjaune_env.core.kernel import Kernel
@@ -69,14 +70,6 @@ def play_to_decision(
 
 
 @jit
-def payoffs_so_far(tables: Any, rules: Any, seats: Any, payoff: Any, out: Any) -> None:
-    """Writes the payoffs so far of ``seats (N,)`` at ``tables (N,)`` to ``out (N,)``; ``payoff (n,) int32`` is scratch."""
-    for i in range(tables.size):
-        game.payoffs(tables[i], rules, payoff)
-        out[i] = payoff[seats[i]]
-
-
-@jit
 def collect(
     tables: Any, rules: Any, seats: Any, before: Any, columns: Any, tallies: Any, numbers: Any, payoff: Any, out: Any
 ) -> None:
@@ -91,17 +84,7 @@ def collect(
         out[i, 0] = payoff[seats[i]] - before[i]
         for c in range(columns.size):
             if columns[c] == BEST:
-                out[i, 1 + c] = share_of_best(payoff, seats[i])
+                same = sharing(payoff, seats[i])
+                out[i, 1 + c] = 1.0 / same if same else 0.0
             else:
                 out[i, 1 + c] = numbers[i, seats[i], columns[c]]
-
-
-@jit
-def share_of_best(payoff: Any, seat: Any) -> Any:
-    """Returns 1/k if ``seat`` is one of k seats that got most, else 0."""
-    as_good = 0
-    for other in range(payoff.size):
-        if payoff[other] > payoff[seat]:
-            return 0.0
-        as_good += payoff[other] == payoff[seat]
-    return 1.0 / as_good

@@ -134,6 +134,7 @@ class Playouts:
         self.columns = columns_of(setup.game)
         self._rules = setup.kernel_rules
         self._loops = _loops_for(setup.game)
+        self._rollouts = loops_for(setup.game)
         self._where = _tally_columns(setup.game)
         policies = {id(agent): _policy(setup, agent) for agent in agents}
         external = self._external = [policy for policy in policies.values() if not isinstance(policy, int)]
@@ -161,7 +162,7 @@ class Playouts:
         before, out = np.zeros(count, np.int64), np.zeros((count, len(self.columns)))
         tallies, numbers = self._tallies[:count], self._numbers[:count]
         numbers[:] = 0
-        self._loops.payoffs_so_far(tables, rules, seats, self._payoff, before)
+        self._rollouts.settle(tables, rules, seats, self._payoff, before)
         scratch = (self._before, tallies, self._legal, self._observation, self._acting)
         left = self._loops.play_to_decision(tables, rules, self._policies, actions, playing, *scratch)
         while left:

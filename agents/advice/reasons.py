@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.analysis.advice_hook import Forecast, signed
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.texts import sentence
 
 from ..stats.intervals import Z_95
 from .adviser import Advice
@@ -40,7 +41,7 @@ def why(setup: Setup, table: np.record, advice: Advice, k: int, other: int, lang
     better, worse = ({name: values[action] for name, values in forecast.items()} for action in (best, other))
     reasons = [hooks.reason(s, Forecast(float(chips[s]), better, worse, beyond), language) for s in sources]
     text = texts.better if significant[0] else texts.equal
-    sentence = text.format(
+    said = text.format(
         best=hooks.named(table, best, language),
         other=hooks.named(table, other, language),
         more=signed(float(behind[0]), language),
@@ -48,5 +49,5 @@ def why(setup: Setup, table: np.record, advice: Advice, k: int, other: int, lang
         unit=hooks.UNITS[language],
         deals=int(advice.deals[k, [best, other]].min()),
     )
-    sentence = sentence[0].upper() + sentence[1:]
-    return f"{sentence}{texts.because}{texts.further.join(reasons)}." if reasons else f"{sentence}."
+    because = f"{texts.because}{texts.further.join(reasons)}" if reasons else ""
+    return f"{sentence(said)}{because}."

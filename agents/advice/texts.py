@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
+
+from nainjaune_env.core.texts import read_texts
 
 
 @dataclass(frozen=True)
@@ -33,56 +36,4 @@ class Texts:
     meaning: str
 
 
-ENGLISH = Texts(
-    move="play",
-    behind="behind",
-    better="{best} is worth {more} ± {ci95} {unit} more than {other}",
-    equal="{best} and {other} come to the same as far as {deals} deals tell ({more} ± {ci95} {unit})",
-    because=": ",
-    further="; ",
-    basis="{unit} from here to the end of the round ± 95 % interval; {deals} deals; rounds played out by {model}.",
-    best_mark="▸",
-    equal_mark="≈",
-    decisions="decisions",
-    mistakes="mistakes",
-    lost="{unit} lost",
-    a_round="a round",
-    all_kinds="in all",
-    costliest="The costliest mistakes",
-    none="No mistake is clear of noise.",
-    where="Match {match}, round {round}, move {move}: {player} ({kind})",
-    played="played {played}; {best} was better",
-    ask="nainjaune advise --record {file} --match {match} --round {round} --move {move}",
-    meaning=(
-        "Lost is what the best move found comes to beyond the one played, in {deals} deals other than those in which it was "
-        "found; rounds played out by {model}. Of the mistakes at most 5 % are expected to be noise."
-    ),
-)
-
-FRENCH = Texts(
-    move="coup",
-    behind="retard",
-    better="{best} vaut {more} ± {ci95} {unit} de plus que {other}",
-    equal="{best} et {other} se valent, autant que {deals} donnes le disent ({more} ± {ci95} {unit})",
-    because=" : ",
-    further=" ; ",
-    basis="{unit} d'ici la fin de la manche ± intervalle à 95 % ; {deals} donnes ; manches jouées jusqu'au bout par {model}.",
-    best_mark="▸",
-    equal_mark="≈",
-    decisions="décisions",
-    mistakes="erreurs",
-    lost="{unit} perdus",
-    a_round="par manche",
-    all_kinds="en tout",
-    costliest="Les erreurs les plus chères",
-    none="Aucune erreur ne se distingue du hasard.",
-    where="Partie {match}, manche {round}, coup {move} : {player} ({kind})",
-    played="a joué {played} ; {best} valait mieux",
-    ask="nainjaune advise --lang fr --record {file} --match {match} --round {round} --move {move}",
-    meaning=(
-        "Est perdu ce que le meilleur coup trouvé rapporte de plus que le coup joué, dans {deals} donnes autres que celles où il "
-        "fut trouvé ; manches jouées jusqu'au bout par {model}. Parmi les erreurs, 5 % au plus devraient être dues au hasard."
-    ),
-)
-
-TEXTS: Mapping[str, Texts] = {"en": ENGLISH, "fr": FRENCH}
+TEXTS: Mapping[str, Texts] = {name: read_texts(Texts, Path(__file__).with_name(f"texts_{name}.toml")) for name in ("en", "fr")}

@@ -9,6 +9,7 @@ import numpy as np
 
 from nainjaune_env.analysis.advice_hook import Prospect, percent, signed
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.texts import sentence
 
 from ..report.text import align
 from ..stats.intervals import Z_95
@@ -76,13 +77,13 @@ def reason_lines(setup: Setup, table: Any, advice: Advice, k: int, language: str
     return [line for reason in reasons for line in wrapped(reason)]
 
 
-def wrapped(sentence: str) -> list[str]:
+def wrapped(text: str) -> list[str]:
     """Returns a sentence in lines, with the continuation lines indented."""
-    return textwrap.wrap(sentence, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    return textwrap.wrap(text, WIDTH, subsequent_indent="  ", break_on_hyphens=False)
 
 
 def basis_lines(setup: Setup, advice: Advice, k: int, model: str, language: str) -> list[str]:
     """Returns how the numbers were obtained."""
     unit = advice_hooks_of(setup.game).UNITS[language]
     text = TEXTS[language].basis.format(unit=unit, deals=int(advice.deals[k].max()), model=model)
-    return wrapped(text[0].upper() + text[1:])
+    return wrapped(sentence(text))

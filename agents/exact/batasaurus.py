@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import DecisionBatch, Rng
-from nainjaune_env.core.bits import count, lowest
+from nainjaune_env.core.bits import count, nth_lowest
 from nainjaune_env.core.errors import AgentError, RulesError
 from nainjaune_env.core.jit import jit
 from nainjaune_env.core.spec import Setup
@@ -130,6 +130,15 @@ def fill(game: Any, values: Any, mine: Any, theirs: Any, stake: Any) -> None:
 
 
 @jit
+def secured(game: Any, i: Any, held: Any) -> Any:
+    """Returns the minimum of row ``i``."""
+    answer = np.inf
+    for j in range(held):
+        answer = min(answer, game[i, j])
+    return answer
+
+
+@jit
 def solve_patterns(values: Any, mine: Any, theirs: Any, dinosaurs: Any, work: Any) -> Any:
     """Write ``values`` of the patterns of the sets ``mine`` and ``theirs``, fewest cards first.
 
@@ -143,10 +152,7 @@ def solve_patterns(values: Any, mine: Any, theirs: Any, dinosaurs: Any, work: An
         fill(work.game, values, mine[p], theirs[p], 0)
         best = -np.inf
         for i in range(held):
-            answer = np.inf
-            for j in range(held):
-                answer = min(answer, work.game[i, j])
-            best = max(best, answer)
+            best = max(best, secured(work.game, i, held))
         values.lead[p] = best
         for pairs in range(1, dinosaurs - held + 1):
             fill(work.game, values, mine[p], theirs[p], 2 * pairs)
@@ -214,9 +220,7 @@ def best_row(game: Any, held: Any) -> Any:
     """Returns the row with the greatest minimum, the lowest of equal ones."""
     found, most = 0, -np.inf
     for i in range(held):
-        answer = np.inf
-        for j in range(held):
-            answer = min(answer, game[i, j])
+        answer = secured(game, i, held)
         if answer > most + TIE:
             found, most = i, answer
     return found
@@ -234,7 +238,10 @@ def best_column(game: Any, i: Any, held: Any) -> Any:
 
 @jit
 def write_policy(tables: Any, values: Any, work: Any, out: Any) -> None:
-    """Write the equilibrium's action probabilities at every table (redacted for its seat) into ``out (K, A)``."""
+    """Write the equilibrium's action probabilities at every table (redacted for its seat) into ``out (K, A)``.
+
+    Slot s holds value s+1 (B4.1).
+    """
     for k in range(tables.size):
         table = tables[k]
         seat, leader = table.seat, table.leader
@@ -245,10 +252,10 @@ def write_policy(tables: Any, values: Any, work: Any, out: Any) -> None:
             led = ONE << table.shown[leader] >> 1
             fill(work.game, values, mine | led, theirs, 0)
             choice = best_column(work.game, count(mine & (led - 1)), count(theirs))
-            out[k, nth(theirs, choice)] = 1.0
+            out[k, nth_lowest(theirs, choice)] = 1.0
         elif table.phase != Phase.BATTLE:
             fill(work.game, values, mine, theirs, 0)
-            out[k, nth(mine, best_row(work.game, count(mine)))] = 1.0
+            out[k, nth_lowest(mine, best_row(work.game, count(mine)))] = 1.0
         else:
             held = count(mine)
             stake = np.int64(table.at_stake) & ~ONE  # without a card committed already
@@ -256,17 +263,9 @@ def write_policy(tables: Any, values: Any, work: Any, out: Any) -> None:
             solve_game(work.game, held, held, work.tableau, work.labels, work.rows, work.columns)
             for i in range(held):
                 if seat == leader:
-                    out[k, nth(mine, i)] = work.rows[i]
+                    out[k, nth_lowest(mine, i)] = work.rows[i]
                 else:
-                    out[k, nth(theirs, i)] = work.columns[i]
-
-
-@jit
-def nth(cards: Any, i: Any) -> Any:
-    """Returns the slot of the ``i``-th lowest of ``cards``; slot s holds value s+1 (B4.1)."""
-    for _ in range(i):
-        cards &= cards - 1
-    return lowest(cards)
+                    out[k, nth_lowest(theirs, i)] = work.columns[i]
 
 
 @jit
@@ -331,8 +330,8 @@ def solved(setup: Setup) -> Solved | None:
     size = solution.dinosaurs
     full, game = np.int64((1 << size) - 1), workspace(size).game
     fill(game, solution.values, full, full, 0)
-    secured = game.min(axis=1)
-    best = tuple(str(card + 1) for card in np.flatnonzero(secured > secured.max() - TIE))
+    minima = game.min(axis=1)
+    best = tuple(str(card + 1) for card in np.flatnonzero(minima > minima.max() - TIE))
     # the first seat's cards less the mean of both seats are half of its net cards
     return Solved(solution.value / 2, solution.error / 2, best, len(solution.values.lead))
 

@@ -32,7 +32,7 @@ MOST_PIVOTS = 500
 def undominated(game: Any, m: Any, n: Any, rows: Any, columns: Any) -> Any:
     """Mark with 1 in ``rows (m,)`` and ``columns (n,)`` those left by iterated elimination of weakly dominated strategies.
 
-    Optimal strategies of the reduced game are optimal in the whole game.
+    Optimal strategies of the reduced game are optimal in the whole game. To the column player the game is its negated transpose.
     """
     for i in range(m):
         rows[i] = 1.0
@@ -42,38 +42,23 @@ def undominated(game: Any, m: Any, n: Any, rows: Any, columns: Any) -> Any:
     while going:
         going = False
         for i in range(m):
-            if rows[i] == 1.0 and row_is_dominated(game, m, n, rows, columns, i):
+            if rows[i] == 1.0 and is_dominated(game, 1.0, m, n, rows, columns, i):
                 rows[i] = 0.0
                 going = True
         for j in range(n):
-            if columns[j] == 1.0 and column_is_dominated(game, m, n, rows, columns, j):
+            if columns[j] == 1.0 and is_dominated(game.T, -1.0, n, m, columns, rows, j):
                 columns[j] = 0.0
                 going = True
 
 
 @jit
-def row_is_dominated(game: Any, m: Any, n: Any, rows: Any, columns: Any, i: Any) -> Any:
-    """Returns whether another marked row pays at least as much as row ``i`` in every marked column."""
+def is_dominated(game: Any, sign: Any, m: Any, n: Any, rows: Any, columns: Any, i: Any) -> Any:
+    """Returns whether another marked row of ``sign * game`` pays at least as much as row ``i`` in every marked column."""
     for k in range(m):
         if k != i and rows[k] == 1.0:
             better = True
             for j in range(n):
-                if columns[j] == 1.0 and game[k, j] < game[i, j]:
-                    better = False
-                    break
-            if better:
-                return True
-    return False
-
-
-@jit
-def column_is_dominated(game: Any, m: Any, n: Any, rows: Any, columns: Any, j: Any) -> Any:
-    """Returns whether another marked column costs at most as much as column ``j`` in every marked row."""
-    for k in range(n):
-        if k != j and columns[k] == 1.0:
-            better = True
-            for i in range(m):
-                if rows[i] == 1.0 and game[i, k] > game[i, j]:
+                if columns[j] == 1.0 and sign * game[k, j] < sign * game[i, j]:
                     better = False
                     break
             if better:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, Rng
-from nainjaune_env.core.bits import count
+from nainjaune_env.core.bits import count, lowest
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.jit import jit
 from nainjaune_env.core.spec import Setup
@@ -67,48 +67,20 @@ def follow(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
 
 
 @jit
-def lowest(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
-    """Leads the lowest rank."""
-    if table.required_rank > 0:
-        return follow(table, rules, legal_bits)
-    ranks = ranks_in(rules, legal_bits)
-    rank = 1
-    while not ranks >> (rank - 1) & 1:
-        rank += 1
-    return play_rank(rules, legal_bits, rank)
-
-
-@jit
-def highest(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
-    """Leads the highest rank."""
-    if table.required_rank > 0:
-        return follow(table, rules, legal_bits)
-    ranks = ranks_in(rules, legal_bits)
+def highest(ranks: Any) -> Any:
+    """Returns the highest of a set of ranks, which is not empty."""
     rank = NUM_RANKS
     while not ranks >> (rank - 1) & 1:
         rank -= 1
-    return play_rank(rules, legal_bits, rank)
-
-
-@jit
-def longest(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
-    """Leads the start of the longest own run, the lowest of equal ones, as the rule sheets recommend."""
-    if table.required_rank > 0:
-        return follow(table, rules, legal_bits)
-    return play_rank(rules, legal_bits, best_run(table, rules, legal_bits, 0))
-
-
-@jit
-def run_pot(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
-    """Leads the start of the longest own run, with two cards added for each pot card on it."""
-    if table.required_rank > 0:
-        return follow(table, rules, legal_bits)
-    return play_rank(rules, legal_bits, best_run(table, rules, legal_bits, 2))
+    return rank
 
 
 @jit
 def best_run(table: Table, rules: KernelRules, legal_bits: Any, bonus: Any) -> Any:
-    """Returns the start of the longest own run, ``bonus`` added for each pot card on it; the lowest of equal ones."""
+    """Returns the start of the longest own run, ``bonus`` cards added for each pot card on it; the lowest of equal ones.
+
+    Without a bonus this is what the rule sheets recommend.
+    """
     held = held_ranks(table)
     ranks = ranks_in(rules, legal_bits)
     hand = table.hand[table.seat]
@@ -129,17 +101,13 @@ def best_run(table: Table, rules: KernelRules, legal_bits: Any, bonus: Any) -> A
 
 
 @jit
-def pots(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
-    """Leads the pot card with the most chips in its pot; without one, the lowest rank."""
-    if table.required_rank > 0:
-        return follow(table, rules, legal_bits)
+def richest_pot(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
+    """Returns the rank of the pot card with the most chips in its pot; without one, the lowest rank."""
     best = -1
     for pot in range(POTS):
         if legal_bits >> (POT + pot) & 1 and (best < 0 or table.pot[pot] > table.pot[best]):
             best = pot
-    if best >= 0:
-        return POT + best
-    return lowest(table, rules, legal_bits)
+    return rules.pot_cards[best] % NUM_RANKS + 1 if best >= 0 else lowest(ranks_in(rules, legal_bits)) + 1
 
 
 CLOSING = 5
@@ -149,8 +117,8 @@ SURE = 100
 
 
 @jit
-def tally(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
-    """Leads the run with the highest score.
+def best_tally(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
+    """Returns the start of the run with the highest score.
 
     A run that goes out at once comes first. With five cards or fewer, runs that are sure to bring the lead back come next. A
     run scores twice the chips that it takes, plus 2 for every rank held above it, as these can still be played, minus 1 for
@@ -159,8 +127,6 @@ def tally(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
 
     The weights are rounded from searches over them (docs/heuristics.md).
     """
-    if table.required_rank > 0:
-        return follow(table, rules, legal_bits)
     held = held_ranks(table)
     ranks = ranks_in(rules, legal_bits)
     gone = table.hand[table.seat] | ~rules.deck  # a short deck lacks cards (N1.7)
@@ -173,7 +139,7 @@ def tally(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
             continue
         end = run_end(held, rank)
         if end - rank + 1 == table.cards[table.seat]:
-            return play_rank(rules, legal_bits, rank)
+            return rank
         could_take_it = in_the_way(gone, rules, end)
         if rules.blocked == Blocked.SKIP:
             score = np.int64(-rank)
@@ -185,7 +151,7 @@ def tally(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
             score += SURE
         if score > best_score:
             best, best_score = rank, score
-    return play_rank(rules, legal_bits, best)
+    return best
 
 
 LAST_CARDS = 4
@@ -193,33 +159,18 @@ LAST_CARDS = 4
 
 
 @jit
-def patient(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
-    """Leads the lowest rank first, pot cards from half-time on, and Kings with the last four cards.
-
-    A run that goes out at once comes first. Once some seat has at most half of its cards left (or from the start if a stranded
-    card costs twice its pot, N3.3), the run that takes most chips comes next, if one takes any. With four cards or fewer
-    follows a run to the King, which brings the lead back; else the lowest rank. Of equal runs the lowest counts.
-    """
-    if table.required_rank > 0:
-        return follow(table, rules, legal_bits)
-    return play_rank(rules, legal_bits, patient_lead(table, rules, legal_bits, False))
-
-
-@jit
-def closer(table: Table, rules: KernelRules, legal_bits: Any) -> Any:
-    """Leads like ``patient``, but counts cards: it knows which runs nobody can go on from, and when it is sure to go out.
-
-    A run brings the lead back if it reaches the King, or if no other seat can hold a card of the rank where it stops (any card
-    above it if blocked runs skip, N2.6). A run comes before all others if such runs bring the lead back until one run is left.
-    """
-    if table.required_rank > 0:
-        return follow(table, rules, legal_bits)
-    return play_rank(rules, legal_bits, patient_lead(table, rules, legal_bits, True))
-
-
-@jit
 def patient_lead(table: Table, rules: KernelRules, legal_bits: Any, counts: Any) -> Any:
-    """Returns the rank that ``patient`` leads, or ``closer`` if it ``counts``."""
+    """Returns the rank that ``patient`` leads, or ``closer`` if it ``counts``.
+
+    ``patient`` leads the lowest rank first, pot cards from half-time on, and Kings with the last four cards. A run that goes out
+    at once comes first. Once some seat has at most half of its cards left (or from the start if a stranded card costs twice its
+    pot, N3.3), the run that takes most chips comes next, if one takes any. With four cards or fewer follows a run to the King,
+    which brings the lead back; else the lowest rank. Of equal runs the lowest counts.
+
+    ``closer`` counts cards: it knows which runs nobody can go on from, and when it is sure to go out. For it a run brings the
+    lead back if it reaches the King, or if no other seat can hold a card of the rank where it stops (any card above it if
+    blocked runs skip, N2.6). A run comes before all others if such runs bring the lead back until one run is left.
+    """
     held = held_ranks(table)
     ranks = ranks_in(rules, legal_bits)
     gone = table.hand[table.seat] | ~rules.deck  # a short deck lacks cards (N1.7)
@@ -295,26 +246,32 @@ def copies_left(gone: Any, rank: Any) -> Any:
 
 
 @jit
-def choose(which: Any, table: Table, rules: KernelRules, legal_bits: Any) -> Any:
-    """Returns the action of heuristic number ``which``, its place in ``NAMES``.
+def lead(which: Any, table: Table, rules: KernelRules, legal_bits: Any) -> Any:
+    """Returns the rank that heuristic number ``which``, its place in ``NAMES``, leads.
 
     One function for all, as numba cannot cache closures over compiled functions.
     """
     if which == 0:
-        return highest(table, rules, legal_bits)
+        return highest(ranks_in(rules, legal_bits))
     if which == 1:
-        return longest(table, rules, legal_bits)
+        return best_run(table, rules, legal_bits, 0)
     if which == 2:
-        return pots(table, rules, legal_bits)
+        return richest_pot(table, rules, legal_bits)
     if which == 3:
-        return run_pot(table, rules, legal_bits)
+        return best_run(table, rules, legal_bits, 2)
     if which == 4:
-        return lowest(table, rules, legal_bits)
+        return lowest(ranks_in(rules, legal_bits)) + 1
     if which == 5:
-        return tally(table, rules, legal_bits)
-    if which == 6:
-        return patient(table, rules, legal_bits)
-    return closer(table, rules, legal_bits)
+        return best_tally(table, rules, legal_bits)
+    return patient_lead(table, rules, legal_bits, which == 7)
+
+
+@jit
+def choose(which: Any, table: Table, rules: KernelRules, legal_bits: Any) -> Any:
+    """Returns the action of heuristic number ``which``: it plays the required rank, or leads."""
+    if table.required_rank > 0:
+        return follow(table, rules, legal_bits)
+    return play_rank(rules, legal_bits, lead(which, table, rules, legal_bits))
 
 
 play = choose

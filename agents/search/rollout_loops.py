@@ -93,7 +93,7 @@ def step_to_decision(tables: Any, rules: Any, actions: Any, playing: Any, legal:
 
 @jit
 def settle(tables: Any, rules: Any, seats: Any, payoff: Any, value: Any) -> None:
-    """Writes the payoffs of ``seats (N,)`` at the finished ``tables (N,)`` to ``value (N,)``; ``payoff (n,)`` is scratch."""
+    """Writes the payoffs so far of ``seats (N,)`` at ``tables (N,)`` to ``value (N,)``; ``payoff (n,) int32`` is scratch."""
     for i in range(tables.size):
         game.payoffs(tables[i], rules, payoff)
         value[i] = payoff[seats[i]]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nainjaune_env.analysis.feature_hook import SET, Column, FeatureHooks, row_dtype
-from nainjaune_env.analysis.stats import measures_of
+from nainjaune_env.analysis.stats import checked_actions, measures_of
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.spec import GameSpec, Setup
@@ -96,16 +96,12 @@ def trace(
     none). Raises :class:`RecordError` for wrong shapes, and if actions are illegal or do not finish their episode.
     """
     code, rules, n = _loops_of(setup.game), setup.kernel_rules, setup.players
-    given, count = np.asarray(actions), len(openings)
-    if given.ndim != 2 or given.shape[1] != count or given.dtype.kind not in "iu":
-        raise RecordError(f"Expected a row of whole numbers a step, shape (P, {count}), not {given.dtype} {given.shape}.")
+    count = len(openings)
+    given = checked_actions(actions, count)
     if keep is not None and (keep.shape != given.shape or keep.dtype != np.bool_):
         raise RecordError(
             f"Expected keep to be booleans of the shape of the actions, {given.shape}, not {keep.dtype} {keep.shape}."
         )
-    if given.dtype != np.int8:
-        given = np.clip(given, -1, GameSpec.MAX_ACTIONS).astype(np.int8)  # values out of range stay illegal
-    given = np.ascontiguousarray(given)
     scratch = np.zeros(2, openings.dtype)
     rows, rounds = np.zeros(count, np.int64), np.zeros(count, np.int64)
     whole = int(episode == "match")

@@ -28,6 +28,16 @@ def _loop_of(game: GameSpec) -> ModuleType:
     )
 
 
+def checked_actions(actions: ArrayLike, count: int) -> NDArray[np.int8]:
+    """Returns ``actions (P, count)`` for the compiled loops; raises :class:`RecordError` for another shape or type."""
+    given = np.asarray(actions)
+    if given.ndim != 2 or given.shape[1] != count or given.dtype.kind not in "iu":
+        raise RecordError(f"Expected a row of whole numbers a step, shape (P, {count}), not {given.dtype} {given.shape}.")
+    if given.dtype != np.int8:
+        given = np.clip(given, -1, GameSpec.MAX_ACTIONS).astype(np.int8)  # values out of range stay illegal
+    return np.ascontiguousarray(given)
+
+
 def tally(
     setup: Setup, deals: NDArray[Any], actions: ArrayLike, rows: ArrayLike, count: int, *, which: ArrayLike | None = None
 ) -> NDArray[np.int64]:
@@ -40,22 +50,18 @@ def tally(
     """
     dtype, n = measures_of(setup.game).TALLY, setup.players
     deal = np.arange(len(deals)) if which is None else np.ascontiguousarray(which, np.int64)
-    given, where = np.asarray(actions), np.ascontiguousarray(rows, np.int64)
-    if given.ndim != 2 or given.shape[1] != len(deal) or given.dtype.kind not in "iu":
-        raise RecordError(f"Expected a row of whole numbers a step, shape (P, {len(deal)}), not {given.dtype} {given.shape}.")
+    given, where = checked_actions(actions, len(deal)), np.ascontiguousarray(rows, np.int64)
     if where.shape != (len(deal), n):
         raise RecordError(f"Expected a row for each seat of each round, shape {len(deal), n}, not {where.shape}.")
     if where.size and where.max() >= count:
         raise RecordError(f"Rows are below {count}, or negative for seats that do not count; got {where.max()}.")
     if deal.size and not 0 <= deal.min() <= deal.max() < len(deals):
         raise RecordError(f"Deals are 0 to {len(deals) - 1}; got {deal.min()} to {deal.max()}.")
-    if given.dtype != np.int8:
-        given = np.clip(given, -1, GameSpec.MAX_ACTIONS).astype(np.int8)  # values out of range stay illegal
     tallies = np.zeros(n, dtype)
     numbers = tallies.view(np.int64).reshape(n, -1)
     sums = np.zeros((count, numbers.shape[1]), np.int64)
     wrong = _loop_of(setup.game).count_rounds(
-        deals, deal, setup.kernel_rules, np.ascontiguousarray(given), where, np.zeros(2, deals.dtype), tallies, numbers, sums
+        deals, deal, setup.kernel_rules, given, where, np.zeros(2, deals.dtype), tallies, numbers, sums
     )
     if wrong >= 0:
         raise RecordError(f"Round {wrong} is not finished by its actions, at most {len(given)}, or one of them is illegal.")

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, TypedDict, Unpack
 
 import numpy as np
 
@@ -99,6 +99,17 @@ class Chance(Protocol):
         """Returns the deal ``drawn`` in one line: two deals have the same line just where the rules do not tell them apart."""
 
 
+class History(TypedDict, total=False):
+    """How a table came to be, as in ``Transcriber.transcribe``, of a match that need not be finished."""
+
+    opening: Any
+    """The table at the start of the episode; without it there is no history."""
+    actions: Sequence[int]
+    """The actions taken since."""
+    every_ply: bool
+    rng: np.random.Generator | None
+
+
 class Pictures(Protocol):
     """Tables of one game as SVG documents, from which pixels and films are made."""
 
@@ -110,10 +121,7 @@ class Pictures(Protocol):
         *,
         language: str = "en",
         names: Sequence[str] | None = None,
-        opening: Any = None,
-        actions: Sequence[int] = (),
-        every_ply: bool = False,
-        rng: np.random.Generator | None = None,
+        **history: Unpack[History],
     ) -> str:
         """Returns the table as an SVG document as ``seat`` sees it, with the arguments of ``GameSpec.draw``.
 
@@ -174,10 +182,9 @@ class GameSpec:
     chance: Chance | None = None
     """The chance events of a deal and their probabilities."""
     draw: Callable[..., str] | None = None
-    """``draw(setup, table, seat, *, language, color, opening, actions, every_ply, rng)``: the table as text as ``seat`` sees it.
+    """``draw(setup, table, seat, *, language, color, **history)``: the table as text as ``seat`` sees it.
 
-    ``seat`` None is a spectator, who sees everything; ``color``: with a terminal's colours. The other arguments are optional
-    and say how the table came to be, as in ``Transcriber.transcribe``, of a match that need not be finished.
+    ``seat`` None is a spectator, who sees everything; ``color``: with a terminal's colours. ``history`` is a :class:`History`.
     """
     pictures: Pictures | None = None
     """Tables as SVG, and records as films."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.errors import RecordError, choose_one
+from nainjaune_env.core.errors import DealError, RecordError, choose_one
 
 
 def whole(given: Any) -> int | None:
@@ -19,6 +19,16 @@ def whole(given: Any) -> int | None:
         return operator.index(given)
     except TypeError:
         return None
+
+
+def check_whole(what: str, given: object, low: int | None = None, high: int | None = None) -> int:
+    """Returns ``given`` as an ``int``; raises :class:`DealError` unless it is whole and from ``low`` to ``high``, if given."""
+    number = whole(given)
+    if number is None:
+        raise DealError(f"{what} is a whole number, not {given!r}.")
+    if (low is not None and number < low) or (high is not None and number > high):
+        raise DealError(f"{what} is from {low} to {high}, not {number}.")
+    return number
 
 
 def identical(given: object, expected: object) -> bool:

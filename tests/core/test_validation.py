@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nainjaune_env.core.errors import RecordError
-from nainjaune_env.core.validation import check_equal, check_keys, check_list, identical, whole
+from nainjaune_env.core.errors import DealError, RecordError
+from nainjaune_env.core.validation import check_equal, check_keys, check_list, check_whole, identical, whole
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,12 @@ def test_a_whole_number_is_one_of_numpys_too(given: object) -> None:
 @pytest.mark.parametrize("given", [3.0, np.float64(3), True, np.bool_(True), "3", None, [3], np.array([3, 4])])
 def test_what_is_no_whole_number(given: object) -> None:
     assert whole(given) is None
+
+
+def test_a_number_of_a_deal_is_whole_and_in_range() -> None:
+    assert check_whole("The seed", 7, 0, 7) == 7
+    with pytest.raises(DealError, match=r"The seed is a whole number, not 1\.5\."):
+        check_whole("The seed", 1.5)
+    for number in (-1, 8):
+        with pytest.raises(DealError, match=rf"The seed is from 0 to 7, not {number}\."):
+            check_whole("The seed", number, 0, 7)

@@ -52,6 +52,13 @@ class Eyes:
         return int(self.kernel.legal(table, self.rules))
 
 
+def played(setup: Setup, seed: int, plies: int, style: str) -> tuple[Eyes, Batch, random.Random]:
+    """Returns a batch of one table after some plies, and the generator that chose them."""
+    rng, batch = random.Random(seed), single(setup, seed=seed)
+    advance(batch, plies, rng, style)
+    return Eyes(setup), batch, rng
+
+
 # ---------------------------------------------------------------- the observation
 
 
@@ -104,9 +111,7 @@ def test_any_seat_can_be_observed_and_nothing_changes(setup: Setup) -> None:
 def test_a_redacted_table_is_enough_to_see_and_to_move_and_holds_no_secret(
     setup: Setup, seed: int, plies: int, style: str
 ) -> None:
-    eyes = Eyes(setup)
-    batch = single(setup, seed=seed)
-    advance(batch, plies, random.Random(seed), style)
+    eyes, batch, _ = played(setup, seed, plies, style)
     table = batch.tables[0]
     before = table.tobytes()
     for seat in range(setup.players):
@@ -126,10 +131,7 @@ def test_a_redacted_table_is_enough_to_see_and_to_move_and_holds_no_secret(
 @some
 @given(setup=any_setup(), seed=SEEDS, plies=st.integers(0, 120), style=STYLES)
 def test_what_is_hidden_has_no_effect_on_what_a_seat_sees(setup: Setup, seed: int, plies: int, style: str) -> None:
-    eyes = Eyes(setup)
-    rng = random.Random(seed)
-    batch = single(setup, seed=seed)
-    advance(batch, plies, rng, style)
+    eyes, batch, rng = played(setup, seed, plies, style)
     table = batch.tables[0]
     for seat in range(setup.players):
         other = helper(setup).reshuffle(setup, table, seat, rng)
@@ -142,9 +144,7 @@ def test_what_is_hidden_has_no_effect_on_what_a_seat_sees(setup: Setup, seed: in
 @few
 @given(setup=any_setup("pictures"), seed=SEEDS, plies=st.integers(0, 120), style=STYLES)
 def test_what_is_hidden_has_no_effect_on_a_picture(setup: Setup, seed: int, plies: int, style: str) -> None:
-    rng = random.Random(seed)
-    batch = single(setup, seed=seed)
-    advance(batch, plies, rng, style)
+    _, batch, rng = played(setup, seed, plies, style)
     table = batch.tables[0]
     pictures = setup.game.pictures
     assert pictures is not None
@@ -213,9 +213,7 @@ def test_a_seat_sees_the_same_wherever_the_public_play_is_the_same(setup: Setup,
 def test_a_resampled_table_is_one_that_the_seat_could_not_tell_from_its_own(
     setup: Setup, seed: int, plies: int, style: str
 ) -> None:
-    eyes = Eyes(setup)
-    batch = single(setup, seed=seed)
-    advance(batch, plies, random.Random(seed), style)
+    eyes, batch, _ = played(setup, seed, plies, style)
     table = batch.tables[0]
     for seat in range(setup.players):
         known = eyes.redacted(table, seat)
@@ -228,10 +226,7 @@ def test_a_resampled_table_is_one_that_the_seat_could_not_tell_from_its_own(
 @some
 @given(setup=any_setup(), seed=SEEDS, plies=st.integers(0, 120), style=STYLES)
 def test_a_resampled_table_knows_nothing_of_the_one_it_came_from(setup: Setup, seed: int, plies: int, style: str) -> None:
-    eyes = Eyes(setup)
-    rng = random.Random(seed)
-    batch = single(setup, seed=seed)
-    advance(batch, plies, rng, style)
+    eyes, batch, rng = played(setup, seed, plies, style)
     table = batch.tables[0]
     for seat in range(setup.players):
         other = helper(setup).reshuffle(setup, table, seat, rng)
@@ -242,10 +237,7 @@ def test_a_resampled_table_knows_nothing_of_the_one_it_came_from(setup: Setup, s
 @some
 @given(setup=any_setup(), seed=SEEDS, plies=st.integers(0, 60), style=STYLES)
 def test_a_resampled_table_plays_on_to_the_end_and_into_the_next_round(setup: Setup, seed: int, plies: int, style: str) -> None:
-    eyes = Eyes(setup)
-    rng = random.Random(seed)
-    batch = single(setup, seed=seed)
-    advance(batch, plies, rng, style)
+    eyes, batch, rng = played(setup, seed, plies, style)
     seat = rng.randrange(setup.players)
     batch.set_tables(0, eyes.resampled(eyes.redacted(batch.tables[0], seat), seat, seed))
     finish(batch, rng, style)

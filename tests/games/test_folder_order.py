@@ -17,7 +17,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
     ("encode",),
     ("belief.*",),
     # the texts alone; what speaks them stands above the records
-    ("language", "language.wording", "language.en", "language.fr", "language.parsing"),
+    ("language", "language.wording", "language.parsing"),
     ("chance", "records.*"),
     ("view.*",),
     ("language.*",),

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, cast
+from typing import Any
 
 from nainjaune_env.core.cards import DECK, RANKS, card_number, card_rank, cards_in
 from nainjaune_env.core.spec import Extent, Setup
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
-from nainjaune_env.games.nain_jaune.rules import POT_CARDS, Blocked, KernelRules, Payment, Stranded
+from nainjaune_env.games.nain_jaune.rules import POT_CARDS, Blocked, Payment, Stranded, rules_of
 
 __all__ = ["canonical", "describe", "draws", "extent", "name", "opening", "openings", "outcomes"]
 
@@ -24,7 +24,7 @@ def extent(setup: Setup) -> Extent:
     seat leads again, or under ``blocked = skip`` once for every rank above (N2.6). A pot costs a seat most if it plays the card
     silently (N2.7) or is left with it (N3.3), never both; it yields most if every other seat has paid for it.
     """
-    rules, n = _rules(setup), setup.players
+    rules, n = rules_of(setup), setup.players
     plays = n * (rules.hand_size - 1) + 1
     if rules.blocked == Blocked.SKIP:
         # a rank is blocked at most once for each card below it
@@ -52,7 +52,7 @@ def extent(setup: Setup) -> Extent:
 
 def deck(setup: Setup) -> list[int]:
     """Returns the numbers of the cards in the deck."""
-    return cards_in(_rules(setup).deck)
+    return cards_in(rules_of(setup).deck)
 
 
 def outcomes(setup: Setup, drawn: Sequence[int]) -> list[int]:
@@ -79,7 +79,7 @@ def name(setup: Setup, drawn: Sequence[int], outcome: int) -> str:
     """Returns ``outcome`` after ``drawn`` in words."""
     if not drawn:
         return f"seat {outcome} deals"
-    return f"{DECK[outcome]} to seat {(len(drawn) - 1) // _rules(setup).hand_size}"
+    return f"{DECK[outcome]} to seat {(len(drawn) - 1) // rules_of(setup).hand_size}"
 
 
 def kinds(setup: Setup) -> list[list[int]]:
@@ -91,7 +91,7 @@ def kinds(setup: Setup) -> list[list[int]]:
 
 def openings(setup: Setup) -> Iterator[tuple[tuple[int, ...], int]]:
     """Yields every deal by kinds (N1.3) with the number of deals of cards that it represents."""
-    size, groups = _rules(setup).hand_size, kinds(setup)
+    size, groups = rules_of(setup).hand_size, kinds(setup)
 
     def deal(left: tuple[int, ...], seats: int) -> Iterator[tuple[list[tuple[int, ...]], int]]:
         if not seats:
@@ -144,9 +144,5 @@ def _plain_first(hand: list[str]) -> list[str]:
 
 def _hands(setup: Setup, drawn: Sequence[int]) -> list[Sequence[int]]:
     """Returns the cards of each seat."""
-    size = _rules(setup).hand_size
+    size = rules_of(setup).hand_size
     return [drawn[1 + seat * size :][:size] for seat in range(setup.players)]
-
-
-def _rules(setup: Setup) -> KernelRules:
-    return cast(KernelRules, setup.kernel_rules)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import Field, dataclass, fields
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from nainjaune_env.core.cards import card_number, card_rank, card_set, cards_in
 from nainjaune_env.core.errors import RulesError
 from nainjaune_env.core.rules import Preset, Rules, knob
+from nainjaune_env.core.spec import Setup
 
 POT_CARDS = ("Td", "Jc", "Qs", "Kh", "7d")
 """The pot cards in pot order (N1.2). The 7 of diamonds is the nain jaune."""
@@ -262,6 +263,11 @@ def compile_rules(rules: Any, players: int) -> KernelRules:
         pot_set=card_set(cards),
         pots_at=tuple(sum(1 << pot for pot, card in enumerate(cards) if card_rank(card) == rank) for rank in range(TOP_RANK + 1)),
     )
+
+
+def rules_of(setup: Setup) -> KernelRules:
+    """Returns ``setup.kernel_rules`` with the type that it has in this game."""
+    return cast(KernelRules, setup.kernel_rules)
 
 
 def _as_integer(f: Field[Any], value: Any) -> int:

@@ -6,9 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.bits import count, lowest
+from nainjaune_env.core.bits import random_bit
 from nainjaune_env.core.jit import inlined, jit
-from nainjaune_env.core.prng import below
 from nainjaune_env.core.table import Table
 from nainjaune_env.games.batasaurus.kernel import sees_own_cards, value_bit
 from nainjaune_env.games.batasaurus.rules import KernelRules, Memory
@@ -29,7 +28,7 @@ def resample(table: Table, rules: KernelRules, seat: Any) -> None:
             continue
         lying = np.int64(table.held[other])
         if table.hidden[other]:
-            table.hidden[other] = draw_value(table, lying)
+            table.hidden[other] = random_bit(table, lying) + 1
             lying ^= value_bit(np.int64(table.hidden[other]))
         if rules.memory == Memory.PERFECT:
             lay_sorted(table, rules, other)
@@ -41,14 +40,6 @@ def resample(table: Table, rules: KernelRules, seat: Any) -> None:
             for slot in range(rules.dinosaurs):
                 if lying & value_bit(np.int64(table.layout[other, slot])):
                     table.slots[other] |= ONE << slot
-
-
-@inlined
-def draw_value(table: Table, values: Any) -> Any:
-    """Returns one of the set ``values`` (bit v-1 = value v), each with equal probability."""
-    for _ in range(below(table, count(values))):
-        values &= values - 1
-    return lowest(values) + 1
 
 
 @inlined
@@ -64,9 +55,9 @@ def lay_shuffled(table: Table, rules: KernelRules, seat: Any, values: Any, slots
     rest = ((ONE << rules.dinosaurs) - 1) & ~values
     for slot in range(rules.dinosaurs):
         if slots >> slot & 1:
-            value = draw_value(table, values)
+            value = random_bit(table, values) + 1
             values ^= ONE << (value - 1)
         else:
-            value = draw_value(table, rest)
+            value = random_bit(table, rest) + 1
             rest ^= ONE << (value - 1)
         table.layout[seat, slot] = value

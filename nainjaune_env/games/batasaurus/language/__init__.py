@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 from nainjaune_env.core.errors import RulesError, choose_one
-from nainjaune_env.games.batasaurus.language.en import ENGLISH
-from nainjaune_env.games.batasaurus.language.fr import FRENCH
+from nainjaune_env.core.texts import read_texts
 from nainjaune_env.games.batasaurus.language.wording import Language
 
-LANGUAGES: Mapping[str, Language] = {"fr": FRENCH, "en": ENGLISH}
+LANGUAGES: Mapping[str, Language] = {
+    name: read_texts(Language, Path(__file__).with_name(f"{name}.toml")) for name in ("fr", "en")
+}
 """The texts by the language's name."""
 
 

@@ -15,9 +15,10 @@ import numpy as np
 from nainjaune_env.core.errors import IllegalActionError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import Said
+from nainjaune_env.core.texts import sentence
 from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.language import LANGUAGES, language_of
-from nainjaune_env.games.batasaurus.records.narrate import Narrator, sentence
+from nainjaune_env.games.batasaurus.records.narrate import Narrator
 from nainjaune_env.games.batasaurus.records.replay import Replay
 from nainjaune_env.games.batasaurus.rules import Memory, rules_of
 from nainjaune_env.games.batasaurus.state import Phase, values_in

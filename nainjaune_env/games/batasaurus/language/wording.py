@@ -1,26 +1,21 @@
-"""The texts of one language as dataclasses. Texts in braces are filled in by ``str.format``."""
+"""The texts of one language as dataclasses; ``en.toml`` and ``fr.toml`` hold them. ``str.format`` fills in what is in braces."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+
+from nainjaune_env.core.texts import CommonWords
 
 
 @dataclass(frozen=True)
-class Words:
+class Words(CommonWords):
     """What narrated records, pictures and dialogues share."""
 
     dinosaurs: tuple[str, ...]
     """Names by value, from 1, in the usual spelling: the sheets differ from language to language."""
     card: str
     """A dinosaur's name with its value."""
-    cards: tuple[str, str]
-    """The singular and the plural."""
-    singular: tuple[int, ...]
-    """Numbers that take the singular."""
-    title: str
-    seat: str
-    seat_short: str
     slots: str
     sorted: str
     memorise: str
@@ -36,12 +31,6 @@ class Words:
     nobody: str
     left: str
     piles: str
-    result: str
-    wins: str
-    shared: str
-    joiner: str
-    """Between the last two of a list."""
-    colon: str
 
     def named(self, value: int) -> str:
         """Returns a dinosaur with its value: ``T. rex (12)``."""
@@ -49,12 +38,7 @@ class Words:
 
     def count(self, number: int) -> str:
         """Returns a number of cards: ``1 card``, ``2 cards``."""
-        return f"{number} {self.cards[number not in self.singular]}"
-
-    def listed(self, texts: Iterable[str]) -> str:
-        """Returns a list in words: ``a``, ``a and b``, ``a, b and c``."""
-        *others, last = texts
-        return ", ".join(others) + self.joiner + last if others else last
+        return self.counted(number, self.cards)
 
 
 @dataclass(frozen=True)

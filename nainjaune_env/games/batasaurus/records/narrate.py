@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.texts import sentence
 from nainjaune_env.games.batasaurus.language import language_of
 from nainjaune_env.games.batasaurus.language.wording import Words
 from nainjaune_env.games.batasaurus.records.replay import Trick
@@ -67,11 +68,6 @@ class Narrator:
 
     def _listed(self, seats: Iterable[int]) -> str:
         return self.words.listed(self.seats[seat] for seat in seats)
-
-
-def sentence(text: str) -> str:
-    """Returns ``text`` with a capital."""
-    return text[0].upper() + text[1:]
 
 
 def show(setup: Setup, record: Mapping[str, Any], language: str, part: int | None = None) -> str:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.engine import replay
-from nainjaune_env.games.batasaurus.actions import MEMORISE, actions_in
+from nainjaune_env.engine.batch import legal_actions
+from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.state import Phase
 
 
@@ -80,12 +81,7 @@ class Replay(replay.Replay):
     @property
     def legal(self) -> list[int]:
         """The legal actions of the seat to act."""
-        return actions_in(self.legal_bits())
-
-    def next_action(self, log: Iterator[int], *, every_ply: bool) -> int | None:
-        """Returns the next action of a log of decisions, or of every ply: a forced one or the log's next; None at its end."""
-        forced = None if every_ply else self.forced_action(self.legal_bits())
-        return next(log, None) if forced is None else forced
+        return legal_actions(self.legal_bits())
 
     def step(self, action: int) -> None:
         """Makes one ply; ``action`` must be legal."""
@@ -119,9 +115,9 @@ class Replay(replay.Replay):
 
 def tricks_of(setup: Setup, opening: Any, actions: Sequence[int], *, every_ply: bool) -> list[Trick]:
     """Returns the tricks that ``actions`` lead to from the table ``opening``; arguments as of ``Transcriber.transcribe``."""
-    replayed, log = Replay(setup, opening), iter(actions)
-    while not replayed.round_over and (action := replayed.next_action(log, every_ply=every_ply)) is not None:
-        replayed.step(int(action))
+    replayed = Replay(setup, opening)
+    for _ in replayed.plies(replay.ActionLog(actions, every_ply=every_ply)):
+        pass
     return replayed.tricks
 
 

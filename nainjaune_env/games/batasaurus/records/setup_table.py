@@ -9,7 +9,7 @@ import numpy as np
 
 from nainjaune_env.core.errors import DealError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.validation import whole
+from nainjaune_env.core.validation import check_whole
 from nainjaune_env.games.batasaurus.chance import opening
 from nainjaune_env.games.batasaurus.rules import Memory, rules_of
 
@@ -25,25 +25,16 @@ def setup_table(setup: Setup, layouts: Sequence[Sequence[int]], *, leader: int, 
     values = list(range(1, rules.dinosaurs + 1))
     if len(layouts) != setup.players:
         raise DealError(f"With {setup.players} players there are {setup.players} layouts, not {len(layouts)}.")
-    checked = [[_whole(f"Each value in layout {seat}", value) for value in row] for seat, row in enumerate(layouts)]
+    checked = [[check_whole(f"Each value in layout {seat}", value) for value in row] for seat, row in enumerate(layouts)]
     for seat, given in enumerate(checked):
         if sorted(given) != values:
             raise DealError(f"A layout holds each of the values 1 to {rules.dinosaurs} once, and seat {seat}'s is {given}.")
         if rules.memory == Memory.PERFECT and given != values:
             raise DealError(f"With memory = perfect layouts are sorted (B4.1), and seat {seat}'s is {given}.")
-    leader = _whole("The leader", leader)
+    leader = check_whole("The leader", leader)
     if not 0 <= leader < setup.players:
         raise DealError(f"The leader is a seat from 0 to {setup.players - 1}, not {leader}.")
-    seed = _whole("The seed", seed)
-    if not 0 <= seed < 1 << 64:
-        raise DealError(f"The seed is from 0 to {(1 << 64) - 1}, not {seed}.")
+    seed = check_whole("The seed", seed, 0, (1 << 64) - 1)
     table = opening(setup, [leader, *(value for row in checked for value in row)])
     table.rng = np.uint64(seed)
     return table
-
-
-def _whole(what: str, given: object) -> int:
-    number = whole(given)
-    if number is None:
-        raise DealError(f"{what} is a whole number, not {given!r}.")
-    return number

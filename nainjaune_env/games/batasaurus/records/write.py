@@ -11,6 +11,7 @@ import numpy as np
 
 from nainjaune_env.core.errors import DealError, RecordError
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.replay import ActionLog
 from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.records.narrate import show
 from nainjaune_env.games.batasaurus.records.replay import Replay, final
@@ -37,20 +38,11 @@ def transcribe(
     _check_opening(setup, table, layouts, leader)
     replay = Replay(setup, table)
     moves: list[list[int]] = []
-    log = iter(actions)
-    while not replay.round_over:
-        seat, where = replay.seat, f"Move {len(moves) + 1}"
-        action = replay.next_action(log, every_ply=every_ply)
-        if action is None:
-            raise RecordError(f"{where}: expected another action, and the log ends after {len(actions)}.")
-        if action not in replay.legal:
-            number = len(actions) - len(list(log))
-            raise RecordError(f"{where}: the log's action number {number} is {int(action)}; legal were {replay.legal}.")
-        replay.step(int(action))
-        if action != MEMORISE:
-            moves.append([seat, int(action)])
-    if rest := len(list(log)):
-        raise RecordError(f"The game was over after {len(actions) - rest} actions, and the log holds {len(actions)}.")
+    log = ActionLog(actions, every_ply=every_ply)
+    for ply in replay.plies(log, complete=True, where=lambda _: f"Move {len(moves) + 1}"):
+        if ply.action != MEMORISE:
+            moves.append([ply.seat, ply.action])
+    log.check_spent()
     return {"layouts": layouts, "leader": leader, "moves": moves, **final(replay)}
 
 

@@ -14,7 +14,8 @@ from nainjaune_env.analysis.advice_hook import BEST, Forecast, Kind, Ply, Prospe
 from nainjaune_env.core.errors import DealError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Table
-from nainjaune_env.games.batasaurus.actions import MEMORISE, actions_in
+from nainjaune_env.engine.batch import legal_actions
+from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.language import LANGUAGES
 from nainjaune_env.games.batasaurus.records.verify import open_record
 from nainjaune_env.games.batasaurus.rules import KernelRules, rules_of
@@ -55,7 +56,7 @@ def describe(setup: Setup, table: Table, language: str) -> list[tuple[str, str]]
     say, words = LANGUAGES[language].advice, LANGUAGES[language].words
     me, seats = int(table.seat), range(setup.players)
     shorts = [words.seat_short.format(seat=seat) for seat in seats]
-    seen = [named(table, slot, language) for slot in actions_in(table.slots[me])]
+    seen = [named(table, slot, language) for slot in legal_actions(int(table.slots[me]))]
     head = say.table.format(preset=setup.preset, trick=int(table.tricks), seat=me, players=setup.players)
     shown = [f"{shorts[seat]} {words.named(int(table.shown[seat]))}" for seat in seats if table.shown[seat]]
     unshown = (" ".join(map(str, values_in(table.held[seat]))) for seat in seats)

@@ -6,16 +6,13 @@ This module implements the protocol ``nainjaune_env.core.spec.Pictures``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
-import numpy as np
-
-from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.spec import History, Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.games.batasaurus.actions import MEMORISE
-from nainjaune_env.games.batasaurus.records.replay import tricks_of
 from nainjaune_env.games.batasaurus.records.verify import check_part, open_record
-from nainjaune_env.games.batasaurus.view.scene import scene
+from nainjaune_env.games.batasaurus.view.scene import scene, seen_by
 from nainjaune_env.games.batasaurus.view.svg import drawing
 
 __all__ = ["film", "svg"]
@@ -28,14 +25,10 @@ def svg(
     *,
     language: str = "en",
     names: Sequence[str] | None = None,
-    opening: Any = None,
-    actions: Sequence[int] = (),
-    every_ply: bool = False,
-    rng: np.random.Generator | None = None,
+    **history: Unpack[History],
 ) -> str:
     """Returns the table as SVG as ``seat`` sees it; arguments as in ``view.text.draw``."""
-    tricks = None if opening is None else tricks_of(setup, opening, actions, every_ply=every_ply)
-    return drawing(scene(setup, table, seat, tricks=tricks), language=language, names=names)
+    return drawing(seen_by(setup, table, seat, **history), language=language, names=names)
 
 
 def film(

@@ -8,11 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from nainjaune_env.core.errors import DealError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.games.batasaurus import kernel
-from nainjaune_env.games.batasaurus.records.replay import Trick, winners_of
+from nainjaune_env.games.batasaurus.records.replay import Trick, tricks_of, winners_of
 from nainjaune_env.games.batasaurus.rules import rules_of
 from nainjaune_env.games.batasaurus.state import Phase, values_in
 
@@ -108,6 +110,24 @@ def scene(setup: Setup, table: Table, seat: int | None = None, *, tricks: Sequen
         last=LastTrick(finished[-1].leader, _shown(finished[-1], n), finished[-1].gains or ()) if finished else None,
         winners=tuple(winners_of(piles)) if over else (),
     )
+
+
+def seen_by(
+    setup: Setup,
+    table: Table,
+    seat: int | None,
+    *,
+    opening: Table = None,
+    actions: Sequence[int] = (),
+    every_ply: bool = False,
+    rng: np.random.Generator | None = None,
+) -> Scene:
+    """Returns the scene at ``table``, which ``actions`` led to from ``opening``, the table at the start of the episode.
+
+    They give the last trick, and are as in ``Transcriber.transcribe``. ``rng`` is not needed in this game.
+    """
+    tricks = None if opening is None else tricks_of(setup, opening, actions, every_ply=every_ply)
+    return scene(setup, table, seat, tricks=tricks)
 
 
 def _sees(setup: Setup, table: Table, owner: int, viewer: int | None) -> bool:

@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Unpack
 
-import numpy as np
-
-from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.spec import History, Setup
 from nainjaune_env.core.table import Table
+from nainjaune_env.core.texts import sentence
 from nainjaune_env.games.batasaurus.language import language_of
 from nainjaune_env.games.batasaurus.language.wording import Language, Words
-from nainjaune_env.games.batasaurus.records.narrate import sentence
-from nainjaune_env.games.batasaurus.records.replay import tricks_of
 from nainjaune_env.games.batasaurus.state import Phase
-from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scene, Values, scene
+from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scene, Values, seen_by
 
 WIDTH = 72
 PANEL, CARD = 23, 17
@@ -38,20 +35,15 @@ def draw(
     *,
     language: str = "en",
     color: bool = False,
-    opening: Any = None,
-    actions: Sequence[int] = (),
-    every_ply: bool = False,
-    rng: np.random.Generator | None = None,
+    **history: Unpack[History],
 ) -> str:
     """Returns the table as text as ``seat`` sees it; a spectator (None) sees every card.
 
-    ``opening`` is the table at the start of the episode and ``actions`` are those taken since, as in ``Transcriber.transcribe``;
-    they give the last trick. ``color`` adds a terminal's colours. ``rng`` is not needed in this game. Raises
-    :class:`RulesError` for an unknown language, :class:`DealError` for an unknown seat.
+    ``history`` is as in :func:`~.scene.seen_by`. ``color`` adds a terminal's colours. Raises :class:`RulesError` for an unknown
+    language, :class:`DealError` for an unknown seat.
     """
     texts = language_of(language)
-    tricks = None if opening is None else tricks_of(setup, opening, actions, every_ply=every_ply)
-    text = picture(scene(setup, table, seat, tricks=tricks), texts)
+    text = picture(seen_by(setup, table, seat, **history), texts)
     return coloured(text, texts.words) if color else text
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from nainjaune_env.core.cards import RANKS, cards_in
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.games.nain_jaune.belief.resample import may_hold, unseen_by
-from nainjaune_env.games.nain_jaune.rules import KernelRules
+from nainjaune_env.games.nain_jaune.rules import rules_of
 from nainjaune_env.games.nain_jaune.state import cards_of_ranks, ranks_of
 
 
@@ -15,7 +15,7 @@ class Knowledge:
     """What the seat to act can prove; of its table, redacted or not, only what that seat knows is read."""
 
     def __init__(self, setup: Setup, table: Any) -> None:
-        rules = cast(KernelRules, setup.kernel_rules)
+        rules = rules_of(setup)
         me = int(table.seat)
         self._unseen = int(unseen_by(table, rules, me))
         self._allowed = {seat: int(may_hold(table, seat, self._unseen)) for seat in range(setup.players) if seat != me}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from nainjaune_env.games.nain_jaune import kernel
 from nainjaune_env.games.nain_jaune.actions import ACTIONS, PASS, PASS_MOVE, SILENT_MARK, action_of
 from nainjaune_env.games.nain_jaune.belief.knowledge import Knowledge
 from nainjaune_env.games.nain_jaune.language.parsing import understand
-from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules
+from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules, rules_of
 from nainjaune_env.games.nain_jaune.state import POT_LIMIT, POTS, TABLE
 
 FIELDS: Mapping[str, str] = {
@@ -78,7 +78,7 @@ def read(setup: Setup, fields: Mapping[str, str]) -> Any:
     for name in fields:
         if name not in FIELDS:
             raise DealError(choose_one("field of a position", name, FIELDS))
-    rules = cast(KernelRules, setup.kernel_rules)
+    rules = rules_of(setup)
     me = _number("seat", fields.get("seat", "0"), setup.players - 1)
     moves = _read_moves(fields.get("moves", ""), setup.players)
     row = _opened(setup, me, _read_hand(fields.get("hand", "")), moves, fields.get("round", "1"))
@@ -131,7 +131,7 @@ def _read_card(word: str, seat: int) -> _Move:
 
 def _opened(setup: Setup, me: int, hand: Sequence[_Move], moves: Sequence[_Move], number: str) -> Any:
     """Returns the table before the first move; each hand holds the cards that are known to have been in it."""
-    rules = cast(KernelRules, setup.kernel_rules)
+    rules = rules_of(setup)
     known = [*(card._replace(seat=me) for card in hand), *(move for move in moves if move.rank)]
     cards = _Cards(rules.deck)
     row = np.zeros(1, TABLE)[0]

@@ -11,6 +11,7 @@ from nainjaune_env.core.cards import DECK, RANKS, by_rank
 from nainjaune_env.core.errors import IllegalActionError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import Said
+from nainjaune_env.core.texts import sentence
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS, PASS_MOVE, SILENT_MARK, cards_of
 from nainjaune_env.games.nain_jaune.language import LANGUAGES, language_of
 from nainjaune_env.games.nain_jaune.language.parsing import Typed, plain, understand
@@ -60,14 +61,15 @@ class Speaker:
 
     def _knob(self, name: str) -> str:
         value, texts = getattr(self.setup.rules, name), self.phrases.knobs[name]
-        return texts[value if value in texts else NUMBER].format(value=value)
+        key = str(value).lower()
+        return texts[key if key in texts else NUMBER].format(value=value)
 
     def begun(self) -> list[str]:
         """Returns who deals and who leads; before the first round also the rule of announcing, if pots must be announced."""
         table, rules = self.replay.table, self.replay.rules
         lines = [self.words.round.format(number=int(table.rounds), dealer=int(table.dealer))]
         leads = self.phrases.leads.format(seat=self.narrator.shorts[self.replay.seat], antes=self.amount(rules.round_antes))
-        lines.append(leads[0].upper() + leads[1:])
+        lines.append(sentence(leads))
         return [*lines, self.phrases.knobs["announce"]["explicit"]] if self.explicit and table.rounds == 1 else lines
 
     def ply(self, action: int) -> list[Said]:
@@ -173,8 +175,7 @@ class Speaker:
         return ACTION_OF[card + SILENT_MARK if pots and self.explicit and not said.announced else card]
 
     def _listed(self, cards: Iterable[str]) -> str:
-        *others, last = (card_sign(card, self.words) for card in cards)
-        return ", ".join(others) + self.words.joiner + last if others else last
+        return self.words.listed(card_sign(card, self.words) for card in cards)
 
     def echo(self, action: int) -> str:
         """Returns the card with its call; a call that was forgotten is not pointed out."""

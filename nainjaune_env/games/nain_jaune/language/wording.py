@@ -1,6 +1,6 @@
 """What one language consists of: every text that the game says, by what it is for.
 
-``en`` and ``fr`` hold the texts; ``str.format`` fills in what stands in braces.
+``en.toml`` and ``fr.toml`` hold the texts; ``str.format`` fills in what stands in braces.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nainjaune_env.core.cards import RANKS
+from nainjaune_env.core.texts import CommonWords
 
 SUIT_SIGNS = {"s": "♠", "h": "♥", "d": "♦", "c": "♣"}
 _RED, _PLAIN = "\x1b[31m", "\x1b[0m"
@@ -19,7 +20,7 @@ NUMBER = "number"
 
 
 @dataclass(frozen=True)
-class Words:
+class Words(CommonWords):
     """The cards, the calls at the table, and an account of a match."""
 
     rank_signs: str
@@ -39,9 +40,6 @@ class Words:
     silent_paid: str
     nobody_restart: str
     nobody_skip: str
-    title: str
-    seat: str
-    seat_short: str
     round: str
     stacks: str
     pots: str
@@ -56,21 +54,8 @@ class Words:
     stranded: str
     stranded_short: str
     after: str
-    result: str
-    wins: str
-    shared: str
-    joiner: str
-    """Stands between the last two items of a list."""
-    colon: str
     chips: tuple[str, str]
     """Singular and plural."""
-    cards: tuple[str, str]
-    singular: tuple[int, ...]
-    """The numbers that take the singular."""
-
-    def counted(self, number: int, noun: tuple[str, str]) -> str:
-        """Returns ``number`` with its noun, ``chips`` or ``cards``: ``1 chip``, ``12 chips``."""
-        return f"{number} {noun[abs(number) not in self.singular]}"
 
 
 @dataclass(frozen=True)
@@ -80,8 +65,8 @@ class Phrases:
     topics: Mapping[str, tuple[str, str]]
     """By name: the word to type, and what it shows."""
     rules: tuple[str, ...]
-    knobs: Mapping[str, Mapping[object, str]]
-    """By knob and value: the rule that it makes, in a sentence."""
+    knobs: Mapping[str, Mapping[str, str]]
+    """By knob and value in small letters (``none``, ``true``): the rule that it makes, in a sentence."""
     typing: tuple[str, ...]
     """How to type a move."""
     announcing: str

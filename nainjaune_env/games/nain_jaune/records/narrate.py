@@ -12,6 +12,7 @@ from nainjaune_env.core.cards import RANKS, by_rank
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import Said
 from nainjaune_env.core.table import Table
+from nainjaune_env.core.texts import sentence
 from nainjaune_env.games.nain_jaune import kernel
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS, PASS_MOVE, SILENT_MARK
 from nainjaune_env.games.nain_jaune.language import language_of
@@ -118,7 +119,7 @@ class RoundNarrator:
     def _payment(self, replay: Replay, payment: Payment) -> str:
         words, seat = self.words, payment.seat
         text: str = getattr(words, payment.text if payment.paid == payment.due else f"{payment.text}_short")
-        line = text.format(
+        filled = text.format(
             seat=self.shorts[seat],
             winner=self.shorts[int(replay.table.winner)],
             paid=payment.paid,
@@ -126,7 +127,7 @@ class RoundNarrator:
             card=card_sign(POT_CARDS[payment.pot], words),
             cards=self.cards(replay.cards.hand(seat)),
         )
-        return line[0].upper() + line[1:]
+        return sentence(filled)
 
     def cards(self, cards: Iterable[str]) -> str:
         """Returns cards as people write them, by rank."""
@@ -160,11 +161,8 @@ def show(setup: Setup, record: Mapping[str, Any], language: str, part: int | Non
 def _result(record: Mapping[str, Any], words: Words) -> list[str]:
     winners = [words.seat.format(seat=seat, agent=record["agents"][seat]) for seat in record["winners"]]
     chips = max(record["stacks"])
-    if len(winners) == 1:
-        said = words.wins.format(winners=winners[0], chips=chips)
-    else:
-        said = words.shared.format(winners=", ".join(winners[:-1]) + words.joiner + winners[-1], chips=chips)
-    return [f"{words.result}{words.colon}{said}"]
+    text = words.wins if len(winners) == 1 else words.shared
+    return [f"{words.result}{words.colon}{text.format(winners=words.listed(winners), chips=chips)}"]
 
 
 class _RecordedRound:

@@ -11,9 +11,9 @@ from nainjaune_env.core.cards import DECK, card_number, card_set, cards_in
 from nainjaune_env.core.errors import DealError
 from nainjaune_env.core.rules import MAX_NUMBER
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.validation import whole
+from nainjaune_env.core.validation import check_whole
 from nainjaune_env.games.nain_jaune.kernel import open_round
-from nainjaune_env.games.nain_jaune.rules import KernelRules
+from nainjaune_env.games.nain_jaune.rules import rules_of
 from nainjaune_env.games.nain_jaune.state import POT_LIMIT, POTS, TABLE
 
 
@@ -33,7 +33,7 @@ def setup_table(
     later rounds. Raises :class:`DealError` for hands that are not from one deck or not of the right size, and for numbers that
     are not whole or out of range.
     """
-    rules: KernelRules = setup.kernel_rules  # type: ignore[assignment]
+    rules = rules_of(setup)
     n = setup.players
     if len(hands) != n or any(len(hand) != rules.hand_size for hand in hands):
         sizes = [len(hand) for hand in hands]
@@ -49,11 +49,11 @@ def setup_table(
     foreign = sorted({DECK[number] for number in flat if not rules.deck >> number & 1})
     if foreign:
         raise DealError(f"The deal is not from this deck (knobs 'ranks' and 'suits'): {', '.join(foreign)} is not in it.")
-    dealer = _whole("The dealer", dealer)
+    dealer = check_whole("The dealer", dealer)
     if not 0 <= dealer < n:
         raise DealError(f"The dealer is a seat from 0 to {n - 1}, not {dealer!r}.")
-    stacks = [rules.starting_stack] * n if stacks is None else [_whole("Each of the stacks", chips) for chips in stacks]
-    pots = [0] * POTS if pots is None else [_whole("Each of the pots", chips) for chips in pots]
+    stacks = [rules.starting_stack] * n if stacks is None else [check_whole("Each of the stacks", chips) for chips in stacks]
+    pots = [0] * POTS if pots is None else [check_whole("Each of the pots", chips) for chips in pots]
     if len(stacks) != n or len(pots) != POTS:
         raise DealError(f"Expected {n} stacks and {POTS} pots, not {len(stacks)} and {len(pots)}.")
     if not all(0 <= pot <= POT_LIMIT for pot in pots):
@@ -62,12 +62,8 @@ def setup_table(
         raise DealError(f"Every seat must be able to ante {rules.round_antes} chips, and the stacks are {stacks}.")
     if max(map(abs, stacks)) >= 1 << 48:
         raise DealError(f"Stacks stay within 2**48 chips, and they are {stacks}.")
-    rounds_before = _whole("The number of rounds before", rounds_before)
-    if not 0 <= rounds_before <= MAX_NUMBER:
-        raise DealError(f"The number of rounds before is from 0 to {MAX_NUMBER}, not {rounds_before}.")
-    seed = _whole("The seed", seed)
-    if not 0 <= seed < 1 << 64:
-        raise DealError(f"The seed is from 0 to {(1 << 64) - 1}, not {seed}.")
+    rounds_before = check_whole("The number of rounds before", rounds_before, 0, MAX_NUMBER)
+    seed = check_whole("The seed", seed, 0, (1 << 64) - 1)
     table = np.zeros(1, TABLE)
     row = table[0]
     row.stack[:n] = stacks
@@ -82,10 +78,3 @@ def setup_table(
         row.hand[seat] = card_set(hand)
     open_round(row, rules)
     return table[0]
-
-
-def _whole(what: str, given: object) -> int:
-    number = whole(given)
-    if number is None:
-        raise DealError(f"{what} is a whole number, not {given!r}.")
-    return number

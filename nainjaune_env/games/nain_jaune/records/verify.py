@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from nainjaune_env.core.cards import DECK
 from nainjaune_env.core.errors import DealError, RecordError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import check_equal, check_keys, check_list
 from nainjaune_env.games.nain_jaune.records.replay import Replay, final, open_recorded
-from nainjaune_env.games.nain_jaune.rules import KernelRules
+from nainjaune_env.games.nain_jaune.rules import rules_of
 from nainjaune_env.games.nain_jaune.state import POTS
 
 BODY: tuple[str, ...] = ("rounds", "stacks", "pots", "winners")
@@ -62,7 +62,7 @@ def _verify_round(setup: Setup, before: Replay | None, given: object, number: in
 
 def _check_start(setup: Setup, before: Replay | None, written: Mapping[str, Any], where: str) -> None:
     """Checks dealer, stacks and pots: those of a new match in the first round, then carried over (N4.4)."""
-    n, rules = setup.players, cast(KernelRules, setup.kernel_rules)
+    n, rules = setup.players, rules_of(setup)
     if before is None:
         if type(written["dealer"]) is not int:
             raise RecordError(f"{where}: expected 'dealer' to be a seat from 0 to {n - 1}, not {written['dealer']!r}.")

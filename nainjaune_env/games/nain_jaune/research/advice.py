@@ -6,7 +6,7 @@ The module as a whole is the game's ``nainjaune_env.analysis.advice_hook.AdviceH
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -14,16 +14,16 @@ from nainjaune_env.analysis.advice_hook import Forecast, Kind, Ply, Prospect, pe
 from nainjaune_env.core.cards import DECK, RANKS, by_rank, card_number, cards_in
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Table
+from nainjaune_env.core.texts import sentence
 from nainjaune_env.games.nain_jaune import kernel
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS, POT, is_pot_card, is_silent, pot_of
 from nainjaune_env.games.nain_jaune.belief.knowledge import Knowledge
 from nainjaune_env.games.nain_jaune.language import LANGUAGES, positions
-from nainjaune_env.games.nain_jaune.language.en import ENGLISH
 from nainjaune_env.games.nain_jaune.language.positions import FIELDS, read
 from nainjaune_env.games.nain_jaune.language.wording import Words, card_sign, paint
 from nainjaune_env.games.nain_jaune.records.replay import Replay, open_recorded
 from nainjaune_env.games.nain_jaune.research.statistics import CAPTURED, RECEIVED, STRANDED
-from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules
+from nainjaune_env.games.nain_jaune.rules import POT_CARDS, rules_of
 from nainjaune_env.games.nain_jaune.state import POTS
 
 __all__ = [
@@ -39,7 +39,7 @@ def _prospect(name: str) -> Prospect:
     return Prospect(name, titles) if name == "out" else Prospect(name, titles, _POT_SIGNS)
 
 
-PROSPECTS: tuple[Prospect, ...] = tuple(map(_prospect, ENGLISH.advice.prospects))
+PROSPECTS: tuple[Prospect, ...] = tuple(map(_prospect, LANGUAGES["en"].advice.prospects))
 ACCOUNT = "chips"
 UNITS: Mapping[str, str] = {language: wording.words.chips[1] for language, wording in LANGUAGES.items()}
 
@@ -48,7 +48,8 @@ MOST_PROBABILITIES = 2
 
 LEAD, DECLINE, POT_OR_PLAIN, ANNOUNCE = range(4)
 KINDS: tuple[Kind, ...] = tuple(
-    Kind(name, {language: wording.advice.kinds[name] for language, wording in LANGUAGES.items()}) for name in ENGLISH.advice.kinds
+    Kind(name, {language: wording.advice.kinds[name] for language, wording in LANGUAGES.items()})
+    for name in LANGUAGES["en"].advice.kinds
 )
 
 
@@ -70,14 +71,13 @@ def at_stake(setup: Setup, table: Table) -> list[int]:
 def describe(setup: Setup, table: Table, language: str) -> list[tuple[str, str]]:
     """Returns headings with texts: the turn, the hand, pots, the others' hand sizes, chips, cards played, proven voids."""
     say, words = LANGUAGES[language].advice, LANGUAGES[language].words
-    me, required, rules = int(table.seat), int(table.required_rank), cast(KernelRules, setup.kernel_rules)
+    me, required, rules = int(table.seat), int(table.required_rank), rules_of(setup)
     seats = range(setup.players)
     shorts = [words.seat_short.format(seat=seat) for seat in seats]
     rank = words.rank_names[required - 1]
     if required:
         declines = int(kernel.legal(table, rules)) >> PASS & 1
-        turn = (say.may_decline if declines else say.follows).format(rank=rank)
-        turn = turn[0].upper() + turn[1:]
+        turn = sentence((say.may_decline if declines else say.follows).format(rank=rank))
     else:
         turn = say.leads
     head = say.table.format(preset=setup.preset, round=int(table.rounds), seat=me, players=setup.players)

@@ -6,11 +6,9 @@ The module as a whole is the game's ``nainjaune_env.core.spec.Pictures``.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
-import numpy as np
-
-from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.spec import History, Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.games.nain_jaune.records.replay import open_recorded, recorded_rounds
 from nainjaune_env.games.nain_jaune.view.scene import Course, Scene, scene
@@ -27,14 +25,10 @@ def svg(
     *,
     language: str = "en",
     names: Sequence[str] | None = None,
-    opening: Table = None,
-    actions: Sequence[int] = (),
-    every_ply: bool = False,
-    rng: np.random.Generator | None = None,
+    **history: Unpack[History],
 ) -> str:
     """Returns the table as SVG as ``seat`` sees it; None is a spectator, who sees every hand. Other arguments as in ``draw``."""
-    seen = seen_by(setup, table, seat, opening=opening, actions=actions, every_ply=every_ply, rng=rng)
-    return drawing(seen, language=language, names=names)
+    return drawing(seen_by(setup, table, seat, **history), language=language, names=names)
 
 
 def film(

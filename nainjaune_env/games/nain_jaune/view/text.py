@@ -7,10 +7,11 @@ bottom, the others around the board in the direction of play (N1.5).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 
-from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.spec import History, Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.games.nain_jaune.language import language_of
 from nainjaune_env.games.nain_jaune.language.wording import Labels, Words, card_sign, paint
@@ -40,21 +41,15 @@ def draw(
     *,
     language: str = "en",
     color: bool = False,
-    opening: Table = None,
-    actions: Sequence[int] = (),
-    every_ply: bool = False,
-    rng: np.random.Generator | None = None,
+    **history: Unpack[History],
 ) -> str:
     """Returns the table as text as ``seat`` sees it; None is a spectator, who sees every hand.
 
-    ``opening`` is the table at the start of its episode and ``actions`` are those taken since, as in ``Transcriber.transcribe``:
-    with ``rng`` they give the run and the real cards. Without them no run is drawn, and hands are the table's. ``color`` writes
-    red suits in red for a terminal. Raises :class:`RulesError` for an unknown language, :class:`DealError` for a seat that does
-    not exist.
+    ``history`` is as in :func:`seen_by`. ``color`` writes red suits in red for a terminal. Raises :class:`RulesError` for an
+    unknown language, :class:`DealError` for a seat that does not exist.
     """
     wording = language_of(language)
-    seen = seen_by(setup, table, seat, opening=opening, actions=actions, every_ply=every_ply, rng=rng)
-    return picture(seen, wording.words, wording.labels, color=color)
+    return picture(seen_by(setup, table, seat, **history), wording.words, wording.labels, color=color)
 
 
 def seen_by(
@@ -62,12 +57,16 @@ def seen_by(
     table: Table,
     seat: int | None,
     *,
-    opening: Table,
-    actions: Sequence[int],
-    every_ply: bool,
-    rng: np.random.Generator | None,
+    opening: Table = None,
+    actions: Sequence[int] = (),
+    every_ply: bool = False,
+    rng: np.random.Generator | None = None,
 ) -> Scene:
-    """Returns the scene for the arguments of :func:`draw`."""
+    """Returns the scene at ``table``, which ``actions`` led to from ``opening``, the table at the start of its episode.
+
+    With ``rng`` they give the run and the real cards, as in ``Transcriber.transcribe``. Without them no run is drawn, and hands
+    are the table's.
+    """
     if opening is None:
         return scene(setup, table, seat)
     rng = np.random.default_rng(0) if rng is None else rng

@@ -7,15 +7,13 @@ import pytest
 from nainjaune_env.core.errors import RulesError
 from nainjaune_env.core.speech import LANGUAGES as SPOKEN
 from nainjaune_env.games.batasaurus.language import LANGUAGES, language_of
-from nainjaune_env.games.batasaurus.language.en import ENGLISH
-from nainjaune_env.games.batasaurus.language.fr import FRENCH
 from nainjaune_env.games.batasaurus.research.statistics import SOURCES
 from nainjaune_env.games.batasaurus.rules import Exhausted, Memory
 from tests.support.wordings import differences
 
 
 def test_both_languages_have_the_same_texts_and_fields() -> None:
-    assert differences(ENGLISH, FRENCH, free=("words.singular",)) == []
+    assert differences(LANGUAGES["en"], LANGUAGES["fr"], free=("words.singular",)) == []
     assert set(LANGUAGES) == set(SPOKEN)
 
 
@@ -35,7 +33,7 @@ def test_there_are_twelve_dinosaurs_with_names_of_their_own(language: str) -> No
 
 
 def test_a_dinosaur_with_its_value() -> None:
-    assert (FRENCH.words.named(9), ENGLISH.words.named(9)) == ("Styracosaure (9)", "Styracosaurus (9)")
+    assert (LANGUAGES["fr"].words.named(9), LANGUAGES["en"].words.named(9)) == ("Styracosaure (9)", "Styracosaurus (9)")
 
 
 def test_an_unknown_language_is_refused() -> None:

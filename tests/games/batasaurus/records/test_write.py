@@ -128,7 +128,7 @@ def test_the_table_given_is_not_touched() -> None:
     ("change", "message"),
     [
         (lambda log: log[:-1], r"Move \d+: expected another action, and the log ends after \d+\."),
-        (lambda log: [*log, 0], r"The game was over after \d+ actions, and the log holds \d+\."),
+        (lambda log: [*log, 0], r"The match was over after \d+ actions, and the log holds \d+\."),
         (lambda log: [*log[:6], 13, *log[7:]], r"Move 4: the log's action number 7 is 13; legal were \["),
         (lambda log: [log[0], -1, *log[2:]], r"Move 1: the log's action number 2 is -1; legal were \[12\]"),
         (lambda log: [99, *log[1:]], r"Move 1: the log's action number 1 is 99; legal were \[12\]"),

@@ -234,4 +234,5 @@ def test_there_is_a_sentence_for_every_value_of_every_knob(language: str) -> Non
     for field in dataclasses.fields(NainJauneRules):
         about = field.metadata
         kinds = {"word": about["choices"], "flag": (True, False), "number": (NUMBER,)}[about["kind"]]
-        assert set(texts[field.name]) == {*kinds, *([None] if about["optional"] else [])}
+        values = [*kinds, *([None] if about["optional"] else [])]
+        assert set(texts[field.name]) == {str(value).lower() for value in values}

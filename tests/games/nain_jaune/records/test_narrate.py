@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from nainjaune_env.core.errors import RecordError, RulesError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF
-from nainjaune_env.games.nain_jaune.language.en import ENGLISH
-from nainjaune_env.games.nain_jaune.language.fr import FRENCH
+from nainjaune_env.games.nain_jaune.language import LANGUAGES
 from nainjaune_env.games.nain_jaune.language.wording import card_sign
 from nainjaune_env.games.nain_jaune.records.narrate import settlement, unsettled
 from nainjaune_env.games.nain_jaune.records.replay import Replay, final, open_recorded
@@ -146,5 +145,5 @@ def test_an_unknown_language_is_refused() -> None:
 
 
 def test_cards_are_written_as_people_do() -> None:
-    assert [card_sign(card, FRENCH.words) for card in ("As", "Td", "Jc", "Qs", "Kh")] == ["A♠", "10♦", "V♣", "D♠", "R♥"]
-    assert [card_sign(card, ENGLISH.words) for card in ("As", "Td", "Jc", "Qs", "Kh")] == ["A♠", "10♦", "J♣", "Q♠", "K♥"]
+    assert [card_sign(card, LANGUAGES["fr"].words) for card in ("As", "Td", "Jc", "Qs", "Kh")] == ["A♠", "10♦", "V♣", "D♠", "R♥"]
+    assert [card_sign(card, LANGUAGES["en"].words) for card in ("As", "Td", "Jc", "Qs", "Kh")] == ["A♠", "10♦", "J♣", "Q♠", "K♥"]
