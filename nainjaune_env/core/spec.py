@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nainjaune_env.analysis.advice_hook import AdviceHooks
 from nainjaune_env.analysis.feature_hook import FeatureHooks
@@ -23,6 +24,7 @@ from nainjaune_env.core.kernel import complete_kernel
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.rules import Preset, Rules
 from nainjaune_env.core.speech import Speaker
+from nainjaune_env.core.table_checks import Invariant
 
 
 class Transcriber(Protocol):
@@ -168,6 +170,11 @@ class GameSpec:
     """Raises :class:`RulesError` where these rules give a match no end. By default every match ends."""
     single_round: Callable[[Any], Any] = lambda rules: rules
     """Returns these rules with a match of one round, under which a round played by itself is recorded. By default unchanged."""
+    table_invariants: Callable[[Setup, NDArray[Any]], Iterator[Invariant]] = lambda setup, rows: iter(())
+    """Yields what the rules say of every table, for the check of tables ``rows (K,)`` that come from outside.
+
+    ``stage`` and ``seat`` are checked before, so they are in range. By default nothing else is checked.
+    """
     transcriber: Transcriber | None = None
     """Records and their text; None: the generic ones (``records.generic``)."""
 
