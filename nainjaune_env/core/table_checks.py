@@ -52,4 +52,4 @@ def between(values: NDArray[Any], low: int, high: int) -> NDArray[np.bool_]:
 
 def every(holds: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Returns whether ``holds (K, ...)`` is all True for a table, ``(K,)``."""
-    return holds.reshape(len(holds), -1).all(axis=1)
+    return np.asarray(holds.reshape(len(holds), -1).all(axis=1), np.bool_)

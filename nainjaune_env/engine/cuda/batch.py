@@ -142,11 +142,11 @@ class CudaBatch(OnDevice, Batch):
         """As ``Batch.reset``; ``which`` and ``seeds`` may be on the device."""
         index = self._index(which, distinct=True)
         given = seeds if seeds is None else self._on_device(seeds)
-        if seeds is None and seed is None:
+        if seeds is None and seed is not None:
+            given = self.place(streams(seed, self.num_tables)[self.indices(which)])
+        elif seeds is None:
             given = self._buffer("generators", tuple(index.shape), np.uint64)
             self._run("read_generators", index.size, self.tables, index, given)
-        elif seeds is None:
-            given = self.place(streams(seed, self.num_tables)[self.indices(which)])
         elif given is None:
             given = self.place(self._states(seeds, index.size))
         if given.shape != index.shape:

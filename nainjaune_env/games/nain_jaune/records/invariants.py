@@ -79,7 +79,8 @@ def _of_cards(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
 
 def _count(sets: NDArray[np.int64]) -> NDArray[np.int64]:
     """Returns the number of bits in each of ``sets``; NumPy 1 has no ``bitwise_count``."""
-    return np.unpackbits(np.ascontiguousarray(sets)[..., None].view(np.uint8), axis=-1).sum(axis=-1, dtype=np.int64)
+    bits = np.unpackbits(np.ascontiguousarray(sets)[..., None].view(np.uint8), axis=-1)
+    return np.asarray(bits.sum(axis=-1), np.int64)
 
 
 def _of_play(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
