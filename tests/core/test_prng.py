@@ -134,7 +134,7 @@ def test_first_draws_of_neighbouring_streams_are_uniform() -> None:
     assert abs(chi2 - 51) <= 5 * np.sqrt(2 * 51)
 
 
-@pytest.mark.parametrize("seed", [-1, 2**64, 10**5000, 1.0, float("nan"), "1", None, True], ids=lambda seed: str(seed)[:9])
+@pytest.mark.parametrize("seed", [-1, 2**64, pytest.param(10**5000, id="huge"), 1.0, float("nan"), "1", None, True])
 def test_what_is_no_seed_is_refused_in_a_sentence(seed: Any) -> None:
     with pytest.raises(DealError, match=rf"^A seed is a whole number from 0 to {2**64 - 1}, not .{{1,200}}\.$"):
         streams(seed, 4)
