@@ -28,7 +28,7 @@ def in_play() -> Any:
 
 def change(name: str, at: Any, value: Any) -> Any:
     def changed(row: Any) -> None:
-        row[name][0][at] = value
+        row[name][(0, *at) if isinstance(at, tuple) else (0, at)] = value
 
     return changed
 
