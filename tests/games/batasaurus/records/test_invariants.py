@@ -53,6 +53,10 @@ def not_to_act(row: Any) -> None:
     row["seat"] = outside[0] if outside else (row["leader"] + 1) % 3
 
 
+def another_first_leader(row: Any) -> None:
+    row["first"] = (row["leader"] + 1) % 3
+
+
 def nothing_left(row: Any) -> None:
     seat = int(row["seat"][0])
     row["slots"][0, seat] = row["held"][0, seat] = row["cards"][0, seat] = 0
@@ -87,7 +91,8 @@ CHANGES = [
     (opening, change("leader", (), -1), "a seat from 0 to 2; its field 'leader' is -1."),
     (opening, change("stage", (), Stage.ROUND_OVER), "a match of one round (B3.1)"),
     (opening, change("stage", (), Stage.MATCH_OVER), "memorising before the first trick (B4.2)"),
-    (trick, change("phase", (), Phase.MEMORISING), "memorising before the first trick (B4.2)"),
+    (trick, change("phase", (), Phase.MEMORISING), "a card of each seat so far (B2.1)"),
+    (opening, another_first_leader, "memorising before the first trick (B4.2)"),
     (trick, change("stage", (), Stage.MATCH_OVER), "the end when a seat has no card left (B3.1)"),
     (trick, change("shown", slice(None), 0), "a card of each seat so far (B2.1)"),
     (trick, change("at_stake", (), 0), "the cards of this trick (B2.2)"),
