@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any, ClassVar, NamedTuple, Protocol, TypedDict, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nainjaune_env.analysis.advice_hook import AdviceHooks
 from nainjaune_env.analysis.feature_hook import FeatureHooks
@@ -23,6 +24,7 @@ from nainjaune_env.core.kernel import complete_kernel
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.rules import Preset, Rules
 from nainjaune_env.core.speech import Speaker
+from nainjaune_env.core.table_checks import Invariant, check_rows
 
 
 class Transcriber(Protocol):
@@ -176,6 +178,11 @@ class GameSpec:
     """Raises :class:`RulesError` where these rules give a match no end. By default every match ends."""
     single_round: Callable[[Any], Any] = lambda rules: rules
     """Returns these rules with a match of one round, under which a round played by itself is recorded. By default unchanged."""
+    table_invariants: Callable[[Setup, NDArray[Any]], Iterator[Invariant]] = lambda setup, rows: iter(())
+    """Yields what the rules say of every table, for the check of tables ``rows (K,)`` that come from outside.
+
+    ``stage`` and ``seat`` are checked before, so they are in range. By default nothing else is checked.
+    """
     transcriber: Transcriber | None = None
     """Records and their text; None: the generic ones (``records.generic``)."""
 
@@ -263,6 +270,13 @@ class Setup:
         """The knobs that differ from the preset, with their values."""
         sheet = self.game.presets[self.preset].rules
         return {name: value for name in self.rules.names() if (value := getattr(self.rules, name)) != getattr(sheet, name)}
+
+    def check_tables(self, rows: NDArray[Any]) -> None:
+        """Checks ``rows``, one record or ``(K,)``, that come from outside: compiled code relies on their fields.
+
+        Raises :class:`~nainjaune_env.core.errors.DealError`, which names a field, unless all can occur under these rules.
+        """
+        check_rows(np.atleast_1d(rows), self.players, functools.partial(self.game.table_invariants, self))
 
     def to_dict(self) -> dict[str, Any]:
         """Returns ``game``, ``preset``, ``rules`` and ``players``, as in a record's head."""

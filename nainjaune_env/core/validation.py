@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.errors import DealError, RecordError, choose_one
+from nainjaune_env.core.errors import DealError, RecordError, choose_one, quoted
+
+MAX_SEED = (1 << 64) - 1
+"""The largest seed: the state of a generator is 64 bits."""
 
 
 def whole(given: Any) -> int | None:
@@ -25,10 +28,18 @@ def check_whole(what: str, given: object, low: int | None = None, high: int | No
     """Returns ``given`` as an ``int``; raises :class:`DealError` unless it is whole and from ``low`` to ``high``, if given."""
     number = whole(given)
     if number is None:
-        raise DealError(f"{what} is a whole number, not {given!r}.")
+        raise DealError(f"{what} is a whole number, not {quoted(given)}.")
     if (low is not None and number < low) or (high is not None and number > high):
         raise DealError(f"{what} is from {low} to {high}, not {number}.")
     return number
+
+
+def check_seed(given: Any) -> int:
+    """Returns ``given`` as an ``int`` if it is a whole number from 0 to ``MAX_SEED``; raises :class:`DealError` otherwise."""
+    seed = whole(given)
+    if seed is None or not 0 <= seed <= MAX_SEED:
+        raise DealError(f"A seed is a whole number from 0 to {MAX_SEED}, not {quoted(given)}.")
+    return seed
 
 
 def identical(given: object, expected: object) -> bool:

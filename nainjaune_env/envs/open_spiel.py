@@ -340,7 +340,7 @@ class TableState(pyspiel.State):  # type: ignore[misc]
 
     def _enter(self, game: TableGame, rows: NDArray[Any]) -> None:
         """Put the table into the game's batch, which steps it."""
-        game.batch.set_tables(0, rows)
+        game.batch.set_tables(0, rows, trusted=True)
 
     def _ply(self, game: TableGame, action: int) -> None:
         batch = game.batch
