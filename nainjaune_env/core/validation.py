@@ -52,9 +52,7 @@ def check_keys(where: str, given: object, required: tuple[str, ...], optional: t
     return given
 
 
-def check_list(
-    where: str, name: str, given: object, of: type, length: int | None = None, *, items: bool = True
-) -> list[Any]:
+def check_list(where: str, name: str, given: object, of: type, length: int | None = None, *, items: bool = True) -> list[Any]:
     """Returns ``given`` if it is a list of ``length`` items (None: any number), all exactly of the type ``of``.
 
     Without ``items`` the caller checks them, to name the one that is wrong. Raises :class:`RecordError` otherwise; a bool is not

@@ -102,7 +102,9 @@ def _verify_round(setup: Setup, written: object, where: str) -> bool:
     plies = check_list(where, "plies", given["plies"], list, items=False)
     for number, ply in enumerate(plies, 1):
         if replay.round_over:
-            raise RecordError(f"{where}, ply {number}: expected no more plies, for the round is over; the record has {quoted(ply)}.")
+            raise RecordError(
+                f"{where}, ply {number}: expected no more plies, for the round is over; the record has {quoted(ply)}."
+            )
         legal_bits = replay.legal_bits()
         legal = [name for action, name in enumerate(names) if legal_bits >> action & 1]
         if not (isinstance(ply, list) and len(ply) == 2 and type(ply[0]) is int and ply[0] == replay.seat and ply[1] in legal):

@@ -281,5 +281,3 @@ def check_appendable(path: str | os.PathLike[str]) -> None:
 def _refuse_existing(target: Path, overwrite: bool) -> None:
     if target.exists() and not overwrite:
         raise RecordError(f"{target} exists already; choose another name, or say that it may be overwritten.")
-
-

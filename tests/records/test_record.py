@@ -434,7 +434,9 @@ def test_processes_that_add_to_one_file_at_once_lose_nothing(records: list[Recor
 
 
 @pytest.mark.parametrize("key", ["format", "game", "preset", "players", "rules", "seed", "agents", "rounds"])
-@pytest.mark.parametrize("huge", [[7] * 300_000, "x" * 300_000, {str(k): k for k in range(30_000)}], ids=["list", "text", "object"])
+@pytest.mark.parametrize(
+    "huge", [[7] * 300_000, "x" * 300_000, {str(k): k for k in range(30_000)}], ids=["list", "text", "object"]
+)
 def test_an_error_quotes_little_of_what_came(records: list[Record], key: str, huge: Any) -> None:
     with pytest.raises(RecordError) as caught:
         verify_record({**records[0], key: huge})
