@@ -243,6 +243,8 @@ def test_keys_lists_the_configuration(capfd: pytest.CaptureFixture[str]) -> None
         ("c.yaml --out a --set eval_against=lowset", r"Unknown agent 'lowset'"),
         ("c.yaml --out a --resume", r"There is no run to resume at 'a'"),
         ("--out a --resume", r"There is no configuration at 'a/config\.yaml'"),
+        ("c.yaml --out a --set init=nope --set tables=8", r"There is no checkpoint at 'nope'"),
+        ("c.yaml --out a --set rules.stake=[1,2]", r"The knob 'stake' is a whole number"),
         ("c.yaml --out c.yaml", r"'c\.yaml' already exists"),
         ("c.yaml --out c.yaml/a", r"Not a directory|File exists"),
     ],
