@@ -132,8 +132,9 @@ class BaseTrainer(ABC, Generic[C]):
 
     @property
     def finite(self) -> bool:
-        """Whether all weights are finite."""
-        return all(bool(weight.isfinite().all()) for module in self.modules.values() for weight in module.parameters())
+        """Whether all weights are finite, and so small that the product of any two is too: else outputs are NaN."""
+        most = torch.finfo(torch.float32).max ** 0.5
+        return all(bool((weight.abs() < most).all()) for module in self.modules.values() for weight in module.parameters())
 
     @property
     def completed(self) -> int:
