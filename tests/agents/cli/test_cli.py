@@ -261,7 +261,7 @@ def test_a_start_from_a_run_that_there_is_not_can_be_corrected(capfd: pytest.Cap
     Path("c.yaml").write_text("players: 3\n", encoding="utf-8")
     status, out, err = nainjaune(capfd, "train", "c.yaml", "--out", "a", *TINY, "--set=init=nope")
     assert (status, out) == (1, "")
-    assert err.endswith("nainjaune train: There is no checkpoint at 'nope'.\n")
+    assert err.endswith("nainjaune train: There is no checkpoint at 'nope'.")
     assert os.listdir() == ["c.yaml"]
 
 
