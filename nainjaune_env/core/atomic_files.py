@@ -88,7 +88,7 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
     """Holds the lock of ``path``, which need not exist, against other processes and other holders in this one.
 
     The lock is that of a file ``.<name>.lock`` beside ``path``, which is removed in the end. The system releases it when a
-    process is killed. Raises :class:`filelock.Timeout`, an ``OSError``, where another holds it and ``wait`` is False.
+    process is killed. Raises ``TimeoutError`` where another holds it and ``wait`` is False.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     file = path.with_name(f".{path.name}.lock")

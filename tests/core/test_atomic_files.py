@@ -7,7 +7,6 @@ import stat
 from pathlib import Path
 
 import pytest
-from filelock import Timeout
 
 from nainjaune_env.core.atomic_files import locked, remove_leftovers, replacing, replacing_folder, write_text
 
@@ -113,7 +112,7 @@ def test_only_our_own_temporary_files_are_left_over(tmp_path: Path) -> None:
 def test_a_lock_is_held_once_and_leaves_nothing(tmp_path: Path) -> None:
     path = tmp_path / "new" / "a.txt"
     with locked(path):
-        with pytest.raises(Timeout), locked(path, wait=False):
+        with pytest.raises(TimeoutError), locked(path, wait=False):
             pass
         with locked(tmp_path / "new" / "b.txt", wait=False):
             assert sorted(os.listdir(path.parent)) == [".a.txt.lock", ".b.txt.lock"]
