@@ -41,6 +41,7 @@ LAYERS: dict[str, int] = {
 LIBRARIES: dict[str, set[str]] = {
     "numpy": {"*"},
     "numba": {f"{ENV}.core.jit", f"{ENV}.core.compile_notice", f"{ENV}.engine.cuda.*", f"{AGENTS}.cuda.kernels"},
+    "filelock": {f"{ENV}.core.atomic_files"},
     "gymnasium": {f"{ENV}.envs.*"},
     "pettingzoo": {f"{ENV}.envs.*"},
     "pyspiel": {f"{ENV}.envs.open_spiel"},

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.errors import DealError
+from nainjaune_env.core.errors import DealError, quoted
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.validation import check_whole
+from nainjaune_env.core.validation import MAX_SEED, check_whole
 from nainjaune_env.games.batasaurus.chance import opening
 from nainjaune_env.games.batasaurus.rules import Memory, rules_of
 
@@ -33,8 +33,8 @@ def setup_table(setup: Setup, layouts: Sequence[Sequence[int]], *, leader: int, 
             raise DealError(f"With memory = perfect layouts are sorted (B4.1), and seat {seat}'s is {given}.")
     leader = check_whole("The leader", leader)
     if not 0 <= leader < setup.players:
-        raise DealError(f"The leader is a seat from 0 to {setup.players - 1}, not {leader}.")
-    seed = check_whole("The seed", seed, 0, (1 << 64) - 1)
+        raise DealError(f"The leader is a seat from 0 to {setup.players - 1}, not {quoted(leader)}.")
+    seed = check_whole("The seed", seed, 0, MAX_SEED)
     table = opening(setup, [leader, *(value for row in checked for value in row)])
     table.rng = np.uint64(seed)
     return table

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.core.cards import DECK, card_number, card_set, cards_in
-from nainjaune_env.core.errors import DealError
+from nainjaune_env.core.errors import DealError, quoted
 from nainjaune_env.core.rules import MAX_NUMBER
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.validation import check_whole
+from nainjaune_env.core.validation import MAX_SEED, check_whole
 from nainjaune_env.games.nain_jaune.kernel import open_round
 from nainjaune_env.games.nain_jaune.rules import rules_of
 from nainjaune_env.games.nain_jaune.state import POT_LIMIT, POTS, TABLE
@@ -51,19 +51,19 @@ def setup_table(
         raise DealError(f"The deal is not from this deck (knobs 'ranks' and 'suits'): {', '.join(foreign)} is not in it.")
     dealer = check_whole("The dealer", dealer)
     if not 0 <= dealer < n:
-        raise DealError(f"The dealer is a seat from 0 to {n - 1}, not {dealer!r}.")
+        raise DealError(f"The dealer is a seat from 0 to {n - 1}, not {quoted(dealer)}.")
     stacks = [rules.starting_stack] * n if stacks is None else [check_whole("Each of the stacks", chips) for chips in stacks]
     pots = [0] * POTS if pots is None else [check_whole("Each of the pots", chips) for chips in pots]
     if len(stacks) != n or len(pots) != POTS:
         raise DealError(f"Expected {n} stacks and {POTS} pots, not {len(stacks)} and {len(pots)}.")
     if not all(0 <= pot <= POT_LIMIT for pot in pots):
-        raise DealError(f"A pot holds from 0 to {POT_LIMIT} chips, not {pots}.")
+        raise DealError(f"A pot holds from 0 to {POT_LIMIT} chips, not {quoted(pots)}.")
     if rules.limited and min(stacks) < rules.round_antes:
-        raise DealError(f"Every seat must be able to ante {rules.round_antes} chips, and the stacks are {stacks}.")
+        raise DealError(f"Every seat must be able to ante {rules.round_antes} chips, and the stacks are {quoted(stacks)}.")
     if max(map(abs, stacks)) >= 1 << 48:
-        raise DealError(f"Stacks stay within 2**48 chips, and they are {stacks}.")
+        raise DealError(f"Stacks stay within 2**48 chips, and they are {quoted(stacks)}.")
     rounds_before = check_whole("The number of rounds before", rounds_before, 0, MAX_NUMBER)
-    seed = check_whole("The seed", seed, 0, (1 << 64) - 1)
+    seed = check_whole("The seed", seed, 0, MAX_SEED)
     table = np.zeros(1, TABLE)
     row = table[0]
     row.stack[:n] = stacks
