@@ -169,6 +169,24 @@ def test_settings_that_cannot_be_are_refused() -> None:
         SeatVectorEnv(0, "djeco", 3)
 
 
+def test_call_returns_what_a_sync_vector_environment_returns() -> None:
+    envs = SeatVectorEnv(3, "djeco", 3, render_mode="ansi")
+    singles = SyncVectorEnv([lambda: SeatEnv("djeco", 3, render_mode="ansi")] * 3)
+    for vector in (envs, singles):
+        vector.reset(seed=4)
+    masks = envs.call("action_masks")
+    assert [mask.tolist() for mask in masks] == [mask.tolist() for mask in singles.call("action_masks")]
+    assert all(mask.dtype == np.bool_ for mask in masks)
+    for name in ("render", "render_mode", "setup"):
+        assert envs.call(name) == singles.call(name)
+    assert [[agent.name for agent in agents] for agents in envs.call("opponents")] == [["random"]] * 3
+    assert SeatVectorEnv(2, "djeco", 3).call("render") == (None, None)
+    with pytest.raises(AttributeError, match=r"of single tables 'action_mask'\. Did you mean 'action_masks'"):
+        envs.call("action_mask")
+    with pytest.raises(TypeError, match="takes no arguments"):
+        envs.call("action_masks", 1)
+
+
 # ---------------------------------------------------------------- the action spaces
 
 
