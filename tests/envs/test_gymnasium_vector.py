@@ -98,6 +98,9 @@ def test_a_table_that_is_over_must_be_reset_where_nothing_resets_it() -> None:
         ({"seed": [1, 2]}, "one for each of 3 tables, not 2"),
         ({"seed": 1.5}, "whole number or None, at least 0, not 1.5"),
         ({"seed": [1, -2, 3]}, "at least 0, not -2"),
+        ({"seed": float("nan")}, "whole number or None, at least 0, not nan"),
+        ({"seed": (1 << 64) - 2}, "A seed is at most 18446744073709551615"),  # the last table's would be 2**64
+        ({"options": 5}, "The options of reset are a mapping"),
         ({"options": {"reset_mask": [True, False, False]}}, "'reset_mask' is a bool array of shape"),
         ({"options": {"reset_mask": np.zeros(3, bool)}}, "with at least one True"),
         ({"options": {"pots": 1}}, "Unknown reset option 'pots'"),

@@ -16,7 +16,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import whole
 from nainjaune_env.engine.batch import Batch, Episode
 from nainjaune_env.envs._shared.opponents import Opponent, opponent_agent
-from nainjaune_env.envs._shared.reset_options import Opener, Start, check_deals, entropy
+from nainjaune_env.envs._shared.reset_options import Opener, Start, check_deals, entropy, options_of
 from nainjaune_env.records.record import Record
 from nainjaune_env.records.recorder import Recorder
 from nainjaune_env.render.renderer import Renderer
@@ -128,7 +128,7 @@ class LearnerTables:
         Seed s deals the table of ``Batch(setup, 1, seed=s)``. ``options`` and errors are those of ``Opener.deal``; after an
         error nothing has changed. Raises :class:`RulesError` after ``MOST_DEALS`` deals without a decision of the learner.
         """
-        openings = self._opener.deal(self.batch.tables, which, seeds, options or {})
+        openings = self._opener.deal(self.batch.tables, which, seeds, options_of(options))
         anew = np.array([seed is not None for seed in seeds], np.bool_) | (self.learner[which] < 0)
         for k in np.flatnonzero(anew):
             seed = seeds[int(k)]
