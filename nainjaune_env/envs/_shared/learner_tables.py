@@ -249,7 +249,7 @@ class LearnerTables:
 def find_opponents(opponents: Opponents, setup: Setup) -> list[Agent]:
     """Return the agents that ``opponents`` names: one for all other seats, one for each, or all of a pool.
 
-    Raises :class:`AgentError` where their number does not fit, or one is none of :data:`~._shared.opponents.Opponent`.
+    Raises :class:`AgentError` where their number does not fit, or one is none of what ``opponent_agent`` takes.
     """
     given: list[object]
     if isinstance(opponents, Pool):
