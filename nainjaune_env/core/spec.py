@@ -100,6 +100,16 @@ class Chance(Protocol):
     def describe(self, setup: Setup, drawn: Sequence[int]) -> str:
         """Returns the deal ``drawn`` in one line: two deals have the same line just where the rules do not tell them apart."""
 
+    def resample(
+        self, setup: Setup, opening: Any, table: Any, plies: Sequence[tuple[int, int]], seat: int, state: int
+    ) -> tuple[list[int], list[int]]:
+        """Returns the draws and the actions of a round that ``seat`` cannot distinguish from the one at ``table``.
+
+        That round began with the table ``opening`` and is not over; ``plies`` are the seat and the action of each ply so far.
+        The result is uniform over the rounds in which ``seat`` has observed the same at every ply and has taken the same actions.
+        It is drawn from a generator with the state ``state``, an unsigned 64-bit integer.
+        """
+
 
 class History(TypedDict, total=False):
     """How a table came to be, as in ``Transcriber.transcribe``, of a match that need not be finished."""

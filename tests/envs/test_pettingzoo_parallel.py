@@ -13,7 +13,7 @@ import nainjaune_env
 from nainjaune_env import Batch, game_names, get_game, make_setup
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RulesError
 from nainjaune_env.core.prng import streams
-from nainjaune_env.envs import pettingzoo_parallel
+from nainjaune_env.envs.registration import register
 from nainjaune_env.records.record import verify_record
 from tests.envs.playing import choose_all, play, play_parallel
 from tests.support.contract import payoffs, single
@@ -187,7 +187,7 @@ def test_registered_with_pettingzoo() -> None:
         assert env.unwrapped.setup.game.name == game
         assert str(env) == f"{game}_v0"
         assert f"nainjaune/{game}-v0" in pettingzoo.parallel_registry
-    pettingzoo_parallel.register()  # once more: nothing is overridden, which would warn
+    register()  # once more: nothing is overridden, which would warn
 
 
 def test_pickling_makes_a_new_environment_with_the_same_settings() -> None:
