@@ -9,8 +9,8 @@ An agent is a heuristic's name (see nainjaune agents) or the folder of a run; ru
 playing the likeliest action. Other suffixes, such as tally@search=50, are in docs/search.md and docs/heuristics.md. For every
 ordered pair, a hero sits in each seat in turn, in a field of the other agent, on the same deals. The edge is the hero's payoff
 minus what the field gets in that seat on that deal. The table of edges is printed; --out gets results.html (who is stronger, and
-how they play), .csv, .json, .txt and .png. --records also plays whole matches among all agents, with rotating seats and the preset's own stacks,
-and writes their records.
+how they play), .csv, .json, .txt and .png. --records also plays whole matches among all agents, with rotating seats and the
+preset's own stacks, and writes their records.
 
   nainjaune evaluate --versus runs/second runs/first --until-decided \\
       --bounds 0 0.05
