@@ -28,6 +28,7 @@ from nainjaune_env.core.speech import LANGUAGES
 
 from .arguments import add_seed_argument, add_threads_argument, number, whole
 from .setups import add_setup_arguments, settle_setup
+from .streams import print_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -94,8 +95,6 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
-    import json
-
     import numpy as np
 
     from ..advice.adviser import Adviser
@@ -115,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
     )
     if args.json:
         found = to_json(setup, table, advice, 0, model=names, position=position, language=args.lang)
-        print(json.dumps(found, ensure_ascii=False, indent=2))
+        print_json(found)
     else:
         _print(args, setup, table, advice, list(dict.fromkeys(names)))
     return 0

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 from .advise import MOST_DEALS, add_chance_arguments, add_output_arguments
 from .arguments import whole
 from .progress import progress_bar
+from .streams import print_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +69,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
-    import json
     import os
 
     from nainjaune_env.core.atomic_files import write_text
@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
         write_text(args.out, csv_text(found))
     settings = {"model": models, "choosing": args.choosing, "measuring": args.measuring, "seed": args.seed}
     if args.json:
-        print(json.dumps({**settings, **to_json(found)}, ensure_ascii=False, indent=2))
+        print_json({**settings, **to_json(found)})
         return 0
     model = ", ".join(dict.fromkeys(name for names in models.values() for name in names))
     text = review_text(

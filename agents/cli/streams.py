@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import json
 import os
 import sys
 from typing import TextIO
@@ -44,6 +45,12 @@ def print_error(program: str, error: BaseException | str) -> None:
         print(f"{program}: {printable(text)}", file=sys.stderr, flush=True)
     except OSError:  # there is nowhere to report it; the exit status says it
         _discard(sys.stderr)
+
+
+def print_json(value: object) -> None:
+    """Prints ``value`` as JSON, in which characters that cannot be printed are escaped."""
+    text = json.dumps(value, ensure_ascii=False, indent=2)
+    print("".join(char if char == "\n" or char.isprintable() else json.dumps(char)[1:-1] for char in text))
 
 
 def _sentence(error: BaseException | str) -> str:

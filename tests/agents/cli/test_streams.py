@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import subprocess
 import sys
@@ -13,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from nainjaune_agents.cli import streams
-from nainjaune_agents.cli.streams import PLAIN, close_output, open_streams, print_error
+from nainjaune_agents.cli.streams import PLAIN, close_output, open_streams, print_error, print_json
 from tests.agents.cli.command import status_of
 
 
@@ -127,6 +128,15 @@ def test_errors_without_stderr_do_not_go_to_stdout(monkeypatch: pytest.MonkeyPat
 def test_errors_have_one_form(error: BaseException | str, said: str, capfd: pytest.CaptureFixture[str]) -> None:
     print_error("p", error)
     assert capfd.readouterr().err == said
+
+
+def test_json_is_escaped_and_stays_the_same_value(capfd: pytest.CaptureFixture[str]) -> None:
+    value = {"a": ["7♦", "\x1b[2J", "\x9b", "\u202e", "\U000e0001"], "n": 1.5}
+    print_json(value)
+    out = capfd.readouterr().out
+    assert json.loads(out) == value
+    assert "7♦" in out
+    assert out.replace("\n", "").isprintable()
 
 
 @pytest.mark.slow
