@@ -48,16 +48,23 @@ class Texts:
     left: str
     unfinished: str
     again: str
+    kept: str
+    waiting: str
+    goes_on: str
+    hint: str
+    no_hint: str
     keys: str
     help_words: tuple[str, ...]
     """What may be typed for a command; help shows the first. Likewise below."""
     quit_words: tuple[str, ...]
+    hint_words: tuple[str, ...]
     undo_words: tuple[str, ...]
     last_words: tuple[str, ...]
     table_words: tuple[str, ...]
     confirm_words: tuple[str, ...]
     help_does: str
     quit_does: str
+    hint_does: str
     undo_does: str
     last_does: str
     table_does: str

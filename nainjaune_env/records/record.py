@@ -19,6 +19,7 @@ import numpy as np
 
 from nainjaune_env.core.atomic_files import locked, replacing
 from nainjaune_env.core.errors import RecordError, RulesError, choose_one, quoted
+from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import GameSpec, Setup, Transcriber
 from nainjaune_env.core.validation import check_keys, check_list
 from nainjaune_env.records import generic
@@ -121,7 +122,8 @@ def show_record(record: Mapping[str, Any], language: str = "en", part: int | Non
     """Verifies a record and returns it as readable text; ``part``: one round only, from 1."""
     verify_record(record)
     setup = setup_of(record)
-    return transcriber_of(setup.game).show(setup, record, language, part)
+    shown = {**record, "agents": [printable(name) for name in record["agents"]]}
+    return transcriber_of(setup.game).show(setup, shown, language, part)
 
 
 def format_record(record: Mapping[str, Any]) -> str:

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import RulesError, choose_one
+from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import GameSpec, Setup
-from nainjaune_env.render.raster import PIXEL_LIBRARIES, font_files, is_installed, pixels
+from nainjaune_env.render.raster import PIXEL_LIBRARIES, check_scale, font_files, is_installed, pixels
 from nainjaune_env.render.window import LIBRARY as WINDOW_LIBRARY
 from nainjaune_env.render.window import Window
 
@@ -72,15 +73,16 @@ class Renderer:
             raise RulesError(
                 f"The viewpoint is a seat from 0 to {setup.players - 1}, or None for a spectator, not {viewpoint!r}."
             )
-        if not (0 < scale < math.inf and 0 < fps < math.inf):  # NaN is neither
-            raise RulesError(f"The scale and the pictures per second are finite and above 0, not {scale!r} and {fps!r}.")
+        check_scale(scale)
+        if not 0 < fps < math.inf:  # nor NaN
+            raise RulesError(f"The pictures per second are finite and above 0, not {fps!r}.")
         self.setup = setup
         self.mode = mode
         self.viewpoint = viewpoint
         self.color = color
         self.scale = scale
         self.language = language
-        self.names = names
+        self.names = None if names is None else [printable(name) for name in names]
         self._window = Window(setup.game.title, fps) if mode == "human" else None
         if mode in ("human", "rgb_array"):
             font_files()
