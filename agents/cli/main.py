@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 
 from nainjaune_env.core.errors import NainJauneError
+from nainjaune_env.core.extras import install_command
 
 from . import advise, analyse, curves, evaluate, exact, exploit, film, play, record, study, train, zoo
 
@@ -48,7 +49,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         extra = EXTRAS.get((error.name or "").split(".")[0])
         if extra is None:
             raise
-        print(f"nainjaune {args.command}: this command needs {error.name}: pip install 'nainjaune-env[{extra}]'", file=sys.stderr)
+        print(f"nainjaune {args.command}: this command needs {error.name}: {install_command(extra)}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("\nStopped.", file=sys.stderr)

@@ -10,6 +10,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+from .extras import install_command
+
 
 class NainJauneError(Exception):
     """Base of all errors raised on purpose by this package."""
@@ -60,9 +62,7 @@ class MissingLibraryError(NainJauneError, ImportError):
 
     def __init__(self, what: str, library: str, extra: str) -> None:
         """``what`` is done with ``library``, which the pip extra ``extra`` installs."""
-        super().__init__(
-            f"{what} needs the package {library!r}, which is not installed: pip install 'nainjaune-env[{extra}]'.", name=library
-        )
+        super().__init__(f"{what} needs the package {library!r}, which is not installed: {install_command(extra)}.", name=library)
 
 
 def choose_one(what: str, given: object, allowed: Iterable[str]) -> str:
