@@ -75,8 +75,8 @@ def model_card() -> str:
         f"```\npip install 'nainjaune-env[train]'\nnainjaune evaluate --agents {PREFIX}{PLAYER} tally lowest --deals 1000\n"
         f"nainjaune evaluate --agents ./{players()[-1].path.name} tally lowest --deals 1000\n```\n",
         "A network sees what its seat may know at the table, and returns a probability for every legal action. It is made for "
-        "play and research on these games. It was trained against copies of itself, so other players may reach positions that it does "
-        "not know, and a best response wins against it.\n",
+        "play and research on these games. It was trained against copies of itself, so other players may reach positions that it "
+        "does not know, and a best response wins against it.\n",
         "## Files\n",
         "An edge is the payoff of the hero minus that of the field in the same seat on the same deal, averaged over seats, with "
         "its 95 % interval over deals that no training or selection used.\n",
@@ -125,8 +125,8 @@ def dataset_card(table: Callable[[Sequence[ColumnSpec]], str]) -> str:
     parts = [
         front_matter(fields),
         f"# Play of {PREFIX}{PLAYER}\n",
-        f"{ROUNDS:,} rounds of each game, with {PREFIX}{PLAYER} in every seat: one row per decision in `decisions.parquet`, one per "
-        "seat of a round in `rounds.parquet`. No person played, and no data of persons is in it. It is made by these commands of "
+        f"{ROUNDS:,} rounds of each game, with {PREFIX}{PLAYER} in every seat: one row per decision in `decisions.parquet`, one "
+        "per seat of a round in `rounds.parquet`. No person played, and no data of persons is in it. It is made by these commands of "
         "nainjaune-env, with the same rows each time:\n",
         f"```\npip install 'nainjaune-env[train,study]'\n{commands}\n```\n",
         "Each file's metadata has the rules, agents, seed, versions, and the unit and meaning of every column. Rows are not "

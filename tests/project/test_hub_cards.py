@@ -1,4 +1,7 @@
-"""The cards for a model hub: front matter that says what the registry's own model cards say. ``test_docs`` holds them to the code."""
+"""The cards for a model hub: front matter that says what the registry's own model cards say.
+
+``test_docs`` holds the pages to the code that writes them.
+"""
 
 from __future__ import annotations
 
