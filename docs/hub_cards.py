@@ -126,8 +126,8 @@ def dataset_card(table: Callable[[Sequence[ColumnSpec]], str]) -> str:
         front_matter(fields),
         f"# Play of {PREFIX}{PLAYER}\n",
         f"{ROUNDS:,} rounds of each game, with {PREFIX}{PLAYER} in every seat: one row per decision in `decisions.parquet`, one "
-        "per seat of a round in `rounds.parquet`. No person played, and no data of persons is in it. It is made by these commands of "
-        "nainjaune-env, with the same rows each time:\n",
+        "per seat of a round in `rounds.parquet`. No person played, and no data of persons is in it. It is made by these "
+        "commands of nainjaune-env, with the same rows each time:\n",
         f"```\npip install 'nainjaune-env[train,study]'\n{commands}\n```\n",
         "Each file's metadata has the rules, agents, seed, versions, and the unit and meaning of every column. Rows are not "
         "independent: the decisions of a deal share its luck, so intervals take the deal as the block. A model of what a player "
