@@ -3,10 +3,11 @@ PYTHON ?= python3
 VENV ?= .venv
 RLLIB ?= .venv-rllib
 PEERS ?= .venv-peers
+LOWEST ?= .venv-lowest
 RUN ?= runs/first
 CONFIG ?= configs/nain_jaune/ppo.yaml
 NOTEBOOK ?=
-# what `make quick` tests
+# what `make quick` and `make lowest` test
 QUICK ?= tests/core tests/engine tests/games tests/records tests/envs tests/project/test_layers.py tests/project/test_module_sizes.py tests/test_agent.py
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
@@ -15,7 +16,7 @@ CUDA_STAMP := $(VENV)/.installed-cuda
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs
 SITE := --config-file docs/site/mkdocs.yml
 
-.PHONY: help setup train test quick tests lint prove bench bench-growth bench-training peers rllib docs docs-serve notebooks pictures clean
+.PHONY: help setup train test quick tests lowest dist hub lint prove bench bench-growth bench-training peers rllib docs docs-serve notebooks pictures clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -54,6 +55,28 @@ tests: $(CUDA_STAMP)  ## all tests
 
 quick: $(STAMP) lint  ## a contributor's loop of about a minute: lint, and the core's tests that are not slow
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(QUICK)
+
+lowest: $(LOWEST)/.installed  ## the core's tests with the oldest versions that pyproject.toml allows, in a virtual environment of their own
+	OMP_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -m "not slow" $(QUICK)
+
+$(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --constraint constraints-lowest.txt --editable '.[train,sb3,openspiel,torchrl,render,study,dev]'
+	touch $@
+
+dist: $(STAMP)  ## build the source distribution and the wheel into dist/, and check them
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/python -m twine check --strict dist/*
+
+hub: $(STAMP)  ## lay out the model registry and a study of its play for a model hub, with their cards, in build/hub
+	rm -rf build/hub
+	mkdir -p build/hub/model build/hub/dataset
+	cp agents/zoo/strong/* build/hub/model
+	cp docs/hub/model.md build/hub/model/README.md
+	cp docs/hub/dataset.md build/hub/dataset/README.md
+	cd build/hub/dataset && $(abspath $(BIN))/nainjaune study --game batasaurus --agents zoo:strong --rounds 20000 --seed 1 --out batasaurus
+	cd build/hub/dataset && $(abspath $(BIN))/nainjaune study --game nain_jaune --agents zoo:strong --rounds 20000 --seed 1 --out nain_jaune
 
 lint: $(STAMP)  ## ruff and mypy
 	$(BIN)/ruff check .
@@ -106,4 +129,4 @@ pictures: $(STAMP)  ## draw the docs' pictures and film
 	$(BIN)/python -c 'from nainjaune_env.games.nain_jaune.view.dwarf import emblem; from nainjaune_env.render.svg import document; print(document(128, 128, "Nain Jaune", [emblem(64, 124, 120)]), end="")' > docs/images/logo.svg
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) $(RLLIB) $(PEERS) .mypy_cache .pytest_cache .ruff_cache .hypothesis build *.egg-info
+	rm -rf $(VENV) $(RLLIB) $(PEERS) $(LOWEST) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist *.egg-info

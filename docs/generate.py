@@ -1,5 +1,6 @@
 """Write the generated pages into ``docs/``: one for every game (presets, knobs, actions, observation features, measures), one for
-every trainer (configuration keys, metrics), the model registry (model cards), the columns of a study, and how to add a game.
+every trainer (configuration keys, metrics), the model registry (model cards), the columns of a study, how to add a game, and the
+cards of the registry's weights and play for a model hub.
 
 python docs/generate.py           write the pages
 python docs/generate.py --check   write nothing; show the differences and exit with 1 if there are any
@@ -14,6 +15,8 @@ import sys
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
+
+from hub_cards import dataset_card, model_card
 
 from nainjaune_agents.report.format_ci import mean_ci
 from nainjaune_agents.study import columns as study
@@ -171,6 +174,8 @@ def pages() -> dict[str, str]:
     found["zoo.md"] = zoo_page()
     found["study_columns.md"] = study_page()
     found["new_game.md"] = new_game_page()
+    found["hub/model.md"] = model_card()
+    found["hub/dataset.md"] = dataset_card(study_table)
     return found
 
 
@@ -185,6 +190,7 @@ def main() -> int:
     for name, new in pages().items():
         path = options.into / name
         if not options.check:
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(new, encoding="utf-8")
             continue
         old = path.read_text(encoding="utf-8") if path.exists() else ""

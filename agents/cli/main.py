@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from importlib.metadata import version
 
 from nainjaune_env.core.errors import NainJauneError
+from nainjaune_env.core.extras import install_command
 
 from . import advise, agents, analyse, curves, evaluate, exact, exploit, film, play, record, study, train, zoo
 from .parser import Parser
@@ -45,7 +46,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         extra = EXTRAS.get((error.name or "").split(".")[0])
         if extra is None:
             raise
-        print_error(program, f"This command needs {error.name}: pip install 'nainjaune-env[{extra}]'.")
+        print_error(program, f"This command needs {error.name}: {install_command(extra)}")
         return FAILED
     except KeyboardInterrupt:
         print_error(program, "Stopped.")

@@ -27,7 +27,9 @@ ROOT = Path(__file__).resolve().parents[2]
 
 ADDRESSES = {
     "README.md": "README.md",  # the front page
+    "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
+    "SECURITY.md": "security.md",
     "docs/*.md": "{name}",
     "docs/adaptors/*.md": "adaptors/{name}",
     "docs/images/*": "images/{name}",

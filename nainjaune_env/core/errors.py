@@ -12,6 +12,8 @@ import reprlib
 from collections.abc import Iterable
 from itertools import islice
 
+from .extras import install_command
+
 
 class NainJauneError(Exception):
     """Base of all errors raised on purpose by this package."""
@@ -70,9 +72,7 @@ class MissingLibraryError(NainJauneError, ImportError):
 
     def __init__(self, what: str, library: str, extra: str) -> None:
         """``what`` is done with ``library``, which the pip extra ``extra`` installs."""
-        super().__init__(
-            f"{what} needs the package {library!r}, which is not installed: pip install 'nainjaune-env[{extra}]'.", name=library
-        )
+        super().__init__(f"{what} needs the package {library!r}, which is not installed: {install_command(extra)}.", name=library)
 
 
 MOST_QUOTED = 200

@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 import pickle
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ import pytest
 from open_spiel.python.observation import make_observation
 
 from nainjaune_env.core.errors import DealError, IllegalActionError, RecordError, RulesError
+from nainjaune_env.core.extras import install_command
 from nainjaune_env.engine.batch import Batch, legal_actions
 from nainjaune_env.envs import open_spiel as adaptor
 from nainjaune_env.envs.pettingzoo_aec import raw_env
@@ -449,5 +451,5 @@ def test_registering_again_changes_nothing() -> None:
 def test_without_open_spiel_the_adaptor_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyspiel", None)
     monkeypatch.delitem(sys.modules, "nainjaune_env.envs.open_spiel")
-    with pytest.raises(ImportError, match=r"not installed: pip install 'nainjaune-env\[openspiel\]'"):
+    with pytest.raises(ImportError, match=re.escape(f"not installed: {install_command('openspiel')}.")):
         importlib.import_module("nainjaune_env.envs.open_spiel")

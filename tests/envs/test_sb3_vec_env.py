@@ -21,6 +21,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecCheckNan, VecMonito
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_env.agent import Agent, DecisionBatch, Rng, SeatAssignment
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, MissingLibraryError, RulesError
+from nainjaune_env.core.extras import install_command
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.envs._shared.learner_tables import Pool
 from nainjaune_env.envs.gymnasium_env import SeatEnv
@@ -388,7 +389,7 @@ def test_without_the_library_it_says_what_to_install() -> None:
     )
     told = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=True).stdout
     assert told.strip() == str(MissingLibraryError("The Stable-Baselines3 adaptor", "stable_baselines3", "sb3"))
-    assert "pip install 'nainjaune-env[sb3]'" in told
+    assert install_command("sb3") in told
 
 
 # ---------------------------------------------------------------- pools of opponents

@@ -87,7 +87,7 @@ def test_the_digest_is_of_the_code_and_not_of_the_prose() -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("nowhere",), "No notebook has 'nowhere' in its name: 01_"),
+        (("nowhere",), "No notebook has 'nowhere' in its name: 00_"),
         (("--small",), "--small needs --into FOLDER"),
     ],
 )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,11 @@ from nainjaune_env.registry import game_names
 from tests.support.source import PACKAGES, ROOT
 
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-BUILD = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
+NOT_REQUIRED = (
+    "torch", "safetensors", "tensorboard", "matplotlib", "jinja2", "markupsafe", "stable_baselines3", "sb3_contrib", "pyspiel",
+    "torchrl", "resvg_py", "PIL", "pygame", "pyarrow", "duckdb",
+)  # fmt: skip
+"""Libraries of the extras."""
 
 
 def shipped_files() -> set[str]:
@@ -38,25 +43,100 @@ def test_no_module_lies_outside_a_package() -> None:
         assert f"{folder}/__init__.py" in shipped_files()
 
 
+def git(folder: Path, *words: str) -> str:
+    settings = ["-c", "user.name=x", "-c", "user.email=x@example.org", "-c", "commit.gpgsign=false", "-c", "tag.gpgsign=false"]
+    done = subprocess.run(["git", *settings, *words], cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout
+
+
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
-    """Built offline from a copy, so that nothing is left in the working tree."""
+def distributions(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """The source distribution of a checkout with the tag v1.2.3, and the wheel built from it; both built offline.
+
+    The checkout is a copy of the files that git has or would add, so that nothing is left in the working tree.
+    """
     copy, out = tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("out")
-    for name in ("nainjaune_env", "agents"):
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__"))
-    (copy / "tests").mkdir()
-    (copy / "tests" / "__init__.py").touch()
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, copy)
-    done = subprocess.run([sys.executable, "-c", BUILD, out], cwd=copy, check=False, capture_output=True, text=True)
+    for name in git(ROOT, "ls-files", "-z", "--cached", "--others", "--exclude-standard").split("\0"):
+        if (ROOT / name).is_file():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, copy / name)
+    git(copy, "init", "--quiet")
+    git(copy, "add", "--all")
+    git(copy, "commit", "--quiet", "--message", "x")
+    git(copy, "tag", "v1.2.3")
+    command = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(copy)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    (path,) = out.glob("*.whl")
-    return zipfile.ZipFile(path)
+    (source,), (wheel,) = out.glob("*.tar.gz"), out.glob("*.whl")
+    return source, wheel
 
 
+@pytest.fixture(scope="module")
+def wheel(distributions: tuple[Path, Path]) -> zipfile.ZipFile:
+    return zipfile.ZipFile(distributions[1])
+
+
+@pytest.fixture(scope="module")
+def unpacked(wheel: zipfile.ZipFile, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("unpacked")
+    wheel.extractall(folder)
+    return folder
+
+
+@pytest.mark.slow
+def test_the_version_is_the_tag_and_the_source_distribution_carries_it(distributions: tuple[Path, Path]) -> None:
+    """The wheel was built from the unpacked source distribution, where there is no git."""
+    source, wheel = distributions
+    assert (source.name, wheel.name) == ("nainjaune_env-1.2.3.tar.gz", "nainjaune_env-1.2.3-py3-none-any.whl")
+
+
+@pytest.mark.slow
+def test_an_index_would_accept_both(distributions: tuple[Path, Path]) -> None:
+    command = [sys.executable, "-m", "twine", "check", "--strict", *map(str, distributions)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count("PASSED") == 2
+
+
+@pytest.mark.slow
+def test_the_source_distribution_has_the_tests_and_what_they_read(distributions: tuple[Path, Path]) -> None:
+    with tarfile.open(distributions[0]) as source:
+        names = {name.partition("/")[2] for name in source.getnames()}
+    assert {
+        "pyproject.toml", "setup.py", "constraints.txt", "Makefile", "CHANGELOG.md", "tests/conftest.py", "docs/generate.py",
+        "configs/nain_jaune/ppo.yaml", "notebooks/00_quick_start.ipynb",
+    } <= names  # fmt: skip
+
+
+@pytest.mark.slow
+def test_the_wheel_stays_small(distributions: tuple[Path, Path]) -> None:
+    """The networks of the registry are nine tenths of it; docs/installing.md says why they stay."""
+    assert distributions[1].stat().st_size < 6e6
+
+
+@pytest.mark.slow
+def test_versions_between_tags_and_without_any(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+
+    def version_here() -> str:
+        done = subprocess.run([sys.executable, "-m", "setuptools_scm"], cwd=tmp_path, check=True, capture_output=True, text=True)
+        return done.stdout.strip()
+
+    assert version_here() == "0.0.0"
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", "--all")
+    git(tmp_path, "commit", "--quiet", "--message", "x")
+    assert version_here() == "0.1.0.dev1"
+    git(tmp_path, "tag", "v0.1.0")
+    assert version_here() == "0.1.0"
+    git(tmp_path, "commit", "--quiet", "--allow-empty", "--message", "y")
+    assert version_here() == "0.2.0.dev1"
+
+
+@pytest.mark.slow
 def test_the_wheel_has_every_file_and_no_other(wheel: zipfile.ZipFile) -> None:
     names = set(wheel.namelist())
-    meta = f"nainjaune_env-{PROJECT['project']['version']}.dist-info/"
+    meta = "nainjaune_env-1.2.3.dist-info/"
     assert {name for name in names if not name.startswith(meta)} == shipped_files()
     assert {name.split("/")[0] for name in names} == {"nainjaune_env", "nainjaune_agents", meta.rstrip("/")}
     assert f"{meta}licenses/LICENSE" in names
@@ -65,21 +145,22 @@ def test_the_wheel_has_every_file_and_no_other(wheel: zipfile.ZipFile) -> None:
         assert f"nainjaune_env/games/{game}/RULES.md" in names
 
 
+@pytest.mark.slow
 def test_the_wheel_has_the_command(wheel: zipfile.ZipFile) -> None:
     (name,) = (name for name in wheel.namelist() if name.endswith("entry_points.txt"))
     assert "nainjaune = nainjaune_agents.cli.main:main" in wheel.read(name).decode()
 
 
-def test_the_wheel_works_unpacked(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+@pytest.mark.slow
+def test_the_wheel_works_unpacked(unpacked: Path, tmp_path: Path) -> None:
     """Away from the working tree, without the editable installation's help."""
-    wheel.extractall(tmp_path)
     code = (
         "import sys, nainjaune_env, nainjaune_agents.cli.main as c; "
-        f"assert nainjaune_env.__file__.startswith({str(tmp_path)!r}), nainjaune_env.__file__; "
-        f"assert c.__file__.startswith({str(tmp_path)!r}), c.__file__; "
+        f"assert nainjaune_env.__file__.startswith({str(unpacked)!r}), nainjaune_env.__file__; "
+        f"assert c.__file__.startswith({str(unpacked)!r}), c.__file__; "
         "sys.exit(c.main(['evaluate', '--list']))"
     )
-    environment = {**os.environ, "PYTHONPATH": str(tmp_path)}
+    environment = {**os.environ, "PYTHONPATH": str(unpacked)}
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, env=environment, check=False, capture_output=True, text=True
     )
@@ -87,8 +168,23 @@ def test_the_wheel_works_unpacked(wheel: zipfile.ZipFile, tmp_path: Path) -> Non
     assert "random" in done.stdout
 
 
-def test_the_version_installed_is_the_one_written() -> None:
-    assert version("nainjaune-env") == PROJECT["project"]["version"]
+@pytest.mark.slow
+def test_the_quick_start_runs_from_the_wheel_alone(unpacked: Path, tmp_path: Path) -> None:
+    """In an empty folder, without the libraries of any extra."""
+    for name in ("00_quick_start.ipynb", "regenerate.py"):
+        shutil.copy(ROOT / "notebooks" / name, tmp_path)
+    blocked = tmp_path / "blocked"
+    blocked.mkdir()
+    (blocked / "sitecustomize.py").write_text(
+        f"import sys\nsys.modules.update(dict.fromkeys({NOT_REQUIRED!r}))\n", encoding="utf-8"
+    )
+    before = json.loads((tmp_path / "00_quick_start.ipynb").read_text(encoding="utf-8"))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, (blocked, unpacked)))}
+    done = subprocess.run(
+        [sys.executable, "regenerate.py"], cwd=tmp_path, env=environment, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads((tmp_path / "00_quick_start.ipynb").read_text(encoding="utf-8")) == before
 
 
 def test_every_library_imported_is_asked_for() -> None:

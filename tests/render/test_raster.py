@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import sys
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from PIL import Image
 
 from nainjaune_env.core.errors import MissingLibraryError, NainJauneError
+from nainjaune_env.core.extras import install_command
 from nainjaune_env.render import raster, svg
 from nainjaune_env.render.raster import font_files, pixels, write_png
 
@@ -54,7 +56,7 @@ def test_what_is_missing_is_said(library: str, monkeypatch: pytest.MonkeyPatch) 
     font_files.cache_clear()
     monkeypatch.setitem(sys.modules, library, None)  # type: ignore[arg-type]
     with pytest.raises(
-        MissingLibraryError, match=rf"Drawing pixels needs the package '{library}', .*nainjaune-env\[render\]"
+        MissingLibraryError, match=f"Drawing pixels needs the package '{library}', .*: {re.escape(install_command('render'))}"
     ) as caught:
         pixels(PICTURE)
     assert isinstance(caught.value, NainJauneError)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import pygame
 import pytest
 
 from nainjaune_env.core.errors import MissingLibraryError, RulesError
+from nainjaune_env.core.extras import install_command
 from nainjaune_env.render.window import Window
 
 IMAGE = np.zeros((20, 30, 3), np.uint8)
@@ -77,5 +79,7 @@ def test_without_a_screen_it_says_so(window: Window, monkeypatch: pytest.MonkeyP
 
 def test_without_pygame_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pygame", None)  # type: ignore[arg-type]
-    with pytest.raises(MissingLibraryError, match=r"A window needs the package 'pygame', .*nainjaune-env\[render\]"):
+    with pytest.raises(
+        MissingLibraryError, match=f"A window needs the package 'pygame', .*: {re.escape(install_command('render'))}"
+    ):
         Window("Test", fps=1)

@@ -15,6 +15,7 @@ from nainjaune_agents.arena.matches import record_round
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
 from nainjaune_env import get_game
+from nainjaune_env.core.extras import install_command
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.records.record import verify_record, write_records
@@ -153,6 +154,6 @@ def test_a_missing_library_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     font_files.cache_clear()
     monkeypatch.setitem(sys.modules, "resvg_py", None)  # type: ignore[arg-type]
     assert status_of(["film", "--agents", "random", "--out", str(tmp_path / "x.gif")]) == 2
-    assert "pip install 'nainjaune-env[render]'" in capsys.readouterr().err
+    assert install_command("render") in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
     assert main(["film", "--agents", "random", "--out", str(tmp_path / "x.svg")]) == 0  # which takes no library

@@ -12,6 +12,7 @@ import pytest
 
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.study.files import about
+from nainjaune_env.core.extras import install_command
 from tests.agents.cli.command import status_of
 
 
@@ -118,5 +119,5 @@ def test_the_extra_is_named_where_a_library_is_missing(
     monkeypatch.setitem(sys.modules, library, None)
     status, _, err = study(capfd, f"--agents lowest --rounds 5 --out s {SMALL}")
     assert status == 2
-    assert f"nainjaune study: This command needs {library}: pip install 'nainjaune-env[study]'" in err
+    assert f"nainjaune study: This command needs {library}: {install_command('study')}" in err
     assert os.listdir() == []

@@ -31,6 +31,7 @@ from nainjaune_agents.trainers.run import Run
 from nainjaune_agents.trainers.sb3 import DuplicateEvalCallback, ModelAgent, NetPolicy
 from nainjaune_env.agent import RecurrentStates
 from nainjaune_env.core.errors import CheckpointError, ConfigError, IllegalActionError, NainJauneError
+from nainjaune_env.core.extras import install_command
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 from tests.agents.trainers.test_ppo import iteration_at, same, wait_for
@@ -428,7 +429,7 @@ def test_without_the_library_the_error_names_the_package() -> None:
     )
     done = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True, check=False)
     assert done.returncode != 0
-    assert "pip install 'nainjaune-env[sb3]'" in done.stderr
+    assert install_command("sb3") in done.stderr
     assert "Traceback" not in done.stderr
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from typing import Any
 
 import pytest
 
 from nainjaune_env.core.errors import DeviceError, MissingLibraryError
+from nainjaune_env.core.extras import install_command
 from nainjaune_env.core.jit import JIT_ENABLED
 from nainjaune_env.engine.batch import Batch, make_batch
 from nainjaune_env.engine.cuda import compiler
@@ -19,7 +21,7 @@ installed = pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None, r
 def test_without_numba_cuda_a_sentence_says_what_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     real = importlib.util.find_spec
     monkeypatch.setattr(compiler.importlib.util, "find_spec", lambda name: None if name == "numba_cuda" else real(name))
-    wanted = r"device='cuda' needs the package 'numba-cuda', which .* 'nainjaune-env\[cuda\]'"
+    wanted = f"device='cuda' needs the package 'numba-cuda', which .*: {re.escape(install_command('cuda'))}"
     with pytest.raises(MissingLibraryError, match=wanted):
         make_batch(make_setup(), 1, device="cuda")
 

@@ -1,0 +1,101 @@
+"""What strangers and public services read: workflows, issue forms, changelog, citation."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.support.source import ROOT
+
+WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+FORMS = sorted(path for path in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml")
+TARGETS = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def read(path: Any) -> dict[Any, Any]:
+    found: dict[Any, Any] = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return found
+
+
+def commands(workflow: dict[Any, Any]) -> list[str]:
+    return [step["run"] for job in workflow["jobs"].values() for step in job["steps"] if "run" in step]
+
+
+@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.stem)
+def test_workflows_run_targets_of_the_makefile_and_nothing_else(path: Any) -> None:
+    workflow = read(path)
+    assert commands(workflow)
+    for command in commands(workflow):
+        program, target = command.split()
+        assert program == "make"
+        assert target in TARGETS
+    assert workflow["permissions"] == {"contents": "read"}
+    for job in workflow["jobs"].values():
+        assert job["timeout-minutes"] <= 60
+        checkouts = [step for step in job["steps"] if step.get("uses", "").startswith("actions/checkout")]
+        assert all(step["with"]["fetch-depth"] == 0 for step in checkouts), "without the tags there is no version"
+
+
+def test_ci_has_a_job_for_everything() -> None:
+    workflow = read(ROOT / ".github" / "workflows" / "ci.yml")
+    assert {name: commands({"jobs": {name: job}}) for name, job in workflow["jobs"].items()} == {
+        "lint": ["make lint"],
+        "tests": ["make tests"],
+        "lowest": ["make lowest"],
+        "wheel": ["make dist"],
+        "docs": ["make docs"],
+    }
+
+
+def test_a_release_is_a_tag_and_keeps_no_secret() -> None:
+    text = (ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8")
+    assert read(ROOT / ".github" / "workflows" / "release.yml")[True] == {"push": {"tags": ["v*"]}}  # YAML's `on`
+    assert "secrets." not in text
+
+
+@pytest.mark.parametrize("path", FORMS, ids=lambda path: path.stem)
+def test_issue_forms_have_what_such_forms_need(path: Any) -> None:
+    form = read(path)
+    assert {"name", "description", "body"} <= form.keys()
+    for field in form["body"]:
+        assert field["type"] in {"textarea", "input", "dropdown", "markdown"}
+        assert field["attributes"]["label"]
+
+
+def test_the_changelog_keeps_the_form() -> None:
+    """That of Keep a Changelog 1.1.0."""
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    heads = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert heads[0] == "[Unreleased]"
+    for head in heads[1:]:
+        assert re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d\d-\d\d", head), head
+    kinds = {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+    assert set(re.findall(r"^### (.*)$", text, re.MULTILINE)) <= kinds
+
+
+def test_the_citation_says_what_the_project_says() -> None:
+    """The fields that version 1.2.0 of the format requires, and those that pyproject.toml has too."""
+    citation = read(ROOT / "CITATION.cff")
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert {"cff-version", "message", "title", "authors"} <= citation.keys()
+    assert citation["title"] == project["name"]
+    assert citation["license"] == project["license"]
+    assert citation["authors"] == [{"name": author["name"]} for author in project["authors"]]
+
+
+def test_every_page_of_an_adaptor_tells_how_to_install_its_extra() -> None:
+    """From a checkout and from an index; and the page about installing has every extra."""
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+    page = (ROOT / "docs" / "installing.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)))) >= extras.keys()
+    for name, extra in {
+        "stable_baselines3": "sb3", "open_spiel": "openspiel", "torchrl": "torchrl", "rllib": "rllib",
+    }.items():  # fmt: skip
+        text = (ROOT / "docs" / "adaptors" / f"{name}.md").read_text(encoding="utf-8")
+        assert f"`pip install -e '.[{extra}]'` in a checkout" in text
+        assert f"`pip install 'nainjaune-env[{extra}]'` from an index" in text
+        assert "](../installing.md)" in text

@@ -1,0 +1,71 @@
+"""The lower bounds of pyproject.toml are versions that are tested, and every pinned version lies within its range."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+from tests.support.source import ROOT
+
+PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+EXTRAS: dict[str, list[str]] = PROJECT["optional-dependencies"]
+FOR_USERS = ("train", "sb3", "openspiel", "torchrl", "render", "study")
+"""The extras whose lower bounds `make lowest` installs."""
+
+
+def pins(path: Path) -> dict[str, Version]:
+    """The versions in a file of constraints, by the canonical name."""
+    found = [Requirement(line) for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    return {canonicalize_name(one.name): Version(str(one.specifier).removeprefix("==")) for one in found}
+
+
+def required(*extras: str) -> list[Requirement]:
+    texts = [*PROJECT["dependencies"], *(text for extra in extras for text in EXTRAS[extra])]
+    return [one for one in map(Requirement, texts) if canonicalize_name(one.name) != PROJECT["name"]]
+
+
+def bound(requirement: Requirement) -> Version:
+    (lowest,) = (one.version for one in requirement.specifier if one.operator == ">=")
+    return Version(lowest)
+
+
+@pytest.mark.parametrize("requirement", required(*FOR_USERS), ids=str)
+def test_a_lower_bound_is_the_version_that_is_tested(requirement: Requirement) -> None:
+    assert pins(ROOT / "constraints-lowest.txt")[canonicalize_name(requirement.name)] == bound(requirement)
+
+
+@pytest.mark.parametrize(
+    ("path", "extras"),
+    [
+        ("constraints.txt", [*FOR_USERS, "notebooks", "cuda", "docs", "dev"]),
+        ("constraints-lowest.txt", [*FOR_USERS, "dev"]),
+        ("constraints-rllib.txt", ["train", "rllib"]),
+        ("constraints-peers.txt", ["peers"]),
+    ],
+)
+def test_pinned_versions_are_in_their_ranges(path: str, extras: list[str]) -> None:
+    pinned = pins(ROOT / path)
+    for requirement in required(*extras):
+        assert requirement.specifier.contains(pinned[canonicalize_name(requirement.name)]), requirement
+
+
+def test_the_extra_of_all_has_every_extra_for_users() -> None:
+    (everything,) = EXTRAS["all"]
+    assert Requirement(everything).extras == {*FOR_USERS, "notebooks"}
+
+
+def test_the_pythons_are_those_of_the_workflow_and_of_the_page() -> None:
+    """Named by classifiers, tested by the public CI, and told on the page about installing."""
+    pythons = [text.rsplit(" ", 1)[1] for text in PROJECT["classifiers"] if "Python :: 3." in text]
+    assert pythons == sorted(pythons, key=Version)
+    assert PROJECT["requires-python"] == f">={pythons[0]}"
+    workflow = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    assert re.search(rf"python: \[{re.escape(', '.join(map(repr, pythons)).replace(chr(39), chr(34)))}\]", workflow)
+    assert f"Python {pythons[0]} to {pythons[-1]}" in (ROOT / "docs" / "installing.md").read_text(encoding="utf-8")
