@@ -88,6 +88,9 @@ def test_options_that_do_not_fit_are_refused_and_change_nothing() -> None:
     table = env.unwrapped._batch.tables[0].copy()
     over = table.copy()
     over["stage"] = 1
+    debt, twice = table.copy(), table.copy()
+    debt["pot"][0] = -(2**31)
+    twice["hand"][1] = twice["hand"][0]
     for options, said in (
         ({"pots": [1] * 5}, "Unknown reset option 'pots'.*Valid: start, table"),
         ({"start": {"pots": [1, 2]}}, "shape"),
@@ -96,6 +99,8 @@ def test_options_that_do_not_fit_are_refused_and_change_nothing() -> None:
         ({"table": [1, 2]}, "one record"),
         ({"table": env.unwrapped._batch.tables}, "one record"),
         ({"table": over}, "ROUND_OVER"),
+        ({"table": debt}, r"^This table cannot occur: expected 0 to 268435456 chips in a pot"),
+        ({"table": twice}, r"^This table cannot occur: expected every card in one hand"),
     ):
         with pytest.raises(DealError, match=said):
             env.reset(options=options)
