@@ -16,6 +16,7 @@ collect_ignore = ["rllib"]
 """It has an environment of its own, where it is named: ``make rllib``."""
 
 os.environ["SDL_VIDEODRIVER"] = "dummy"
+os.environ["NAINJAUNE_QUIET"] = "1"  # with a cold cache, stderr of a command would begin with the notice that it compiles
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

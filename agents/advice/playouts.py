@@ -101,7 +101,7 @@ class _ByAgent:
         self, tables: NDArray[Any], legal: Any, observation: Any, states: NDArray[np.uint64], index: NDArray[np.int64]
     ) -> NDArray[np.int64]:
         here = np.arange(len(tables))
-        self._batch.set_tables(here, tables)
+        self._batch.set_tables(here, tables, trusted=True)
         return self._agent.act(DecisionBatch(self._batch, here), RowStreams(states, index))
 
 

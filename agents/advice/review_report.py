@@ -7,6 +7,7 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
+from nainjaune_env.core.printable import printable
 from nainjaune_env.analysis.advice_hook import signed
 from nainjaune_env.core.spec import Setup
 
@@ -52,7 +53,7 @@ def _rows(player: str, found: Sequence[Decision], language: str) -> list[list[st
     """Returns a player's row, and one for each kind of decision."""
     names = [(kind.name, kind.title[language]) for setup in _setups(found) for kind in advice_hooks_of(setup.game).KINDS]
     rounds = _rounds(found)
-    rows = [[player, TEXTS[language].all_kinds, *_cells(Total.of(found), rounds, language)]]
+    rows = [[printable(player), TEXTS[language].all_kinds, *_cells(Total.of(found), rounds, language)]]
     for name, title in dict.fromkeys(names):
         some = [one for one in found if kind_name(one) == name]
         if some:
@@ -84,7 +85,7 @@ def _mistake(one: Decision, file: str, language: str) -> list[str]:
     hooks = advice_hooks_of(setup.game)
     where = {"file": file, "match": one.pick.match, "round": ply.part, "move": ply.number}
     title = hooks.KINDS[one.kind].title[language]
-    seat = f"{one.pick.player}, {int(ply.table.seat)}"
+    seat = f"{printable(one.pick.player)}, {int(ply.table.seat)}"
     played, best = (hooks.named(ply.table, action, language) for action in (ply.action, one.best))
     lines = [*position_lines(setup, ply.table, language), texts.played.format(played=played, best=best)]
     return [

@@ -1,9 +1,13 @@
 """Estimate the payoff of every move of a position, and say which move is best and why.
 
-  nainjaune advise --hand A 2 3 3 5 7♦ 8 9 10 10 V♣ D                     # your hand; you lead the first round
-  nainjaune advise --hand 2 7 7♦ 9 9 10 V♣ D --moves '3: A 2  0: 3 4 5  2: 6'              # and now the 7 is required
-  nainjaune advise --record mine.jsonl --match 1 --round 2 --move 14      # a move of a match, as the seat saw it
-  nainjaune advise --preset classic --players 5 --hand A 3 5 6 8 9 10 D R --model tally --error 0.5 --lang fr
+  # your hand; you lead the first round
+  nainjaune advise --hand A 2 3 3 5 7♦ 8 9 10 10 V♣ D
+  # and now the 7 is required
+  nainjaune advise --hand 2 7 7♦ 9 9 10 V♣ D --moves '3: A 2  0: 3 4 5  2: 6'
+  # a move of a match, as the seat saw it
+  nainjaune advise --record mine.jsonl --match 1 --round 2 --move 14
+  nainjaune advise --preset classic --players 5 --hand A 3 5 6 8 9 10 D R \\
+      --model tally --error 0.5 --lang fr
 
 Cards are written by rank (A 2 … 10 J Q K, in French V D R), with the suit where it matters (7♦ or 7d). --moves has the cards
 played in the round so far, after the number of each seat; stops and passes follow from them. Your seat is 0.
@@ -22,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from nainjaune_env.core.speech import LANGUAGES
 
+from .arguments import add_seed_argument, add_threads_argument, number, whole
 from .setups import add_setup_arguments, settle_setup
 
 if TYPE_CHECKING:
@@ -35,6 +40,8 @@ COLORS = ("auto", "always", "never")
 
 ERROR = 0.2
 """Default half-width of intervals."""
+MOST_DEALS = 10_000_000
+"""Most deals of a position: their results are held in memory."""
 FIELDS = ("hand", "moves", "pots", "stacks", "seat", "round")
 """Arguments that describe a position; each game says which of them it takes."""
 
@@ -46,12 +53,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     position.add_argument("--moves", nargs="+", metavar="MOVE", help="cards played since the deal, as in '1: 3 4 5 3: 6 7♦'")
     position.add_argument("--pots", nargs="+", metavar="CHIPS", help="chips in the pots (default: the antes not yet captured)")
     position.add_argument("--stacks", nargs="+", metavar="CHIPS", help="chips of each seat (default: those of a new match)")
-    position.add_argument("--seat", help="your seat (default: 0)")
-    position.add_argument("--round", help="number of the round in the match (default: 1)")
+    position.add_argument("--seat", type=whole(0), help="your seat (default: 0)")
+    position.add_argument("--round", type=whole(1), help="number of the round in the match (default: 1)")
     position.add_argument("--record", type=Path, metavar="FILE", help="take the position from a match in this file of records")
-    position.add_argument("--match", type=int, metavar="N", help="with --record: the match, from 1 (default: 1)")
+    position.add_argument("--match", type=whole(1), metavar="N", help="with --record: the match, from 1 (default: 1)")
     position.add_argument(
-        "--move", type=int, metavar="N", help="with --record: the move of the round, from 1, forced ones included"
+        "--move", type=whole(1), metavar="N", help="with --record: the move of the round, from 1, forced ones included"
     )
     add_setup_arguments(parser)
     parser.add_argument(
@@ -64,16 +71,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_chance_arguments(parser)
     effort = parser.add_mutually_exclusive_group()
-    effort.add_argument("--error", type=float, help=f"half-width of the 95 %% intervals (default: {ERROR})")
-    effort.add_argument("--deals", type=int, help="number of deals for each move, in place of --error")
+    effort.add_argument("--error", type=number(1e-6, 100_000), help=f"half-width of the 95 %% intervals (default: {ERROR})")
+    effort.add_argument("--deals", type=whole(2, MOST_DEALS), help="number of deals for each move, in place of --error")
     parser.add_argument("--every", action="store_true", help="reach --error for moves far behind the best, too")
     add_output_arguments(parser)
 
 
 def add_chance_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares ``--seed`` and ``--threads``, for commands with rollouts."""
-    parser.add_argument("--seed", type=int, default=0, help="seed of all random numbers (default: %(default)s)")
-    parser.add_argument("--threads", type=int, default=2, help="number of threads, at most the free cores (default: %(default)s)")
+    add_seed_argument(parser)
+    add_threads_argument(parser, default=2, meaning="number of threads")
 
 
 def add_output_arguments(parser: argparse.ArgumentParser) -> None:
@@ -97,7 +104,6 @@ def run(args: argparse.Namespace) -> int:
     from ..loading import use_threads
     from ..seeds import Stream, generator
 
-    check_numbers(args)
     setup, table, position = _recorded(args) if args.record is not None else _written(args)
     own = args.model or usual_model(setup)
     names = seated(setup, int(table["seat"]), own, args.agents or [own])
@@ -115,14 +121,6 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def check_numbers(args: argparse.Namespace) -> None:
-    """Raises :class:`ConfigError` for a seed or number of threads out of range."""
-    from nainjaune_env.core.errors import ConfigError
-
-    if args.seed < 0 or args.threads < 1:
-        raise ConfigError(f"Expected --seed >= 0 and --threads >= 1, not {args.seed} and {args.threads}.")
-
-
 def _written(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:
     """Returns the setup, the position that the arguments describe, and these arguments."""
     from nainjaune_env.core.errors import ConfigError
@@ -133,7 +131,10 @@ def _written(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:
         if getattr(args, name) is not None:
             raise ConfigError(f"--{name} needs a file of records: add --record FILE.")
     setup = settle_setup(args, [name for name in (args.model, *(args.agents or [])) if name])
-    texts = {name: value if isinstance(value, str) else " ".join(value) for name in FIELDS if (value := getattr(args, name))}
+    given = {name: getattr(args, name) for name in FIELDS}
+    texts = {
+        name: " ".join(value) if isinstance(value, list) else str(value) for name, value in given.items() if value is not None
+    }
     if not texts:
         raise ConfigError("Expected a position, as in --hand A 3 5 7♦ …, or a move of a match: --record FILE --round 1 --move 1.")
     return setup, advice_hooks_of(setup.game).read(setup, texts), texts
@@ -153,7 +154,7 @@ def _recorded(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:
     if args.move is None:
         raise ConfigError("Expected a move, as in --record FILE --match 1 --round 1 --move 1.")
     wanted = 1 if args.match is None else args.match
-    part = 1 if args.round is None else int(args.round) if str(args.round).isdecimal() else 0
+    part = 1 if args.round is None else args.round
     count = 0
     for count, record in enumerate(read_records(args.record), 1):
         if count == wanted:
@@ -166,6 +167,8 @@ def _recorded(args: argparse.Namespace) -> tuple[Setup, Any, Mapping[str, str]]:
 def _print(args: argparse.Namespace, setup: Setup, table: Any, advice: Any, names: list[str]) -> None:
     import os
 
+    from nainjaune_env.core.printable import printable
+
     from ..advice.playouts import advice_hooks_of
     from ..advice.to_text import advice_lines, basis_lines, position_lines, reason_lines
     from ..play.terminal import wants_color
@@ -174,7 +177,7 @@ def _print(args: argparse.Namespace, setup: Setup, table: Any, advice: Any, name
         position_lines(setup, table, args.lang),
         advice_lines(setup, table, advice, 0, args.lang),
         reason_lines(setup, table, advice, 0, args.lang),
-        basis_lines(setup, advice, 0, ", ".join(names), args.lang),
+        basis_lines(setup, advice, 0, printable(", ".join(names)), args.lang),
     ]
     text = "\n\n".join("\n".join(part) for part in parts if part)
     color = wants_color(args.color, sys.stdout, os.environ)

@@ -18,7 +18,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .advise import add_chance_arguments, add_output_arguments, check_numbers
+from .advise import MOST_DEALS, add_chance_arguments, add_output_arguments
+from .arguments import whole
+from .progress import progress_bar
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,22 +36,26 @@ HELP = "review recorded matches, decision by decision"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's arguments."""
     parser.add_argument("file", type=Path, metavar="FILE", help="a file of records (.jsonl)")
-    parser.add_argument("--match", type=int, metavar="N", help="only this match, from 1 (default: all)")
+    parser.add_argument("--match", type=whole(1), metavar="N", help="only this match, from 1 (default: all)")
     who = parser.add_mutually_exclusive_group()
-    who.add_argument("--seat", type=int, help="only the decisions of this seat")
+    who.add_argument("--seat", type=whole(0), help="only the decisions of this seat")
     who.add_argument("--player", metavar="NAME", help="only the decisions of the player with this name in the records")
     parser.add_argument(
-        "--choosing", type=int, default=500, metavar="DEALS", help="deals to find the best move in (default: %(default)s)"
+        "--choosing",
+        type=whole(2, MOST_DEALS),
+        default=500,
+        metavar="DEALS",
+        help="deals to find the best move in (default: %(default)s)",
     )
     parser.add_argument(
         "--measuring",
-        type=int,
+        type=whole(2, MOST_DEALS),
         default=2000,
         metavar="DEALS",
         help="deals to compare it with the one played in (default: %(default)s)",
     )
     parser.add_argument(
-        "--worst", type=int, default=3, metavar="N", help="number of mistakes to show as positions (default: %(default)s)"
+        "--worst", type=whole(0), default=3, metavar="N", help="number of mistakes to show as positions (default: %(default)s)"
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write all decisions to this file, as CSV")
     parser.add_argument(
@@ -65,10 +71,9 @@ def run(args: argparse.Namespace) -> int:
     import json
     import os
 
-    from tqdm import tqdm
-
     from nainjaune_env.core.atomic_files import write_text
     from nainjaune_env.core.errors import ConfigError, RecordError
+    from nainjaune_env.core.printable import printable
     from nainjaune_env.records.record import read_records
 
     from ..advice.playouts import advice_hooks_of
@@ -76,20 +81,16 @@ def run(args: argparse.Namespace) -> int:
     from ..advice.review_report import csv_text, review_text, to_json
     from ..play.terminal import wants_color
 
-    check_numbers(args)
-    if args.choosing < 2 or args.measuring < 2 or args.worst < 0:
-        numbers = f"{args.choosing}, {args.measuring} and {args.worst}"
-        raise ConfigError(f"Expected --choosing and --measuring >= 2 and --worst >= 0, not {numbers}.")
     if args.out is not None and args.out.exists():
         raise ConfigError(f"{str(args.out)!r} exists, and is not overwritten: choose another --out.")
     records = list(read_records(args.file))
-    if args.match is not None and not 1 <= args.match <= len(records):
+    if args.match is not None and args.match > len(records):
         raise RecordError(f"{args.file} holds {len(records)} matches, so there is no match {args.match}.")
     picks = [one for one in pick(records, _wanted(args)) if args.match in (None, one.match)]
     if not picks:
         raise RecordError(f"{args.file} has no such decision: {_contents(records)}.")
     models: dict[str, list[str]] = {}
-    with tqdm(total=2 * len(picks), unit="step", file=sys.stderr, dynamic_ncols=True, leave=False, disable=None) as bar:
+    with progress_bar(total=2 * len(picks), unit="step") as bar:
         found = review(
             picks, _advisers(args, models), choosing=args.choosing, measuring=args.measuring, seed=args.seed, progress=bar.update
         )
@@ -100,11 +101,13 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps({**settings, **to_json(found)}, ensure_ascii=False, indent=2))
         return 0
     model = ", ".join(dict.fromkeys(name for names in models.values() for name in names))
-    text = review_text(found, file=str(args.file), model=model, deals=args.measuring, worst=args.worst, language=args.lang)
+    text = review_text(
+        found, file=printable(str(args.file)), model=printable(model), deals=args.measuring, worst=args.worst, language=args.lang
+    )
     color = wants_color(args.color, sys.stdout, os.environ)
     print(advice_hooks_of(picks[0].setup.game).paint(text) if color else text)
     if args.out is not None:
-        print(f"\n{args.out}")
+        print(f"\n{printable(str(args.out))}")
     return 0
 
 

@@ -1,7 +1,8 @@
 """Draw training metrics of runs in one picture.
 
   nainjaune curves runs/a runs/b --out curves.png
-  nainjaune curves runs/a runs/b --names "with memory" without --along seconds --out curves.png
+  nainjaune curves runs/a runs/b --names "with memory" without \\
+      --along seconds --out curves.png
   nainjaune curves runs/a --metric rollout/entropy --out entropy.png
 
 The default metric is the edge that a run measures during training (eval/edge), with bands for its 95 % intervals. The metrics are
@@ -30,7 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     from nainjaune_env.core.errors import ConfigError
+    from nainjaune_env.core.printable import printable
 
+    from ..report.format_ci import decimal
     from ..trainers.curves import draw_curves, read_curve
 
     if args.out.suffix != ".png":
@@ -42,6 +45,7 @@ def run(args: argparse.Namespace) -> int:
     draw_curves(curves, args.out, metric=args.metric, along=args.along, title=args.title)
     for curve in curves:
         width = "" if curve.half_width is None else f" ± {curve.half_width[-1]:.3f}"
-        print(f"{curve.name}: {args.metric} {curve.values[-1]:.3f}{width} after {curve.along[-1]:,.0f} {args.along}")
-    print(f"Picture: {args.out}")
+        value = decimal(curve.values[-1], ".3f")
+        print(f"{printable(curve.name)}: {args.metric} {value}{width} after {curve.along[-1]:,.0f} {args.along}")
+    print(f"Picture: {printable(str(args.out))}")
     return 0

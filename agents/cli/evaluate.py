@@ -1,7 +1,9 @@
 """Rate agents by duplicate play, with 95 % confidence intervals.
 
-  nainjaune evaluate --agents random lowest run_pot --preset classic --players 4 --deals 2000 --seed 1 --out results
-  nainjaune evaluate --agents lowest runs/first --out results --records matches.jsonl --matches 50
+  nainjaune evaluate --agents random lowest run_pot --preset classic \\
+      --players 4 --deals 2000 --seed 1 --out results
+  nainjaune evaluate --agents lowest runs/first --out results \\
+      --records matches.jsonl --matches 50
 
 An agent is a heuristic's name (see --list) or the folder of a run; runs/first@sample draws from the policy instead of playing the
 likeliest action. Other suffixes, such as tally@search=50, are in docs/search.md and docs/heuristics.md. For every ordered pair,
@@ -10,7 +12,8 @@ field gets in that seat on that deal. The table of edges is printed; --out gets 
 .csv, .json, .txt and .png. --records also plays whole matches among all agents, with rotating seats and the preset's own stacks,
 and writes their records.
 
-  nainjaune evaluate --versus runs/second runs/first --until-decided --bounds 0 0.05
+  nainjaune evaluate --versus runs/second runs/first --until-decided \\
+      --bounds 0 0.05
 
 --versus A B plays A in a field of B and B in a field of A on the same deals, and reports half the difference of their edges. With
 --until-decided it stops when a sequential test (GSPRT) decides between at most LOW and at least HIGH, or at --deals. What the
@@ -24,9 +27,11 @@ suffixes than @sample play on the CPU only. Records and the measures of a report
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
+from .agents import agent_lines
+from .arguments import add_seed_argument, add_threads_argument, whole
+from .progress import progress_bar
 from .setups import add_setup_arguments, game_of, settle_setup
 from .versus import MOST_DEALS, add_versus_arguments, run_versus
 
@@ -43,10 +48,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_setup_arguments(parser)
     add_versus_arguments(parser)
     parser.add_argument(
-        "--deals", type=int, help=f"number of deals (default: {DEALS}; with --until-decided the largest number, {MOST_DEALS})"
+        "--deals",
+        type=whole(2),
+        help=f"number of deals (default: {DEALS}; with --until-decided the largest number, {MOST_DEALS})",
     )
-    parser.add_argument("--pots", type=int, nargs="+", metavar="CHIPS", help="chips in the pots before the antes (default: none)")
-    parser.add_argument("--seed", type=int, default=0, help="seed of deals and all other random numbers (default: %(default)s)")
+    parser.add_argument(
+        "--pots", type=whole(0), nargs="+", metavar="CHIPS", help="chips in the pots before the antes (default: none)"
+    )
+    add_seed_argument(parser)
     parser.add_argument("--out", type=Path, help="folder for results.html, .csv, .json, .txt and .png; must not contain results")
     parser.add_argument(
         "--no-ratings", action="store_true", help="do not play rounds among all agents (three or more) to rate them"
@@ -54,33 +63,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--records", type=Path, metavar="FILE", help="also play whole matches and write their records to this file"
     )
-    parser.add_argument("--matches", type=int, default=100, help="number of matches for --records (default: %(default)s)")
+    parser.add_argument("--matches", type=whole(1), default=100, help="number of matches for --records (default: %(default)s)")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="device of tables and agents (default: cpu)")
-    parser.add_argument("--threads", type=int, default=1, help="torch's threads, at most the free cores (default: %(default)s)")
-    parser.add_argument("--list", action="store_true", help="list the game's heuristics, solutions and zoo players, and exit")
+    add_threads_argument(parser)
+    parser.add_argument("--list", action="store_true", help="list the game's agents, as nainjaune agents does, and exit")
 
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
-    from tqdm import tqdm
-
     from nainjaune_env.core.errors import AgentError, ConfigError
+    from nainjaune_env.core.printable import printable
     from nainjaune_env.records.record import write_records
 
     from ..arena.matches import record_matches
     from ..arena.tournament import tournament
-    from ..exact import exact_agents
-    from ..heuristics import heuristics
     from ..loading import load_agent, use_threads
     from ..report.text import text_table
-    from ..zoo import player_registry
 
     if args.list:
-        game = game_of(args).name
-        solutions = [f"{name} ({agent.plays_at})" for name, agent in exact_agents(game).items()]
-        players = player_registry().players()
-        trained = [f"{player.name} ({player.plays_at})" for player in players if player.card.game == game]
-        print("\n".join([*heuristics(game), *solutions, *trained]))
+        print("\n".join(agent_lines(game_of(args))))
         return 0
     named = args.versus or args.agents
     if not named:
@@ -91,11 +92,7 @@ def run(args: argparse.Namespace) -> int:
         args.deals = MOST_DEALS if args.until_decided else DEALS
     setup = settle_setup(args, named)
     agents = [load_agent(name, setup) for name in named]
-    if args.seed < 0 or args.threads < 1:
-        raise ConfigError(f"Expected --seed >= 0 and --threads >= 1, not {args.seed} and {args.threads}.")
     use_threads(args.threads)
-    if args.deals < 2 or args.matches < 1:
-        raise ConfigError(f"Expected --deals >= 2 and --matches >= 1, not {args.deals} and {args.matches}.")
     if args.versus:
         return run_versus(args, setup, agents)
     if args.out is not None and (args.out / "results.json").exists():
@@ -112,11 +109,11 @@ def run(args: argparse.Namespace) -> int:
         import_matplotlib()
 
     if args.records is not None:
-        with tqdm(total=args.matches, unit="match", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
+        with progress_bar(total=args.matches, unit="match") as bar:
             write_records(args.records, record_matches(setup, agents, args.matches, seed=args.seed, progress=bar.update))
-        print(f"Records of {args.matches} matches: {args.records}")
+        print(f"Records of {args.matches} matches: {printable(str(args.records))}")
     pairs, rated = len(agents) * (len(agents) - 1), len(agents) > 2 and not args.no_ratings
-    with tqdm(total=(pairs + rated) * args.deals, unit="deal", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
+    with progress_bar(total=(pairs + rated) * args.deals, unit="deal") as bar:
         measure = args.out is not None
         result = tournament(
             setup,
@@ -129,7 +126,8 @@ def run(args: argparse.Namespace) -> int:
             progress=bar.update,
             device=args.device,
         )
+    report = None if args.out is None else write_report(result, args.out)  # first: what is printed may be lost
     print(text_table(result))
-    if args.out is not None:
-        print(f"Report: {write_report(result, args.out)}")
+    if report is not None:
+        print(f"Report: {printable(str(report))}")
     return 0

@@ -1,9 +1,12 @@
 """Say exactly how far agents are from an equilibrium, in a game small enough to be written out.
 
-  nainjaune exact --preset batasaurus --players 2 --set memory=perfect --set dinosaurs=4 --agents random cheapest exact
-  nainjaune exact --agents runs/small runs/small@sample --iterations 1000 --out results/exact
+  nainjaune exact --preset batasaurus --players 2 --set memory=perfect \\
+      --set dinosaurs=4 --agents random cheapest exact
+  nainjaune exact --agents runs/small runs/small@sample --iterations 1000 \\
+      --out results/exact
   nainjaune exact --preset batasaurus --players 2 --set memory=perfect --solve
-  nainjaune exact --preset djeco --players 2 --set ranks=5 --set suits=2 --set hand=4 --first 0 --agents random tally
+  nainjaune exact --preset djeco --players 2 --set ranks=5 --set suits=2 \\
+      --set hand=4 --first 0 --agents random tally
 
 Every line of play becomes a branch of a tree, and against each agent the best response is computed: nothing is drawn,
 and there is no interval. An agent's exploitability is what a seat gains by leaving the agent's play for its best response,
@@ -20,10 +23,13 @@ actions and gives no probabilities, as searches do, is refused; with --draws 100
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nainjaune_env.core.printable import printable
+
+from .arguments import add_seed_argument, add_threads_argument, whole
+from .progress import progress_bar
 from .setups import add_setup_arguments, settle_setup
 
 if TYPE_CHECKING:
@@ -47,14 +53,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--agents", nargs="+", default=[], metavar="AGENT", help="heuristics, runs, or solutions such as exact")
     add_setup_arguments(parser)
-    parser.add_argument("--iterations", type=int, default=0, help="iterations of CFR+ (default: %(default)s)")
-    parser.add_argument("--limit", type=int, default=LIMIT, metavar="NODES", help="largest tree (default: %(default)s nodes)")
-    parser.add_argument("--first", type=int, metavar="SEAT", help="only rounds that this seat begins (default: all)")
-    parser.add_argument("--draws", type=int, default=0, help="answers taken from agents that draw and give no probabilities")
+    parser.add_argument("--iterations", type=whole(0), default=0, help="iterations of CFR+ (default: %(default)s)")
+    parser.add_argument(
+        "--limit", type=whole(1), default=LIMIT, metavar="NODES", help="largest tree (default: %(default)s nodes)"
+    )
+    parser.add_argument("--first", type=whole(0), metavar="SEAT", help="only rounds that this seat begins (default: all)")
+    parser.add_argument(
+        "--draws", type=whole(0, 1_000_000), default=0, help="answers taken from agents that draw and give no probabilities"
+    )
     parser.add_argument("--solve", action="store_true", help="print the values of all sizes that the game's own solver knows")
-    parser.add_argument("--seed", type=int, default=0, help="for agents that draw: with --draws numbers depend on it")
+    add_seed_argument(parser, meaning="for agents that draw: with --draws numbers depend on it (default: %(default)s)")
     parser.add_argument("--out", type=Path, help="folder for exact.json and exact.csv; must not hold them")
-    parser.add_argument("--threads", type=int, default=1, help="torch's threads, at most the free cores (default: %(default)s)")
+    add_threads_argument(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -64,14 +74,8 @@ def run(args: argparse.Namespace) -> int:
     from ..loading import load_agent, use_threads
 
     setup = settle_setup(args, args.agents)
-    if args.seed < 0 or args.threads < 1 or args.iterations < 0 or args.limit < 1:
-        raise ConfigError(
-            "--seed and --iterations are at least 0, --threads and --limit at least 1, "
-            f"not {args.seed}, {args.iterations}, {args.threads} and {args.limit}."
-        )
-    if args.draws < 0 or not 0 <= (args.first or 0) < setup.players:
-        seats = f"0 to {setup.players - 1}"
-        raise ConfigError(f"--draws is at least 0, and --first one of the seats {seats}, not {args.draws} and {args.first}.")
+    if (args.first or 0) >= setup.players:
+        raise ConfigError(f"Expected --first to be a seat from 0 to {setup.players - 1}, not {args.first}.")
     if len(set(args.agents)) < len(args.agents):
         raise AgentError(f"Each agent is named once, not as in {args.agents}.")
     if args.solve and (args.agents or args.iterations):
@@ -89,11 +93,11 @@ def run(args: argparse.Namespace) -> int:
 def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
     """The tree, CFR+, and the agents."""
     import numpy as np
-    from tqdm import tqdm
 
     from ..exact.cfr import cfr_plus
     from ..exact.policy import tabular
     from ..exact.response import exploitability, value_to_first
+    from ..report.format_ci import decimal
 
     tree = _build(args, setup)
     print(_heading(setup))
@@ -101,7 +105,8 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
     print(f"Tree: {tree.size:,} nodes, {tree.num_infosets:,} information sets, {openings}.")
     own = _solved(setup)
     if own is not None:
-        print(f"Value to the seat that begins, by backward induction: {own.value:+z.9f}. Best begun with {_either(own.first)}.")
+        value = decimal(own.value, "+z.9f")
+        print(f"Value to the seat that begins, by backward induction: {value}. Best begun with {_either(own.first)}.")
     # all that can be refused is refused before the long work and before anything is written
     chances = [np.random.default_rng([args.seed, at]) for at in range(len(agents))]
     policies = [tabular(tree, agent, rng, draws=args.draws) for agent, rng in zip(agents, chances, strict=True)]
@@ -118,8 +123,9 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
         "cfr": None,
     }
     names = list(args.agents)
+    lines = []
     if args.iterations:
-        with tqdm(total=args.iterations, unit="iteration", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
+        with progress_bar(total=args.iterations, unit="iteration") as bar:
 
             def look(done: int, gain: float) -> None:
                 bar.set_postfix_str(f"exploitability {gain:.2e}", refresh=False)
@@ -127,9 +133,10 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
 
             found = cfr_plus(tree, args.iterations, every=-(-args.iterations // LOOKS), progress=look)
         looks = list(zip(found.iterations.tolist(), found.exploitability.tolist(), strict=True))
-        print("\nCFR+, iterations and exploitability:")
-        print("\n".join(f"{done:>10,}  {gain:z.9f}" for done, gain in looks))
-        print(f"Value to the seat that begins, where all play so: {value_to_first(tree, found.policy):+z.9f}.")
+        lines += ["", "CFR+, iterations and exploitability:"]
+        lines += [f"{done:>10,}  {decimal(gain, 'z.9f')}" for done, gain in looks]
+        value = decimal(value_to_first(tree, found.policy), "+z.9f")
+        lines.append(f"Value to the seat that begins, where all play so: {value}.")
         held["cfr"] = {"iterations": [done for done, _ in looks], "exploitability": [gain for _, gain in looks]}
         names.append(f"(CFR+ {args.iterations})")
         policies.append(found.policy)
@@ -148,16 +155,15 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
             }
         )
     if rows:
-        print(f"\n{_table(setup, rows)}")
-    if args.out is not None:
-        _write(args.out, held | {"agents": rows}, _flat(rows, setup.players))
+        lines += ["", _table(setup, rows)]
+    if args.out is not None:  # before the lines are printed, which may be lost
+        lines += ["", _write(args.out, held | {"agents": rows}, _flat(rows, setup.players))]
+    print("\n".join(lines), end="\n" if lines else "")
     return 0
 
 
 def _build(args: argparse.Namespace, setup: Setup) -> Tree:
     """The tree; where it is too large, the error says what would fit."""
-    from tqdm import tqdm
-
     from nainjaune_env.core.errors import TreeError
 
     from ..exact.tree import begun_by, build_tree, collect_openings
@@ -166,7 +172,7 @@ def _build(args: argparse.Namespace, setup: Setup) -> Tree:
         openings = collect_openings(setup, seed=args.seed)
         if args.first is not None:
             openings = begun_by(setup, openings, args.first)
-        with tqdm(unit="node", unit_scale=True, file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
+        with progress_bar(unit="node", unit_scale=True) as bar:
             return build_tree(setup, openings, limit=args.limit, progress=bar.update)
     except TreeError as error:
         raise TreeError(f"{error}{_shorter(setup, args.limit)}") from None
@@ -190,6 +196,7 @@ def _solve(args: argparse.Namespace, setup: Setup) -> int:
     from nainjaune_env.core.errors import AgentError
 
     from ..exact import exact_agents, solver
+    from ..report.format_ci import decimal
     from ..report.text import align
 
     own = solver(setup.game.name)
@@ -203,19 +210,18 @@ def _solve(args: argparse.Namespace, setup: Setup) -> int:
         found = own.solved(_with(setup, knobs))
         if found is not None:
             rows.append({**knobs, **found._asdict(), "first": " ".join(found.first)})
+    end = ""
     if args.out is not None:
-        args.out.mkdir(parents=True, exist_ok=True)
+        end = f"\n{_write(args.out, {**setup.to_dict(), 'unit': setup.game.unit, 'sizes': rows}, rows)}"
     size = next(iter(rows[0]))
     print(_heading(setup, but=size))
     print(f"Value of the game to the seat that begins, by backward induction. {_mean(setup)}\n")
     two = setup.players == 2
     cells = [[size, "value", *["own less the other's"] * two, "positions solved", "best begun with"]]
     for row in rows:
-        values = [f"{scale * row['value']:+z.12f}" for scale in ((1, 2) if two else (1,))]
+        values = [decimal(scale * row["value"], "+z.12f") for scale in ((1, 2) if two else (1,))]
         cells.append([str(row[size]), *values, f"{row['positions']:,}", row["first"]])
-    print("\n".join(align(cells, left=(len(cells[0]) - 1,), ruled=True)))
-    if args.out is not None:
-        _write(args.out, {**setup.to_dict(), "unit": setup.game.unit, "sizes": rows}, rows)
+    print("\n".join([*align(cells, left=(len(cells[0]) - 1,), ruled=True), *([end] if end else [])]))
     return 0
 
 
@@ -248,13 +254,14 @@ def _either(words: tuple[str, ...]) -> str:
 
 def _table(setup: Setup, rows: list[dict[str, Any]]) -> str:
     """A row an agent."""
+    from ..report.format_ci import decimal
     from ..report.text import align, short_names
 
     gains = [f"gain in seat {seat}" for seat in range(setup.players)]
     cells = [["agent", "exploitability", *gains, "value to first"]]
     for row, name in zip(rows, short_names([row["agent"] for row in rows]), strict=True):
-        numbers = [f"{gain:z.6f}" for gain in row["gains"]]
-        cells.append([name, f"{row['exploitability']:z.6f}", *numbers, f"{row['value_to_first']:+z.6f}"])
+        numbers = [decimal(gain, "z.6f") for gain in row["gains"]]
+        cells.append([name, decimal(row["exploitability"], "z.6f"), *numbers, decimal(row["value_to_first"], "+z.6f")])
     return (
         "The gain in a seat is what its exact best response makes, less what the agent itself makes there, the agent sitting in "
         "all\nother seats; exploitability is the mean of the gains. Last, what the seat that begins makes where all play so.\n"
@@ -273,7 +280,8 @@ def _flat(rows: list[dict[str, Any]], players: int) -> list[dict[str, Any]]:
     return flat
 
 
-def _write(folder: Path, held: dict[str, Any], rows: list[dict[str, Any]]) -> None:
+def _write(folder: Path, held: dict[str, Any], rows: list[dict[str, Any]]) -> str:
+    """Writes the files; returns the line that names them."""
     import csv
     import io
     import json
@@ -288,4 +296,4 @@ def _write(folder: Path, held: dict[str, Any], rows: list[dict[str, Any]]) -> No
         writer.writerows({key: held[key] for key in head} | row for row in rows)
     write_text(folder / "exact.csv", text.getvalue())
     write_text(folder / "exact.json", json.dumps(held, indent=2) + "\n")
-    print(f"\nNumbers: {folder / 'exact.json'}")
+    return f"Numbers: {printable(str(folder / 'exact.json'))}"

@@ -1,8 +1,11 @@
 """Render a round as an animated GIF, or one position as a picture.
 
-  nainjaune film matches.jsonl --match 2 --round 1 --seat 0 --out round.gif       # from a record, as seat 0 saw it
-  nainjaune film --agents lowest tally longest random --seed 3 --out round.gif    # a new round between agents
-  nainjaune film matches.jsonl --ply 12 --lang fr --out table.svg                 # one picture: .svg or .png
+  # from a record, as seat 0 saw it
+  nainjaune film matches.jsonl --match 2 --round 1 --seat 0 --out round.gif
+  # a new round between agents
+  nainjaune film --agents lowest tally longest random --seed 3 --out round.gif
+  # one picture: .svg or .png
+  nainjaune film matches.jsonl --ply 12 --lang fr --out table.svg
 
 A new round begins with the deal of Batch(setup, 1, seed=SEED). With --seat the pictures show what that seat may see, otherwise
 every hand.
@@ -11,12 +14,16 @@ every hand.
 from __future__ import annotations
 
 import argparse
-import math
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nainjaune_env.core.printable import printable
 from nainjaune_env.core.speech import LANGUAGES
+from nainjaune_env.render.film import LONGEST
+from nainjaune_env.render.raster import LEAST_SCALE, MOST_SCALE
 
+from .arguments import add_seed_argument, number, whole
+from .progress import progress_bar
 from .setups import add_setup_arguments, settle_setup
 
 if TYPE_CHECKING:
@@ -31,20 +38,28 @@ ENDINGS = (".gif", ".png", ".svg")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("file", nargs="?", metavar="FILE", help="a file of records (.jsonl); without it a new round is played")
-    parser.add_argument("--match", type=int, metavar="N", help="the number of the match, from 1 (default: 1)")
-    parser.add_argument("--round", type=int, default=1, metavar="N", help="the number of the round, from 1 (default: 1)")
+    parser.add_argument("--match", type=whole(1), metavar="N", help="the number of the match, from 1 (default: 1)")
+    parser.add_argument("--round", type=whole(1), default=1, metavar="N", help="the number of the round, from 1 (default: 1)")
     parser.add_argument("--agents", nargs="+", metavar="AGENT", help="the agents in seat order, repeated if there are more seats")
     add_setup_arguments(parser)
-    parser.add_argument("--seed", type=int, help="the seed of a new round (default: 0)")
+    add_seed_argument(parser, default=None, meaning="the seed of a new round (default: 0)")
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="the output: .gif for a film, .png or .svg for a picture"
     )
-    parser.add_argument("--seat", type=int, help="the seat whose view is shown (default: a spectator, who sees every hand)")
+    parser.add_argument("--seat", type=whole(0), help="the seat whose view is shown (default: a spectator, who sees every hand)")
     parser.add_argument("--lang", choices=LANGUAGES, default="en", help="the language (default: %(default)s)")
-    parser.add_argument("--ply", type=int, metavar="N", help="show the picture after N plies; 0: the deal (default: all plies)")
-    parser.add_argument("--scale", type=float, help="scale of a .gif (default: 0.6) or .png (default: 1)")
-    parser.add_argument("--seconds", type=float, default=0.8, help="seconds per picture of a film (default: %(default)s)")
-    parser.add_argument("--hold", type=float, default=4.0, metavar="SECONDS", help="for the last picture (default: %(default)s)")
+    parser.add_argument(
+        "--ply", type=whole(0), metavar="N", help="show the picture after N plies; 0: the deal (default: all plies)"
+    )
+    parser.add_argument(
+        "--scale", type=number(LEAST_SCALE, MOST_SCALE), help="scale of a .gif (default: 0.6) or .png (default: 1)"
+    )
+    parser.add_argument(
+        "--seconds", type=number(0.01, LONGEST), default=0.8, help="seconds per picture of a film (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--hold", type=number(0.01, LONGEST), default=4.0, metavar="SECONDS", help="for the last picture (default: %(default)s)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
@@ -54,8 +69,6 @@ def run(args: argparse.Namespace) -> int:
 
     if args.out.suffix not in ENDINGS:
         raise ConfigError(f"--out must end in {', '.join(ENDINGS)}, not {str(args.out)!r}.")
-    if args.scale is not None and not 0 < args.scale < math.inf:  # nor NaN
-        raise ConfigError(f"--scale must be above 0, not {args.scale:g}.")
     record = _played(args) if args.file is None else _written(args)
     setup = setup_of(record)
     if setup.game.pictures is None:
@@ -66,10 +79,10 @@ def run(args: argparse.Namespace) -> int:
     pictures = list(film)
     if args.out.suffix == ".gif":
         _film(args, pictures)
-        print(f"{args.out}: {len(pictures)} pictures")
+        print(f"{printable(str(args.out))}: {len(pictures)} pictures")
     else:
         _picture(args, pictures)
-        print(args.out)
+        print(printable(str(args.out)))
     return 0
 
 
@@ -100,8 +113,6 @@ def _played(args: argparse.Namespace) -> Record:
     if args.match is not None:
         raise ConfigError("--match is for a file of records, and cannot be used for a new round.")
     seed = 0 if args.seed is None else args.seed
-    if seed < 0:
-        raise ConfigError(f"--seed must be at least 0, not {seed}.")
     setup = settle_setup(args, args.agents)
     if len(args.agents) > setup.players:
         raise AgentError(f"There are {setup.players} seats, too few for {len(args.agents)} agents.")
@@ -110,9 +121,6 @@ def _played(args: argparse.Namespace) -> Record:
 
 
 def _film(args: argparse.Namespace, pictures: list[str]) -> None:
-    import sys
-
-    from tqdm import tqdm
 
     from nainjaune_env.core.errors import ConfigError
     from nainjaune_env.render.film import write_gif
@@ -120,7 +128,7 @@ def _film(args: argparse.Namespace, pictures: list[str]) -> None:
     if args.ply is not None:
         raise ConfigError("--ply is for a picture (.png or .svg), and cannot be used for a film.")
     times = {"seconds": args.seconds, "last_seconds": args.hold}
-    with tqdm(total=len(pictures), unit="picture", file=sys.stderr, dynamic_ncols=True, leave=False, disable=None) as bar:
+    with progress_bar(total=len(pictures), unit="picture") as bar:
         write_gif(pictures, args.out, scale=0.6 if args.scale is None else args.scale, **times, progress=bar.update)
 
 

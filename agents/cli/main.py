@@ -1,8 +1,8 @@
+# PYTHON_ARGCOMPLETE_OK
 """The command ``nainjaune`` with its subcommands."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Sequence
@@ -10,7 +10,9 @@ from importlib.metadata import version
 
 from nainjaune_env.core.errors import NainJauneError
 
-from . import advise, analyse, curves, evaluate, exact, exploit, film, play, record, study, train, zoo
+from . import advise, agents, analyse, curves, evaluate, exact, exploit, film, play, record, study, train, zoo
+from .parser import Parser
+from .streams import FAILED, close_output, open_streams, print_error
 
 EXTRAS = {
     **dict.fromkeys(("torch", "safetensors", "tensorboard", "matplotlib", "jinja2", "markupsafe"), "train"),
@@ -18,47 +20,57 @@ EXTRAS = {
 }
 """The extra that installs a library which some commands need."""
 
-COMMANDS = (train, curves, evaluate, play, advise, analyse, exact, exploit, record, film, study, zoo)
+COMMANDS = (train, curves, agents, evaluate, play, advise, analyse, exact, exploit, record, film, study, zoo)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs a subcommand; returns the exit status: 0 success, 1 an error printed as a sentence, 130 Ctrl-C, 141 closed output."""
-    parser = argparse.ArgumentParser(
-        prog="nainjaune",
+    """Runs a subcommand; returns the exit status: 0 success, 2 an error printed as a sentence, 130 Ctrl-C, 141 a broken pipe."""
+    open_streams()
+    program = "nainjaune"
+    try:
+        try:
+            parser = command_line(program)
+            if "_ARGCOMPLETE" in os.environ:
+                from .completion import complete
+
+                complete(parser)
+            args, unknown = parser.parse_known_args(argv)
+            program = args.parser.prog
+            if unknown:
+                args.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
+            return int(args.run(args))
+        finally:
+            close_output()
+    except ModuleNotFoundError as error:
+        extra = EXTRAS.get((error.name or "").split(".")[0])
+        if extra is None:
+            raise
+        print_error(program, f"This command needs {error.name}: pip install 'nainjaune-env[{extra}]'.")
+        return FAILED
+    except KeyboardInterrupt:
+        print_error(program, "Stopped.")
+        return 130
+    except BrokenPipeError:
+        return 141
+    except (NainJauneError, OSError) as error:
+        print_error(program, error)
+        return FAILED
+
+
+def command_line(program: str) -> Parser:
+    """Returns the parser of all subcommands; parsed arguments have the ``parser`` and the function ``run`` of their own."""
+    parser = Parser(
+        prog=program,
         description="Train agents, rate them, play against them, and read or film records of matches.",
         epilog="Each command has its own --help.",
     )
     parser.add_argument("--version", action="version", version=version("nainjaune-env"))
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for module in COMMANDS:
-        sub = commands.add_parser(
-            module.NAME,
-            help=module.HELP,
-            description=module.__doc__,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
+        sub = commands.add_parser(module.NAME, help=module.HELP, description=module.__doc__)
         module.add_arguments(sub)
         sub.set_defaults(run=module.run)
-    args = parser.parse_args(argv)
-    try:
-        status = int(args.run(args))
-        sys.stdout.flush()
-        return status
-    except ModuleNotFoundError as error:
-        extra = EXTRAS.get((error.name or "").split(".")[0])
-        if extra is None:
-            raise
-        print(f"nainjaune {args.command}: this command needs {error.name}: pip install 'nainjaune-env[{extra}]'", file=sys.stderr)
-        return 1
-    except KeyboardInterrupt:
-        print("\nStopped.", file=sys.stderr)
-        return 130
-    except BrokenPipeError:  # the reader of the output is gone; stops Python from writing again at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
-    except (NainJauneError, OSError) as error:
-        print(f"nainjaune {args.command}: {error}", file=sys.stderr)
-        return 1
+    return parser
 
 
 if __name__ == "__main__":

@@ -1,9 +1,14 @@
 """Play against agents in the terminal.
 
-  nainjaune play                                                  # a match against the game's best heuristic
-  nainjaune play --lang fr --preset classic --players 5 --agents lowest tally run_pot tally
-  nainjaune play --agents runs/first --rounds 3 --seed 7          # three single rounds, the same cards every time
-  nainjaune play --set announce=explicit --records mine.jsonl     # you must type "7d takes" to take the pot
+  # a match against the game's best heuristic
+  nainjaune play
+  nainjaune play --resume
+  nainjaune play --lang fr --preset classic --players 5 \\
+      --agents lowest tally run_pot tally
+  # three single rounds, the same cards every time
+  nainjaune play --agents runs/first --rounds 3 --seed 7
+  # you must type "7d takes" to take the pot
+  nainjaune play --set announce=explicit --records mine.jsonl
 
 Type what is shown before a card, then press Enter. ? shows the rules and the commands, q leaves the table. You confirm each
 move, unless --no-confirm is given; u takes a move back if nobody has played since. An agent is the name of a heuristic
@@ -18,6 +23,7 @@ from pathlib import Path
 
 from nainjaune_env.core.speech import LANGUAGES
 
+from .arguments import add_seed_argument, number, whole
 from .setups import add_setup_arguments, game_of, settle_setup
 
 NAME = "play"
@@ -32,11 +38,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--agents", nargs="+", metavar="AGENT",
         help="the agents in the other seats, in seat order, or one for all of them (default: the game's last heuristic)",
     )  # fmt: skip
-    parser.add_argument("--seat", type=int, default=0, help="your seat (default: %(default)s)")
+    parser.add_argument("--seat", type=whole(0), default=0, help="your seat (default: %(default)s)")
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--match", action="store_true", help="play a match (the default if the rules end it)")
-    length.add_argument("--rounds", type=int, metavar="N", help="play N single rounds")
-    parser.add_argument("--seed", type=int, help="the seed of cards and agents (default: random)")
+    length.add_argument("--rounds", type=whole(1), metavar="N", help="play N single rounds")
+    add_seed_argument(parser, default=None, meaning="the seed of cards and agents (default: random)")
     parser.add_argument("--records", type=Path, metavar="FILE", help="append the record of each finished match to this file")
     parser.add_argument("--name", default="person", help="your name in records (default: %(default)s)")
     parser.add_argument("--lang", choices=LANGUAGES, default="en", help="the language (default: %(default)s)")
@@ -47,10 +53,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="colours; auto: on a terminal, unless NO_COLOR is set (default: %(default)s)",
     )
     parser.add_argument(
-        "--pace", type=float, default=0.6, metavar="SECONDS", help="pause after each event of another seat (default: %(default)s)"
+        "--pace",
+        type=number(0, 3600),
+        default=0.6,
+        metavar="SECONDS",
+        help="pause after each event of another seat (default: %(default)s)",
     )
     parser.add_argument(
-        "--look", type=float, default=30.0, metavar="SECONDS",
+        "--look", type=number(0, 3600), default=30.0, metavar="SECONDS",
         help="time to memorise cards that are shown once; 0: no limit (default: %(default)s)",
     )  # fmt: skip
     parser.add_argument("--every-ply", action="store_true", help="make forced moves yourself, too")
@@ -61,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     import secrets
 
-    from nainjaune_env.core.errors import AgentError, ConfigError, RulesError
+    from nainjaune_env.core.errors import AgentError, RulesError
     from nainjaune_env.records.record import Record, append_record, check_appendable
 
     from ..heuristics import heuristics
@@ -76,12 +86,6 @@ def run(args: argparse.Namespace) -> int:
         raise AgentError(f"At a table of {setup.players}, --agents takes 1 or {setup.players - 1} names, not {len(names)}.")
     others = [load_agent(name, setup) for name in (names if len(names) > 1 else names * (setup.players - 1))]
     use_threads(1)
-    if args.rounds is not None and args.rounds < 1:
-        raise ConfigError(f"--rounds must be at least 1, not {args.rounds}.")
-    if not (args.pace >= 0 and args.look >= 0):  # nor NaN
-        raise ConfigError(f"--pace and --look must be at least 0 seconds, not {args.pace:g} and {args.look:g}.")
-    if args.seed is not None and args.seed < 0:
-        raise ConfigError(f"--seed must be at least 0, not {args.seed}.")
     rounds = args.rounds
     if rounds is None and not args.match:
         try:

@@ -7,6 +7,10 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from nainjaune_env.core.printable import printable
+
+from .arguments import whole
+
 if TYPE_CHECKING:
     from nainjaune_env.core.spec import GameSpec, Setup
 
@@ -15,7 +19,7 @@ def add_setup_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares ``--game``, ``--preset``, ``--players`` and ``--set``."""
     parser.add_argument("--game", help="the game (default: that of --preset or of the runs, else the package's first)")
     parser.add_argument("--preset", help="the rule preset (default: that of the runs, else the game's default)")
-    parser.add_argument("--players", type=int, help="number of seats (default: likewise)")
+    parser.add_argument("--players", type=whole(1), help="number of seats (default: likewise)")
     parser.add_argument("--set", action="append", default=[], metavar="KNOB=VALUE", help="set a rule knob over the preset")
 
 
@@ -46,5 +50,8 @@ def settle_setup(args: argparse.Namespace, agents: Sequence[str]) -> Setup:
     for name in agents if given else ():
         own = setup_of_runs([name], usual.name)
         if own is not None and own.rules != setup.rules:
-            print(f"Note: {name} was trained under the rules of {own.preset}, and plays under others here.", file=sys.stderr)
+            print(
+                f"Note: {printable(name)} was trained under the rules of {own.preset}, and plays under others here.",
+                file=sys.stderr,
+            )
     return setup

@@ -1,8 +1,11 @@
 """Play many rounds or matches and write every decision to Parquet files, which DuckDB, polars and pandas read.
 
-  nainjaune study --agents tally lowest run_pot --preset djeco --rounds 100000 --out studies/thumbs
-  nainjaune study --agents zoo:strong --preset classic --players 5 --matches 2000 --out studies/matches
-  nainjaune study --agents tally --rounds 20000 --search 64 --search-share 0.25 --out studies/searched
+  nainjaune study --agents tally lowest run_pot --preset djeco \\
+      --rounds 100000 --out studies/thumbs
+  nainjaune study --agents zoo:strong --preset classic --players 5 \\
+      --matches 2000 --out studies/matches
+  nainjaune study --agents tally --rounds 20000 --search 64 \\
+      --search-share 0.25 --out studies/searched
   nainjaune study --columns --preset djeco
 
 decisions.parquet has a row for each decision: the agent, its hand as text, bits and features, the state of the table, the action,
@@ -19,11 +22,14 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from nainjaune_env.core.printable import printable
+
+from .arguments import add_seed_argument, add_threads_argument, number, whole
+from .progress import progress_bar
 from .setups import add_setup_arguments, settle_setup
 
 if TYPE_CHECKING:
@@ -34,28 +40,43 @@ if TYPE_CHECKING:
 NAME = "study"
 HELP = "write every decision of many rounds to Parquet files"
 
+MOST_FIRST = 2**62
+"""The last number of a first deal: generators count deals in 64 bits."""
+MOST_SEARCH = 100_000
+"""Most deals of a search: their results are held in memory."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's arguments."""
     parser.add_argument("--agents", nargs="+", default=[], metavar="AGENT", help="agents that play (see evaluate --list)")
     add_setup_arguments(parser)
-    number = parser.add_mutually_exclusive_group()
-    number.add_argument("--rounds", type=int, metavar="N", help="number of rounds, each the first of a new match")
-    number.add_argument("--matches", type=int, metavar="N", help="number of whole matches, in place of --rounds")
+    length = parser.add_mutually_exclusive_group()
+    length.add_argument("--rounds", type=whole(1), metavar="N", help="number of rounds, each the first of a new match")
+    length.add_argument("--matches", type=whole(1), metavar="N", help="number of whole matches, in place of --rounds")
     parser.add_argument("--out", type=Path, help="folder for the files; must not exist")
-    parser.add_argument("--seed", type=int, default=0, help="seed of deals and all other random numbers (default: %(default)s)")
-    parser.add_argument("--first", type=int, default=0, metavar="D", help="number of the first deal (default: %(default)s)")
+    add_seed_argument(parser)
+    parser.add_argument(
+        "--first", type=whole(0, MOST_FIRST), default=0, metavar="D", help="number of the first deal (default: %(default)s)"
+    )
     parser.add_argument(
         "--seating", choices=("random", "fixed"), default="random", help="agents of seats: drawn, or as named (default: random)"
     )
-    parser.add_argument("--pots", type=int, nargs="+", metavar="CHIPS", help="chips in the pots before the antes (default: none)")
-    parser.add_argument("--every-ply", action="store_true", help="also a row for plies without a choice")
-    parser.add_argument("--search", type=int, metavar="K", help="try every action of a decision in K deals, at least 2")
     parser.add_argument(
-        "--search-share", type=float, default=1.0, metavar="S", help="share of the decisions to search (default: %(default)s)"
+        "--pots", type=whole(0), nargs="+", metavar="CHIPS", help="chips in the pots before the antes (default: none)"
+    )
+    parser.add_argument("--every-ply", action="store_true", help="also a row for plies without a choice")
+    parser.add_argument(
+        "--search", type=whole(2, MOST_SEARCH), metavar="K", help="try every action of a decision in K deals, at least 2"
+    )
+    parser.add_argument(
+        "--search-share",
+        type=number(1e-9, 1),
+        default=1.0,
+        metavar="S",
+        help="share of the decisions to search (default: %(default)s)",
     )
     parser.add_argument("--search-by", metavar="AGENT", help="agent that plays these deals (default: the first agent)")
-    parser.add_argument("--threads", type=int, default=1, help="torch's threads, at most the free cores (default: %(default)s)")
+    add_threads_argument(parser)
     parser.add_argument("--columns", action="store_true", help="list the columns, and exit")
 
 
@@ -76,19 +97,19 @@ def run(args: argparse.Namespace) -> int:
     episodes = args.matches if args.rounds is None else args.rounds
     plan = _plan(args, setup)
 
-    from tqdm import tqdm
-
     from ..study.files import write_study
 
     began = time.perf_counter()
-    with tqdm(total=episodes, unit=plan.episode, file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
+    with progress_bar(total=episodes, unit=plan.episode) as bar:
         rows = write_study(args.out, plan, episodes, first=args.first, command=_command(args, setup), progress=bar.update)
     seconds = time.perf_counter() - began
     kind = "rounds" if plan.episode == "round" else "matches"
     print(f"{episodes:,} {kind} in {seconds:.1f} s, {episodes / seconds:,.0f} a second")
     for name, count in rows.items():
         path = args.out / f"{name}.parquet"
-        print(f"{path}: {count:,} rows, {path.stat().st_size / 1e6:.1f} MB, {path.stat().st_size / count:.0f} bytes a row")
+        print(
+            f"{printable(str(path))}: {count:,} rows, {path.stat().st_size / 1e6:.1f} MB, {path.stat().st_size / count:.0f} bytes a row"
+        )
     return 0
 
 
@@ -99,8 +120,6 @@ def _plan(args: argparse.Namespace, setup: Setup) -> Plan:
     from ..study.action_values import ActionEvaluator
     from ..study.playing import Plan
 
-    if args.threads < 1:
-        raise ConfigError(f"Expected --threads >= 1, not {args.threads}.")
     if args.search is None and (args.search_by is not None or args.search_share != 1.0):
         raise ConfigError("--search-by and --search-share need --search K.")
     loaded = {name: load_agent(name, setup) for name in dict.fromkeys([*args.agents, *filter(None, [args.search_by])])}

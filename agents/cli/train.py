@@ -2,7 +2,8 @@
 
   nainjaune train configs/nain_jaune/ppo.yaml --out runs/first
   nainjaune train configs/nain_jaune/ppo.yaml --out runs/first --resume
-  nainjaune train configs/nain_jaune/ppo.yaml --out runs/points --set preset=classic --set iterations=100
+  nainjaune train configs/nain_jaune/ppo.yaml --out runs/points \\
+      --set preset=classic --set iterations=100
   nainjaune train --keys --set algorithm=expert
 
 The configuration is a YAML file with the keys that differ from their defaults; --keys lists all keys of an algorithm (ppo,
@@ -14,9 +15,12 @@ gives the same bits as an uninterrupted one.
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
+
+from nainjaune_env.core.printable import printable
+
+from .progress import progress_bar
 
 NAME = "train"
 HELP = "train a player by self-play"
@@ -55,9 +59,10 @@ def run(args: argparse.Namespace) -> int:
     with TrainingBar(config.iterations) as bar:
         finished = trainer.train(config, folder, checkpoint, bar.update)
     if not finished:
-        print(f"Stopped and saved. Resume with: nainjaune train --resume --out {args.out}")
+        print(f"Stopped and saved. Resume with: nainjaune train --resume --out {printable(str(args.out))}")
         return 130
-    print(f"Trained: {args.out}. Rate it with: nainjaune evaluate --agents random {args.out} --out results")
+    out = printable(str(args.out))
+    print(f"Trained: {out}. Rate it with: nainjaune evaluate --agents random {out} --out results")
     return 0
 
 
@@ -65,19 +70,20 @@ class TrainingBar:
     """The progress bar: iterations, time left, speed, and the edge at the last evaluation."""
 
     def __init__(self, iterations: int) -> None:
-        from tqdm import tqdm
-
-        self._bar = tqdm(total=iterations, unit="it", file=sys.stderr, dynamic_ncols=True, mininterval=1.0, maxinterval=30.0)
+        self._bar = progress_bar(total=iterations, unit="it", mininterval=1.0, maxinterval=30.0)
         self._shown: dict[str, str] = {}
 
     def __enter__(self) -> TrainingBar:
         return self
 
     def __exit__(self, *exception: Any) -> None:
+        self._bar.leave = exception[0] is None
         self._bar.close()
 
     def update(self, iteration: int, metrics: dict[str, float]) -> None:
         """Receives the progress of a run, as ``run.Progress``."""
+        from ..report.format_ci import decimal
+
         if not metrics:  # a run is started or resumed
             self._bar.initial = self._bar.n = iteration
             self._bar.refresh()
@@ -85,6 +91,6 @@ class TrainingBar:
         self._shown["kdec/s"] = f"{metrics['speed/decisions_per_second'] / 1000:.3g}"
         self._shown["entropy"] = f"{metrics['rollout/entropy']:.2f}"
         if "eval/edge" in metrics:
-            self._shown["edge"] = f"{metrics['eval/edge']:+.2f}±{metrics['eval/ci95']:.2f}"
+            self._shown["edge"] = f"{decimal(metrics['eval/edge'], '+.2f')} ± {metrics['eval/ci95']:.2f}"
         self._bar.set_postfix(self._shown, refresh=False)
         self._bar.update(iteration - self._bar.n)

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
+
+from nainjaune_env.core.printable import printable
+
+from .arguments import number
+from .progress import progress_bar
 
 if TYPE_CHECKING:
     from nainjaune_env.agent import Agent
@@ -26,23 +29,24 @@ def add_versus_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--versus", nargs=2, metavar=("A", "B"), help="compare two agents, in place of --agents")
     parser.add_argument("--until-decided", action="store_true", help="with --versus: stop when a sequential test decides")
     parser.add_argument(
-        "--bounds", type=float, nargs=2, default=(0.0, 0.05), metavar=("LOW", "HIGH"),
+        "--bounds", type=number(-1e6, 1e6), nargs=2, default=(0.0, 0.05), metavar=("LOW", "HIGH"),
         help="the test's hypotheses: A is stronger by at most LOW, or by at least HIGH (default: 0 0.05 of the game's unit)",
     )  # fmt: skip
     parser.add_argument(
-        "--alpha", type=float, default=0.05, help="probability of deciding HIGH where LOW is true (default: 0.05)"
+        "--alpha", type=number(1e-9, 0.5), default=0.05, help="probability of deciding HIGH where LOW is true (default: 0.05)"
     )
-    parser.add_argument("--beta", type=float, default=0.05, help="probability of deciding LOW where HIGH is true (default: 0.05)")
+    parser.add_argument(
+        "--beta", type=number(1e-9, 0.5), default=0.05, help="probability of deciding LOW where HIGH is true (default: 0.05)"
+    )
 
 
 def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent]) -> int:
     """Compares the two ``agents``, prints and writes the result; ``evaluate`` has checked the common arguments."""
-    from tqdm import tqdm
-
     from nainjaune_env.core.atomic_files import write_text
     from nainjaune_env.core.errors import ConfigError
 
     from ..arena.versus import versus
+    from ..report.format_ci import decimal, mean_ci
     from ..stats.sequential import SequentialTest, anytime_half_width
 
     low, high = args.bounds
@@ -53,13 +57,14 @@ def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent]) 
         raise ConfigError(f"{str(args.out / FILE_NAME)!r} exists, and is not overwritten: choose another --out.")
     if args.out is not None:
         args.out.mkdir(parents=True, exist_ok=True)  # an error of this comes before the games
-    with tqdm(total=args.deals, unit="deal", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
+    with progress_bar(total=args.deals, unit="deal") as bar:
 
         def look(so_far: VersusResult) -> None:
             advantage = so_far.advantage
-            shown = f"{advantage.mean:+.3f} ± {anytime_half_width(advantage) if test else advantage.half_width:.3f}"
+            shown = mean_ci(advantage.mean, anytime_half_width(advantage) if test else advantage.half_width)
             if test is not None:
-                shown += f", LLR {test.llr(advantage):+.2f} of {test.thresholds[0]:.2f} … {test.thresholds[1]:+.2f}"
+                least, most = test.thresholds
+                shown += f", LLR {decimal(test.llr(advantage), '+.2f')} of {decimal(least, '.2f')} … {most:+.2f}"
             bar.set_postfix_str(shown, refresh=False)
             bar.update(advantage.count - bar.n)
             bar.refresh()  # looks are rare, and each may be the last
@@ -67,26 +72,27 @@ def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent]) 
         result = versus(
             setup, agents, deals=args.deals, seed=args.seed, test=test, pots=args.pots, progress=look, device=args.device
         )
+    if args.out is not None:  # first: what is printed may be lost
+        held = {**setup.to_dict(), "unit": setup.game.unit, "seed": args.seed, "pots": args.pots, **result.to_dict(test)}
+        write_text(args.out / FILE_NAME, json.dumps(held, indent=2) + "\n")
     print(summary_text(setup, result, test, args.seed))
     if args.out is not None:
-        held = {**setup.to_dict(), "unit": setup.game.unit, "seed": args.seed, "pots": args.pots, **result.to_dict(test)}
-        path: Path = args.out / FILE_NAME
-        write_text(path, json.dumps(held, indent=2) + "\n")
-        print(f"Numbers: {path}")
+        print(f"Numbers: {printable(str(args.out / FILE_NAME))}")
     return 0
 
 
 def summary_text(setup: Setup, result: VersusResult, test: SequentialTest | None, seed: int) -> str:
     """Returns the result in sentences."""
+    from ..report.format_ci import decimal, mean_ci
     from ..stats.sequential import anytime_half_width
 
-    (a, b), advantage = result.names, result.advantage
-    plain, wide = (f"{advantage.mean:+.3f} ± {width:.3f}" for width in (advantage.half_width, anytime_half_width(advantage)))
+    (a, b), advantage = map(printable, result.names), result.advantage
+    plain, wide = (mean_ci(advantage.mean, width) for width in (advantage.half_width, anytime_half_width(advantage)))
     lines = [
         f"{setup.game.title}, preset {setup.preset}, {setup.players} players, {advantage.count} deals, seed {seed}",
         f"A = {a}, B = {b}; {setup.game.unit} a round, plain 95 % intervals over deals:",
-        f"  A in a field of B, beyond that field  {result.gains[0].mean:+.3f} ± {result.gains[0].half_width:.3f}",
-        f"  B in a field of A, beyond that field  {result.gains[1].mean:+.3f} ± {result.gains[1].half_width:.3f}",
+        f"  A in a field of B, beyond that field  {mean_ci(result.gains[0].mean, result.gains[0].half_width)}",
+        f"  B in a field of A, beyond that field  {mean_ci(result.gains[1].mean, result.gains[1].half_width)}",
         f"  half of the one less the other        {plain}",
     ]
     if test is None:
@@ -96,12 +102,12 @@ def summary_text(setup: Setup, result: VersusResult, test: SequentialTest | None
     lower, upper = test.thresholds
     decisions = {
         "stronger": "A is stronger",
-        "not stronger": f"A is not stronger by {test.high:g}",
+        "not stronger": f"A is not stronger by {decimal(test.high, 'g')}",
         "undecided": "Undecided at the cap",
     }
     lines += [
-        f"At most {test.low:g}, or at least {test.high:g}? LLR {test.llr(advantage):+.2f}, decided at {lower:.2f} and "
-        f"{upper:.2f} with errors {test.alpha:g} and {test.beta:g}.",
+        f"At most {decimal(test.low, 'g')}, or at least {decimal(test.high, 'g')}? LLR {decimal(test.llr(advantage), '+.2f')}, "
+        f"decided at {decimal(lower, '.2f')} and {upper:.2f} with errors {test.alpha:g} and {test.beta:g}.",
         f"{decisions[test.outcome(advantage)]}: {wide} ({advantage.count} deals).",
         "The last interval is valid whenever the test stops. The plain ones are not, as a test stops where the mean went far: "
         "for valid ones, fix\nthe number of deals, and take another seed.",

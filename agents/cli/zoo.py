@@ -3,7 +3,8 @@
   nainjaune zoo
   nainjaune zoo strong
   nainjaune evaluate --agents zoo:strong tally lowest
-  nainjaune zoo strong --add runs/mine --against tally lowest --note 'PPO, ten minutes'
+  nainjaune zoo strong --add runs/mine --against tally lowest \\
+      --note 'PPO, ten minutes'
 
 Without a name: all players, a line a file. With a name: the model cards of that player, with the commands that reproduce it and
 its edges over fields of other agents, with 95 % intervals over deals. --add rates the network of a finished run and adds it to
@@ -13,9 +14,14 @@ the zoo without the training state; a network for all tables is rated at every p
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from nainjaune_env.core.printable import printable
+
+from .agents import player_row
+from .arguments import add_seed_argument, whole
+from .progress import progress_bar
 
 if TYPE_CHECKING:
     from nainjaune_env.core.spec import Setup
@@ -32,8 +38,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--add", type=Path, metavar="RUN", help="add the network of the finished run RUN as PLAYER")
     parser.add_argument("--note", help="with --add: a description in a sentence")
     parser.add_argument("--against", nargs="+", metavar="AGENT", help="with --add: agents whose fields it is rated in")
-    parser.add_argument("--deals", type=int, default=10_000, help="number of deals of each rating (default: %(default)s)")
-    parser.add_argument("--seed", type=int, default=2, help="seed of deals and all other random numbers (default: %(default)s)")
+    parser.add_argument("--deals", type=whole(2), default=10_000, help="number of deals of each rating (default: %(default)s)")
+    add_seed_argument(parser, default=2)
     parser.add_argument("--folder", type=Path, help="folder of another zoo (default: the package's own)")
 
 
@@ -43,14 +49,14 @@ def run(args: argparse.Namespace) -> int:
 
     from ..report.text import align
     from ..zoo import PREFIX, PlayerRegistry
+    from ..zoo.registry import check_name
 
     registry = PlayerRegistry() if args.folder is None else PlayerRegistry(args.folder)
     name = None if args.name is None else args.name.removeprefix(PREFIX)
     if args.add is not None:
         if name is None or not args.note or not args.against:
             raise ConfigError("--add needs a name, --note and --against: nainjaune zoo NAME --add RUN --note … --against AGENT …")
-        if args.deals < 2 or args.seed < 0:
-            raise ConfigError(f"Expected --deals >= 2 and --seed >= 0, not {args.deals} and {args.seed}.")
+        check_name(name)
         return _add(args, name, registry)
     if args.note or args.against:
         raise ConfigError("--note and --against need --add.")
@@ -58,26 +64,24 @@ def run(args: argparse.Namespace) -> int:
         raise AgentError(choose_one("zoo player", name, registry.names()))
     players = list(registry.players(name))
     if name is None:
-        print("\n".join(align([_row(player) for player in players], left=range(3))))
+        print("\n".join(align([player_row(player) for player in players], left=range(3))))
     for player in players if name is not None else ():
-        print("\n".join([*_card(player), ""]))
+        print("\n".join([*map(printable, _card(player)), ""]))
     return 0
 
 
 def _add(args: argparse.Namespace, name: str, registry: PlayerRegistry) -> int:
-    from tqdm import tqdm
-
     from ..zoo.publish import publish
 
     setups = _setups(args.add)
     total = len(setups) * len(args.against) * args.deals
-    with tqdm(total=total, unit="deal", file=sys.stderr, dynamic_ncols=True, leave=False) as bar:
+    with progress_bar(total=total, unit="deal") as bar:
         path = publish(
             args.add, name, setups, against=args.against, deals=args.deals, seed=args.seed, note=args.note,
             registry=registry,
             progress=bar.update,
         )  # fmt: skip
-    print(f"Added: {path}")
+    print(f"Added: {printable(str(path))}")
     return 0
 
 
@@ -95,18 +99,9 @@ def _setups(run: Path) -> list[Setup]:
     return [own]
 
 
-def _row(player: Player) -> list[str]:
-    """Returns name, tables and the edges over the field of the first rating."""
-    ratings = player.card.ratings
-    first = ratings[0]
-    own = [rating for rating in ratings if rating.field == first.field]
-    low, high = min(rating.mean for rating in own), max(rating.mean for rating in own)
-    edge = f"{first.mean:+.3f} ± {first.ci95:.3f}" if len(own) == 1 else f"{low:+.2f} … {high:+.2f}"
-    return [player.name, player.plays_at, f"{edge} over {first.field}"]
-
-
 def _card(player: Player) -> list[str]:
     """Returns the lines on a player's model card."""
+    from ..report.format_ci import mean_ci
     from ..report.text import align
 
     card = player.card
@@ -121,7 +116,7 @@ def _card(player: Player) -> list[str]:
     rows = []
     for rating in card.ratings:
         knobs = "".join(f" {knob}={value}" for knob, value in rating.knobs.items())
-        edge = f"{rating.mean:+.3f} ± {rating.ci95:.3f}"
+        edge = mean_ci(rating.mean, rating.ci95)
         table = f"{rating.preset}{knobs}, {rating.players} seats"
         rows.append([rating.field, table, edge, f"{rating.deals} deals, seed {rating.seed}"])
     return lines + [f"  {line}" for line in align(rows, left=(0, 1, 3))]

@@ -40,7 +40,7 @@ def tabular(tree: Tree, agent: Agent, rng: np.random.Generator, *, draws: int = 
         level = np.flatnonzero(tree.depth == depth)
         for piece in np.split(level, range(CHUNK, len(level), CHUNK)):
             batch = Batch(tree.setup, len(piece), autoreset=False)
-            batch.set_tables(np.arange(len(piece)), tree.tables[piece])
+            batch.set_tables(np.arange(len(piece)), tree.tables[piece], trusted=True)
             remembered = None if memory is None else memory[before[piece]]
             rows[piece] = _probabilities(agent, batch, remembered, rng, draws)
             if memory is not None:

@@ -5,7 +5,7 @@ the action of the :class:`Compiled` agent number ``which`` at a table whose seat
 it defines ``decide(which, table, rules, legal_bits, kept)``: the action at a table redacted for its seat, where ``kept
 (MEMORY,) uint8`` is the seat's recurrent state, zeros at its first decision of a round. Every game has the agent ``random``. A
 module may also define ``MODIFIERS``, which make another agent of any agent of that game (``NAME@word=number``), and
-``YARDSTICK``, the name of the heuristic that no other one beats.
+``YARDSTICK``, the name of the heuristic that no other one beats, and ``ABOUT``, a line on each.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Callable, Mapping
-from types import ModuleType
-from typing import Any, Protocol, runtime_checkable
+from types import MappingProxyType, ModuleType
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,6 +46,23 @@ class Compiled(Agent, Protocol):
 def heuristics(game: str) -> Mapping[str, Agent]:
     """Returns a game's heuristics by name, the weakest idea first."""
     return {"random": RandomAgent(), **_of(game, "HEURISTICS")}
+
+
+class About(NamedTuple):
+    """A line on each heuristic of a game, for lists of agents."""
+
+    field: str = ""
+    """The agent of the field in which edges were measured."""
+    table: str = ""
+    """The tables and the number of deals, in words."""
+    lines: Mapping[str, tuple[str, tuple[float, float] | None]] = MappingProxyType({"random": ("any legal action", None)})
+    """By name: what it plays; mean and half-width of its edge, in the game's unit a round, None if not measured."""
+
+
+def about(game: str) -> About:
+    """Returns the lines on a game's heuristics; none if its module has none."""
+    found: About = getattr(rules_of_thumb(game), "ABOUT", About())
+    return found
 
 
 def yardstick(game: str) -> str:

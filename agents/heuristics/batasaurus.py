@@ -24,6 +24,8 @@ from nainjaune_env.games.batasaurus.kernel import sees_own_cards, value_bit
 from nainjaune_env.games.batasaurus.rules import KernelRules, Memory, rules_of
 from nainjaune_env.games.batasaurus.state import SLOTS, Phase
 
+from . import About
+
 
 @jit
 def infer(table: Table, legal_bits: Any, known: Any) -> None:
@@ -122,6 +124,17 @@ def play(which: Any, table: Table, rules: KernelRules, legal_bits: Any) -> Any:
 NAMES = ("highest", "cheapest", "mirror")
 YARDSTICK = "cheapest"
 """The reference opponent (docs/heuristics.md describes all heuristics)."""
+ABOUT = About(
+    "random",
+    "2 seats, memory = glimpse, 20,000 deals",
+    {
+        "random": ("any card", None),
+        "highest": ("the highest card", (0.010, 0.022)),
+        "cheapest": ("the lowest card that wins, else the lowest; in a battle the highest", (3.627, 0.014)),
+        "mirror": ("the value that most of the others have shown", (1.715, 0.020)),
+    },
+)
+"""The edges of docs/memory.md."""
 
 
 MEMORY = SLOTS

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 
 from nainjaune_env.core.errors import IllegalActionError
+from nainjaune_env.core.printable import printable
 from nainjaune_env.core.speech import Said
 from nainjaune_env.records.record import Record
 
@@ -46,7 +47,7 @@ class Session:
         self.terminal = terminal
         self.texts = TEXTS[table.language]
         self.names = list(names)
-        shown = [self.texts.you if seat == table.seat else name for seat, name in enumerate(names)]
+        shown = [self.texts.you if seat == table.seat else printable(name) for seat, name in enumerate(names)]
         self.labels = [self.texts.seat.format(seat=seat, name=name) for seat, name in enumerate(shown)]
         self.totals = np.zeros(len(names), np.int64)
         """Each seat's payoffs in the rounds that are over, shape (n,)."""
@@ -256,7 +257,7 @@ class Session:
             self._recap()
         self._say(["", self.texts.round_over, *self.table.speaker.settled(), "", *self._payoffs(), ""])
         if self.table.match_over and self._keep is not None:
-            self._say([self.texts.recorded.format(path=self._keep(self.table.record(self.names)))])
+            self._say([self.texts.recorded.format(path=printable(self._keep(self.table.record(self.names))))])
 
     def _payoffs(self) -> list[str]:
         """Returns each seat's payoff of this round and, after several rounds, the totals."""

@@ -92,7 +92,7 @@ class PersonsTable:
         else:
             rows = self._batch.tables.copy()
             loops_of(self.setup.game).deal_one(rows, self.setup.kernel_rules, 0)
-            self._batch.set_tables(0, rows)
+            self._batch.set_tables(0, rows, trusted=True)
             self._rounds.append([])
             self.speaker.dealt()
         self._seats.stepped()

@@ -15,7 +15,7 @@ from nainjaune_env.analysis.stat_hook import SHARE
 from nainjaune_env.render.svg import fit
 
 from ..stats.ratio_estimate import Estimate
-from .format_ci import format_ci
+from .format_ci import decimal, format_ci
 
 WIDTHS = {"third": 320, "half": 492, "wide": 670, "full": 1010}
 """Widths of charts in a panel of a third of the page, half, two thirds, and all of it."""
@@ -171,7 +171,7 @@ def dots(entries: Sequence[tuple[str, Estimate]], unit: str, *, width: int = 520
 
 
 def _tick(value: float, unit: str) -> str:
-    return (f"{100 * value:.4g} %" if unit == SHARE else f"{value:.4g}").replace("-", "−")
+    return f"{decimal(100 * value, '.4g')} %" if unit == SHARE else decimal(value, ".4g")
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> Markup:

@@ -12,6 +12,16 @@ UNKNOWN = "—"
 """Stands for NaN."""
 
 
+def decimal(value: float, form: str) -> str:
+    """Returns ``format(value, form)`` with the minus sign of all output for people, U+2212; files of numbers have a hyphen."""
+    return format(value, form).replace("-", "−")
+
+
+def mean_ci(mean: float, half: float, digits: int = 3) -> str:
+    """Returns ``+0.250 ± 0.040``: a signed mean and the half-width of its interval."""
+    return f"{decimal(mean, f'+.{digits}f')} ± {half:.{digits}f}"
+
+
 def format_ci(estimate: Estimate, unit: str, *, signed: bool = False) -> str:
     """Returns ``+0.25 ± 0.04``, shares in per cent; the interval has two digits, and the mean as many decimals, at most three."""
     if not estimate.known:
@@ -19,8 +29,8 @@ def format_ci(estimate: Estimate, unit: str, *, signed: bool = False) -> str:
     scale, end, most = (100, " %", 2) if unit == SHARE else (1, "", 3)
     mean, half = scale * estimate.mean, scale * estimate.ci95
     decimals = 2 if math.isnan(half) or half == 0 else min(max(1 - math.floor(math.log10(half)), 0), most)
-    text = f"{mean:{'+' if signed else ''}.{decimals}f}"
-    if float(text) == 0:  # neither +0.00 nor -0.00
+    text = decimal(mean, f"{'+' if signed else ''}.{decimals}f")
+    if not text.strip("+−0."):  # neither +0.00 nor −0.00
         text = f"{0:.{decimals}f}"
     interval = "" if math.isnan(half) else f" ± {half:.{decimals}f}"
-    return f"{text}{interval}{end}".replace("-", "−")
+    return f"{text}{interval}{end}"

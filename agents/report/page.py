@@ -10,6 +10,8 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from nainjaune_env.core.printable import printable
+
 from ..arena.tournament import Result
 from ..provenance import setup_words
 from .charts import dots
@@ -62,7 +64,7 @@ def page(result: Result, made: Mapping[str, Any]) -> str:
         rating_chart=dots(sorted(ratings, key=lambda rated: -rated[1].mean), POINTS) if ratings else None,
         fields=_fields(result),
         unknown=UNKNOWN,
-        command=command(result),
+        command=printable(command(result)),
         made=made,
         rules={k: v if isinstance(v, str) else json.dumps(v) for k, v in setup.rules.to_dict().items()},
     )

@@ -14,6 +14,7 @@ from nainjaune_env.core.atomic_files import replacing, write_text
 
 from ..arena.tournament import Result
 from ..provenance import provenance
+from .format_ci import decimal
 from .page import page
 from .summaries import csv_rows
 from .text import short_names, text_table
@@ -81,7 +82,7 @@ def _draw_png(result: Result, path: Path) -> None:
         row, column = result.agents.index(edge.hero), result.agents.index(edge.field_name)
         dark = abs(edge.mean) > 0.6 * bound
         matrix.text(
-            column, row, f"{edge.mean:+.2f}\n±{edge.ci95:.2f}", ha="center", va="center", fontsize=8,
+            column, row, f"{decimal(edge.mean, '+.2f')}\n±{edge.ci95:.2f}", ha="center", va="center", fontsize=8,
             color="white" if dark else "black",
         )  # fmt: skip
     matrix.set_xticks(range(count), short, rotation=30, ha="right")

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from nainjaune_env.core.printable import printable
+
 from ..arena.tournament import Result
+from .format_ci import mean_ci
 from .summaries import summary_columns
 
 
@@ -25,9 +28,9 @@ def align(rows: Sequence[Sequence[str]], *, left: Collection[int] = (), ruled: b
 
 
 def short_names(names: Sequence[str]) -> list[str]:
-    """Returns names without the folders of paths, or unchanged if they would no longer be distinct."""
+    """Returns names to show: printable, without the folders of paths unless they would no longer be distinct."""
     tails = [Path(name).name if "/" in name else name for name in names]
-    return tails if len(set(tails)) == len(tails) else list(names)
+    return [printable(name) for name in (tails if len(set(tails)) == len(tails) else names)]
 
 
 def text_table(result: Result) -> str:
@@ -36,7 +39,7 @@ def text_table(result: Result) -> str:
     cells = [["hero \\ field", *short]]
     for hero, name in zip(result.agents, short, strict=True):
         edges = [None if hero == rival else result.edge(hero, rival) for rival in result.agents]
-        cells.append([name, *("·" if edge is None else f"{edge.mean:+.3f} ± {edge.ci95:.3f}" for edge in edges)])
+        cells.append([name, *("·" if edge is None else mean_ci(edge.mean, edge.ci95) for edge in edges)])
     pots = "" if result.pots is None else f"{result.pots} in the pots before the antes, "
     head = (
         f"{result.setup.game.title}, preset {result.setup.preset}, {result.setup.players} players, "

@@ -125,7 +125,7 @@ class NetGpuRollouts(CudaRollouts):
         self._run("branch", count, rows, numbers, self.place(actions), tables)
         batch = CudaBatch(self._setup, count, autoreset=False, checks="later")
         states = self.fetch(tables)["rng"]  # draws at a table come from its own generator
-        batch.set_tables(None, tables)
+        batch.set_tables(None, tables, trusted=True)
         play_to_the_end(batch, [self._agent], np.zeros((count, self._setup.players), np.int64), lambda _: states, quick=True)
         self._run("settle", count, batch.tables, rows, numbers, value)
         return self.fetch(value)

@@ -150,7 +150,7 @@ class BatchedRollouts(_TableRollouts):
         seat = tables["seat"].astype(np.int64)
         self._loops.step_each(tables, batch.setup.kernel_rules, actions)
         self._states[index] = tables["rng"]
-        batch.set_tables(index, tables)
+        batch.set_tables(index, tables, trusted=True)
         payoff = batch.reward[index, seat].astype(np.int64)
         while not batch.done[index].all():
             playing = index[~batch.done[index]]

@@ -247,7 +247,7 @@ class Trainer(BaseTrainer[Config]):
             )
         chosen = np.sort(rng.permutation(len(tables))[: self.config.shard])
         batch = Batch(self.setup, len(chosen))
-        batch.set_tables(np.arange(len(chosen)), tables[chosen])
+        batch.set_tables(np.arange(len(chosen)), tables[chosen], trusted=True)
         # the search sees a table only as a DecisionBatch shows it: with what the seat may know
         decisions = DecisionBatch(batch, np.arange(len(chosen)))
         values = expert.evaluate_actions(decisions, rng)

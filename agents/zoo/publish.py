@@ -17,6 +17,7 @@ from ..arena.duplicate import Duplicate
 from ..loading import load_agent
 from ..nets.checkpoint import ABOUT_NAME, Checkpoint, check_fits, load_checkpoint, save_checkpoint
 from . import ModelCard, PlayerRegistry, Rating, save_card
+from .registry import check_name
 
 
 @dataclass(frozen=True)
@@ -81,9 +82,10 @@ def publish(
     """Rates the network of the finished ``run`` under ``setups`` and adds it to ``registry`` as ``name``; returns its path.
 
     ``progress`` is called with the number of deals done, in all ``deals`` for each setup and each agent it is rated ``against``.
-    Raises :class:`ConfigError` if the player has a file for these tables already, and :class:`CheckpointError` if the run does
-    not play at them.
+    Raises :class:`AgentError` for a ``name`` that cannot be a folder's, :class:`ConfigError` if the player has a file for these
+    tables already, and :class:`CheckpointError` if the run does not play at them.
     """
+    check_name(name)
     checkpoint = load_checkpoint(run)
     made = origin(run)
     for setup in setups:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from nainjaune_env.core.atomic_files import digest
 from nainjaune_env.core.errors import AgentError, CheckpointError, choose_one
+from nainjaune_env.core.printable import quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
@@ -15,7 +17,16 @@ from .model_card import ModelCard, load_card
 
 PREFIX = "zoo:"
 """Prefix of the names of zoo players."""
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 FOLDER = Path(__file__).resolve().parent
+
+
+def check_name(name: str) -> None:
+    """Raises :class:`AgentError` unless ``name``, without the prefix, can be that of a new player's folder."""
+    if not _NAME.fullmatch(name):
+        raise AgentError(
+            f"A zoo player's name has at most 64 letters, digits, - and _, and starts with a letter or digit; not {quoted(name)}."
+        )
 
 
 def is_zoo_name(name: str) -> bool:

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import errno
 import functools
 import hashlib
 import os
 import re
 import shutil
+import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -21,37 +23,65 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from nainjaune_env.core.locked_cache import warn_uncached
+
 PACKAGE_ROOT = Path(__file__).resolve().parents[1]
 UNUSED_DAYS = 30
 """Folders that no process has used for this many days are removed."""
 
 
 def cache_folder(fn: Callable[..., Any]) -> Path | None:
-    """The folder for the compiled code of the module of ``fn``, made where it does not exist; None where nothing can be written.
+    """The folder for the compiled code of the module of ``fn``, made where it does not exist; None where none can be used.
 
     Each instance of a template has a folder of its own: numba tells functions in a cache apart by file and line, which instances
-    share, so that two games would load each other's code. ``NAINJAUNE_CACHE`` names another parent folder; the default is
-    ``~/.cache/nainjaune-env`` (``XDG_CACHE_HOME`` is respected).
+    share, so that two games would load each other's code. The parent is :func:`cache_root`. Its files are pickles, which can run
+    any code when they are loaded: a folder is used only if it belongs to the user and nobody else can write to it. One that
+    fails this, or a full disk, is told in a ``RuntimeWarning``.
     """
-    base = os.environ.get("NAINJAUNE_CACHE")
-    if base is None:
-        base = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "nainjaune-env")
-    return _open_folder(Path(base) / "compiled", fn.__module__, Path(fn.__code__.co_filename).resolve())
+    return _open_folder(cache_root(), fn.__module__, Path(fn.__code__.co_filename).resolve())
+
+
+def cache_root() -> Path:
+    """The folder that ``NAINJAUNE_CACHE`` names; by default ``~/.cache/nainjaune-env`` (``XDG_CACHE_HOME`` is respected)."""
+    root = os.environ.get("NAINJAUNE_CACHE")
+    if root is None:
+        root = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "nainjaune-env")
+    return Path(root)
 
 
 @functools.cache
-def _open_folder(parent: Path, module: str, file: Path) -> Path | None:
+def _open_folder(root: Path, module: str, file: Path) -> Path | None:
     if not file.is_file():  # typed at a prompt, or executed from a string
         return None
-    folder = parent / f"{module}-{source_hash(file, sys.modules.get(module))}"
+    folder = root / "compiled" / f"{module}-{source_hash(file, sys.modules.get(module))}"
     try:
-        if not folder.exists():
-            folder.mkdir(parents=True, mode=0o700, exist_ok=True)
-            remove_unused(parent)
+        fresh = not folder.exists()
+        root.parent.mkdir(parents=True, exist_ok=True)
+        for place in (root, folder.parent, folder):
+            place.mkdir(mode=0o700, exist_ok=True)
+            if open_to := _open_to_others(place):
+                warn_uncached(place, open_to)
+                return None
+        if fresh:
+            remove_unused(folder.parent)
         os.utime(folder)  # its last use
-    except OSError:
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+            warn_uncached(folder, str(error))
         return None
     return folder if os.access(folder, os.W_OK) else None
+
+
+def _open_to_others(folder: Path) -> str:
+    """Says why files in ``folder`` may be somebody else's; empty where they are the user's."""
+    if sys.platform == "win32":  # folders of a user's profile are private there, and modes say nothing
+        return ""
+    about = folder.stat()
+    if about.st_uid != os.geteuid():
+        return "the folder belongs to another user. NAINJAUNE_CACHE can name another one."
+    if about.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return f"others can write to it. Empty it, and make it yours alone: chmod 700 {folder}"
+    return ""
 
 
 def remove_unused(parent: Path) -> None:

@@ -8,7 +8,9 @@ caller would expect (``ValueError``), so that generic handlers keep working.
 from __future__ import annotations
 
 import difflib
+import reprlib
 from collections.abc import Iterable
+from itertools import islice
 
 
 class NainJauneError(Exception):
@@ -65,9 +67,45 @@ class MissingLibraryError(NainJauneError, ImportError):
         )
 
 
+MOST_QUOTED = 200
+"""Characters of a value that an error quotes at most."""
+
+
+class _Quoting(reprlib.Repr):
+    """Writes no more of a value than is quoted: a file may hold lists of many megabytes, and lists nested without end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel = 3
+        self.maxstring = self.maxlong = self.maxother = MOST_QUOTED
+        self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = self.maxdeque = self.maxarray = MOST_QUOTED // 3
+        self.maxdict = MOST_QUOTED // 6
+
+    def repr_int(self, x: int, level: int) -> str:
+        """Returns the digits of ``x``; Python refuses to write more than some thousands."""
+        bits = x.bit_length()
+        return super().repr_int(x, level) if bits < 4 * MOST_QUOTED else f"a whole number of {bits} bits"
+
+    def repr_dict(self, x: dict[object, object], level: int) -> str:
+        """Returns the items of ``x`` in their own order, where the base class sorts them."""
+        if level <= 0 and x:
+            return "{...}"
+        shown = [f"{self.repr1(key, level - 1)}: {self.repr1(x[key], level - 1)}" for key in islice(x, self.maxdict)]
+        return "{" + ", ".join([*shown, "..."] if len(x) > self.maxdict else shown) + "}"
+
+
+_QUOTING = _Quoting()
+
+
+def quoted(value: object) -> str:
+    """Returns ``repr(value)``, or its beginning and "..." where it has more than ``MOST_QUOTED`` characters."""
+    text = _QUOTING.repr(value)
+    return text if len(text) <= MOST_QUOTED else text[: MOST_QUOTED - 3] + "..."
+
+
 def choose_one(what: str, given: object, allowed: Iterable[str]) -> str:
     """The sentence for an unknown name: what came, the nearest valid name, and all valid names."""
     names = list(allowed)
-    near = difflib.get_close_matches(str(given), names, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(given[:MOST_QUOTED] if isinstance(given, str) else quoted(given), names, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
-    return f"Unknown {what} {given!r}.{hint} Valid: {', '.join(names)}."
+    return f"Unknown {what} {quoted(given)}.{hint} Valid: {', '.join(names)}."

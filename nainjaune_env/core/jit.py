@@ -12,6 +12,7 @@ import functools
 import importlib.util
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar, cast
 
@@ -19,6 +20,8 @@ import numba
 import numpy as np
 
 from nainjaune_env.core.code_cache import cache_folder
+from nainjaune_env.core.compile_notice import announce_compilation
+from nainjaune_env.core.locked_cache import lock_cache, warn_uncached
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,14 +33,26 @@ JIT_ENABLED: bool = not numba_config.DISABLE_JIT
 
 def compiled(fn: F, compiler: Callable[..., Any], settings: Any, **options: Any) -> F:
     """``compiler(**options)(fn)`` with the on-disk cache keyed by the sources of ``fn``; ``settings``: the compiler's."""
+    dispatcher = compiler(**options)(fn)
+    announce_compilation(fn)
     folder = cache_folder(fn)
-    before = settings.CACHE_DIR
-    # numba reads CACHE_DIR when a function is decorated; the user's own setting is put back.
-    settings.CACHE_DIR = str(folder or "")
+    if folder is None or not hasattr(dispatcher, "enable_caching"):  # the simulator of CUDA has nothing to keep
+        return cast(F, dispatcher)
+    before, uncached = settings.CACHE_DIR, dispatcher._cache
+    # numba reads CACHE_DIR when a cache is made; the user's own setting is put back.
+    settings.CACHE_DIR = str(folder)
     try:
-        return cast(F, compiler(cache=folder is not None, **options)(fn))
+        dispatcher.enable_caching()
+        if not Path(dispatcher._cache.cache_path).is_relative_to(folder):  # numba's own choice, which instances would share
+            raise RuntimeError(f"numba keeps it in {dispatcher._cache.cache_path}")
+    except RuntimeError as error:  # nothing can be written
+        dispatcher._cache = uncached
+        warn_uncached(folder, str(error))
+    else:
+        lock_cache(dispatcher._cache, folder)
     finally:
         settings.CACHE_DIR = before
+    return cast(F, dispatcher)
 
 
 def jit(fn: F, **options: Any) -> F:

@@ -95,12 +95,22 @@ class RowStreams:
 def streams(seed: int, count: int, stream: int = 0, *, first: int = 0) -> NDArray[np.uint64]:
     """Returns the generator states ``first .. first+count-1`` of ``seed`` and a ``stream`` number, ``(count,)``.
 
-    State i depends on ``seed``, ``stream`` and i alone.
+    State i depends on ``seed``, ``stream`` and i alone. Raises :class:`~nainjaune_env.core.errors.DealError` unless ``seed`` is a
+    whole number from 0 to 2**64 - 1.
     """
+    from nainjaune_env.core.validation import check_seed  # only here: what all modules import, compiled code depends on
+
+    # compiled functions return Python's integers, which NumPy 1 would add to uint64 as floats
+    word = np.uint64(mix(np.uint64(check_seed(seed))))
     with np.errstate(over="ignore"):
-        base = mix(mix(np.uint64(seed & 0xFFFFFFFFFFFFFFFF)) + np.uint64(stream & 0xFFFFFFFFFFFFFFFF) * _MIX_2)
+        base = np.uint64(mix(word + np.uint64(stream & 0xFFFFFFFFFFFFFFFF) * _MIX_2))
         words = base + np.arange(first + 1, first + count + 1, dtype=np.uint64) * _GAMMA
         # mixed again: states one gamma apart would give the same draws, shifted by one
         words = (words ^ (words >> _S30)) * _MIX_1
         words = (words ^ (words >> _S27)) * _MIX_2
         return np.asarray(words ^ (words >> _S31), dtype=np.uint64)
+
+
+def entropy() -> int:
+    """Returns a seed from the operating system."""
+    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0])

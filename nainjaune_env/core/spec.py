@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nainjaune_env.analysis.advice_hook import AdviceHooks
 from nainjaune_env.analysis.feature_hook import FeatureHooks
@@ -23,6 +24,7 @@ from nainjaune_env.core.kernel import complete_kernel
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.rules import Preset, Rules
 from nainjaune_env.core.speech import Speaker
+from nainjaune_env.core.table_checks import Invariant
 
 
 class Transcriber(Protocol):
@@ -98,6 +100,16 @@ class Chance(Protocol):
     def describe(self, setup: Setup, drawn: Sequence[int]) -> str:
         """Returns the deal ``drawn`` in one line: two deals have the same line just where the rules do not tell them apart."""
 
+    def resample(
+        self, setup: Setup, opening: Any, table: Any, plies: Sequence[tuple[int, int]], seat: int, state: int
+    ) -> tuple[list[int], list[int]]:
+        """Returns the draws and the actions of a round that ``seat`` cannot distinguish from the one at ``table``.
+
+        That round began with the table ``opening`` and is not over; ``plies`` are the seat and the action of each ply so far.
+        The result is uniform over the rounds in which ``seat`` has observed the same at every ply and has taken the same actions.
+        It is drawn from a generator with the state ``state``, an unsigned 64-bit integer.
+        """
+
 
 class Pictures(Protocol):
     """Tables of one game as SVG documents, from which pixels and films are made."""
@@ -168,6 +180,11 @@ class GameSpec:
     """Raises :class:`RulesError` where these rules give a match no end. By default every match ends."""
     single_round: Callable[[Any], Any] = lambda rules: rules
     """Returns these rules with a match of one round, under which a round played by itself is recorded. By default unchanged."""
+    table_invariants: Callable[[Setup, NDArray[Any]], Iterator[Invariant]] = lambda setup, rows: iter(())
+    """Yields what the rules say of every table, for the check of tables ``rows (K,)`` that come from outside.
+
+    ``stage`` and ``seat`` are checked before, so they are in range. By default nothing else is checked.
+    """
     transcriber: Transcriber | None = None
     """Records and their text; None: the generic ones (``records.generic``)."""
 

@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.errors import RecordError, choose_one
+from nainjaune_env.core.errors import DealError, RecordError, choose_one, quoted
+
+MAX_SEED = (1 << 64) - 1
+"""The largest seed: the state of a generator is 64 bits."""
 
 
 def whole(given: Any) -> int | None:
@@ -19,6 +22,14 @@ def whole(given: Any) -> int | None:
         return operator.index(given)
     except TypeError:
         return None
+
+
+def check_seed(given: Any) -> int:
+    """Returns ``given`` as an ``int`` if it is a whole number from 0 to ``MAX_SEED``; raises :class:`DealError` otherwise."""
+    seed = whole(given)
+    if seed is None or not 0 <= seed <= MAX_SEED:
+        raise DealError(f"A seed is a whole number from 0 to {MAX_SEED}, not {quoted(given)}.")
+    return seed
 
 
 def identical(given: object, expected: object) -> bool:

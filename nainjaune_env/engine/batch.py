@@ -10,10 +10,12 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, RulesError, choose_one
+from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, RulesError, choose_one, quoted
 from nainjaune_env.core.jit import instantiate
-from nainjaune_env.core.prng import streams
+from nainjaune_env.core.prng import entropy, streams
 from nainjaune_env.core.spec import GameSpec, Setup
+from nainjaune_env.core.table_checks import check_tables
+from nainjaune_env.core.validation import MAX_SEED, check_seed, whole
 from nainjaune_env.engine.options import EpisodeOptions
 from nainjaune_env.engine.threads import Threads
 
@@ -60,7 +62,7 @@ class Batch:
         setup: Setup,
         num_tables: int,
         *,
-        seed: int = 0,
+        seed: int | None = 0,
         episode: Episode = "round",
         start: Literal["fresh", "carried"] | Mapping[str, ArrayLike] = "fresh",
         skip_forced: bool = True,
@@ -74,15 +76,18 @@ class Batch:
         of the match, with its pots, stacks and dealer), or start values of every new match, such as ``{"pots": [4, 0, 0, 0, 9]}``
         (one row for all tables or ``(B, k)``). With ``skip_forced`` plies without a choice are made automatically. With
         ``observe=False``, ``observation`` and ``mask`` are not written. ``threads`` divide large batches among them; results do
-        not depend on their number.
+        not depend on their number. ``seed=None`` draws a seed from the operating system, which the attribute ``seed`` then holds.
 
-        Raises :class:`RulesError` for match episodes without an end, :class:`DealError` for a number of tables below 1 or invalid
-        start values, and :class:`DeviceError` for a number of threads below 1.
+        Raises :class:`RulesError` for match episodes without an end, :class:`DealError` for an invalid number of tables, seed or
+        start values, or for more tables than fit in memory, and :class:`DeviceError` for an invalid number of threads.
         """
-        if num_tables < 1:
-            raise DealError(f"A batch has at least 1 table, not {num_tables!r}.")
-        if threads < 1 or (threads > 1 and self.device != "cpu"):
-            raise DeviceError(f"Tables are stepped by 1 thread or more, on a GPU by just 1; got threads={threads!r}.")
+        tables, workers = whole(num_tables), whole(threads)
+        if tables is None or not 1 <= tables <= MAX_TABLES:
+            raise DealError(f"A batch has at least 1 table, and at most {MAX_TABLES}, not {quoted(num_tables)}.")
+        if workers is None or not 1 <= workers <= (MAX_THREADS if self.device == "cpu" else 1):
+            given = f"got threads={quoted(threads)}"
+            raise DeviceError(f"Tables are stepped by 1 to {MAX_THREADS} threads, on a GPU by just 1; {given}.")
+        self.seed = entropy() if seed is None else check_seed(seed)
         if episode not in ("round", "match"):
             raise RulesError(choose_one("episode", episode, ("round", "match")))
         if episode == "match":
@@ -90,13 +95,14 @@ class Batch:
         self.setup = setup
         self.game = setup.game
         self.layout = setup.layout
-        self.num_tables = num_tables
+        self.num_tables = tables
         self.num_players = setup.players
         self.num_actions = len(self.game.actions)
-        self.seed = seed
         self._rules = setup.kernel_rules
         self._loops = loops_of(self.game)
         self._values, carry = self._start_values(start)
+        self._threads = Threads(workers)
+        self._scratch = np.zeros((workers, self.num_players), np.int32)
         self._options = EpisodeOptions(
             whole_match=int(episode == "match"),
             carry=int(carry),
@@ -104,6 +110,14 @@ class Batch:
             autoreset=int(autoreset),
             observe=int(observe),
         )
+        try:
+            self._allocate()
+        except MemoryError:
+            raise DealError(f"{tables} tables do not fit in memory.") from None
+        self.reset(seed=self.seed)
+
+    def _allocate(self) -> None:
+        num_tables = self.num_tables
         self.tables: NDArray[Any] = self.place(np.zeros(num_tables, self.game.table))
         self.legal: NDArray[np.int64] = self.place(np.zeros(num_tables, np.int64))
         self.observation: NDArray[np.uint8] = self.place(np.zeros((num_tables, self.layout.size), np.uint8))
@@ -113,9 +127,6 @@ class Batch:
         self.deals: NDArray[np.int64] = self.place(np.zeros(num_tables, np.int64))
         self._all = self.place(np.arange(num_tables))
         self._credited = self.place(np.zeros((num_tables, self.num_players), np.int32))
-        self._threads = Threads(threads)
-        self._scratch = np.zeros((threads, self.num_players), np.int32)
-        self.reset(seed=seed)
 
     def __getstate__(self) -> dict[str, Any]:
         # a module cannot be pickled; __setstate__ finds it by the game
@@ -198,17 +209,25 @@ class Batch:
         seed: int | None = None,
         seeds: NDArray[np.uint64] | None = None,
     ) -> None:
-        """Begins new matches at the tables ``which`` (indices; None: all).
+        """Begins new matches at the tables ``which`` (indices without duplicates; None: all).
 
         ``seeds (K,) uint64`` are the new states of their generators: equal states give equal deals. ``seed`` derives them
         (``prng.streams``). With neither, the generators keep their states.
         """
-        index = self.indices(which)
-        if seeds is None:
-            seeds = self.tables["rng"][index] if seed is None else streams(seed, self.num_tables)[index]
-        if seeds.shape != index.shape:
-            raise DealError(f"{index.size} tables are reset, so seeds has shape ({index.size},), not {seeds.shape}.")
-        self._loop(self._loops.reset_tables, index, seeds.astype(np.uint64), others=(self._values,))
+        index = self._distinct(which)
+        if seeds is not None:
+            states = self._states(seeds, index.size)
+        else:
+            states = self.tables["rng"][index] if seed is None else streams(seed, self.num_tables)[index]
+        self._loop(self._loops.reset_tables, index, states, others=(self._values,))
+
+    def _states(self, seeds: ArrayLike, count: int) -> NDArray[np.uint64]:
+        given = np.asarray(seeds)
+        if given.shape != (count,):
+            raise DealError(f"{count} tables are reset, so seeds has shape ({count},), not {given.shape}.")
+        if given.size and (given.dtype.kind not in "iu" or given.min() < 0):
+            raise DealError(f"Seeds are whole numbers from 0 to {MAX_SEED}, not {quoted(given.tolist())}.")
+        return given.astype(np.uint64)
 
     def indices(self, which: ArrayLike | None) -> NDArray[np.int64]:
         """Returns the tables ``which`` (a number or several; None: all) as an array ``(K,)``.
@@ -226,13 +245,24 @@ class Batch:
             raise DealError(f"Tables are 0 to {self.num_tables - 1}; got {index.min()} to {index.max()}.")
         return index.astype(np.int64)
 
+    def _distinct(self, which: ArrayLike | None) -> NDArray[np.int64]:
+        """Returns :meth:`indices`; raises :class:`DealError` for a table that is named twice."""
+        index = self.indices(which)
+        # most callers name tables in ascending order, which is quickly seen
+        if which is not None and not (index[1:] > index[:-1]).all():
+            numbers, times = np.unique(index, return_counts=True)
+            if numbers.size < index.size:
+                raise DealError(f"Each table is named once, and {numbers[times > 1][0]} is named {times.max()} times.")
+        return index
+
     def step(self, actions: ArrayLike, which: NDArray[np.int64] | None = None) -> None:
         """Takes one action at every table, integers ``(B,)``; at tables at rest the action is ignored.
 
-        With ``which (K,)``, table indices without duplicates, it takes ``(K,)`` actions at these tables only. Raises
-        :class:`IllegalActionError`, which names the legal actions, before any table has changed.
+        With ``which (K,)``, table indices without duplicates, it takes ``(K,)`` actions at these tables only. It raises
+        :class:`IllegalActionError`, which names the legal actions, and :class:`DealError` for invalid indices; then no table has
+        changed.
         """
-        index = self._all if which is None else self.indices(which)
+        index = self._all if which is None else self._distinct(which)
         chosen = self._whole_numbers(actions, index.size)
         wrong = int(self._loops.first_illegal(self.legal, self.done, self._options, index, chosen))
         if wrong >= 0:
@@ -281,9 +311,13 @@ class Batch:
         return steps
 
     def _draws(self, random_streams: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        if random_streams.shape != (self.num_tables,) or random_streams.dtype != np.uint64:  # not checked by compiled code
-            given = f"{random_streams.dtype} of shape {random_streams.shape}"
+        array = isinstance(random_streams, np.ndarray)
+        # not checked by compiled code
+        if not array or random_streams.shape != (self.num_tables,) or random_streams.dtype != np.uint64:
+            given = f"{random_streams.dtype} of shape {random_streams.shape}" if array else type(random_streams).__name__
             raise DealError(f"Random streams are ({self.num_tables},) uint64, as prng.streams makes them, not {given}.")
+        if not random_streams.flags.writeable:
+            raise DealError("Random streams advance in place, and this array cannot be written: pass a copy.")
         return random_streams
 
     def observe(self, seats: ArrayLike, which: ArrayLike | None = None) -> NDArray[np.uint8]:
@@ -332,14 +366,30 @@ class Batch:
         return {name: getattr(self, name).copy() for name in _SAVED}
 
     def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
-        """Restores the state that :meth:`save` returned."""
+        """Restores the state that :meth:`save` returned.
+
+        Raises :class:`DealError` for one of another batch, in shape or dtype; then nothing has changed.
+        """
+        for name in _SAVED:
+            array = getattr(self, name)
+            given = np.asarray(saved.get(name))
+            if given.shape != array.shape or given.dtype != array.dtype:
+                what = f"{array.dtype} of shape {array.shape}, not {given.dtype} of shape {given.shape}"
+                raise DealError(f"A batch restores a state of its own: expected {name!r} to be {what}.")
         for name in _SAVED:
             getattr(self, name)[...] = saved[name]
 
-    def set_tables(self, which: ArrayLike, rows: NDArray[Any]) -> None:
-        """Sets the tables ``which`` to ``rows``: one record for all, or ``(K,)``; see the game's ``setup_table``."""
-        index = self.indices(which)
-        self.tables[index] = self._records(rows, index.size)
+    def set_tables(self, which: ArrayLike | None, rows: NDArray[Any], *, trusted: bool = False) -> None:
+        """Sets the tables ``which`` to ``rows``: one record for all, or ``(K,)``; see the game's ``setup_table``.
+
+        Raises :class:`DealError` for rows that the rules do not allow, which compiled code does not check; then no table has
+        changed. ``trusted=True`` omits this check, for rows that came from a batch or a kernel and were not changed since.
+        """
+        index = self._distinct(which)
+        given = self._records(rows, index.size)
+        if not trusted:
+            check_tables(self.setup, given)
+        self.tables[index] = given
         self._loop(self._loops.enter_tables, index)
 
     def _records(self, rows: NDArray[Any], count: int) -> NDArray[Any]:
@@ -365,6 +415,8 @@ def make_batch(setup: Setup, num_tables: int, *, device: str = "cpu", **options:
 
 
 MAX_START_VALUE = 1 << 28
+MAX_TABLES = 1 << 28
+MAX_THREADS = 1024
 _SAVED = ("tables", "legal", "observation", "mask", "reward", "_credited", "deals", "done")
 
 

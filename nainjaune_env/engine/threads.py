@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
@@ -19,9 +20,10 @@ class Threads:
     def __init__(self, count: int) -> None:
         self.count = count
         self._pool: ThreadPoolExecutor | None = None
+        self._process = 0
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"count": self.count, "_pool": None}  # threads cannot be pickled
+        return {"count": self.count, "_pool": None, "_process": 0}  # threads cannot be pickled
 
     def each(self, work: Callable[[slice, int], object], rows: int) -> None:
         """Calls ``work(part, number)`` for contiguous parts of ``rows`` in parallel, and waits for all of them.
@@ -32,8 +34,9 @@ class Threads:
         if parts == 1:
             work(slice(0, rows), 0)
             return
-        if self._pool is None:
+        if self._pool is None or self._process != os.getpid():  # a forked process has the pool, and none of its threads
             self._pool = ThreadPoolExecutor(self.count - 1, "tables")
+            self._process = os.getpid()
         cuts = [rows * k // parts for k in range(parts + 1)]
         begun = [self._pool.submit(work, slice(cuts[k], cuts[k + 1]), k) for k in range(1, parts)]
         try:

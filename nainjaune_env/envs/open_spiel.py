@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -25,6 +25,7 @@ from nainjaune_env.core.errors import DealError, IllegalActionError, MissingLibr
 from nainjaune_env.core.spec import Chance, GameSpec, Setup
 from nainjaune_env.core.validation import whole
 from nainjaune_env.engine.batch import Batch, legal_actions, loops_of
+from nainjaune_env.engine.determinize import generator_states
 from nainjaune_env.envs.open_spiel_observer import LONGEST_RECALL, Information, TableObserver, recall_size
 from nainjaune_env.records.record import Record, record_of
 from nainjaune_env.registry import game_names, get_game
@@ -191,15 +192,16 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
         if number is None:
             raise DealError(f"A seed is a whole number, not {seed!r}.")
         dealt = Batch(self.setup, 1, seed=number, skip_forced=False, observe=False).tables
-        state = self.new_initial_state()
-        for outcome in self._chance_outcomes(dealt[0]):
-            state.apply_action(outcome)
+        state = self.dealt_state(self.chance.draws(self.setup, dealt[0]))
         state.take_over(dealt, number)
         return state
 
-    def _chance_outcomes(self, table: Any) -> list[int]:
-        drawn = self.chance.draws(self.setup, table)
-        return [self._outcome_of[self.chance.canonical(self.setup, drawn)]] if self.openings else drawn
+    def dealt_state(self, drawn: Sequence[int]) -> TableState:
+        """Return the state after the chance outcomes that stand for ``drawn``, all draws of a deal."""
+        state = self.new_initial_state()
+        for outcome in [self._outcome_of[self.chance.canonical(self.setup, drawn)]] if self.openings else drawn:
+            state.apply_action(outcome)
+        return state
 
     @functools.cached_property
     def _outcome_of(self) -> dict[tuple[int, ...], int]:
@@ -316,6 +318,26 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         taken = [f"{seat} {game.spec.actions[action]}" for seat, action in plies]
         return "\n".join([game.chance.describe(game.setup, drawn), ", ".join(taken)]).strip()
 
+    def resample_from_infostate(self, player_id: int, probability_sampler: Callable[[], float]) -> TableState:
+        """Return a state drawn uniformly from those that ``player_id`` cannot distinguish from this one, for IS-MCTS.
+
+        In it the player has the same information state, and the same seat is to act. ``probability_sampler`` returns uniform
+        numbers in [0, 1), the only source of chance. Raises :class:`DealError` before the deal and at the end.
+        """
+        game = self.get_game()
+        if self._table is None or self._opening is None or self.is_terminal():
+            raise DealError("States are resampled while a round is played, after the deal and before the end.")
+        plies = [(int(seat), int(action)) for seat, action in self.seen()[1]]
+        while True:
+            number = int(generator_states(np.array(probability_sampler())))
+            drawn, actions = game.chance.resample(game.setup, self._opening[0], self._table[0], plies, int(player_id), number)
+            state = game.dealt_state(drawn)
+            while (taken := len(state.seen()[1])) < len(actions):
+                state.apply_action(actions[taken])
+            if taken == len(actions):
+                return state
+            # with skip_forced: the seat to act would have had no choice, so the state would not have stopped here
+
     # ------------------------------------------------------------ play
 
     def _drawn(self) -> tuple[int, ...]:
@@ -340,7 +362,7 @@ class TableState(pyspiel.State):  # type: ignore[misc]
 
     def _enter(self, game: TableGame, rows: NDArray[Any]) -> None:
         """Put the table into the game's batch, which steps it."""
-        game.batch.set_tables(0, rows)
+        game.batch.set_tables(0, rows, trusted=True)
 
     def _ply(self, game: TableGame, action: int) -> None:
         batch = game.batch

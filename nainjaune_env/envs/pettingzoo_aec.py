@@ -166,7 +166,7 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         number = seed_number(seed)
         known = {} if options is None or options == API_TEST_OPTIONS else options
         openings = self._opener.deal(self._batch.tables, ONLY, [number], known)
-        self._batch.set_tables(ONLY, openings)
+        self._batch.set_tables(ONLY, openings, trusted=True)
         self._recorder.began(ONLY, openings)
         self._seed = number
         self._begun = True

@@ -18,6 +18,7 @@ import numpy as np
 
 from nainjaune_env.core.atomic_files import replacing
 from nainjaune_env.core.errors import RecordError, RulesError, choose_one
+from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import GameSpec, Setup, Transcriber
 from nainjaune_env.core.validation import check_keys, check_list
 from nainjaune_env.records import generic
@@ -120,7 +121,8 @@ def show_record(record: Mapping[str, Any], language: str = "en", part: int | Non
     """Verifies a record and returns it as readable text; ``part``: one round only, from 1."""
     verify_record(record)
     setup = setup_of(record)
-    return transcriber_of(setup.game).show(setup, record, language, part)
+    shown = {**record, "agents": [printable(name) for name in record["agents"]]}
+    return transcriber_of(setup.game).show(setup, shown, language, part)
 
 
 def format_record(record: Mapping[str, Any]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ import numpy as np
 
 from nainjaune_env.core.atomic_files import replacing
 from nainjaune_env.core.errors import RulesError
-from nainjaune_env.render.raster import font_files, pixels
+from nainjaune_env.render.raster import check_scale, font_files, pixels
 
 COLOURS = 128
 """Size of the palette. All pictures share it, so that each one stores only what has changed."""
@@ -37,9 +36,10 @@ def write_gif(
     called after each picture. Raises :class:`RulesError` without pictures or for a time or scale out of range, and
     :class:`~nainjaune_env.core.errors.MissingLibraryError` where a library of the extra ``render`` is missing.
     """
-    if not pictures or not (0 < seconds <= LONGEST and 0 < last_seconds <= LONGEST and 0 < scale < math.inf):
-        given = f"{len(pictures)} pictures, {seconds!r} and {last_seconds!r} seconds, the scale {scale!r}"
-        raise RulesError(f"A film needs pictures, times above 0 and up to {LONGEST:g} seconds, and a scale above 0, not {given}.")
+    if not pictures or not (0 < seconds <= LONGEST and 0 < last_seconds <= LONGEST):
+        given = f"{len(pictures)} pictures, {seconds!r} and {last_seconds!r} seconds"
+        raise RulesError(f"A film needs pictures, and times above 0 and up to {LONGEST:g} seconds, not {given}.")
+    check_scale(scale)
     font_files()
     from PIL import Image
 

@@ -11,18 +11,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.core.atomic_files import replacing
-from nainjaune_env.core.errors import MissingLibraryError
+from nainjaune_env.core.errors import MissingLibraryError, RulesError
 
 EXTRA = "render"
 """The pip extra that installs the libraries of this package."""
+LEAST_SCALE, MOST_SCALE = 0.02, 8.0
+"""Bounds of the scale: the renderer ends the process where a picture has no pixel, or more than memory holds."""
 FONTS = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSerif-Bold.ttf")
 
 
 def pixels(svg: str, scale: float = 1.0) -> NDArray[np.uint8]:
     """Return the picture as ``(height, width, 3) uint8``, at ``scale`` times the size of ``svg``.
 
-    Raises :class:`MissingLibraryError` where a library of the extra ``render`` is missing.
+    Raises :class:`RulesError` for a scale out of range, and :class:`MissingLibraryError` where a library of the extra
+    ``render`` is missing.
     """
+    check_scale(scale)
     fonts = font_files()
     import resvg_py
     from PIL import Image
@@ -30,6 +34,12 @@ def pixels(svg: str, scale: float = 1.0) -> NDArray[np.uint8]:
     png = resvg_py.svg_to_bytes(svg_string=svg, zoom=scale, skip_system_fonts=True, font_files=fonts)
     with Image.open(io.BytesIO(png)) as image:
         return np.array(image.convert("RGB"))
+
+
+def check_scale(scale: float) -> None:
+    """Raise :class:`RulesError` unless ``scale`` is from ``LEAST_SCALE`` to ``MOST_SCALE``."""
+    if not LEAST_SCALE <= scale <= MOST_SCALE:  # nor NaN
+        raise RulesError(f"A picture's scale is a number from {LEAST_SCALE:g} to {MOST_SCALE:g}, not {scale!r}.")
 
 
 def write_png(svg: str, path: Path, scale: float = 1.0) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import RulesError, choose_one
 from nainjaune_env.core.spec import GameSpec, Setup
-from nainjaune_env.render.raster import font_files, pixels
+from nainjaune_env.render.raster import check_scale, font_files, pixels
 from nainjaune_env.render.window import Window
 
 FPS = 2.0
@@ -65,8 +65,9 @@ class Renderer:
             raise RulesError(
                 f"The viewpoint is a seat from 0 to {setup.players - 1}, or None for a spectator, not {viewpoint!r}."
             )
-        if not (0 < scale < math.inf and 0 < fps < math.inf):  # NaN is neither
-            raise RulesError(f"The scale and the pictures per second are finite and above 0, not {scale!r} and {fps!r}.")
+        check_scale(scale)
+        if not 0 < fps < math.inf:  # nor NaN
+            raise RulesError(f"The pictures per second are finite and above 0, not {fps!r}.")
         self.setup = setup
         self.mode = mode
         self.viewpoint = viewpoint

@@ -10,6 +10,8 @@ import math
 from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
+from nainjaune_env.core.printable import printable
+
 Number = int | float
 Style = str | Number | None
 Point = tuple[float, float]
@@ -63,7 +65,7 @@ def document(width: int, height: int, title: str, children: Iterable[str], defin
         "width": width,
         "height": height,
     }
-    parts = [f"<title>{escape(title)}</title>", element("defs", {}, *definitions), *children]
+    parts = [f"<title>{escape(printable(title))}</title>", element("defs", {}, *definitions), *children]
     return element("svg", {**frame, "role": "img"}, *parts) + "\n"
 
 
@@ -132,7 +134,8 @@ def text_width(text: str, size: Number) -> float:
 
 
 def fit(text: str, width: Number, size: Number) -> str:
-    """Return ``text``, cut short with a ``…`` where it is wider than ``width``."""
+    """Return ``text`` in printable characters, cut short with a ``…`` where it is wider than ``width``."""
+    text = printable(text)
     if text_width(text, size) <= width:
         return text
     kept = next((k for k in range(len(text) - 1, 0, -1) if text_width(text[:k].rstrip() + "…", size) <= width), 0)
@@ -143,7 +146,7 @@ def text(x: Number, y: Number, content: str, size: Number, *, anchor: str = "sta
     """Return a line of text whose baseline has its start, ``middle`` or ``end`` (``anchor``) at ``x``, ``y``."""
     face = {"font_family": SANS, "font_size": size, "font_weight": "bold" if bold else None}
     place = {"x": x, "y": y, "text_anchor": anchor if anchor != "start" else None}
-    return element("text", {**place, **face, **style}, escape(content))
+    return element("text", {**place, **face, **style}, escape(printable(content)))
 
 
 def badge(x: Number, y: Number, seat: int, radius: Number = 13) -> str:

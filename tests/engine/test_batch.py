@@ -13,7 +13,7 @@ import pytest
 from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, NainJauneError, RulesError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.rules import MAX_NUMBER
-from nainjaune_env.engine.batch import MAX_START_VALUE, Batch, legal_actions
+from nainjaune_env.engine.batch import MAX_START_VALUE, MAX_TABLES, Batch, legal_actions
 from nainjaune_env.engine.threads import LEAST_ROWS
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.registry import game_names, get_game, make_setup
@@ -97,7 +97,7 @@ def test_a_match_without_an_end_is_refused_and_its_rounds_are_not() -> None:
 @pytest.mark.parametrize(
     ("options", "error", "sentence"),
     [
-        ({"num_tables": 0}, DealError, "A batch has at least 1 table, not 0."),
+        ({"num_tables": 0}, DealError, f"A batch has at least 1 table, and at most {MAX_TABLES}, not 0."),
         ({"num_tables": -3}, DealError, "not -3"),
         ({"episode": "rounds"}, RulesError, "Unknown episode 'rounds'. Did you mean 'round'? Valid: round, match."),
         ({"start": "carry"}, DealError, "Unknown start 'carry'. Did you mean 'carried'? Valid: fresh, carried."),
@@ -507,5 +507,5 @@ def test_threads_play_the_same_games(game: str) -> None:
 
 
 def test_threads_are_at_least_one() -> None:
-    with pytest.raises(DeviceError, match=r"stepped by 1 thread or more, on a GPU by just 1; got threads=0"):
+    with pytest.raises(DeviceError, match=r"stepped by 1 to 1024 threads, on a GPU by just 1; got threads=0"):
         make(threads=0)

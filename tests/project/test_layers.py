@@ -40,7 +40,7 @@ LAYERS: dict[str, int] = {
 
 LIBRARIES: dict[str, set[str]] = {
     "numpy": {"*"},
-    "numba": {f"{ENV}.core.jit", f"{ENV}.engine.cuda.*", f"{AGENTS}.cuda.kernels"},
+    "numba": {f"{ENV}.core.jit", f"{ENV}.core.compile_notice", f"{ENV}.engine.cuda.*", f"{AGENTS}.cuda.kernels"},
     "gymnasium": {f"{ENV}.envs.*"},
     "pettingzoo": {f"{ENV}.envs.*"},
     "pyspiel": {f"{ENV}.envs.open_spiel"},
@@ -55,7 +55,7 @@ LIBRARIES: dict[str, set[str]] = {
     "matplotlib": {f"{AGENTS}.report.*", f"{AGENTS}.trainers.curves"},
     "tensorboard": {f"{AGENTS}.trainers.curves"},
     "yaml": {f"{AGENTS}.trainers.*"},
-    "tqdm": {f"{AGENTS}.cli.*"},
+    "tqdm": {f"{AGENTS}.cli.*", f"{ENV}.core.compile_notice"},
     "jinja2": {f"{AGENTS}.report.page"},
     "markupsafe": {f"{AGENTS}.report.*"},
     "pyarrow": {f"{AGENTS}.study.files", f"{AGENTS}.study.arrays"},

@@ -15,6 +15,7 @@ from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError
 from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.table_checks import check_tables
 from nainjaune_env.engine.batch import _SAVED, Batch, loops_of
 from nainjaune_env.engine.cuda.device import OnDevice, is_device_array
 from nainjaune_env.engine.options import EpisodeOptions
@@ -139,15 +140,15 @@ class CudaBatch(OnDevice, Batch):
 
     def reset(self, which: Any = None, *, seed: int | None = None, seeds: Any = None) -> None:
         """As ``Batch.reset``; ``which`` and ``seeds`` may be on the device."""
-        index = self._index(which)
+        index = self._index(which, distinct=True)
         given = seeds if seeds is None else self._on_device(seeds)
-        if seeds is None and seed is None:
+        if seeds is None and seed is not None:
+            given = self.place(streams(seed, self.num_tables)[self.indices(which)])
+        elif seeds is None:
             given = self._buffer("generators", tuple(index.shape), np.uint64)
             self._run("read_generators", index.size, self.tables, index, given)
-        elif seeds is None:
-            given = self.place(streams(seed or 0, self.num_tables)[self.indices(which)])
         elif given is None:
-            given = self.place(np.asarray(seeds, np.uint64))
+            given = self.place(self._states(seeds, index.size))
         if given.shape != index.shape:
             raise DealError(f"{index.size} tables are reset, so seeds has shape ({index.size},), not {tuple(given.shape)}.")
         self._run("reset", index.size, self.tables, index, given, self._values, *self._written)
@@ -157,14 +158,16 @@ class CudaBatch(OnDevice, Batch):
         there = None if which is None else self._on_device(which)
         return super().indices(which if there is None else self.fetch(there))
 
-    def _index(self, which: Any) -> Any:
-        return self._all if which is None else self.place(self.indices(which))
+    def _index(self, which: Any, *, distinct: bool = False) -> Any:
+        if which is None:
+            return self._all
+        return self.place(self._distinct(which) if distinct else self.indices(which))
 
     def step(self, actions: Any, which: Any = None) -> None:
-        """As ``Batch.step``. Device arrays are not copied; with ``checks="later"`` it does not wait."""
+        """As ``Batch.step``. Device arrays are neither copied nor checked for duplicates; ``checks="later"`` does not wait."""
         index = self._all if which is None else self._device_integers(which, "tables")
         if index is None:
-            index = self._index(which)
+            index = self._index(which, distinct=True)
         chosen = self._device_integers(actions, "actions")
         if chosen is None:
             chosen = self.place(self._whole_numbers(actions, index.size))
@@ -240,12 +243,17 @@ class CudaBatch(OnDevice, Batch):
         for name in _SAVED:
             getattr(self, name).copy_to_device(np.ascontiguousarray(saved[name]), stream=self._stream)
 
-    def set_tables(self, which: Any, rows: Any) -> None:
-        """As ``Batch.set_tables``; ``rows`` may be on the device."""
-        index = self._index(which)
+    def set_tables(self, which: Any, rows: Any, *, trusted: bool = False) -> None:
+        """As ``Batch.set_tables``; ``rows`` may be on the device, from where the check copies them."""
+        index = self._index(which, distinct=True)
         given = self._on_device(rows)
         if given is None:
-            given = self.place(np.broadcast_to(self._records(rows, index.size), (index.size,)))
+            records = self._records(rows, index.size)
+            if not trusted:
+                check_tables(self.setup, records)
+            given = self.place(np.broadcast_to(records, (index.size,)))
         elif given.dtype != self.game.table or given.shape != index.shape:
             raise DealError(f"{index.size} tables are set, by as many records, not by {given.dtype} of shape {given.shape}.")
+        elif not trusted:
+            check_tables(self.setup, self.fetch(given))
         self._run("enter", index.size, self.tables, index, given, *self._written)

@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, SeatAssignment, find_agent
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError
-from nainjaune_env.core.prng import RowStreams, streams
+from nainjaune_env.core.prng import RowStreams, entropy, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import whole
 from nainjaune_env.engine.batch import Batch, Episode
-from nainjaune_env.envs._shared.reset_options import Opener, Start, entropy
+from nainjaune_env.envs._shared.reset_options import Opener, Start
 from nainjaune_env.records.record import Record
 from nainjaune_env.records.recorder import Recorder
 from nainjaune_env.render.renderer import Renderer
@@ -156,7 +156,7 @@ class LearnerTables:
             self._seating.seats[which] = relative
 
     def _enter(self, which: NDArray[np.int64], openings: NDArray[Any]) -> None:
-        self.batch.set_tables(which, openings)
+        self.batch.set_tables(which, openings, trusted=True)
         self._seating.stepped()
         if self.recorder is not None:
             self.recorder.began(which, openings)

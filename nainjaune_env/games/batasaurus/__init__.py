@@ -9,6 +9,7 @@ from nainjaune_env.games.batasaurus.actions import ACTIONS
 from nainjaune_env.games.batasaurus.belief import resample
 from nainjaune_env.games.batasaurus.language.speaking import Speaker
 from nainjaune_env.games.batasaurus.records import write
+from nainjaune_env.games.batasaurus.records.invariants import table_invariants
 from nainjaune_env.games.batasaurus.research import advice, features, statistics
 from nainjaune_env.games.batasaurus.rules import PRESETS, compile_rules
 from nainjaune_env.games.batasaurus.state import TABLE
@@ -27,6 +28,7 @@ SPEC = GameSpec(
     unit="cards",
     compile_rules=compile_rules,
     layout=encode.layout,
+    table_invariants=table_invariants,
     transcriber=write,
     chance=chance,
     draw=draw,

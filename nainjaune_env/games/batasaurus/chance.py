@@ -12,11 +12,13 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.core.spec import Extent, Setup
-from nainjaune_env.games.batasaurus.kernel import open_game
+from nainjaune_env.games.batasaurus.actions import MEMORISE
+from nainjaune_env.games.batasaurus.belief.resample import resample as resample_table
+from nainjaune_env.games.batasaurus.kernel import open_game, redact, sees_own_cards
 from nainjaune_env.games.batasaurus.rules import Memory, rules_of
 from nainjaune_env.games.batasaurus.state import TABLE
 
-__all__ = ["canonical", "describe", "draws", "extent", "name", "opening", "openings", "outcomes"]
+__all__ = ["canonical", "describe", "draws", "extent", "name", "opening", "openings", "outcomes", "resample"]
 
 
 def extent(setup: Setup) -> Extent:
@@ -89,3 +91,31 @@ def describe(setup: Setup, drawn: Sequence[int]) -> str:
     leads, dinosaurs = name(setup, [], drawn[0]), rules_of(setup).dinosaurs
     rows = [" ".join(map(str, drawn[at : at + dinosaurs])) for at in range(1, len(drawn), dinosaurs)]
     return f"{leads}: {' | '.join(rows)}" if rows else leads
+
+
+def resample(
+    setup: Setup, opening: Any, table: Any, plies: Sequence[tuple[int, int]], seat: int, state: int
+) -> tuple[list[int], list[int]]:
+    """Returns the draws and the actions of a round that ``seat`` cannot distinguish from the one at ``table``.
+
+    Unlike a redacted table, ``seat`` remembers its own cards once it has seen them (B4.2). Other seats have played the same
+    values from other slots (B4.3); what they have committed, and nobody has seen yet, is drawn anew (B2.3).
+    """
+    rules = rules_of(setup)
+    rows = np.zeros(1, TABLE)
+    rows[0] = table
+    redact(rows[0], rules, seat)
+    rows[0].rng = np.uint64(state)
+    resample_table(rows[0], rules, seat)
+    layout = rows[0].layout
+    if sees_own_cards(table, rules, seat) or any(who == seat for who, _ in plies):
+        layout[seat] = opening.layout[seat]
+    face_down = {who: number for number, (who, _) in enumerate(plies) if table.hidden[who]}  # the last ply of each
+    actions = []
+    for number, (who, action) in enumerate(plies):
+        if who == seat or action == MEMORISE:
+            actions.append(action)
+            continue
+        value = rows[0].hidden[who] if face_down.get(who) == number else opening.layout[who][action]
+        actions.append(int(np.flatnonzero(layout[who] == value)[0]))
+    return draws(setup, rows[0]), actions

@@ -9,6 +9,7 @@ from nainjaune_env.games.nain_jaune.actions import ACTIONS
 from nainjaune_env.games.nain_jaune.belief import deals, resample
 from nainjaune_env.games.nain_jaune.language.speaking import Speaker
 from nainjaune_env.games.nain_jaune.records import write
+from nainjaune_env.games.nain_jaune.records.invariants import table_invariants
 from nainjaune_env.games.nain_jaune.research import advice, features, statistics
 from nainjaune_env.games.nain_jaune.rules import PRESETS, check_match, compile_rules, single_round
 from nainjaune_env.games.nain_jaune.state import POTS, TABLE
@@ -30,6 +31,7 @@ SPEC = GameSpec(
     layout=encode.layout,
     check_match=check_match,
     single_round=single_round,
+    table_invariants=table_invariants,
     transcriber=write,
     chance=chance,
     draw=draw,

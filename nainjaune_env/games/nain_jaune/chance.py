@@ -9,12 +9,17 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
+import numpy as np
+
 from nainjaune_env.core.cards import DECK, RANKS, card_number, card_rank, cards_in
 from nainjaune_env.core.spec import Extent, Setup
+from nainjaune_env.games.nain_jaune.belief.resample import resample as resample_table
+from nainjaune_env.games.nain_jaune.kernel import redact
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, Blocked, KernelRules, Payment, Stranded
+from nainjaune_env.games.nain_jaune.state import TABLE
 
-__all__ = ["canonical", "describe", "draws", "extent", "name", "opening", "openings", "outcomes"]
+__all__ = ["canonical", "describe", "draws", "extent", "name", "opening", "openings", "outcomes", "resample"]
 
 
 def extent(setup: Setup) -> Extent:
@@ -135,6 +140,22 @@ def describe(setup: Setup, drawn: Sequence[int]) -> str:
     hands = (_plain_first([DECK[card] for card in hand]) for hand in _hands(setup, drawn))
     hands_text = (" ".join(card if card in POT_CARDS else card[0] for card in hand) for hand in hands)
     return f"{name(setup, [], drawn[0])}: " + " | ".join(hands_text)
+
+
+def resample(
+    setup: Setup, opening: Any, table: Any, plies: Sequence[tuple[int, int]], seat: int, state: int
+) -> tuple[list[int], list[int]]:
+    """Returns the draws and the actions of a round that ``seat`` cannot distinguish from the one at ``table``.
+
+    The table contains all that a seat can prove from the play so far (N6), and every action is public, so these stay the same.
+    """
+    rows = np.zeros(1, TABLE)
+    rows[0] = table
+    redact(rows[0], _rules(setup), seat)
+    rows[0].rng = np.uint64(state)
+    resample_table(rows[0], _rules(setup), seat)
+    dealt = extent(setup).draws - 1
+    return [int(table.dealer), *map(int, rows[0].deck[:dealt])], [action for _, action in plies]
 
 
 def _plain_first(hand: list[str]) -> list[str]:

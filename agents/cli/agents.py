@@ -1,0 +1,73 @@
+"""List the agents that can be named: rules of thumb, solutions and trained players, each with its edge.
+
+  nainjaune agents
+  nainjaune agents --game batasaurus
+  nainjaune evaluate --agents closer zoo:strong
+
+An edge is the payoff of the agent minus that of a field of another agent in
+the same seat on the same deals, with a 95 % interval over deals. The folder
+of a training run is also an agent: runs/first plays the likeliest action of
+its network, and runs/first@sample draws from its policy. tally@search=50
+searches over tally. docs/heuristics.md, docs/zoo.md and docs/search.md say
+more.
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from nainjaune_env.core.printable import printable
+
+if TYPE_CHECKING:
+    from nainjaune_env.core.spec import GameSpec
+
+    from ..zoo import Player
+
+NAME = "agents"
+HELP = "list all agents by name, each in a line with its edge"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the command's arguments."""
+    parser.add_argument("--game", help="only the agents of this game (default: of all games)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs the command; returns the exit status."""
+    from nainjaune_env.registry import game_names, get_game
+
+    names = game_names() if args.game is None else [args.game]
+    print("\n\n".join("\n".join(agent_lines(get_game(name))) for name in names))
+    return 0
+
+
+def agent_lines(game: GameSpec) -> list[str]:
+    """Returns a heading on the agents of ``game``, and a line for each: name, what it plays or where, and its edge."""
+    from ..exact import exact_agents
+    from ..heuristics import about, heuristics
+    from ..report.format_ci import mean_ci
+    from ..report.text import align
+    from ..zoo import player_registry
+
+    known = about(game.name)
+    rows = []
+    for name in heuristics(game.name):
+        plays, edge = known.lines.get(name, ("", None))
+        rows.append([name, plays, "" if edge is None else f"{mean_ci(*edge)} over {known.field}"])
+    rows += [[name, f"an exact solution: {agent.plays_at}", ""] for name, agent in exact_agents(game.name).items()]
+    rows += [player_row(player) for player in player_registry().players() if player.card.game == game.name]
+    where = f", of rules of thumb with {known.table}" if known.table else ""
+    return [f"{game.title}: edges in {game.unit} a round{where}", *(f"  {line}" for line in align(rows, left=range(3)))]
+
+
+def player_row(player: Player) -> list[str]:
+    """Returns the name of a zoo player, its tables, and its edges over the field of the first rating."""
+    from ..report.format_ci import decimal, mean_ci
+
+    ratings = player.card.ratings
+    first = ratings[0]
+    own = [rating for rating in ratings if rating.field == first.field]
+    low, high = min(rating.mean for rating in own), max(rating.mean for rating in own)
+    edge = mean_ci(first.mean, first.ci95) if len(own) == 1 else f"{decimal(low, '+.2f')} … {decimal(high, '+.2f')}"
+    return [printable(cell) for cell in (player.name, player.plays_at, f"{edge} over {first.field}")]

@@ -1,0 +1,60 @@
+"""Types of arguments: each number has its bounds where it is declared, and an error says what was expected and what came."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+
+from nainjaune_env.core.printable import quoted
+
+MOST_SEED = 2**64 - 1
+"""The largest seed: generators have 64 bits of it."""
+MOST = 10**9
+"""Bound of numbers of deals, rounds and iterations: more than any machine plays in a year."""
+MOST_THREADS = 1024
+
+
+def whole(least: int, most: int = MOST) -> Callable[[str], int]:
+    """Returns the type of whole numbers from ``least`` to ``most``."""
+
+    def parse(text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:  # also from more digits than Python converts
+            value = least - 1
+        if not least <= value <= most:
+            raise argparse.ArgumentTypeError(f"expected a whole number from {least} to {most}, not {quoted(text)}")
+        return value
+
+    return parse
+
+
+def number(least: float, most: float) -> Callable[[str], float]:
+    """Returns the type of numbers from ``least`` to ``most``, which are finite."""
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("nan")
+        if not least <= value <= most:  # nor is NaN
+            raise argparse.ArgumentTypeError(f"expected a number from {least:g} to {most:g}, not {quoted(text)}")
+        return value
+
+    return parse
+
+
+def add_seed_argument(parser: argparse.ArgumentParser, *, default: int | None = 0, meaning: str = "") -> None:
+    """Declares ``--seed``; ``meaning`` replaces the usual help."""
+    meaning = meaning or "seed of deals and all other random numbers (default: %(default)s)"
+    parser.add_argument("--seed", type=whole(0, MOST_SEED), default=default, help=meaning)
+
+
+def add_threads_argument(parser: argparse.ArgumentParser, *, default: int = 1, meaning: str = "torch's threads") -> None:
+    """Declares ``--threads``."""
+    parser.add_argument(
+        "--threads",
+        type=whole(1, MOST_THREADS),
+        default=default,
+        help=f"{meaning}, at most the free cores (default: %(default)s)",
+    )

@@ -1,0 +1,33 @@
+"""The argument parser: its help fits the terminal, and its errors have the form of all others."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+import textwrap
+from typing import Any, NoReturn
+
+from .streams import FAILED, print_error
+
+
+class Parser(argparse.ArgumentParser):
+    """Prints an error as ``print_error`` does, with a pointer to the help in place of the usage."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**{"formatter_class": HelpFormatter, **options})
+        self.set_defaults(parser=self)  # the innermost subcommand's counts
+
+    def error(self, message: str) -> NoReturn:
+        """Prints ``message`` and exits."""
+        end = "" if message.endswith((".", "?")) else "."
+        print_error(self.prog, f"{message}{end} See {self.prog} --help.")
+        sys.exit(FAILED)
+
+
+class HelpFormatter(argparse.HelpFormatter):
+    """Wraps paragraphs to the width of the terminal and keeps indented ones, which are examples."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        paragraphs = re.split(r"\n\s*\n", text.strip("\n"))
+        return "\n\n".join(part if part.startswith(" ") else textwrap.fill(" ".join(part.split()), width) for part in paragraphs)

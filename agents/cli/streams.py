@@ -1,0 +1,85 @@
+"""Standard output and error: any encoding, closed or full, and errors in one form."""
+
+from __future__ import annotations
+
+import codecs
+import io
+import os
+import sys
+from typing import TextIO
+
+from nainjaune_env.core.printable import printable
+
+PLAIN = "nainjaune-plain"
+"""The error handler of output whose encoding lacks a character."""
+SUBSTITUTES = str.maketrans(dict(zip("−–—·“”’♠♥♦♣─═│║╭╮╰╯╔╗╚╝", '---.""\'shdc--||++++++++', strict=True)) | {"±": "+-"})
+"""What is printed for characters that an encoding lacks; for all others a question mark."""
+FAILED = 2
+"""The exit status after an error."""
+
+
+def open_streams() -> None:
+    """Makes ``sys.stdout`` and ``sys.stderr`` usable: no encoding error, and a stand-in for a stream that is closed."""
+    codecs.register_error(PLAIN, _substitute)
+    sys.stdout = sys.stdout or _Closed()
+    sys.stderr = sys.stderr or _Closed()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=PLAIN)
+
+
+def close_output() -> None:
+    """Flushes ``sys.stdout``; raises :class:`OSError` if not all of it was written, and then discards the rest."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _discard(sys.stdout)
+        raise
+
+
+def print_error(program: str, error: BaseException | str) -> None:
+    """Prints an error to stderr in the form of all commands: the program, and a sentence on one line."""
+    text = " ".join(_sentence(error).split("\n"))
+    try:
+        print(f"{program}: {printable(text)}", file=sys.stderr, flush=True)
+    except OSError:  # there is nowhere to report it; the exit status says it
+        _discard(sys.stderr)
+
+
+def _sentence(error: BaseException | str) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        names = [repr(os.fsdecode(name)) for name in (error.filename, error.filename2) if isinstance(name, str | bytes)]
+        text = ": ".join([error.strerror, *names])
+    else:
+        text = str(error)
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
+
+
+def _substitute(error: UnicodeError) -> tuple[str, int]:
+    """Returns the text to print in place of characters that cannot be encoded, as ``codecs.register_error`` expects."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end].translate(SUBSTITUTES)
+    return "".join(character if character.isascii() else "?" for character in text), error.end
+
+
+def _discard(stream: TextIO) -> None:
+    """Lets what ``stream`` still holds go nowhere, so that Python does not try to write it again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+class _Closed(io.StringIO):
+    """Stands for a closed stream: a command can print to it, and its flush says that this was in vain."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._null = os.open(os.devnull, os.O_WRONLY)  # or the next file would get the number of the closed stream
+
+    def fileno(self) -> int:
+        return self._null
+
+    def flush(self) -> None:
+        if self.tell():
+            self.seek(0)
+            self.truncate()
+            raise OSError("What was printed is lost, because the output is closed.")
