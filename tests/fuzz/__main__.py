@@ -3,8 +3,8 @@
     python -m tests.fuzz [NAME …] [--cases N] [--seed S]
     python -m tests.fuzz NAME --seed S --case K
 
-Prints each fault with the command that runs its case again; the exit status is 1 if there was one. Where the process dies or hangs,
-the last line names the case.
+Prints each fault with the command that runs its case again; the exit status is 1 if there was one. Where the process dies or
+hangs, the last line names the case.
 """
 
 from __future__ import annotations

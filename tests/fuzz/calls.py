@@ -20,7 +20,7 @@ from nainjaune_env.envs.gymnasium_env import SeatEnv
 from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
 from nainjaune_env.envs.pettingzoo_aec import raw_env
 from nainjaune_env.envs.pettingzoo_parallel import parallel_env
-from nainjaune_env.registry import get_game, make_setup
+from nainjaune_env.registry import make_setup
 from tests.support.recorded import KNOBS, WIDEST, setups
 
 from .oracle import Fault, Fuzzer, refused
@@ -29,7 +29,28 @@ MOST_STEPS = 3000
 """More decisions than any round of these games has."""
 
 HUGE = (2**31, 2**40, 2**62, 2**63, 2**64, 10**30, -(2**63), -(2**70))
-ODD = (None, True, False, -1, 0.5, 1.0, float("nan"), float("inf"), "", "x", "1", b"1", [], [[]], [None], ["x"], {}, {"x": 1}, object, (1, 2, 3))
+ODD = (
+    None,
+    True,
+    False,
+    -1,
+    0.5,
+    1.0,
+    float("nan"),
+    float("inf"),
+    "",
+    "x",
+    "1",
+    b"1",
+    [],
+    [[]],
+    [None],
+    ["x"],
+    {},
+    {"x": 1},
+    object,
+    (1, 2, 3),
+)
 junk = st.one_of(
     st.sampled_from(ODD),
     st.sampled_from(HUGE),
@@ -50,7 +71,9 @@ def mostly(valid: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
     return st.one_of(valid, valid, valid, junk)
 
 
-any_setup = st.one_of(setups(), st.just(make_setup("signal_lamps")), st.just(make_setup("nain_jaune", "djeco", 2, hand=3, max_rounds=2)))
+any_setup = st.one_of(
+    setups(), st.just(make_setup("signal_lamps")), st.just(make_setup("nain_jaune", "djeco", 2, hand=3, max_rounds=2))
+)
 
 
 def state(batch: Batch) -> bytes:
@@ -93,7 +116,9 @@ def new_batch(data: st.DataObject, setup: Setup) -> Batch | None:
     """Makes a batch of odd arguments; None where it is refused."""
     size = st.integers(1, 4)
     start_values: dict[str, int] = dict(setup.game.start_values or {})
-    values = st.fixed_dictionaries({}, optional={n: mostly(st.lists(st.integers(0, 99), min_size=k, max_size=k)) for n, k in start_values.items()})
+    values = st.fixed_dictionaries(
+        {}, optional={n: mostly(st.lists(st.integers(0, 99), min_size=k, max_size=k)) for n, k in start_values.items()}
+    )
     options = {
         "seed": data.draw(mostly(st.one_of(st.none(), st.integers(0, 2**64 - 1)))),
         "episode": data.draw(mostly(st.sampled_from(["round", "match"]))),
@@ -118,7 +143,11 @@ def batches(setup: Setup, data: st.DataObject) -> None:
     tables = st.integers(0, batch.num_tables - 1)
     which = mostly(st.one_of(st.none(), tables, st.lists(tables, max_size=3)))
     for _ in range(data.draw(st.integers(1, 8))):
-        call = data.draw(st.sampled_from(["step", "step", "step", "step_some", "reset", "observe", "omniscient", "redacted", "sample", "play_out", "set"]))
+        call = data.draw(
+            st.sampled_from(
+                ["step", "step", "step", "step_some", "reset", "observe", "omniscient", "redacted", "sample", "play_out", "set"]
+            )
+        )
         drawn = [data.draw(which), data.draw(junk)]
         actions = batch.sample(streams(data.draw(st.integers(0, 99)), batch.num_tables, 5))
         given_actions = data.draw(mostly(st.just(actions)))
@@ -155,7 +184,9 @@ def odd_table(data: st.DataObject, setup: Setup) -> np.ndarray[Any, Any]:
         limits = np.iinfo(field.dtype)
         near = st.integers(max(limits.min, int(field[place]) - 2), min(limits.max, int(field[place]) + 2))
         bits = st.integers(0, limits.bits - 2).map(lambda bit, old=int(field[place]): old ^ 1 << bit)
-        drawn = data.draw(st.one_of(near, bits, st.integers(limits.min, limits.max), st.sampled_from([limits.min, limits.max, 0])))
+        drawn = data.draw(
+            st.one_of(near, bits, st.integers(limits.min, limits.max), st.sampled_from([limits.min, limits.max, 0]))
+        )
         table[name].flat[place] = drawn
     return table
 
@@ -207,7 +238,11 @@ def environments(data: st.DataObject) -> None:
     """Constructors, resets and steps of the adaptors."""
     name = data.draw(st.sampled_from(sorted(ENVIRONMENTS)))
     game = data.draw(st.sampled_from(sorted(KNOBS)))
-    seat = {"seat": mostly(st.sampled_from(["rotate", "random", 0, 1])), "opponents": mostly(st.just("random")), "illegal_reward": mostly(st.floats(-9, 9))}
+    seat = {
+        "seat": mostly(st.sampled_from(["rotate", "random", 0, 1])),
+        "opponents": mostly(st.just("random")),
+        "illegal_reward": mostly(st.floats(-9, 9)),
+    }
     common = {
         "episode": mostly(st.sampled_from(["round", "match"])),
         "start": mostly(st.sampled_from(["fresh", "carried"])),
@@ -240,12 +275,19 @@ def use(data: st.DataObject, env: Any, where: str) -> None:
     """Resets and steps an environment with odd arguments."""
     setup: Setup = env.setup
     table = st.builds(lambda: odd_table(data, setup)[0])
-    option = {"start": mostly(st.dictionaries(st.sampled_from(["pots", "stacks", "x"]), junk, max_size=2)), "table": mostly(table), "x": junk}
+    option = {
+        "start": mostly(st.dictionaries(st.sampled_from(["pots", "stacks", "x"]), junk, max_size=2)),
+        "table": mostly(table),
+        "x": junk,
+    }
     for _ in range(data.draw(st.integers(1, 5))):
         seed = data.draw(mostly(st.one_of(st.none(), st.integers(0, 2**64 - 1))))
         options = data.draw(st.one_of(st.none(), st.fixed_dictionaries({}, optional=option)))
         hypothesis.assume(not isinstance(seed, list | tuple | np.ndarray))  # one for each table, in a vector environment
-        refused(lambda seed=seed, options=options: env.reset(seed=seed, options=options), where=f"reset({seed!r}, {options!r}) of {where}")
+        refused(
+            lambda seed=seed, options=options: env.reset(seed=seed, options=options),
+            where=f"reset({seed!r}, {options!r}) of {where}",
+        )
         action = data.draw(junk)
         if hasattr(env, "action_space") and "Seat" in where and data.draw(st.booleans()):
             action = env.action_space.sample()
@@ -274,6 +316,10 @@ class Calls(Fuzzer):
 
     def case(self, rng: random.Random) -> None:
         limits = settings(
-            max_examples=self.examples, deadline=None, database=None, phases=[Phase.generate, Phase.shrink], suppress_health_check=[*HealthCheck]
+            max_examples=self.examples,
+            deadline=None,
+            database=None,
+            phases=[Phase.generate, Phase.shrink],
+            suppress_health_check=[*HealthCheck],
         )
         limits(hypothesis.seed(rng.getrandbits(64))(self.property))()

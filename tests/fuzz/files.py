@@ -60,7 +60,9 @@ class Checkpoints(Fuzzer):
         self.whole = self.path.read_bytes()
         self.checkpoint = load_checkpoint(self.path)
         self.about = {
-            field.name: getattr(self.checkpoint, field.name) for field in dataclasses.fields(Checkpoint) if field.name != "tensors"
+            field.name: getattr(self.checkpoint, field.name)
+            for field in dataclasses.fields(Checkpoint)
+            if field.name != "tensors"
         }
 
     def case(self, rng: random.Random) -> None:
@@ -83,7 +85,7 @@ class Checkpoints(Fuzzer):
             about = {**self.about, rng.choice([*self.about]): rng.choice(JUNK)}
         else:
             about = damage_value(self.about, rng)
-        where = f"the agent of a checkpoint described as {str(about):.300}"
+        where = f"the agent of a checkpoint described as {about!s:.300}"
         try:
             save_checkpoint(self.path, Checkpoint(**about, tensors=self._tensors(rng)))
         except (TypeError, CheckpointError):  # nothing that the library would write

@@ -125,7 +125,7 @@ class Kills(Fuzzer):
     def __init__(self, folder: Path, *, thorough: bool = False) -> None:
         super().__init__(folder, thorough=thorough)
         self.whole: dict[str, tuple[Checkpoint, set[int], int, int]] = {}
-        """By trainer: the checkpoint and the logged iterations of a run that nothing disturbed, its operations, and its largest file."""
+        """By trainer: checkpoint and logged iterations of a run that nothing disturbed, its operations, and its largest file."""
 
     def run(self, seed: int, number: int) -> None:
         self.algorithm = [*TINY][number % len(TINY)]

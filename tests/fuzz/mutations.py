@@ -8,10 +8,14 @@ from collections.abc import Iterator
 from typing import Any
 
 JUNK: tuple[Any, ...] = (
-    None, True, False, -1, 0, 1, 2, 7, 2**31, -(2**31), 2**63, 2**64, 10**40, 0.5, 1e300, "", "As", "7d~", "-", "djeco", "é", "\x1b[2J",
-    "../../evil", "x" * 5000, [], [0], [[]], ["As"], [0, 0, 0, 0, 0], [[0, "As"]], {}, {"dealer": 0}, {"": None}, {"about": []},
+    None, True, False, -1, 0, 1, 2, 7, 2**31, -(2**31), 2**63, 2**64, 10**40, 0.5, 1e300, "", "As", "7d~", "-", "djeco", "é",
+    "\x1b[2J", "../../evil", "x" * 5000, [], [0], [[]], ["As"], [0, 0, 0, 0, 0], [[0, "As"]], {}, {"dealer": 0}, {"": None}, {"about": []},
 )  # fmt: skip
 """Values to stand where others stood."""
+
+
+INSERTED = (b"\x00", b"\xff", b"\xef\xbb\xbf", b"\r", b"\n", b'"', b"{", b"[" * 3000)
+"""Bytes that text files do not expect."""
 
 
 def flip_bit(data: bytes, rng: random.Random, *, end: int | None = None) -> bytes:
@@ -37,7 +41,7 @@ def damage_bytes(data: bytes, rng: random.Random) -> bytes:
             lambda: data[:first] + bytes(len(piece)) + data[last:],
             lambda: data[:first] + piece[::-1] + data[last:],
             lambda: data[:first] + rng.randbytes(len(piece)) + data[last:],
-            lambda: data[:first] + rng.choice((b"\x00", b"\xff", b"\xef\xbb\xbf", b"\r", b"\n", b'"', b"{", b"[" * 3000)) + data[first:],
+            lambda: data[:first] + rng.choice(INSERTED) + data[first:],
             lambda: data[:first],
             lambda: data[first:],
         ]

@@ -63,10 +63,10 @@ def refused(call: Callable[[], Any], *kinds: type[Exception], where: str) -> Any
     """
     try:
         call()
-    except (kinds or (NainJauneError,)) as error:
-        check_sentence(str(error), where)
-        return error
     except Exception as error:
+        if isinstance(error, kinds or NainJauneError):
+            check_sentence(str(error), where)
+            return error
         raise Fault(f"{where}: {type(error).__name__}: {str(error)[:500]}") from error
     return None
 

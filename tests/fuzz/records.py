@@ -41,7 +41,9 @@ class Records(Fuzzer):
         damaged = self._damaged(line, record, rng)
         where = f"the record {damaged[:200]!r}…"
         read: list[Record] = []
-        error = refused(lambda: read.extend(found.record for found in read_lines([damaged + b"\n"], "f")), RecordError, where=where)
+        error = refused(
+            lambda: read.extend(found.record for found in read_lines([damaged + b"\n"], "f")), RecordError, where=where
+        )
         if error is None:
             for accepted in read:
                 self._check_accepted(accepted, record, where)
