@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.agent import Rng
 from nainjaune_env.core.bits import lowest
+from nainjaune_env.core.errors import DivergenceError
 from nainjaune_env.core.jit import inlined, jit
 
 
@@ -74,12 +75,15 @@ def _greedy(logits: Any, legal: Any, actions: Any) -> None:
 def sample(logits: NDArray[np.float32], legal: NDArray[np.int64], rng: Rng) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Returns actions ``(K,) int64`` drawn from the softmax over legal logits, and their log-probabilities ``(K,) float32``.
 
-    ``logits (K, A) float32`` are finite; columns beyond the actions are not read. ``legal (K,) int64`` are bits, none 0.
+    ``logits (K, A) float32`` are finite; columns beyond the actions are not read. ``legal (K,) int64`` are bits, none 0. Raises
+    :class:`~nainjaune_env.core.errors.DivergenceError` where a legal logit is NaN or +infinity, so that nothing can be drawn.
     """
     actions = np.empty(len(legal), np.int64)
     log_probs = np.empty(len(legal), np.float32)
     weights = np.empty(logits.shape[1])
     _sample(logits, legal, rng.random(len(legal)), weights, actions, log_probs)
+    if actions.min(initial=0) < 0:
+        raise DivergenceError("The network's logits are NaN or infinite: no action can be drawn.")
     return actions, log_probs
 
 

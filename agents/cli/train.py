@@ -54,10 +54,10 @@ def run(args: argparse.Namespace) -> int:
     if args.out is None:
         raise ConfigError("Training takes --out, the folder for the run; see --help.")
     config = build(trainer.Config, values)
-    folder = Run(args.out, getattr(trainer, "PACKAGES", ()))
-    checkpoint = folder.create(config, resume=args.resume)
-    with TrainingBar(config.iterations) as bar:
-        finished = trainer.train(config, folder, checkpoint, bar.update)
+    with Run(args.out, getattr(trainer, "PACKAGES", ())) as folder:
+        checkpoint = folder.create(config, resume=args.resume)
+        with TrainingBar(config.iterations) as bar:
+            finished = trainer.train(config, folder, checkpoint, bar.update)
     if not finished:
         print(f"Stopped and saved. Resume with: nainjaune train --resume --out {printable(str(args.out))}")
         return 130

@@ -1,27 +1,33 @@
 """Checkpoints: a safetensors file with the tensors, and their description as JSON in its header.
 
-Files are written atomically, and loading one cannot run code.
+Files are written atomically, and loading one cannot run code. The header also has the SHA-256 of tensors and description, which
+is compared when a file is loaded. Older files, those of the zoo among them, have none and load without that comparison.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin, get_type_hints
 
+import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
 from nainjaune_env.core.atomic_files import replacing
-from nainjaune_env.core.errors import CheckpointError
+from nainjaune_env.core.errors import CheckpointError, quoted
 from nainjaune_env.core.spec import Setup
 
 from .common_layout import common_layout
 
 FORMAT = "nainjaune-checkpoint"
 VERSION = 1
+HEAD = ("format", "version", "about", "sha256")
+"""The keys of the header; ``about`` is a :class:`Checkpoint` without its tensors."""
 FILE_NAME = "checkpoint.safetensors"
 """The name of the checkpoint in a run's folder."""
 ABOUT_NAME = "run.json"
@@ -61,15 +67,19 @@ class Checkpoint:
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     """Writes ``checkpoint`` to ``path`` atomically."""
-    about = {key: value for key, value in asdict(checkpoint).items() if key != "tensors"}
-    head = {"format": FORMAT, "version": str(VERSION), "about": json.dumps(about)}
+    about = json.dumps({key: value for key, value in asdict(checkpoint).items() if key != "tensors"})
     tensors = {name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}
+    head = {"format": FORMAT, "version": str(VERSION), "about": about, "sha256": _digest(about, tensors)}
     with replacing(path) as temporary:
         save_file(tensors, temporary, metadata=head)
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
-    """Returns the checkpoint at ``path``; raises :class:`CheckpointError` if there is none or it is not a complete one."""
+    """Returns the checkpoint at ``path``.
+
+    Raises :class:`CheckpointError` if there is none, or it is incomplete, was changed since it was written, or has weights that
+    are NaN or infinite.
+    """
     if path.is_dir():
         path = path / FILE_NAME
     if not path.is_file():
@@ -83,12 +93,43 @@ def load_checkpoint(path: Path) -> Checkpoint:
     if head.get("format") != FORMAT or head.get("version") != str(VERSION):
         raise CheckpointError(
             f"{str(path)!r} is not a {FORMAT} of version {VERSION}: "
-            f"its head says {head.get('format')!r}, version {head.get('version')!r}."
+            f"its head says {quoted(head.get('format'))}, version {quoted(head.get('version'))}."
         )
+    named = head.keys() <= set(HEAD)  # where damage is in the name of the digest, it is not an older file
+    if not named or ("sha256" in head and head["sha256"] != _digest(head.get("about", ""), tensors)):
+        raise CheckpointError(f"{str(path)!r} was changed since it was written: its SHA-256 is not the one in its head.")
     try:
-        return Checkpoint(**json.loads(head["about"]), tensors=tensors)
-    except (KeyError, TypeError, ValueError) as error:
+        checkpoint = Checkpoint(**json.loads(head["about"]), tensors=tensors)
+        _check_types(checkpoint)
+    except (KeyError, TypeError, ValueError, RecursionError) as error:
         raise CheckpointError(f"The head of {str(path)!r} does not describe a checkpoint: {error}.") from None
+    for name, tensor in tensors.items():
+        if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
+            raise CheckpointError(f"{str(path)!r} has no sound weights: {quoted(name)} holds NaN or infinity.")
+    return checkpoint
+
+
+def _digest(about: str, tensors: Mapping[str, Tensor]) -> str:
+    """Returns the SHA-256 of the description and of names, dtypes, shapes and bytes of the tensors."""
+    found = hashlib.sha256(about.encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        found.update(f"\0{name}\0{tensor.dtype}\0{tuple(tensor.shape)}\0".encode())
+        found.update(tensor.reshape(-1).view(torch.uint8).numpy())
+    return found.hexdigest()
+
+
+def _check_types(checkpoint: Checkpoint) -> None:
+    """Raises ``TypeError`` for a field of another type than declared. What networks take is checked when one is built."""
+    for name, hint in get_type_hints(Checkpoint).items():
+        value, expected = getattr(checkpoint, name), get_origin(hint) or hint
+        if name != "recurrent" and type(value) is not expected:
+            raise TypeError(f"{name!r} is of the type {expected.__name__}, not {quoted(value)}")
+    for name, value in checkpoint.progress.items():
+        if type(value) not in (int, float):
+            raise TypeError(f"{name!r} of 'progress' is a number, not {quoted(value)}")
+    if min(checkpoint.iteration, checkpoint.players, checkpoint.actions) < 0:
+        raise ValueError("'iteration', 'players' and 'actions' are at least 0")
 
 
 def check_fits(checkpoint: Checkpoint, setup: Setup, where: str) -> None:

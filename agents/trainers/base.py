@@ -116,6 +116,7 @@ class BaseTrainer(ABC, Generic[C]):
         self.setup = setup
         self.layout = setup.layout
         """The observation layout that the network takes."""
+        self.modules = {}
         self.iteration = 0
         """Iterations done."""
         self.decisions = 0
@@ -128,6 +129,11 @@ class BaseTrainer(ABC, Generic[C]):
         It must depend only on the configuration, ``iteration`` and what a checkpoint keeps, so that a resumed run gives the
         same bits.
         """
+
+    @property
+    def finite(self) -> bool:
+        """Whether all weights are finite."""
+        return all(bool(weight.isfinite().all()) for module in self.modules.values() for weight in module.parameters())
 
     @property
     def completed(self) -> int:

@@ -4,6 +4,7 @@
 ``run.json``                 versions, commit, command, time of the start
 ``checkpoint.safetensors``   the latest checkpoint, written atomically
 ``events.out.tfevents.*``    metrics for TensorBoard
+``.run.lock``                while a process trains in it
 """
 
 from __future__ import annotations
@@ -14,19 +15,20 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import Any, Self
 
 import yaml
+from filelock import Timeout
 from torch.utils.tensorboard import SummaryWriter
 
-from nainjaune_env.core.atomic_files import write_text
-from nainjaune_env.core.errors import ConfigError
+from nainjaune_env.core.atomic_files import locked, remove_leftovers, write_text
+from nainjaune_env.core.errors import CheckpointError, ConfigError, DivergenceError, quoted
 
 from ..nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
 from ..provenance import commit
@@ -35,12 +37,18 @@ from .config import changed_keys, read_yaml
 
 CONFIG_NAME = "config.yaml"
 """The first file that is written: a folder with it holds a run."""
+EVENTS = "events.out.tfevents.*"
+"""The files of metrics. They are begun after the first checkpoint."""
 PACKAGES = ("nainjaune-env", "numpy", "numba", "torch", "safetensors")
 """Packages that every trainer uses; ``run.json`` records their versions."""
 
 
 class Run:
-    """The folder of one run."""
+    """The folder of one run. One process at a time trains in it; as a context, the lock is released at the end.
+
+    Where a new run fails in that context before its first checkpoint, its files are removed, so that they do not stand in the
+    way of a corrected start.
+    """
 
     def __init__(self, folder: Path, packages: Sequence[str] = ()) -> None:
         """``packages``: those that the trainer uses besides :data:`PACKAGES`."""
@@ -48,6 +56,21 @@ class Run:
         self.packages = (*PACKAGES, *packages)
         self.stop_requested = False
         self._last_save = time.monotonic()
+        self._held = ExitStack()
+        self._begun: list[Path] = []
+        """What :meth:`create` makes for a new run, in order."""
+        self._made_folder = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        if kind is not None and not self.checkpoint_path.exists():
+            for file in self._begun:
+                file.unlink(missing_ok=True)
+        self._held.close()
+        if kind is not None and self._made_folder and self.folder.is_dir() and not any(self.folder.iterdir()):
+            self.folder.rmdir()
 
     @property
     def checkpoint_path(self) -> Path:
@@ -57,29 +80,60 @@ class Run:
     def create(self, config: Any, *, resume: bool) -> Checkpoint | None:
         """Makes the folder, or resumes the run in it; returns the checkpoint to resume from, if there is one yet.
 
-        Raises :class:`ConfigError` if a run would be overwritten, or resumed under another configuration.
+        Raises :class:`ConfigError` if a run would be overwritten, or resumed under another configuration, or while training
+        is under way in the folder, and :class:`CheckpointError` if the run has begun and its checkpoint is lost.
         """
-        resolved = asdict(config)
+        try:
+            return self._resume(config) if resume else self._start(config)
+        except BaseException:
+            self._held.close()
+            raise
+
+    def _start(self, config: Any) -> None:
         path = self.folder / CONFIG_NAME
-        if resume:
-            if not path.is_file():
-                raise ConfigError(f"There is no run to resume at {str(self.folder)!r} (no {CONFIG_NAME} in it).")
-            stored = read_yaml(path)
-            changed = changed_keys(config, stored)
-            if changed:
-                what = ", ".join(f"{key}: {stored.get(key)!r} then, {resolved.get(key)!r} now" for key in changed)
-                raise ConfigError(f"A run is resumed under its own configuration, and this differs ({what}).")
-            checkpoint = load_checkpoint(self.checkpoint_path) if self.checkpoint_path.exists() else None
-            if not (self.folder / ABOUT_NAME).exists():  # the run was stopped before it was written
-                self._write_about()
-            return checkpoint
-        if self.folder.exists() and (not self.folder.is_dir() or any(p.suffix != ".tmp" for p in self.folder.iterdir())):
-            raise ConfigError(
-                f"{str(self.folder)!r} already exists, and is not overwritten: choose another --out, or use --resume."
-            )
-        write_text(path, yaml.safe_dump(resolved, sort_keys=False))
+        if self.folder.exists() and not self.folder.is_dir():
+            raise self._exists()
+        self._made_folder = not self.folder.exists()
+        self._lock()
+        if any(file.suffix not in (".tmp", ".lock") for file in self.folder.iterdir()):
+            raise self._exists()
+        remove_leftovers(self.folder)
+        self._begun = [path, self.folder / ABOUT_NAME]
+        write_text(path, yaml.safe_dump(asdict(config), sort_keys=False))
         self._write_about()
-        return None
+
+    def _resume(self, config: Any) -> Checkpoint | None:
+        path = self.folder / CONFIG_NAME
+        if not path.is_file():
+            raise ConfigError(f"There is no run to resume at {str(self.folder)!r} (no {CONFIG_NAME} in it).")
+        self._lock()
+        remove_leftovers(self.folder)
+        resolved, stored = asdict(config), read_yaml(path)
+        changed = changed_keys(config, stored)
+        if changed:
+            what = ", ".join(f"{key}: {quoted(stored.get(key))} then, {quoted(resolved.get(key))} now" for key in changed)
+            raise ConfigError(f"A run is resumed under its own configuration, and this differs ({what}).")
+        if self.checkpoint_path.exists():
+            checkpoint = load_checkpoint(self.checkpoint_path)
+        elif self.checkpoint_path.is_symlink() or any(self.folder.glob(EVENTS)):
+            raise CheckpointError(
+                f"The run at {str(self.folder)!r} has begun, and its checkpoint is lost: there is no {FILE_NAME} in it. "
+                "Restore that file, or start again in another --out."
+            )
+        else:  # the run was stopped before its first checkpoint
+            checkpoint = None
+        if not (self.folder / ABOUT_NAME).exists():  # the run was stopped before it was written
+            self._write_about()
+        return checkpoint
+
+    def _lock(self) -> None:
+        try:
+            self._held.enter_context(locked(self.folder / "run", wait=False))
+        except Timeout:
+            raise ConfigError(f"Training is under way in {str(self.folder)!r}: wait for its end, or stop it.") from None
+
+    def _exists(self) -> ConfigError:
+        return ConfigError(f"{str(self.folder)!r} already exists, and is not overwritten: choose another --out, or use --resume.")
 
     def _write_about(self) -> None:
         about = {
@@ -126,7 +180,8 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
     """Runs the iterations of ``trainer`` in the folder of ``run``, from ``checkpoint`` on if there is one.
 
     Returns True when all are done, False when the run was stopped before; a checkpoint is saved either way. Metrics are logged,
-    the agent evaluated and checkpoints saved after whole iterations only.
+    the agent evaluated and checkpoints saved after whole iterations only. Raises
+    :class:`~nainjaune_env.core.errors.DivergenceError` where weights are no longer finite; then the last checkpoint is kept.
     """
     config: BaseConfig = trainer.config
     if checkpoint is not None:
@@ -139,7 +194,7 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
     with SummaryWriter(str(run.folder), purge_step=trainer.iteration + 1) as writer, run.interruptible():
         while trainer.completed < config.iterations and not run.stop_requested:
             before = trainer.iteration
-            metrics = trainer.iterate()
+            metrics = _iterate(trainer)
             if trainer.iteration > before:
                 last = trainer.completed == config.iterations
                 if config.evaluates and (trainer.iteration % config.eval_every == 0 or last):
@@ -151,3 +206,20 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
             progress(trainer.completed, metrics)
         run.save(trainer.checkpoint())
     return trainer.completed >= config.iterations
+
+
+def _iterate(trainer: BaseTrainer[Any]) -> dict[str, float]:
+    """Does one iteration; raises :class:`DivergenceError` where weights or outputs are not finite at its end, or as it fails."""
+    failure: Exception | None = None
+    try:
+        metrics = trainer.iterate()
+    except Exception as error:  # with weights that are NaN anything may be raised
+        if trainer.finite and not isinstance(error, DivergenceError):
+            raise
+        failure = error
+    if failure is not None or not trainer.finite:
+        raise DivergenceError(
+            f"Training diverged in iteration {trainer.iteration + (failure is not None)}: weights or outputs of the network are "
+            "NaN or infinite. The last checkpoint is kept. Start again with a lower 'learning_rate' or 'max_grad_norm'."
+        ) from failure
+    return metrics

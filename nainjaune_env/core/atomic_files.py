@@ -1,14 +1,24 @@
-"""Files that are either whole or not there."""
+"""Files that are either whole or not there, and locks between processes that write to the same place."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+
+from filelock import FileLock
+
+_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.tmp", re.DOTALL)
+
+
+def _beside(path: Path) -> Path:
+    """Returns a new temporary name in the folder of ``path``: renaming is atomic only within one file system."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
 
 
 @contextlib.contextmanager
@@ -19,8 +29,7 @@ def replacing(path: Path) -> Iterator[Path]:
     is left beside it.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    # in the same folder: renaming is atomic only within one file system
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    temporary = _beside(path)
     try:
         temporary.touch(exist_ok=False)
         mode = temporary.stat().st_mode
@@ -51,7 +60,7 @@ def replacing_folder(path: Path) -> Iterator[Path]:
     Folders on the way are made. Where anything fails, an interrupt included, nothing is left.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
+    temporary = _beside(path)
     temporary.mkdir()
     try:
         yield temporary
@@ -62,3 +71,31 @@ def replacing_folder(path: Path) -> Iterator[Path]:
     except BaseException:
         shutil.rmtree(temporary)
         raise
+
+
+def remove_leftovers(folder: Path) -> None:
+    """Removes the temporary files of :func:`replacing` in ``folder`` and below, which a process that was killed has left.
+
+    No other process may be writing there.
+    """
+    for path in folder.rglob(".*.tmp"):
+        if _TEMPORARY.fullmatch(path.name) and path.is_file():
+            path.unlink()
+
+
+@contextlib.contextmanager
+def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
+    """Holds the lock of ``path``, which need not exist, against other processes and other holders in this one.
+
+    The lock is that of a file ``.<name>.lock`` beside ``path``, which is removed in the end. The system releases it when a
+    process is killed. Raises :class:`filelock.Timeout`, an ``OSError``, where another holds it and ``wait`` is False.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = path.with_name(f".{path.name}.lock")
+    with FileLock(file, timeout=-1 if wait else 0):
+        try:
+            yield
+        finally:
+            # while it is held: whoever waits for the removed file sees that, and locks a new one
+            with contextlib.suppress(PermissionError):  # Windows removes no open file; there filelock does when it closes it
+                file.unlink()

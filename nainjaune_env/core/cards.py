@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from nainjaune_env.core.errors import quoted
+
 RANKS = "A23456789TJQK"
 SUITS = "shdc"
 DECK: tuple[str, ...] = tuple(rank + suit for suit in SUITS for rank in RANKS)
@@ -22,7 +24,7 @@ def card_number(text: str) -> int:
     try:
         return _NUMBER[text]
     except (KeyError, TypeError):
-        raise ValueError(f"{text!r} is no card: expected a rank of {RANKS} and a suit of {SUITS}, as in '7d'") from None
+        raise ValueError(f"{quoted(text)} is no card: expected a rank of {RANKS} and a suit of {SUITS}, as in '7d'") from None
 
 
 def card_rank(number: int) -> int:

@@ -41,6 +41,10 @@ class CheckpointError(NainJauneError, ValueError):
     """A checkpoint that is cut short, or of another game, layout or network."""
 
 
+class DivergenceError(NainJauneError, ArithmeticError):
+    """A network whose weights or outputs are NaN or infinite."""
+
+
 class LabelsError(NainJauneError, ValueError):
     """A file of labelled decisions that is missing or cut short, or of another layout or generation."""
 

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from nainjaune_env.core.errors import RulesError, choose_one
+from nainjaune_env.core.errors import RulesError, choose_one, quoted
 
 MAX_NUMBER = 1_000_000
 """Default upper bound of a numeric knob, far below the range of the 32-bit chips of a table."""
@@ -79,10 +79,11 @@ def _check_knob(f: dataclasses.Field[Any], value: Any) -> None:
             raise RulesError(choose_one(f"value for the knob {f.name!r}:", value, about["choices"]))
     elif about["kind"] == "flag":
         if not isinstance(value, bool | np.bool_):
-            raise RulesError(f"The knob {f.name!r} is True or False, not {value!r}.")
+            raise RulesError(f"The knob {f.name!r} is True or False, not {quoted(value)}.")
     elif isinstance(value, bool) or not isinstance(value, int | np.integer) or not about["low"] <= value <= about["high"]:
         none = " or None" if about["optional"] else ""
-        raise RulesError(f"The knob {f.name!r} is a whole number from {about['low']} to {about['high']}{none}, not {value!r}.")
+        limits = f"from {about['low']} to {about['high']}"
+        raise RulesError(f"The knob {f.name!r} is a whole number {limits}{none}, not {quoted(value)}.")
 
 
 @dataclass(frozen=True)

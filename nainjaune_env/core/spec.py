@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from nainjaune_env.analysis.advice_hook import AdviceHooks
 from nainjaune_env.analysis.feature_hook import FeatureHooks
 from nainjaune_env.analysis.stat_hook import Measures
-from nainjaune_env.core.errors import RulesError, choose_one
+from nainjaune_env.core.errors import RulesError, choose_one, quoted
 from nainjaune_env.core.kernel import complete_kernel
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.rules import Preset, Rules
@@ -242,7 +242,7 @@ class GameSpec:
             players = self.default_players if self.default_players in sheet.players else sheet.players[0]
         if isinstance(players, bool) or not isinstance(players, int | np.integer) or players not in sheet.players:
             allowed = f"{sheet.players[0]} to {sheet.players[-1]}"
-            raise RulesError(f"The preset {preset!r} is for {allowed} players, not {players!r}.")
+            raise RulesError(f"The preset {preset!r} is for {allowed} players, not {quoted(players)}.")
         return Setup(self, preset, sheet.rules.replace(**knobs), int(players))
 
 

@@ -44,7 +44,7 @@ def identical(given: object, expected: object) -> bool:
 def check_equal(where: str, name: str, given: object, expected: object) -> None:
     """Raises :class:`RecordError` unless ``given`` is :func:`identical` to ``expected``."""
     if not identical(given, expected):
-        raise RecordError(f"{where}: expected {name!r} to be {expected!r}, and it is {given!r}.")
+        raise RecordError(f"{where}: expected {name!r} to be {quoted(expected)}, and it is {quoted(given)}.")
 
 
 def check_keys(where: str, given: object, required: tuple[str, ...], optional: tuple[str, ...] = ()) -> Mapping[str, Any]:
@@ -53,7 +53,7 @@ def check_keys(where: str, given: object, required: tuple[str, ...], optional: t
     Raises :class:`RecordError` naming the first missing or unknown key.
     """
     if not isinstance(given, Mapping):
-        raise RecordError(f"{where}: expected an object with the keys {', '.join(required)}, not {given!r}.")
+        raise RecordError(f"{where}: expected an object with the keys {', '.join(required)}, not {quoted(given)}.")
     for key in given:
         if key not in required and key not in optional:
             raise RecordError(f"{where}: {choose_one('key', key, (*required, *optional))}")
@@ -63,15 +63,16 @@ def check_keys(where: str, given: object, required: tuple[str, ...], optional: t
     return given
 
 
-def check_list(where: str, name: str, given: object, of: type, length: int | None = None) -> list[Any]:
+def check_list(where: str, name: str, given: object, of: type, length: int | None = None, *, items: bool = True) -> list[Any]:
     """Returns ``given`` if it is a list of ``length`` items (None: any number), all exactly of the type ``of``.
 
-    Raises :class:`RecordError` otherwise; a bool is not an ``int`` here.
+    Without ``items`` the caller checks them, to name the one that is wrong. Raises :class:`RecordError` otherwise; a bool is not
+    an ``int`` here.
     """
-    if isinstance(given, list) and length in (None, len(given)) and all(type(item) is of for item in given):
+    if isinstance(given, list) and length in (None, len(given)) and (not items or all(type(item) is of for item in given)):
         return given
     size = "" if length is None else f"{length} "
-    raise RecordError(f"{where}: expected {name!r} to be a list of {size}{_PLURAL[of]}, not {given!r}.")
+    raise RecordError(f"{where}: expected {name!r} to be a list of {size}{_PLURAL[of]}, not {quoted(given)}.")
 
 
 _PLURAL = {int: "whole numbers", str: "texts", list: "lists", dict: "objects"}

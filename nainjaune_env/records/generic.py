@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.errors import RecordError, choose_one
+from nainjaune_env.core.errors import RecordError, choose_one, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.core.validation import check_equal, check_keys, check_list
@@ -78,7 +78,7 @@ def show(setup: Setup, record: Mapping[str, Any], language: str, part: int | Non
     """Returns a verified record as text: a line for each field of an opening, each ply and the payoffs."""
     rounds = record["rounds"]
     if part is not None and not 1 <= part <= len(rounds):
-        raise RecordError(f"The record has rounds 1 to {len(rounds)}, and no round {part!r}.")
+        raise RecordError(f"The record has rounds 1 to {len(rounds)}, and no round {quoted(part)}.")
     word = {"en": "Round", "fr": "Manche"}[language]
     lines = [f"{setup.game.title} · {setup.preset} · {', '.join(record['agents'])}"]
     for number, written in enumerate(rounds, 1):
@@ -99,14 +99,16 @@ def _verify_round(setup: Setup, written: object, where: str) -> bool:
     given = check_keys(where, written, ROUND)
     replay = Replay(setup, _opening(setup, given["opening"], where))
     names = setup.game.actions
-    plies = check_list(where, "plies", given["plies"], list)
+    plies = check_list(where, "plies", given["plies"], list, items=False)
     for number, ply in enumerate(plies, 1):
         if replay.round_over:
-            raise RecordError(f"{where}, ply {number}: expected no more plies, for the round is over; the record has {ply!r}.")
+            raise RecordError(
+                f"{where}, ply {number}: expected no more plies, for the round is over; the record has {quoted(ply)}."
+            )
         legal_bits = replay.legal_bits()
         legal = [name for action, name in enumerate(names) if legal_bits >> action & 1]
-        if len(ply) != 2 or type(ply[0]) is not int or ply[0] != replay.seat or ply[1] not in legal:
-            raise RecordError(f"{where}, ply {number}: expected [{replay.seat}, one of {legal}], not {ply!r}.")
+        if not (isinstance(ply, list) and len(ply) == 2 and type(ply[0]) is int and ply[0] == replay.seat and ply[1] in legal):
+            raise RecordError(f"{where}, ply {number}: expected [{replay.seat}, one of {legal}], not {quoted(ply)}.")
         replay.step(names.index(ply[1]))
     if not replay.round_over:
         raise RecordError(f"{where}: expected a ply {len(plies) + 1} by seat {replay.seat}, and the plies end.")
@@ -124,7 +126,7 @@ def _opening(setup: Setup, written: object, where: str) -> Table:
         field = rows[name]
         if not _fits(values, field.shape[1:], np.iinfo(field.dtype)):
             shape = f"whole numbers in shape {field.shape[1:]}" if field.ndim > 1 else "a whole number"
-            raise RecordError(f"{where}, opening: expected {name!r} to be {shape}, {field.dtype}, not {values!r}.")
+            raise RecordError(f"{where}, opening: expected {name!r} to be {shape}, {field.dtype}, not {quoted(values)}.")
         field[0] = np.array(values, field.dtype)
     seat, stage = int(rows["seat"][0]), int(rows["stage"][0])
     if seat not in range(setup.players) or stage != Stage.PLAYING:

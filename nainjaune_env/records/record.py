@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,8 +17,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from nainjaune_env.core.atomic_files import replacing
-from nainjaune_env.core.errors import RecordError, RulesError, choose_one
+from nainjaune_env.core.atomic_files import locked, replacing
+from nainjaune_env.core.errors import RecordError, RulesError, choose_one, quoted
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import GameSpec, Setup, Transcriber
 from nainjaune_env.core.validation import check_keys, check_list
@@ -90,7 +91,7 @@ def setup_of(record: Mapping[str, Any]) -> Setup:
         raise RecordError(str(error)) from None
     seed = record["seed"]
     if seed is not None and type(seed) is not int:
-        raise RecordError(f"The record: expected 'seed' to be a whole number or null, not {seed!r}.")
+        raise RecordError(f"The record: expected 'seed' to be a whole number or null, not {quoted(seed)}.")
     check_list("The record", "agents", record["agents"], str, setup.players)
     return setup
 
@@ -98,13 +99,13 @@ def setup_of(record: Mapping[str, Any]) -> Setup:
 def _check_kind(record: object) -> None:
     """Checks format, version and game, before anything else: a record of another kind gives other meanings to the same keys."""
     if not isinstance(record, Mapping):
-        raise RecordError(f"A record is an object, not {_short(record)}.")
+        raise RecordError(f"A record is an object, not {quoted(record)}.")
     for key, expected in (("format", FORMAT), ("version", VERSION)):
         given = record.get(key)
         if type(given) is not type(expected) or given != expected:
-            raise RecordError(f"Expected a record with the {key} {expected!r}, and it has {_short(given)}.")
+            raise RecordError(f"Expected a record with the {key} {expected!r}, and it has {quoted(given)}.")
     if not isinstance(record.get("game"), str):
-        raise RecordError(f"Expected a record with the name of a game, and it has {_short(record.get('game'))}.")
+        raise RecordError(f"Expected a record with the name of a game, and it has {quoted(record.get('game'))}.")
 
 
 def verify_record(record: Mapping[str, Any]) -> int:
@@ -162,9 +163,8 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Returns an object; raises :class:`RecordError` for a key that comes twice: JSON would silently keep the last one."""
     found = dict(pairs)
     if len(found) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
-        raise RecordError(f"Expected each key once, and {twice!r} comes {keys.count(twice)} times.")
+        twice, count = next((key, count) for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        raise RecordError(f"Expected each key once, and {quoted(twice)} comes {count} times.")
     return found
 
 
@@ -246,17 +246,18 @@ def write_records(path: str | os.PathLike[str], records: Iterable[Mapping[str, A
 def append_record(path: str | os.PathLike[str], record: Mapping[str, Any]) -> None:
     """Adds a record to the end of a file of records, which is made where it does not exist.
 
-    The file is replaced as a whole, so that after a failure it holds what it held before. Raises :class:`RecordError` as
-    :func:`check_appendable` does; then nothing has changed.
+    The file is replaced as a whole, so that after a failure it holds what it held before. Processes that add to one file at
+    once wait for each other. Raises :class:`RecordError` as :func:`check_appendable` does; then nothing has changed.
     """
     line = format_record(record).encode() + b"\n"
-    check_appendable(path)
     target = Path(path)
-    with replacing(target) as partial:
-        if target.exists():
-            shutil.copyfile(target, partial)
-        with partial.open("ab") as file:
-            file.write(line)
+    with locked(target):
+        check_appendable(path)
+        with replacing(target) as partial:
+            if target.exists():
+                shutil.copyfile(target, partial)
+            with partial.open("ab") as file:
+                file.write(line)
 
 
 def check_appendable(path: str | os.PathLike[str]) -> None:
@@ -282,8 +283,3 @@ def check_appendable(path: str | os.PathLike[str]) -> None:
 def _refuse_existing(target: Path, overwrite: bool) -> None:
     if target.exists() and not overwrite:
         raise RecordError(f"{target} exists already; choose another name, or say that it may be overwritten.")
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nainjaune_env.core.errors import RecordError
+from nainjaune_env.core.errors import RecordError, quoted
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.records.record import Record, record_of
 
@@ -59,6 +59,7 @@ class Recorder:
         self._openings = batch.tables.copy()
         self._actions: list[list[int]] = [[] for _ in range(batch.num_tables)]
         self._open = np.zeros(batch.num_tables, np.bool_)
+        self._finished: list[tuple[int, Record]] = []
         self.began()
 
     def _rows_of(self, agents: Sequence[str] | Sequence[Sequence[str]]) -> list[list[str]]:
@@ -66,7 +67,7 @@ class Recorder:
         if len(rows) != self.batch.num_tables or any(len(row) != self.batch.num_players for row in rows):
             raise RecordError(
                 f"Expected {self.batch.num_players} agents' names in seat order, or such a row for each of "
-                f"{self.batch.num_tables} tables, not {agents!r}."
+                f"{self.batch.num_tables} tables, not {quoted(agents)}."
             )
         return rows
 
@@ -91,16 +92,25 @@ class Recorder:
     def stepped(self, actions: ArrayLike) -> list[tuple[int, Record]]:
         """Note that ``batch.step`` has taken ``actions (B,)``; call it once after every step.
 
-        Returns the records of the episodes that ended, each with the index of its table.
+        Returns the records of the episodes that ended, each with the index of its table. Where one cannot be recorded, raises
+        the :class:`RecordError` of :meth:`record`, once; then the records of others that ended with it come with the next call.
         """
         playing = np.flatnonzero(self._open)
         self.note(np.asarray(actions, np.int64)[playing], playing)
         ended = playing[self.batch.done[playing]]
-        finished = [(int(i), self.record(i)) for i in ended]
+        failed: RecordError | None = None
+        for i in ended.tolist():
+            try:
+                self._finished.append((i, self.record(i)))
+            except RecordError as error:
+                failed = failed or error
         if self._autoreset:
             self.began(ended)
         else:
             self._open[ended] = False
+        if failed is not None:
+            raise failed
+        finished, self._finished = self._finished, []
         return finished
 
     def history(self, i: int) -> dict[str, Any]:

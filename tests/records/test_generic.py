@@ -108,6 +108,7 @@ CHANGES: list[tuple[Callable[[Any], object], str]] = [
     (lambda r: r["rounds"][0]["opening"].update(stage=1), "Round 1, opening: expected a seat below 2 in stage 0, not seat "),
     (lambda r: r["rounds"][2]["plies"][0].__setitem__(1, "symbol 1"), "Round 3, ply 1: expected ["),
     (lambda r: r["rounds"][0]["plies"][3].__setitem__(0, True), "Round 1, ply 4: expected ["),
+    (lambda r: r["rounds"][0]["plies"].__setitem__(3, 5), "Round 1, ply 4: expected ["),
     (lambda r: r["rounds"][0]["plies"].append([0, "look"]), "Round 1, ply 11: expected no more plies, for the round is over;"),
     (lambda r: r["rounds"][0]["plies"].pop(), "Round 1: expected a ply 10 by seat "),
     (lambda r: r["rounds"][0].update(payoffs=[2, 2]), "Round 1: expected 'payoffs' to be ["),

@@ -7,6 +7,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -418,3 +419,48 @@ def test_an_empty_file_and_none_can_be_added_to(records: list[Record], tmp_path:
     append_record(tmp_path / "empty.jsonl", records[0])
     assert len(list(read_records(tmp_path / "empty.jsonl"))) == 1
     assert os.listdir(tmp_path) == ["empty.jsonl"]
+
+
+def test_processes_that_add_to_one_file_at_once_lose_nothing(records: list[Record], tmp_path: Path) -> None:
+    """Each holder of the lock is independent of the others, whether of this process or of another."""
+    path = tmp_path / "a.jsonl"
+    with ThreadPoolExecutor(6) as writers:
+        list(writers.map(lambda number: append_record(path, {**records[0], "seed": number}), range(60)))
+    assert sorted(parse_record(line)["seed"] for line in path.read_text(encoding="utf-8").splitlines()) == [*range(60)]
+    assert os.listdir(tmp_path) == ["a.jsonl"]
+
+
+# ---------------------------------------------------------------- large and strange content
+
+
+@pytest.mark.parametrize("key", ["format", "game", "preset", "players", "rules", "seed", "agents", "rounds"])
+@pytest.mark.parametrize(
+    "huge", [[7] * 300_000, "x" * 300_000, {str(k): k for k in range(30_000)}], ids=["list", "text", "object"]
+)
+def test_an_error_quotes_little_of_what_came(records: list[Record], key: str, huge: Any) -> None:
+    with pytest.raises(RecordError) as caught:
+        verify_record({**records[0], key: huge})
+    assert len(str(caught.value)) < 600
+
+
+def test_an_error_of_a_move_quotes_little_of_it(records: list[Record]) -> None:
+    record = copy.deepcopy(records[0])
+    record["rounds"][0]["moves"][2] = ["x" * 300_000]
+    with pytest.raises(RecordError, match="Round 1, move 3: expected") as caught:
+        verify_record(record)
+    assert len(str(caught.value)) < 600
+
+
+def test_repeated_keys_are_found_in_linear_time() -> None:
+    """With the square of their number this would take an hour."""
+    pairs = ",".join(f'"{number}":0' for number in range(200_000))
+    with pytest.raises(RecordError, match=r"^Expected each key once, and '199999' comes 2 times\.$"):
+        parse_record(f'{{{pairs},"199999":0}}')
+
+
+@pytest.mark.parametrize("wrong", [7, None, "3s", {}])
+def test_a_move_that_is_no_list_is_named_by_its_number(records: list[Record], wrong: Any) -> None:
+    record = copy.deepcopy(records[0])
+    record["rounds"][0]["moves"][4] = wrong
+    with pytest.raises(RecordError, match=rf"^Round 1, move 5: expected \[.*, and the move is {re.escape(repr(wrong))}\.$"):
+        verify_record(record)

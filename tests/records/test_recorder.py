@@ -164,3 +164,27 @@ def test_an_episode_taken_up_in_its_middle_is_refused_when_it_ends(setup: Setup)
 def test_tables_that_are_not_there_are_refused(which: Any) -> None:
     with pytest.raises(DealError, match=r"^Tables are "):
         recorder_of(Batch(DJECO, 2)).began(which)
+
+
+@pytest.mark.parametrize("autoreset", [True, False])
+def test_one_match_that_cannot_be_recorded_is_refused_once_and_nothing_else_is_lost(autoreset: bool) -> None:
+    """Two tables play the same; of the first one's first episode the recorder sees the middle only."""
+    batch = Batch(DJECO, 2, autoreset=autoreset)
+    batch.reset(seeds=np.array([5, 5], np.uint64))
+    recorder = recorder_of(batch)
+    refused, found = list[str](), list[tuple[int, Record]]()
+    for step in range(200):
+        actions = batch.mask.argmax(axis=1)
+        batch.step(actions)
+        try:
+            found += recorder.stepped(actions)
+        except RecordError as error:
+            refused.append(str(error))
+        if step == 0:
+            recorder.began([0])
+    assert len(refused) == 1
+    assert "A record begins with a match's first deal" in refused[0]
+    first, second = ([record for table, record in found if table == number] for number in (0, 1))
+    assert len(second) > 2 if autoreset else len(second) == 1
+    assert [won(record) for record in first] == [won(record) for record in second[1:]]
+    assert all(verify_record(record) == 1 for record in second)

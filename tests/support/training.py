@@ -14,14 +14,14 @@ from nainjaune_agents.trainers.run import Run
 
 def run_in(folder: Path, config: BaseConfig, *, resume: bool = False, stop_at: int | None = None) -> Checkpoint:
     """Trains in ``folder``, requested to stop when so much is completed; returns the checkpoint it leaves."""
-    run = Run(folder)
-    checkpoint = run.create(config, resume=resume)
+    with Run(folder) as run:
+        checkpoint = run.create(config, resume=resume)
 
-    def progress(completed: int, metrics: dict[str, float]) -> None:
-        if completed == stop_at:
-            run.stop_requested = True
+        def progress(completed: int, metrics: dict[str, float]) -> None:
+            if completed == stop_at:
+                run.stop_requested = True
 
-    finished = get_trainer(config.algorithm).train(config, run, checkpoint, progress)
+        finished = get_trainer(config.algorithm).train(config, run, checkpoint, progress)
     left = load_checkpoint(folder)
     assert finished == (left.iteration == getattr(config, "generations", config.iterations))
     return left

@@ -8,6 +8,7 @@ import os
 import pickle
 import random
 import struct
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,7 @@ def test_one_from_before_there_was_memory_has_none(tmp_path: Path) -> None:
     head = json.loads(raw[8 : 8 + length])
     about = json.loads(head["__metadata__"]["about"])
     assert about.pop("recurrent") == 0
+    del head["__metadata__"]["sha256"]
     head["__metadata__"]["about"] = json.dumps(about)
     text = json.dumps(head).encode()
     text += b" " * (-len(text) % 8)
@@ -282,3 +284,97 @@ def test_the_head_can_be_read_without_this_package(saved: Path) -> None:
     head = json.loads(raw[8 : 8 + struct.unpack("<Q", raw[:8])[0]])["__metadata__"]
     assert (head["format"], head["version"]) == ("nainjaune-checkpoint", "1")
     assert json.loads(head["about"])["players"] == 3
+
+
+# ---------------------------------------------------------------- damage
+
+
+def with_head(path: Path, change: Callable[[dict[str, str]], object]) -> None:
+    """Rewrites the file at ``path`` with the strings of its head changed."""
+    raw = path.read_bytes()
+    length = struct.unpack("<Q", raw[:8])[0]
+    head = json.loads(raw[8 : 8 + length])
+    change(head["__metadata__"])
+    text = json.dumps(head).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + raw[8 + length :])
+
+
+def test_a_flipped_bit_anywhere_is_refused(saved: Path) -> None:
+    """Spaces that fill up the header may become other ones; then what is loaded is what was saved."""
+    whole, rng = saved.read_bytes(), random.Random(4)
+    length = struct.unpack("<Q", whole[:8])[0]
+    places = [
+        *range(8 * 8),
+        *(rng.randrange(8 * len(whole)) for _ in range(150)),
+        *(rng.randrange(64, 8 * (8 + length)) for _ in range(400)),
+    ]
+    before, loaded = make(small()), 0
+    for place in places:
+        changed = bytearray(whole)
+        changed[place // 8] ^= 1 << place % 8
+        saved.write_bytes(changed)
+        try:
+            after = load_checkpoint(saved)
+        except CheckpointError:
+            continue
+        loaded += 1
+        assert dataclasses.replace(after, tensors={}) == dataclasses.replace(before, tensors={})
+        assert all(torch.equal(tensor, after.tensors[name]) for name, tensor in before.tensors.items())
+    assert loaded < 20
+
+
+def test_zeroed_pages_are_refused(saved: Path) -> None:
+    whole = saved.read_bytes()
+    at = 8 + struct.unpack("<Q", whole[:8])[0]
+    saved.write_bytes(whole[:at] + bytes(512) + whole[at + 512 :])
+    with pytest.raises(CheckpointError, match="was changed since it was written: its SHA-256 is not the one in its head"):
+        load_checkpoint(saved)
+
+
+def test_a_changed_description_is_refused(saved: Path) -> None:
+    with_head(saved, lambda head: head.update(about=head["about"].replace('"iteration": 12', '"iteration": 13')))
+    with pytest.raises(CheckpointError, match="its SHA-256 is not the one in its head"):
+        load_checkpoint(saved)
+
+
+def test_an_older_file_has_no_digest_and_loads(saved: Path) -> None:
+    with_head(saved, lambda head: head.pop("sha256"))
+    assert load_checkpoint(saved).iteration == 12
+
+
+def test_a_file_with_a_damaged_name_of_its_digest_is_no_older_one(saved: Path) -> None:
+    with_head(saved, lambda head: head.update(sha257=head.pop("sha256")))
+    with pytest.raises(CheckpointError, match="was changed since it was written"):
+        load_checkpoint(saved)
+
+
+@pytest.mark.parametrize("wrong", [float("nan"), float("inf"), -float("inf")])
+def test_weights_that_are_not_finite_are_refused(saved: Path, wrong: float) -> None:
+    checkpoint = make(small())
+    checkpoint.tensors["model.policy.bias"][2] = wrong
+    save_checkpoint(saved, checkpoint)
+    with pytest.raises(CheckpointError, match=r"has no sound weights: 'model\.policy\.bias' holds NaN or infinity\."):
+        load_checkpoint(saved)
+
+
+@pytest.mark.parametrize(
+    ("field", "wrong"),
+    [
+        ("algorithm", 1), ("game", None), ("preset", ["djeco"]), ("rules", []), ("rules", "x"), ("players", "3"),
+        ("players", 3.0), ("players", True), ("layout", 5), ("actions", None), ("hidden", 6), ("hidden", {}), ("iteration", "12"),
+        ("iteration", -1), ("config", [1]), ("arch", 3), ("common", 0), ("progress", []), ("progress", {"seconds": "long"}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_a_head_of_wrong_types_is_refused(tmp_path: Path, field: str, wrong: Any) -> None:
+    save_checkpoint(tmp_path / "c", make(small(), **{field: wrong}))
+    with pytest.raises(
+        CheckpointError, match=rf"The head of '.*c' does not describe a checkpoint: '{field}'|of 'progress'|'iteration', "
+    ):
+        load_checkpoint(tmp_path / "c")
+
+
+def test_a_head_nested_without_end_is_refused(saved: Path) -> None:
+    with_head(saved, lambda head: (head.pop("sha256"), head.update(about="[" * 200_000)))
+    with pytest.raises(CheckpointError, match="does not describe a checkpoint"):
+        load_checkpoint(saved)

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 import yaml
 
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
 from nainjaune_agents.trainers import run as module
 from nainjaune_agents.trainers.base import BaseConfig, BaseTrainer
 from nainjaune_agents.trainers.run import Run, run_iterations
-from nainjaune_env.core.errors import CheckpointError, ConfigError
+from nainjaune_env.core.errors import CheckpointError, ConfigError, DivergenceError, IllegalActionError
 from tests.agents.nets.test_checkpoint import make
 from tests.support.positions import small
 
@@ -53,8 +54,8 @@ def test_nothing_is_overwritten(tmp_path: Path) -> None:
 
 
 def test_a_run_resumes_from_its_checkpoint(tmp_path: Path) -> None:
-    first = Run(tmp_path)
-    first.create(Toy(), resume=False)
+    with Run(tmp_path) as first:
+        first.create(Toy(), resume=False)
     about = (tmp_path / "run.json").read_bytes()
     assert Run(tmp_path).create(Toy(), resume=True) is None  # stopped before its first
     first.save(make(small()))
@@ -90,9 +91,9 @@ def test_resuming_with_a_damaged_configuration_is_an_error(tmp_path: Path, text:
 
 
 def test_resuming_with_a_damaged_checkpoint_is_an_error(tmp_path: Path) -> None:
-    run = Run(tmp_path)
-    run.create(Toy(), resume=False)
-    run.save(make(small()))
+    with Run(tmp_path) as run:
+        run.create(Toy(), resume=False)
+        run.save(make(small()))
     whole = (tmp_path / FILE_NAME).read_bytes()
     (tmp_path / FILE_NAME).write_bytes(whole[:-10])
     with pytest.raises(CheckpointError, match="cut short"):
@@ -159,6 +160,109 @@ def test_the_first_signal_requests_a_stop_and_the_second_interrupts(tmp_path: Pa
         work()
     assert reached == ["after the first"]
     assert signal.getsignal(number) is before
+
+
+# ---------------------------------------------------------------- what is lost, left over or in use
+
+
+def begun(folder: Path) -> None:
+    """Leaves a run that has a checkpoint and metrics."""
+    with Run(folder) as run:
+        run.create(Toy(), resume=False)
+        run.save(make(small()))
+    (folder / "events.out.tfevents.1.host").write_bytes(b"")
+
+
+@pytest.mark.parametrize("lost", ["gone", "dangling"])
+def test_a_run_whose_checkpoint_is_lost_is_not_begun_anew(tmp_path: Path, lost: str) -> None:
+    begun(tmp_path)
+    (tmp_path / FILE_NAME).unlink()
+    if lost == "dangling":
+        (tmp_path / FILE_NAME).symlink_to(tmp_path / "elsewhere")
+    before = sorted(os.listdir(tmp_path))
+    with pytest.raises(
+        CheckpointError, match=r"has begun, and its checkpoint is lost: there is no checkpoint\.safetensors in it"
+    ):
+        Run(tmp_path).create(Toy(), resume=True)
+    assert sorted(os.listdir(tmp_path)) == before
+
+
+def test_a_dangling_link_is_a_lost_checkpoint_even_without_metrics(tmp_path: Path) -> None:
+    with Run(tmp_path) as run:
+        run.create(Toy(), resume=False)
+    (tmp_path / FILE_NAME).symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(CheckpointError, match="its checkpoint is lost"):
+        Run(tmp_path).create(Toy(), resume=True)
+
+
+@pytest.mark.parametrize("resume", [True, False])
+def test_files_of_a_killed_run_are_removed(tmp_path: Path, resume: bool) -> None:
+    left = [f".{FILE_NAME}.0123456789abcdef.tmp", ".config.yaml.fedcba9876543210.tmp"]
+    if resume:
+        begun(tmp_path)
+        (tmp_path / "labels").mkdir()
+        left.append("labels/.000-00001.npz.0123456789abcdef.tmp")
+    before = sorted(os.listdir(tmp_path))
+    for name in [*left, *([".mine.tmp"] if resume else [])]:
+        (tmp_path / name).write_bytes(b"half")
+    with Run(tmp_path) as run:
+        run.create(Toy(), resume=resume)
+    kept = [".mine.tmp", *before] if resume else ["config.yaml", "run.json"]
+    assert sorted(os.listdir(tmp_path)) == kept
+    assert not list(tmp_path.glob("labels/.*"))
+
+
+def test_a_folder_is_trained_in_once_at_a_time(tmp_path: Path) -> None:
+    folder = tmp_path / "a"
+    with Run(folder) as first:
+        first.create(Toy(), resume=False)
+        for resume in (True, False):
+            with (
+                pytest.raises(ConfigError, match=r"Training is under way in '.*a': wait for its end, or stop it"),
+                Run(folder) as run,
+            ):
+                run.create(Toy(), resume=resume)
+        first.save(make(small()))
+    with Run(folder) as second:
+        assert second.create(Toy(), resume=True) is not None
+    assert sorted(os.listdir(folder)) == [FILE_NAME, "config.yaml", "run.json"]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_start_that_fails_does_not_stand_in_the_way_of_its_correction(tmp_path: Path, there: bool) -> None:
+    folder = tmp_path / "a"
+    if there:
+        folder.mkdir()
+
+    def start() -> None:
+        with Run(folder) as run:
+            run.create(Toy(), resume=False)
+            raise CheckpointError("There is no checkpoint at 'nope'.")
+
+    with pytest.raises(CheckpointError, match="nope"):
+        start()
+    assert folder.exists() == there
+    with Run(folder) as run:
+        assert run.create(Toy(0.2), resume=False) is None
+
+
+def test_a_run_that_fails_after_its_first_checkpoint_keeps_it(tmp_path: Path) -> None:
+    def fail() -> None:
+        with Run(tmp_path) as run:
+            run.create(Toy(), resume=False)
+            run.save(make(small()))
+            raise OSError("full")
+
+    with pytest.raises(OSError, match="full"):
+        fail()
+    assert sorted(os.listdir(tmp_path)) == [FILE_NAME, "config.yaml", "run.json"]
+
+
+def test_the_commit_is_the_one_that_provenance_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And so never that of another project's repository, see ``test_provenance``."""
+    monkeypatch.setattr(module, "commit", lambda: "0123456789ab+")
+    Run(tmp_path).create(Toy(), resume=False)
+    assert json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))["commit"] == "0123456789ab+"
 
 
 # ---------------------------------------------------------------- the loop
@@ -244,3 +348,31 @@ def test_the_loop_logs_evaluates_and_saves_whole_iterations_only(tmp_path: Path,
     whole = [[*["iterate"] * 3, f"evaluate after {k}", f"checkpoint of {k}"] for k in (1, 2)]
     assert trainer.calls == ["checkpoint of 0", *whole[0], *whole[1], "checkpoint of 2"]
     assert logged == [1, 1, 2, 2]
+
+
+@pytest.mark.parametrize("way", ["weights after", "weights and a failure", "outputs"])
+def test_training_that_diverges_is_an_error_that_says_so_and_the_last_checkpoint_is_kept(tmp_path: Path, way: str) -> None:
+    class Diverging(Counter):
+        def iterate(self) -> dict[str, float]:
+            if self.iteration == 3:
+                if way == "outputs":
+                    raise DivergenceError("The network's logits are NaN or infinite: no action can be drawn.")
+                torch.nn.init.constant_(self.modules["model."].weight, float("nan"))  # type: ignore[arg-type]
+                if way == "weights and a failure":
+                    raise IllegalActionError("Action -1 is not legal.")
+            return super().iterate()
+
+    trainer = Diverging(Counting(eval_every=0, checkpoint_minutes=0))
+    trainer.modules = {"model.": torch.nn.Linear(2, 2)}
+    with pytest.raises(DivergenceError, match=r"^Training diverged in iteration 4: weights or outputs of the network are NaN"):
+        run_iterations(trainer, Run(tmp_path), None, lambda completed, metrics: None)
+    assert load_checkpoint(tmp_path).iteration == 3
+
+
+def test_another_failure_is_not_called_divergence(tmp_path: Path) -> None:
+    class Failing(Counter):
+        def iterate(self) -> dict[str, float]:
+            raise IllegalActionError("Action 7 is not legal.")
+
+    with pytest.raises(IllegalActionError, match="Action 7"):
+        run_iterations(Failing(Counting()), Run(tmp_path), None, lambda completed, metrics: None)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.errors import DealError
+from nainjaune_env.core.errors import DealError, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import whole
 from nainjaune_env.games.batasaurus.chance import opening
@@ -33,10 +33,10 @@ def setup_table(setup: Setup, layouts: Sequence[Sequence[int]], *, leader: int, 
             raise DealError(f"With memory = perfect layouts are sorted (B4.1), and seat {seat}'s is {given}.")
     leader = _whole("The leader", leader)
     if not 0 <= leader < setup.players:
-        raise DealError(f"The leader is a seat from 0 to {setup.players - 1}, not {leader}.")
+        raise DealError(f"The leader is a seat from 0 to {setup.players - 1}, not {quoted(leader)}.")
     seed = _whole("The seed", seed)
     if not 0 <= seed < 1 << 64:
-        raise DealError(f"The seed is from 0 to {(1 << 64) - 1}, not {seed}.")
+        raise DealError(f"The seed is from 0 to {(1 << 64) - 1}, not {quoted(seed)}.")
     table = opening(setup, [leader, *(value for row in checked for value in row)])
     table.rng = np.uint64(seed)
     return table
@@ -45,5 +45,5 @@ def setup_table(setup: Setup, layouts: Sequence[Sequence[int]], *, leader: int, 
 def _whole(what: str, given: object) -> int:
     number = whole(given)
     if number is None:
-        raise DealError(f"{what} is a whole number, not {given!r}.")
+        raise DealError(f"{what} is a whole number, not {quoted(given)}.")
     return number

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from nainjaune_env.core.errors import DealError, RecordError
+from nainjaune_env.core.errors import DealError, RecordError, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import check_equal, check_keys, check_list
 from nainjaune_env.games.batasaurus.records.replay import Replay, final
@@ -25,10 +25,10 @@ def verify(setup: Setup, body: Mapping[str, Any]) -> int:
     check_keys(WHERE, body, BODY)
     replay = open_record(setup, body)
     replay.memorise()
-    moves = check_list(WHERE, "moves", body["moves"], list)
+    moves = check_list(WHERE, "moves", body["moves"], list, items=False)
     for number, move in enumerate(moves, 1):
         if replay.round_over:
-            raise RecordError(f"Move {number}: expected no more moves, for the game is over; the record has {move!r}.")
+            raise RecordError(f"Move {number}: expected no more moves, for the game is over; the record has {quoted(move)}.")
         slots = replay.legal
         if not (_is_move(move) and move[0] == replay.seat and move[1] in slots):
             raise RecordError(_why_refused(f"Move {number}", replay, slots, move))
@@ -47,7 +47,7 @@ def open_record(setup: Setup, body: Mapping[str, Any]) -> Replay:
     layouts = [check_list(WHERE, f"layouts[{seat}]", row, int, rules_of(setup).dinosaurs) for seat, row in enumerate(rows)]
     leader = body["leader"]
     if type(leader) is not int:
-        raise RecordError(f"{WHERE}: expected 'leader' to be a seat from 0 to {setup.players - 1}, not {leader!r}.")
+        raise RecordError(f"{WHERE}: expected 'leader' to be a seat from 0 to {setup.players - 1}, not {quoted(leader)}.")
     try:
         return Replay(setup, setup_table(setup, layouts, leader=leader))
     except DealError as error:
@@ -66,16 +66,16 @@ def replay_record(setup: Setup, body: Mapping[str, Any]) -> Replay:
 def check_part(part: int | None) -> None:
     """Raises :class:`RecordError` unless ``part`` is None or 1: a game is one round."""
     if part not in (None, 1):
-        raise RecordError(f"The record has one round, and no round {part!r}.")
+        raise RecordError(f"The record has one round, and no round {quoted(part)}.")
 
 
-def _is_move(move: list[Any]) -> bool:
-    return len(move) == 2 and all(type(number) is int for number in move)
+def _is_move(move: object) -> bool:
+    return isinstance(move, list) and len(move) == 2 and all(type(number) is int for number in move)
 
 
-def _why_refused(where: str, replay: Replay, slots: list[int], move: list[Any]) -> str:
+def _why_refused(where: str, replay: Replay, slots: list[int], move: Any) -> str:
     seat = replay.seat
-    expected = f"expected [{seat}, one of {slots}], and the move is {move!r}"
+    expected = f"expected [{seat}, one of {slots}], and the move is {quoted(move)}"
     if not _is_move(move):
         return f"{where}: {expected}."
     if move[0] != seat:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from nainjaune_env.core.errors import RecordError
+from nainjaune_env.core.errors import RecordError, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.engine import replay
@@ -81,5 +81,5 @@ def recorded_rounds(body: Mapping[str, Any], part: int | None) -> Iterator[tuple
     """
     rounds = body["rounds"]
     if part is not None and not 1 <= part <= len(rounds):
-        raise RecordError(f"The record has rounds 1 to {len(rounds)}, and no round {part!r}.")
+        raise RecordError(f"The record has rounds 1 to {len(rounds)}, and no round {quoted(part)}.")
     yield from ((number, written) for number, written in enumerate(rounds, 1) if part in (None, number))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.core.cards import DECK, card_number, card_set, cards_in
-from nainjaune_env.core.errors import DealError
+from nainjaune_env.core.errors import DealError, quoted
 from nainjaune_env.core.rules import MAX_NUMBER
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import whole
@@ -51,23 +51,23 @@ def setup_table(
         raise DealError(f"The deal is not from this deck (knobs 'ranks' and 'suits'): {', '.join(foreign)} is not in it.")
     dealer = _whole("The dealer", dealer)
     if not 0 <= dealer < n:
-        raise DealError(f"The dealer is a seat from 0 to {n - 1}, not {dealer!r}.")
+        raise DealError(f"The dealer is a seat from 0 to {n - 1}, not {quoted(dealer)}.")
     stacks = [rules.starting_stack] * n if stacks is None else [_whole("Each of the stacks", chips) for chips in stacks]
     pots = [0] * POTS if pots is None else [_whole("Each of the pots", chips) for chips in pots]
     if len(stacks) != n or len(pots) != POTS:
         raise DealError(f"Expected {n} stacks and {POTS} pots, not {len(stacks)} and {len(pots)}.")
     if not all(0 <= pot <= POT_LIMIT for pot in pots):
-        raise DealError(f"A pot holds from 0 to {POT_LIMIT} chips, not {pots}.")
+        raise DealError(f"A pot holds from 0 to {POT_LIMIT} chips, not {quoted(pots)}.")
     if rules.limited and min(stacks) < rules.round_antes:
-        raise DealError(f"Every seat must be able to ante {rules.round_antes} chips, and the stacks are {stacks}.")
+        raise DealError(f"Every seat must be able to ante {rules.round_antes} chips, and the stacks are {quoted(stacks)}.")
     if max(map(abs, stacks)) >= 1 << 48:
-        raise DealError(f"Stacks stay within 2**48 chips, and they are {stacks}.")
+        raise DealError(f"Stacks stay within 2**48 chips, and they are {quoted(stacks)}.")
     rounds_before = _whole("The number of rounds before", rounds_before)
     if not 0 <= rounds_before <= MAX_NUMBER:
-        raise DealError(f"The number of rounds before is from 0 to {MAX_NUMBER}, not {rounds_before}.")
+        raise DealError(f"The number of rounds before is from 0 to {MAX_NUMBER}, not {quoted(rounds_before)}.")
     seed = _whole("The seed", seed)
     if not 0 <= seed < 1 << 64:
-        raise DealError(f"The seed is from 0 to {(1 << 64) - 1}, not {seed}.")
+        raise DealError(f"The seed is from 0 to {(1 << 64) - 1}, not {quoted(seed)}.")
     table = np.zeros(1, TABLE)
     row = table[0]
     row.stack[:n] = stacks
@@ -87,5 +87,5 @@ def setup_table(
 def _whole(what: str, given: object) -> int:
     number = whole(given)
     if number is None:
-        raise DealError(f"{what} is a whole number, not {given!r}.")
+        raise DealError(f"{what} is a whole number, not {quoted(given)}.")
     return number

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from nainjaune_env.core.cards import DECK
-from nainjaune_env.core.errors import DealError, RecordError
+from nainjaune_env.core.errors import DealError, RecordError, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import check_equal, check_keys, check_list
 from nainjaune_env.games.nain_jaune.records.replay import Replay, final, open_recorded
@@ -44,7 +44,7 @@ def _verify_round(setup: Setup, before: Replay | None, given: object, number: in
     where = f"Round {number}"
     written = check_keys(where, given, ROUND + OUTCOME, optional=("legal",))
     _check_start(setup, before, written, where)
-    for seat, hand in enumerate(_lists(where, written, "hands")):
+    for seat, hand in enumerate(check_list(where, "hands", written["hands"], list)):
         check_list(where, f"hands[{seat}]", hand, str)
     try:
         replay = open_recorded(setup, written, number)
@@ -53,7 +53,7 @@ def _verify_round(setup: Setup, before: Replay | None, given: object, number: in
     talon = check_list(where, "talon", written["talon"], str)
     if sorted(talon) != sorted(replay.cards.talon()):
         expected = replay.cards.talon()
-        raise RecordError(f"{where}: expected the talon to be the {len(expected)} cards left, {expected}, not {talon}.")
+        raise RecordError(f"{where}: expected the talon to be the {len(expected)} cards left, {expected}, not {quoted(talon)}.")
     _verify_moves(replay, written, where)
     for key, value in replay.outcome.items():
         check_equal(where, key, written[key], value)
@@ -65,7 +65,7 @@ def _check_start(setup: Setup, before: Replay | None, written: Mapping[str, Any]
     n, rules = setup.players, cast(KernelRules, setup.kernel_rules)
     if before is None:
         if type(written["dealer"]) is not int:
-            raise RecordError(f"{where}: expected 'dealer' to be a seat from 0 to {n - 1}, not {written['dealer']!r}.")
+            raise RecordError(f"{where}: expected 'dealer' to be a seat from 0 to {n - 1}, not {quoted(written['dealer'])}.")
         check_equal(where, "stacks", written["stacks"], [rules.starting_stack] * n)
         check_list(where, "pots", written["pots"], int, POTS)
     else:
@@ -74,17 +74,13 @@ def _check_start(setup: Setup, before: Replay | None, written: Mapping[str, Any]
         check_equal(where, "pots", written["pots"], before.pots)
 
 
-def _lists(where: str, written: Mapping[str, Any], key: str, length: int | None = None) -> list[Any]:
-    return check_list(where, key, written[key], list, length)
-
-
 def _verify_moves(replay: Replay, written: Mapping[str, Any], where: str) -> None:
-    moves = _lists(where, written, "moves")
-    choices = _lists(where, written, "legal", len(moves)) if "legal" in written else None
+    moves = check_list(where, "moves", written["moves"], list, items=False)
+    choices = check_list(where, "legal", written["legal"], list, len(moves), items=False) if "legal" in written else None
     for k, move in enumerate(moves):
         if replay.round_over:
             gone = f"expected no more moves, for seat {replay.seat} has gone out"
-            raise RecordError(f"{where}, move {k + 1}: {gone}; the record has {move!r}.")
+            raise RecordError(f"{where}, move {k + 1}: {gone}; the record has {quoted(move)}.")
         seat, legal = replay.seat, replay.moves()
         if not (_is_move(move) and move[0] == seat and move[1] in legal):
             raise RecordError(_why_refused(f"{where}, move {k + 1}", replay, legal, move))
@@ -97,13 +93,13 @@ def _verify_moves(replay: Replay, written: Mapping[str, Any], where: str) -> Non
         )
 
 
-def _is_move(move: list[Any]) -> bool:
-    return len(move) == 2 and type(move[0]) is int and type(move[1]) is str
+def _is_move(move: object) -> bool:
+    return isinstance(move, list) and len(move) == 2 and type(move[0]) is int and type(move[1]) is str
 
 
-def _why_refused(where: str, replay: Replay, legal: list[str], move: list[Any]) -> str:
+def _why_refused(where: str, replay: Replay, legal: list[str], move: Any) -> str:
     seat = replay.seat
-    expected = f"expected [{seat}, one of {legal}], and the move is {move!r}"
+    expected = f"expected [{seat}, one of {legal}], and the move is {quoted(move)}"
     if not _is_move(move):
         return f"{where}: {expected}."
     if move[0] != seat:
@@ -117,4 +113,4 @@ def _why_refused(where: str, replay: Replay, legal: list[str], move: list[Any]) 
 def _check_choices(where: str, given: object, legal: list[str]) -> None:
     """Checks the optional ``legal`` of a move: exactly the legal real moves, in any order, each once."""
     if sorted(check_list(where, "legal", given, str)) != sorted(legal):
-        raise RecordError(f"{where}: expected 'legal' to hold exactly {legal}, and it holds {given!r}.")
+        raise RecordError(f"{where}: expected 'legal' to hold exactly {legal}, and it holds {quoted(given)}.")

@@ -1,0 +1,44 @@
+"""What errors quote of values from outside."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from nainjaune_env.core.errors import MOST_QUOTED, choose_one, quoted
+
+
+@pytest.mark.parametrize(
+    "value",
+    [3, -1.5, "a", None, True, b"x", [1, "b", [2, [3]]], {"b": 1, "a": [2]}, (), np.int64(3), [*range(50)], "x" * 190, 10**150],
+)
+def test_a_short_value_is_quoted_whole(value: object) -> None:
+    assert quoted(value) == repr(value)
+
+
+ENDLESS: list[object] = []
+ENDLESS += [ENDLESS, ENDLESS]
+NESTED: list[object] = []
+for _ in range(100_000):
+    NESTED = [NESTED]
+BOMB: list[object] = ["lol"]
+for _ in range(40):
+    BOMB = [BOMB, BOMB]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "x" * 10**6, [0] * 10**6, {k: k for k in range(10**5)}, {*range(10**5)}, 10**5000, ENDLESS, NESTED, BOMB, {"k": BOMB},
+        np.arange(10**5),
+    ],
+    ids=["text", "list", "dict", "set", "number", "endless", "nested", "bomb", "bomb in a dict", "array"],
+)  # fmt: skip
+def test_of_a_large_value_little_is_quoted(value: object) -> None:
+    assert 0 < len(quoted(value)) <= MOST_QUOTED
+
+
+def test_an_unknown_name_is_quoted_in_part_too() -> None:
+    assert choose_one("agent", "talyl", ["tally"]) == "Unknown agent 'talyl'. Did you mean 'tally'? Valid: tally."
+    assert len(choose_one("agent", "tally" * 10**5, ["tally"])) < MOST_QUOTED + 50
+    assert len(choose_one("agent", BOMB, ["tally"])) < MOST_QUOTED + 50
