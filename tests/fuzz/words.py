@@ -15,12 +15,14 @@ split = str.split
 VALUES = {
     name: split(values)
     for name, values in {
-        "deals": "2 3", "matches": "1", "rounds": "1 2", "iterations": "0 1", "limit": "1000 1", "draws": "0 1", "minutes": "0.001",
+        "deals": "2 3", "matches": "1", "rounds": "1 2", "iterations": "0 1", "limit": "1000 1", "draws": "0 1",
+        "minutes": "0.001",
         "choosing": "2", "measuring": "2", "seed": "0 7", "threads": "1 2", "error": "9 50", "search": "2", "players": "2 3 4 8",
         "match": "1 2", "round": "1 2", "seat": "0 1 2", "ply": "0 1 5", "first": "0 1", "scale": "0.1 0.3", "seconds": "0.1 1",
         "hold": "0.1", "pots": "0 4 9", "stacks": "49 60", "bounds": "0 0.5 1", "alpha": "0.05", "beta": "0.05",
         "hand": "3 4 7♦ K As 10c Qs", "moves": "1: 3 4 5 2: 6 7♦ -", "name": "me strong zoo:strong", "player": "seat0",
-        "metric": "eval/edge run/seconds loss/policy", "along": "decisions seconds", "note": "Note.", "title": "Title", "names": "a b",
+        "metric": "eval/edge run/seconds loss/policy", "along": "decisions seconds", "note": "Note.",
+        "title": "Title", "names": "a b",
     }.items()
 }  # fmt: skip
 """By the destination of an option: values that are valid somewhere, and cheap."""
@@ -30,7 +32,8 @@ FITTING = {
     place: split(files)
     for place, files in {
         "film.out": "out.png out.gif out.svg", "curves.out": "out.png new/out.png", "analyse.out": "out.csv",
-        "curves.runs": "run bad_run", "zoo.add": "run bad_run", "train.config": "good.yaml bad.yaml", "out": "out new/out run bad_run",
+        "curves.runs": "run bad_run", "zoo.add": "run bad_run", "train.config": "good.yaml bad.yaml",
+        "out": "out new/out run bad_run",
         "folder": "out empty", "records": "out.jsonl good.jsonl bad.jsonl", "file": "good.jsonl bad.jsonl",
         "files": "good.jsonl bad.jsonl", "record": "good.jsonl bad.jsonl",
     }.items()
@@ -45,7 +48,7 @@ KEYS = split(
     "hidden=[-1] hidden=[99999999999] learning_rate=nan learning_rate=.inf iterations=1 iterations=0 preset=classic players=5 "
     "rules.decline=never rules.x=1 opponents=[x] eval_against=nobody arch=x arch=residual max_grad_norm=-1 stake=2 stake=-2 "
     "decline=always announce=explicit max_rounds=1 starting_stack=0 hand=1 hand=40 ranks=4 suits=1 memory=perfect dinosaurs=3 x = "
-    "a=[ a={ a=&a[*a] &a=1 rules=3 rules=[1] algorithm=x minibatch=1.5 minibatch=true"
+    "a=[ a={ a=&a[*a] &a=1 rules=3 rules=[1] algorithm=x minibatch=1.5 minibatch=true seed=18446744073709551616"
 )
 """For ``--set``: keys of trainers and knobs, valid and not."""
 ENDINGS = split("@sample @search=2 @search=nan @search=-1 @x=1 @ @remember=0.5 @remember=x @search=2@search=2")
