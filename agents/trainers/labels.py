@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.core.atomic_files import replacing
-from nainjaune_env.core.errors import LabelsError
+from nainjaune_env.core.errors import LabelsError, quoted
 from nainjaune_env.core.spec import Setup
 
 
@@ -58,8 +58,9 @@ def load_labels(path: Path, setup: Setup, *, generation: int, count: int) -> Lab
             arrays = {name: opened[name] for name in opened.files}
     except FileNotFoundError:
         raise LabelsError(f"There are no labels at {str(path)!r}.") from None
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise LabelsError(f"{str(path)!r} is not a whole npz file of plain arrays (cut short?): {error}.") from None
+    # zipfile raises NotImplementedError for a version or a compression that it does not know
+    except (OSError, ValueError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
+        raise LabelsError(f"{str(path)!r} is not a whole npz file of plain arrays (cut short?): {quoted(str(error))}.") from None
     names = {"layout", *(f.name for f in fields(Labels))}
     if arrays.keys() != names:
         raise LabelsError(f"{str(path)!r} is not a shard of labels, which holds the arrays {', '.join(sorted(names))}.")
