@@ -24,7 +24,7 @@ from nainjaune_env.core.kernel import complete_kernel
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.rules import Preset, Rules
 from nainjaune_env.core.speech import Speaker
-from nainjaune_env.core.table_checks import Invariant
+from nainjaune_env.core.table_checks import Invariant, check_rows
 
 
 class Transcriber(Protocol):
@@ -273,6 +273,13 @@ class Setup:
         """The knobs that differ from the preset, with their values."""
         sheet = self.game.presets[self.preset].rules
         return {name: value for name in self.rules.names() if (value := getattr(self.rules, name)) != getattr(sheet, name)}
+
+    def check_tables(self, rows: NDArray[Any]) -> None:
+        """Raises :class:`DealError` unless all ``rows``, one record or ``(K,)``, can occur under these rules.
+
+        It checks tables that come from outside, as compiled code reads and writes by their fields unchecked.
+        """
+        check_rows(np.atleast_1d(rows), self.players, functools.partial(self.game.table_invariants, self))
 
     def to_dict(self) -> dict[str, Any]:
         """Returns ``game``, ``preset``, ``rules`` and ``players``, as in a record's head."""

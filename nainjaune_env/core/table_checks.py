@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+import itertools
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import DealError, quoted
 from nainjaune_env.core.table import Stage
-
-if TYPE_CHECKING:
-    from nainjaune_env.core.spec import Setup
 
 
 class Invariant(NamedTuple):
@@ -25,13 +23,12 @@ class Invariant(NamedTuple):
     """What is expected."""
 
 
-def check_tables(setup: Setup, rows: NDArray[Any]) -> None:
-    """Raises :class:`DealError` unless all ``rows``, one record or ``(K,)`` of the game's table, can occur under the rules.
+def check_rows(rows: NDArray[Any], players: int, of_game: Callable[[NDArray[Any]], Iterator[Invariant]]) -> None:
+    """Raises :class:`DealError`, which names the first wrong field, unless the invariants of ``rows (K,)`` hold.
 
-    It names the first field that is wrong. The game's own checks are ``GameSpec.table_invariants``.
+    They are those that every game's tables have, and then those that ``of_game`` yields.
     """
-    rows = np.atleast_1d(rows)
-    for invariant in _invariants(setup, rows):
+    for invariant in itertools.chain(_of_every_game(rows, players), of_game(rows)):
         if not invariant.holds.all():
             k = int(np.argmin(invariant.holds))
             which = f"Table {k} of the {len(rows)} given" if len(rows) > 1 else "This table"
@@ -39,10 +36,9 @@ def check_tables(setup: Setup, rows: NDArray[Any]) -> None:
             raise DealError(f"{which} cannot occur: expected {invariant.sentence}; its field {invariant.field!r} is {value}.")
 
 
-def _invariants(setup: Setup, rows: NDArray[Any]) -> Iterator[Invariant]:
+def _of_every_game(rows: NDArray[Any], players: int) -> Iterator[Invariant]:
     yield Invariant("stage", np.isin(rows["stage"], list(Stage)), f"a stage from 0 to {max(Stage)}")
-    yield Invariant("seat", between(rows["seat"], 0, setup.players - 1), f"a seat from 0 to {setup.players - 1}")
-    yield from setup.game.table_invariants(setup, rows)
+    yield Invariant("seat", between(rows["seat"], 0, players - 1), f"a seat from 0 to {players - 1}")
 
 
 def between(values: NDArray[Any], low: int, high: int) -> NDArray[np.bool_]:

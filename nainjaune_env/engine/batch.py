@@ -14,7 +14,6 @@ from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError
 from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.prng import entropy, streams
 from nainjaune_env.core.spec import GameSpec, Setup
-from nainjaune_env.core.table_checks import check_tables
 from nainjaune_env.core.validation import MAX_SEED, check_seed, whole
 from nainjaune_env.engine.options import EpisodeOptions
 from nainjaune_env.engine.threads import Threads
@@ -388,7 +387,7 @@ class Batch:
         index = self._distinct(which)
         given = self._records(rows, index.size)
         if not trusted:
-            check_tables(self.setup, given)
+            self.setup.check_tables(given)
         self.tables[index] = given
         self._loop(self._loops.enter_tables, index)
 

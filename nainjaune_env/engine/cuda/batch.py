@@ -15,7 +15,6 @@ from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError
 from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.table_checks import check_tables
 from nainjaune_env.engine.batch import _SAVED, Batch, loops_of
 from nainjaune_env.engine.cuda.device import OnDevice, is_device_array
 from nainjaune_env.engine.options import EpisodeOptions
@@ -250,10 +249,10 @@ class CudaBatch(OnDevice, Batch):
         if given is None:
             records = self._records(rows, index.size)
             if not trusted:
-                check_tables(self.setup, records)
+                self.setup.check_tables(records)
             given = self.place(np.broadcast_to(records, (index.size,)))
         elif given.dtype != self.game.table or given.shape != index.shape:
             raise DealError(f"{index.size} tables are set, by as many records, not by {given.dtype} of shape {given.shape}.")
         elif not trusted:
-            check_tables(self.setup, self.fetch(given))
+            self.setup.check_tables(self.fetch(given))
         self._run("enter", index.size, self.tables, index, given, *self._written)

@@ -12,7 +12,6 @@ from nainjaune_env.core.errors import DealError, choose_one
 from nainjaune_env.core.prng import entropy, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
-from nainjaune_env.core.table_checks import check_tables
 from nainjaune_env.core.validation import whole
 from nainjaune_env.engine.batch import Batch, Episode, loops_of
 
@@ -92,7 +91,7 @@ class Opener:
             raise DealError(f"The reset option 'table' is one record of the game's table, not {type(table).__name__}.")
         rows = np.zeros(count, wanted)
         rows[:] = table
-        check_tables(self.setup, rows[:1])
+        self.setup.check_tables(rows[:1])
         if table["stage"] != Stage.PLAYING:
             stage = Stage(int(table["stage"])).name
             raise DealError(f"The reset option 'table' is a table in play, not one at the stage {stage}.")
