@@ -7,8 +7,8 @@ import io
 from collections.abc import Sequence
 from typing import Any
 
-from nainjaune_env.core.printable import printable
 from nainjaune_env.analysis.advice_hook import signed
+from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 
 from ..report.text import align

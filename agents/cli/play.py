@@ -10,8 +10,9 @@
   # you must type "7d takes" to take the pot
   nainjaune play --set announce=explicit --records mine.jsonl
 
-Type what is shown before a card, then press Enter. ? shows the rules and the commands, q leaves the table. You confirm each
-move, unless --no-confirm is given; u takes a move back if nobody has played since. An agent is the name of a heuristic
+Type what is shown before a card, then press Enter. ? shows the rules and the commands, hint a good move, q leaves the table. You
+confirm each move, unless --no-confirm is given; u takes a move back if nobody has played since. A match that you leave is kept
+until you leave another; --resume goes on with it. An agent is the name of a heuristic
 (nainjaune evaluate --list) or the folder of a training run. Records of finished matches are appended to the file --records;
 nainjaune record shows them.
 """
@@ -19,12 +20,22 @@ nainjaune record shows them.
 from __future__ import annotations
 
 import argparse
+import os
+import secrets
+import signal
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from nainjaune_env.core.speech import LANGUAGES
 
 from .arguments import add_seed_argument, number, whole
 from .setups import add_setup_arguments, game_of, settle_setup
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from ..play.saved import SavedMatch
 
 NAME = "play"
 HELP = "play against agents"
@@ -34,17 +45,18 @@ COLORS = ("auto", "always", "never")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     add_setup_arguments(parser)
+    parser.add_argument("--resume", action="store_true", help="go on with the match that you left last")
     parser.add_argument(
         "--agents", nargs="+", metavar="AGENT",
         help="the agents in the other seats, in seat order, or one for all of them (default: the game's last heuristic)",
     )  # fmt: skip
-    parser.add_argument("--seat", type=whole(0), default=0, help="your seat (default: %(default)s)")
+    parser.add_argument("--seat", type=whole(0), help="your seat (default: 0)")
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--match", action="store_true", help="play a match (the default if the rules end it)")
     length.add_argument("--rounds", type=whole(1), metavar="N", help="play N single rounds")
     add_seed_argument(parser, default=None, meaning="the seed of cards and agents (default: random)")
     parser.add_argument("--records", type=Path, metavar="FILE", help="append the record of each finished match to this file")
-    parser.add_argument("--name", default="person", help="your name in records (default: %(default)s)")
+    parser.add_argument("--name", help="your name in records (default: person)")
     parser.add_argument("--lang", choices=LANGUAGES, default="en", help="the language (default: %(default)s)")
     parser.add_argument(
         "--color",
@@ -69,45 +81,103 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
-    import secrets
-
-    from nainjaune_env.core.errors import AgentError, RulesError
     from nainjaune_env.records.record import Record, append_record, check_appendable
 
-    from ..heuristics import heuristics
     from ..loading import load_agent, use_threads
+    from ..play.saved import load_match, save_match, saved_path
     from ..play.session import Session
     from ..play.table import PersonsTable
     from ..play.terminal import Terminal
+    from ..play.texts import TEXTS
+
+    path = saved_path()
+    match = load_match(path) if args.resume else None
+    if match is None:
+        match = _new_match(args)
+    else:
+        _check_resumable(args)
+        if args.records is not None:
+            match = replace(match, records=os.path.abspath(args.records))
+    setup, records = match.setup, None if match.records is None else Path(match.records)
+    loaded = {name: load_agent(name, setup) for name in dict.fromkeys(match.agents)}
+    others = [loaded[name] for name in match.agents]
+    use_threads(1)
+    if records is not None:
+        check_appendable(records)
+        records.parent.mkdir(parents=True, exist_ok=True)  # an error must come before the game
+    stored: list[Path] = []
+
+    def keep(record: Record) -> str:
+        assert records is not None
+        append_record(records, record)
+        return str(records if args.records is None else args.records)
+
+    def leave(plies: list[list[int]]) -> None:
+        save_match(path, replace(match, plies=plies))
+        stored.append(path)
+
+    def hint(tables: NDArray[Any]) -> int:
+        from ..play.hint import best_move  # compiles the loops of advice
+
+        return best_move(setup, match.seed, tables)
+
+    table = PersonsTable(
+        setup, match.seat, others, seed=match.seed, language=args.lang, by_rounds=match.rounds is not None,
+        every_ply=match.every_ply,
+    )  # fmt: skip
+    seated = [agent.name for agent in others]
+    seated.insert(match.seat, match.name)
+    session = Session(
+        table, Terminal(color=args.color, pace=args.pace), seated, keep=None if records is None else keep, leave=leave, hint=hint,
+        look=args.look, confirm=not args.no_confirm,
+    )  # fmt: skip
+    if match.plies:
+        session.repeat(match.plies)
+    if hasattr(signal, "SIGHUP"):  # a terminal that is closed leaves the match too
+        signal.signal(signal.SIGHUP, signal.default_int_handler)
+    texts = TEXTS[args.lang]
+    notices = [texts.goes_on] if args.resume else [texts.waiting] if path.exists() else []
+    status = session.run(match.rounds, notices=notices)
+    if args.resume and not stored:
+        path.unlink(missing_ok=True)  # it is over
+    return status
+
+
+def _new_match(args: argparse.Namespace) -> SavedMatch:
+    """Returns the match that the arguments describe, without a ply."""
+    from nainjaune_env.core.errors import AgentError, RulesError
+
+    from ..heuristics import heuristics
+    from ..play.saved import SavedMatch
 
     names = args.agents or list(heuristics(game_of(args).name))[-1:]
     setup = settle_setup(args, names)
     if len(names) not in (1, setup.players - 1):
         raise AgentError(f"At a table of {setup.players}, --agents takes 1 or {setup.players - 1} names, not {len(names)}.")
-    others = [load_agent(name, setup) for name in (names if len(names) > 1 else names * (setup.players - 1))]
-    use_threads(1)
     rounds = args.rounds
     if rounds is None and not args.match:
         try:
             setup.game.check_match(setup.rules)
         except RulesError:
             rounds = 1  # a match would have no end
-    if args.records is not None:
-        check_appendable(args.records)
-        args.records.parent.mkdir(parents=True, exist_ok=True)  # an error must come before the game
-
-    def keep(record: Record) -> str:
-        append_record(args.records, record)
-        return str(args.records)
-
-    seed = secrets.randbelow(1 << 32) if args.seed is None else args.seed
-    table = PersonsTable(
-        setup, args.seat, others, seed=seed, language=args.lang, by_rounds=rounds is not None, every_ply=args.every_ply
+    return SavedMatch(
+        setup=setup,
+        seat=0 if args.seat is None else args.seat,
+        agents=names if len(names) > 1 else names * (setup.players - 1),
+        name="person" if args.name is None else args.name,
+        seed=secrets.randbelow(1 << 32) if args.seed is None else args.seed,
+        rounds=rounds,
+        every_ply=args.every_ply,
+        records=None if args.records is None else os.path.abspath(args.records),
+        plies=[],
     )
-    seated = [agent.name for agent in others]
-    seated.insert(args.seat, args.name)
-    terminal = Terminal(color=args.color, pace=args.pace)
-    session = Session(
-        table, terminal, seated, keep=None if args.records is None else keep, look=args.look, confirm=not args.no_confirm
-    )
-    return session.run(rounds)
+
+
+def _check_resumable(args: argparse.Namespace) -> None:
+    """Raises :class:`ConfigError` for arguments that the match that was left has already."""
+    from nainjaune_env.core.errors import ConfigError
+
+    for name in ("game", "preset", "players", "set", "agents", "seat", "match", "rounds", "seed", "name", "every_ply"):
+        if getattr(args, name) not in (None, False, []):
+            option = name.replace("_", "-")
+            raise ConfigError(f"--{option} cannot be combined with --resume: the match that was left has it already.")

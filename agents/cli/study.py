@@ -107,9 +107,8 @@ def run(args: argparse.Namespace) -> int:
     print(f"{episodes:,} {kind} in {seconds:.1f} s, {episodes / seconds:,.0f} a second")
     for name, count in rows.items():
         path = args.out / f"{name}.parquet"
-        print(
-            f"{printable(str(path))}: {count:,} rows, {path.stat().st_size / 1e6:.1f} MB, {path.stat().st_size / count:.0f} bytes a row"
-        )
+        size = path.stat().st_size
+        print(f"{printable(str(path))}: {count:,} rows, {size / 1e6:.1f} MB, {size / count:.0f} bytes a row")
     return 0
 
 

@@ -6,10 +6,12 @@ import itertools
 import re
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from nainjaune_env.core.errors import IllegalActionError
+from nainjaune_env.core.errors import IllegalActionError, NainJauneError, RulesError
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.speech import Said
 from nainjaune_env.records.record import Record
@@ -35,13 +37,16 @@ class Session:
         names: Sequence[str],
         *,
         keep: Callable[[Record], str] | None = None,
+        leave: Callable[[list[list[int]]], object] | None = None,
+        hint: Callable[[NDArray[Any]], int] | None = None,
         look: float = 30.0,
         confirm: bool = True,
     ) -> None:
         """``names`` are the players' names in records, in seat order.
 
-        ``keep`` stores the record of a finished match (or single round) and returns where. ``look`` is the time limit for cards
-        to memorise, in seconds (0: none). ``confirm``: ask for confirmation of each move.
+        ``keep`` stores the record of a finished match (or single round) and returns where. ``leave`` stores the plies so far of a
+        match that the person leaves. ``hint`` returns a good action at a table, an array of one. ``look`` is the time limit for
+        cards to memorise, in seconds (0: none). ``confirm``: ask for confirmation of each move.
         """
         self.table = table
         self.terminal = terminal
@@ -54,19 +59,40 @@ class Session:
         self.rounds = 0
         """Number of rounds that are over."""
         self._keep = keep
+        self._leave = leave
+        self._hint = hint
         self._look = look
         self._confirm = confirm
         self._heard: list[Said] = []
         """The events since the person's last move, including it."""
         self._moved = False
         """Whether the person has moved in this round."""
+        self._begun = False
+        """Whether there is anything to store of a match that the person leaves."""
         self._notices: list[str] = []
         """Lines from before the person's first move of the round; shown below the table until then."""
 
-    def run(self, rounds: int | None = None) -> int:
-        """Play one match, or ``rounds`` rounds; returns the exit status: 0, also if the person leaves, or 130 after Ctrl-C."""
+    def repeat(self, plies: Sequence[Sequence[int]]) -> None:
+        """Repeats the rounds of a match that was left, the last one up to its last ply, without a word."""
+        for number, actions in enumerate(plies):
+            if number:
+                self.table.deal()
+            for action in actions:
+                self.table.repeat(action)
+            if self.table.round_over:
+                self.rounds += 1
+                self.totals += self.table.payoff
+        if self.table.round_over:
+            self.table.deal()
+        self._begun = True
+
+    def run(self, rounds: int | None = None, *, notices: Sequence[str] = ()) -> int:
+        """Play one match, or ``rounds`` rounds in all; returns the exit status: 0, also if the person leaves, 130 after Ctrl-C.
+
+        ``notices`` are shown first.
+        """
         try:
-            self._greet()
+            self._greet(notices)
             while True:
                 self._round()
                 self._end_of_round()
@@ -87,10 +113,10 @@ class Session:
 
     # ---------------------------------------------------------------- a round
 
-    def _greet(self) -> None:
+    def _greet(self, notices: Sequence[str]) -> None:
         texts, setup = self.texts, self.table.setup
         title = texts.welcome.format(title=setup.game.title, preset=setup.preset, seats=", ".join(self.labels))
-        self._notices = [title, texts.seed.format(seed=self.table.seed), texts.help_hint, ""]
+        self._notices = [title, texts.seed.format(seed=self.table.seed), *notices, texts.help_hint, ""]
         self._say(self._notices)
 
     def _round(self) -> None:
@@ -109,6 +135,7 @@ class Session:
             else:
                 action = self._choice()
                 self._heard, self._moved = self.table.play(action), True
+                self._begun = True
                 self._notices = []
                 self._show_events(self._heard)
 
@@ -150,6 +177,8 @@ class Session:
             self._say([self.texts.stay])
         elif word in any_language("help"):
             self._help()
+        elif word in any_language("hint"):
+            self._advise()
         elif word in any_language("undo"):
             self._undo()
         elif word in any_language("last"):
@@ -165,6 +194,17 @@ class Session:
                 return False
             self._say(lines)
         return True
+
+    def _advise(self) -> None:
+        try:
+            if self._hint is None:
+                raise RulesError(self.texts.no_hint)
+            action = self._hint(self.table.position)
+        except NainJauneError as error:
+            self._say([str(error)])
+            return
+        speaker = self.table.speaker
+        self._say([self.texts.hint.format(move=speaker.echo(action), typed=speaker.typed(action))])
 
     def _undo(self) -> None:
         if not self.table.undo():
@@ -226,7 +266,7 @@ class Session:
 
     def _help(self) -> None:
         texts, speaker = self.texts, self.table.speaker
-        commands = ("help", "last", "table", "undo", "confirm", "quit")
+        commands = ("help", "last", "table", "hint", "undo", "confirm", "quit")
         keys = {getattr(texts, f"{name}_words")[0]: getattr(texts, f"{name}_does") for name in commands}
         keys |= speaker.topics
         wide = max(map(len, keys))
@@ -288,6 +328,10 @@ class Session:
 
     def _farewell(self) -> None:
         texts = self.texts
-        self._say(["", texts.left, texts.unfinished, texts.again.format(seed=self.table.seed)])
+        after = texts.again.format(seed=self.table.seed)
+        if self._leave is not None and self._begun:
+            self._leave(self.table.plies)  # before the words: the terminal may be gone
+            after = texts.kept
+        self._say(["", texts.left, texts.unfinished, after])
         if self.rounds:
             self._standings()

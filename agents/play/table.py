@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, SeatAssignment
-from nainjaune_env.core.errors import RulesError
+from nainjaune_env.core.errors import ConfigError, RulesError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import Said, Speaker
 from nainjaune_env.core.table import Stage
@@ -69,6 +69,8 @@ class PersonsTable:
         sits = np.array([[-1 if s == seat else s - (s > seat) for s in range(n)]])
         chance = [generator(seed, Stream.PERSON, number) for number in range(n - 1)]
         self._seats = SeatAssignment(self._batch, others, sits, lambda number, _: chance[number])
+        self._past: list[list[int]] = []
+        """The plies of each round of finished matches."""
         self._begin()
         self._before: list[_Before] = []
         """States before the decisions that can be undone, first to last."""
@@ -87,6 +89,7 @@ class PersonsTable:
     def deal(self) -> None:
         """Deal the next round of the match, or of a new match if that is over."""
         if self.match_over:
+            self._past += self._rounds
             self._batch.reset()
             self._begin()
         else:
@@ -145,9 +148,39 @@ class PersonsTable:
         while not self.round_over and not self.waits:
             if self.at_turn != self.seat:
                 self._before.clear()  # the person sees another seat's ply, so nothing can be undone
-            action = int(self._seats.actions(np.array([0]))[0]) if self._needs_decision else self.legal[0]
-            events += self._step(action)
+            events += self._step(self._others_action())
         return events
+
+    def _others_action(self) -> int:
+        """Returns the action of the seat to act, which is not the person's to choose."""
+        return int(self._seats.actions(np.array([0]))[0]) if self._needs_decision else self.legal[0]
+
+    @property
+    def plies(self) -> list[list[int]]:
+        """The actions of each round dealt at this table, first to last; the last round may be unfinished."""
+        return [*self._past, *self._rounds]
+
+    @property
+    def position(self) -> NDArray[Any]:
+        """A copy of the table, an array of one, with all hidden cards."""
+        return self._batch.tables.copy()
+
+    def repeat(self, action: int) -> None:
+        """Makes a ply as it was made in a match that was left.
+
+        Agents decide again, so that their random numbers and states go on as they would have. Raises :class:`ConfigError` if the
+        action is illegal or an agent decides otherwise now.
+        """
+        if self.round_over or action not in self.legal:
+            raise ConfigError(f"The match cannot go on: its ply {action} is illegal when it is repeated.")
+        if self.waits:
+            self.play(action)
+            return
+        self._before.clear()
+        now = self._others_action()
+        if now != action:
+            raise ConfigError(f"The match cannot go on: the agent in seat {self.at_turn} plays otherwise than it did.")
+        self._step(action)
 
     def play(self, action: int) -> list[Said]:
         """Make the person's ply, which must be legal; returns the events."""

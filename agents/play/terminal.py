@@ -64,7 +64,9 @@ class Terminal:
         print(text, end=end, file=self.out, flush=True)
 
     def ask(self, prompt: str) -> str:
-        """Returns a typed line, stripped. Raises :class:`EOFError` at the end of the input."""
+        """Returns a line typed from now on, stripped; what was typed ahead is discarded. Raises :class:`EOFError` at the end."""
+        if self.screen and self.inp.isatty():
+            _drop_typing(self.inp)
         return self._read(prompt).strip()
 
     def pause(self) -> None:
@@ -108,7 +110,7 @@ class Terminal:
 
 
 def _drop_typing(inp: TextIO) -> None:
-    with contextlib.suppress(ImportError):  # not on every platform; without it an unfinished line joins the next one
+    with contextlib.suppress(ImportError):  # not on every platform; without it what was typed ahead is read
         import termios
 
         termios.tcflush(inp, termios.TCIFLUSH)

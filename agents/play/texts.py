@@ -45,16 +45,23 @@ class Texts:
     left: str
     unfinished: str
     again: str
+    kept: str
+    waiting: str
+    goes_on: str
+    hint: str
+    no_hint: str
     keys: str
     help_words: tuple[str, ...]
     """What may be typed for a command; help shows the first. Likewise below."""
     quit_words: tuple[str, ...]
+    hint_words: tuple[str, ...]
     undo_words: tuple[str, ...]
     last_words: tuple[str, ...]
     table_words: tuple[str, ...]
     confirm_words: tuple[str, ...]
     help_does: str
     quit_does: str
+    hint_does: str
     undo_does: str
     last_does: str
     table_does: str
@@ -96,15 +103,22 @@ ENGLISH = Texts(
     left="You have left the table.",
     unfinished="An unfinished match is not recorded; records of finished matches are kept.",
     again="To play the same cards again, use --seed {seed}.",
+    kept="It is kept: nainjaune play --resume goes on with it.",
+    waiting="A match that you left is kept: nainjaune play --resume goes on with it. To leave this one replaces it.",
+    goes_on="The match that you left goes on.",
+    hint="Hint: {move}. Type {typed}.",
+    no_hint="There are no hints here.",
     keys="Commands",
     help_words=("?", "help", "h"),
     quit_words=("q", "quit", "exit"),
+    hint_words=("hint",),
     undo_words=("u", "undo"),
     last_words=("last",),
     table_words=("table", "t"),
     confirm_words=("confirm",),
     help_does="show this help",
     quit_does="leave the table",
+    hint_does="show a good move, found by playing the round to its end many times",
     undo_does="take your last move back, if nobody has played since and it has shown you nothing new",
     last_does="repeat what was played and said since your last move",
     table_does="draw the table again",
@@ -146,15 +160,22 @@ FRENCH = Texts(
     left="Vous avez quitté la table.",
     unfinished="Une partie inachevée n'est pas enregistrée ; les parties finies le restent.",
     again="Pour rejouer les mêmes cartes : --seed {seed}.",
+    kept="Elle est gardée : nainjaune play --resume la reprend.",
+    waiting="Une partie que vous avez quittée est gardée : nainjaune play --resume la reprend. Quitter celle-ci la remplace.",
+    goes_on="La partie que vous avez quittée continue.",
+    hint="Conseil : {move}. Tapez {typed}.",
+    no_hint="Il n'y a pas de conseils ici.",
     keys="Commandes",
     help_words=("?", "aide"),
     quit_words=("q", "quitter"),
+    hint_words=("conseil", "hint"),
     undo_words=("u", "reprendre"),
     last_words=("dernier", "derniers"),
     table_words=("table",),
     confirm_words=("confirmer",),
     help_does="afficher cette aide",
     quit_does="quitter la table",
+    hint_does="montrer un bon coup, trouvé en jouant la manche jusqu'au bout de nombreuses fois",
     undo_does="reprendre votre dernier coup, si personne n'a joué depuis et s'il ne vous a rien montré de nouveau",
     last_does="répéter ce qui a été joué et dit depuis votre dernier coup",
     table_does="dessiner la table à nouveau",

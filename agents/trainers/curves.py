@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.core.atomic_files import replacing
 from nainjaune_env.core.errors import ConfigError, choose_one
+from nainjaune_env.core.printable import printable
 
 AXES = {"decisions": "rollout/decisions", "seconds": "run/seconds", "iterations": ""}
 """The x axes of a curve and their metrics; iterations are TensorBoard's steps."""
@@ -66,7 +67,7 @@ def draw_curves(curves: Sequence[Curve], path: Path, *, metric: str, along: str,
     figure = Figure(figsize=(8, 4.5), layout="constrained")
     axes = figure.subplots()
     for curve in curves:
-        (line,) = axes.plot(curve.along, curve.values, label=curve.name, linewidth=1.6)
+        (line,) = axes.plot(curve.along, curve.values, label=printable(curve.name), linewidth=1.6)
         if curve.half_width is not None:
             low, high = curve.values - curve.half_width, curve.values + curve.half_width
             axes.fill_between(curve.along, low, high, color=line.get_color(), alpha=0.2, linewidth=0)

@@ -1,0 +1,84 @@
+"""A match that a person has left, as a JSON file from which it goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from nainjaune_env.core.atomic_files import write_text
+from nainjaune_env.core.errors import ConfigError, NainJauneError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.registry import get_game
+
+FORMAT = "nainjaune-left-match"
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class SavedMatch:
+    """The arguments of the table and the session, and all plies so far, which replay repeats."""
+
+    setup: Setup
+    seat: int
+    """The person's."""
+    agents: list[str]
+    """Names of the agents in the other seats, in seat order."""
+    name: str
+    """The person's, in records."""
+    seed: int
+    rounds: int | None
+    """The number of single rounds; None: a match."""
+    every_ply: bool
+    records: str | None
+    """The file to which records are appended."""
+    plies: list[list[int]]
+    """The actions of each round, the last one unfinished."""
+
+
+_TYPES: dict[str, Any] = {
+    "seat": int, "agents": list, "name": str, "seed": int, "rounds": int | None, "every_ply": bool, "records": str | None,
+    "plies": list,
+}  # fmt: skip
+
+
+def saved_path() -> Path:
+    """Returns the file of the person's last match that was left, in their folder for states of programs (``XDG_STATE_HOME``)."""
+    folder = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+    return Path(folder) / "nainjaune-env" / "play.json"
+
+
+def save_match(path: Path, match: SavedMatch) -> None:
+    """Writes ``match`` to ``path`` atomically, in place of the one that was there."""
+    held = {name: getattr(match, name) for name in _TYPES}
+    write_text(path, json.dumps({"format": FORMAT, "version": VERSION, "setup": match.setup.to_dict(), **held}) + "\n")
+
+
+def load_match(path: Path) -> SavedMatch:
+    """Returns the match at ``path``; raises :class:`ConfigError` if there is none, or the file is none or was damaged."""
+    try:
+        held = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"There is no match to resume at {str(path)!r}.") from None
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(f"{str(path)!r} is not a match that was left: {error}.") from None
+    expected = {"format", "version", *(field.name for field in fields(SavedMatch))}
+    if not isinstance(held, dict) or held.keys() != expected or (held["format"], held["version"]) != (FORMAT, VERSION):
+        raise ConfigError(f"{str(path)!r} is not a match that was left, of the format {FORMAT} {VERSION}.")
+    values = {name: held[name] for name in _TYPES}
+    rounds = values["plies"]
+    if (
+        not all(isinstance(values[name], kind) for name, kind in _TYPES.items())
+        or not all(isinstance(name, str) for name in values["agents"])
+        or not rounds
+        or not all(isinstance(plies, list) and all(type(ply) is int for ply in plies) for plies in rounds)
+    ):
+        raise ConfigError(f"{str(path)!r} is a damaged match: a value has the wrong type.")
+    try:
+        about = held["setup"]
+        setup = get_game(about["game"]).setup(about["preset"], about["players"], **about["rules"])
+    except (KeyError, TypeError, NainJauneError) as error:
+        raise ConfigError(f"{str(path)!r} is a damaged match: {error}.") from None
+    return SavedMatch(setup, **values)
