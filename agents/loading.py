@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.errors import AgentError, choose_one
+from nainjaune_env.core.errors import AgentError, MissingLibraryError, choose_one
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
@@ -70,7 +70,8 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
 
     Raises :class:`AgentError` for an unknown name or a solution of other tables,
     :class:`~nainjaune_env.core.errors.CheckpointError` for a run that is incomplete or not for such tables, and
-    :class:`~nainjaune_env.core.errors.DeviceError` for a device that is not available.
+    :class:`~nainjaune_env.core.errors.DeviceError` for a device that is not available, and
+    :class:`~nainjaune_env.core.errors.MissingLibraryError` for a network without torch.
     """
     ending = _ENDING.fullmatch(name)
     if ending:
@@ -84,7 +85,10 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     path = checkpoint_path(name, setup)
     algorithm, missing = (None, None) if is_zoo_name(name) else run_named(name)
     if path is not None:
-        from .nets.net_agent import load_net_agent
+        try:
+            from .nets.net_agent import load_net_agent
+        except ModuleNotFoundError as error:
+            raise MissingLibraryError(f"The network of the agent {name!r}", str(error.name), "train") from error
 
         stochastic = name.endswith(SAMPLED)
         return load_net_agent(path, setup, name, algorithm=algorithm, stochastic=stochastic, device=device)

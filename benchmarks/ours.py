@@ -29,7 +29,7 @@ IN_A_ROW = 16
 def make(case: dict[str, Any]) -> Run:
     """Return the runner of a case: ``preset``, ``players``, ``name``, ``tables``, ``threads``."""
     if case["name"] == ONE_BY_ONE:
-        return agent_iteration(nainjaune_env.env(preset=case["preset"], num_players=case["players"]))
+        return agent_iteration(nainjaune_env.env(preset=case["preset"], players=case["players"]))
     setup, threads = make_setup(None, case["preset"], case["players"]), case["threads"]
     runs = [batch_run(setup, case["name"], case["tables"] // threads, number) for number in range(threads)]
     if threads == 1:

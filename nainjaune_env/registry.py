@@ -8,7 +8,7 @@ import importlib
 import pkgutil
 
 from nainjaune_env import games
-from nainjaune_env.core.errors import RulesError, choose_one
+from nainjaune_env.core.errors import KeywordError, RulesError, choose_one
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.games import DEFAULT_GAME
 
@@ -41,8 +41,19 @@ def game_with(preset: str | None) -> GameSpec:
 
 
 def make_setup(game: str | None = None, preset: str | None = None, players: int | None = None, **knobs: object) -> Setup:
-    """Returns :meth:`GameSpec.setup` of the game called ``game``; None: the game that has the preset."""
-    return (game_with(preset) if game is None else get_game(game)).setup(preset, players, **knobs)
+    """Returns :meth:`GameSpec.setup` of the game called ``game``; None: the game that has the preset.
+
+    Raises :class:`KeywordError`, which is a ``TypeError`` too, for a keyword that is no knob of the game.
+    """
+    spec = game_with(preset) if game is None else get_game(game)
+    names = spec.presets[spec.default_preset].rules.names()
+    for name in knobs:
+        if name not in names:
+            # TorchRL and others look for these three words in a TypeError, and leave the argument out
+            what = f"There is an unexpected keyword argument {name!r}."
+            hint = "Did you mean 'players'?" if name == "num_players" else choose_one("knob", name, names)
+            raise KeywordError(f"{what} {hint}")
+    return spec.setup(preset, players, **knobs)
 
 
 # a game consists of modules and compiled functions, which cannot be pickled, so its name is

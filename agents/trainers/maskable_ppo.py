@@ -130,7 +130,7 @@ class Trainer(BaseTrainer[Config]):
         self.past_selves = [NetAgent(f"past_{k}", self.new_net(torch.Generator()).eval(), stochastic=True) for k in copies]
         """They draw from their policies. Each has a network of its own, which no optimizer updates."""
         self.venv = RewardUnit(
-            SeatVecEnv(c.tables, preset=c.preset, num_players=c.players, game=c.game, opponents=self._pool(), **c.rules),
+            SeatVecEnv(c.tables, preset=c.preset, players=c.players, game=c.game, opponents=self._pool(), **c.rules),
             unit=payoff_spread(setup, c.seed),
         )
         self.model = MaskablePPO(

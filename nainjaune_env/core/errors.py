@@ -21,6 +21,10 @@ class RulesError(NainJauneError, ValueError):
     """An unknown preset or knob, a knob's value that is not allowed, or a wrong number of seats."""
 
 
+class KeywordError(RulesError, TypeError):
+    """A keyword argument that is neither an argument of the function nor a knob of the game."""
+
+
 class IllegalActionError(NainJauneError, ValueError):
     """An action that the rules do not allow now. Nothing was changed."""
 

@@ -4,7 +4,7 @@
 
     import gymnasium
     import nainjaune_env
-    env = gymnasium.make("NainJaune-v0", preset="classic", num_players=5, opponents="tally")
+    env = gymnasium.make("NainJaune-v0", preset="classic", players=5, opponents="tally")
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from nainjaune_env.envs._shared.reset_options import ONLY, Start, seed_number
 from nainjaune_env.envs._shared.spaces import LegalDiscrete
 from nainjaune_env.records.record import Record
 from nainjaune_env.registry import make_setup
-from nainjaune_env.render.renderer import FPS, MODES, Renderer, render_modes
+from nainjaune_env.render.renderer import FPS, MODES, Renderer, installed_modes
 
 LEARNER = "learner"
 """The learner's name in records."""
@@ -62,7 +62,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
     def __init__(
         self,
         preset: str | None = None,
-        num_players: int | None = None,
+        players: int | None = None,
         *,
         game: str | None = None,
         opponents: Opponents = "random",
@@ -80,8 +80,8 @@ class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         Raises :class:`~nainjaune_env.core.errors.RulesError`, :class:`~nainjaune_env.core.errors.AgentError` or
         :class:`~nainjaune_env.core.errors.DealError` for arguments that do not fit.
         """
-        self.setup = make_setup(game, preset, num_players, **knobs)
-        self.metadata = {**self.metadata, "render_modes": list(render_modes(self.setup.game))}
+        self.setup = make_setup(game, preset, players, **knobs)
+        self.metadata = {**self.metadata, "render_modes": list(installed_modes(self.setup.game))}
         self.render_mode = render_mode
         self._renderer = Renderer(self.setup, render_mode, language=language, fps=self.metadata["render_fps"])
         self._tables = LearnerTables(
@@ -104,7 +104,8 @@ class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
     ) -> tuple[NDArray[np.uint8], dict[str, Any]]:
         """Begin an episode and return its first observation and info.
 
-        Raises :class:`~nainjaune_env.core.errors.DealError` for a seed or options that do not fit.
+        Raises :class:`~nainjaune_env.core.errors.DealError` for a seed or options that do not fit, and
+        :class:`~nainjaune_env.core.errors.RulesError` under rules with which no episode has a decision of the learner.
         """
         number = seed_number(seed)
         self._tables.reset(ONLY, [number], options)

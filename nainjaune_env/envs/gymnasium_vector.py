@@ -24,12 +24,15 @@ from nainjaune_env.envs._shared.reset_options import Start, seed_number
 from nainjaune_env.envs._shared.spaces import LegalMultiDiscrete
 from nainjaune_env.envs.gymnasium_env import observation_space
 from nainjaune_env.registry import make_setup
-from nainjaune_env.render.renderer import FPS, MODES, Renderer, render_modes
+from nainjaune_env.render.renderer import FPS, MODES, Renderer, installed_modes
 
 Info = dict[str, Any]
 
 VECTOR_MODES = tuple(mode for mode in MODES if mode != "human")
 """Without ``human``: a window shows a single table."""
+
+PER_TABLE = ("action_masks", "opponents", "render", "render_mode", "setup")
+"""What ``call`` can return for each table."""
 
 
 class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]]):
@@ -51,7 +54,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
         self,
         num_envs: int = 1,
         preset: str | None = None,
-        num_players: int | None = None,
+        players: int | None = None,
         *,
         game: str | None = None,
         opponents: Opponents = "random",
@@ -66,7 +69,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
         **knobs: Any,
     ) -> None:
         """Take the arguments of ``SeatEnv``; raises its errors, and :class:`RulesError` for an unknown ``autoreset_mode``."""
-        self.setup = make_setup(game, preset, num_players, **knobs)
+        self.setup = make_setup(game, preset, players, **knobs)
         known = {mode.value: mode for mode in AutoresetMode}
         mode = autoreset_mode.value if isinstance(autoreset_mode, AutoresetMode) else autoreset_mode
         if mode not in known:
@@ -76,7 +79,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
             raise RulesError(choose_one("render mode", render_mode, VECTOR_MODES))
         self.render_mode = render_mode
         self._renderer = Renderer(self.setup, render_mode, language=language)
-        modes = [name for name in VECTOR_MODES if name in render_modes(self.setup.game)]
+        modes = [name for name in VECTOR_MODES if name in installed_modes(self.setup.game)]
         self.metadata = {**self.metadata, "render_modes": modes, "autoreset_mode": self.autoreset_mode}
         self.num_envs = num_envs
         self._tables = LearnerTables(
@@ -179,6 +182,22 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the legal actions, ``(B, A) bool``; all False where an episode is over."""
         return self._mask.astype(np.bool_)
+
+    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
+        """Return what the method or attribute ``name`` of a ``SeatEnv`` gives at each table, as ``SyncVectorEnv.call`` does.
+
+        The names are ``PER_TABLE``; raises :class:`AttributeError` for others and :class:`TypeError` for arguments, as none of
+        them takes any.
+        """
+        if name not in PER_TABLE:
+            raise AttributeError(choose_one("method or attribute of single tables", name, PER_TABLE))
+        if args or kwargs:
+            raise TypeError(f"{name} takes no arguments.")
+        if name == "action_masks":
+            return tuple(self.action_masks())
+        if name == "render":
+            return self.render() or (None,) * self.num_envs
+        return (getattr(self, name),) * self.num_envs
 
     def render(self) -> tuple[Any, ...] | None:
         """Render every table as its learner sees it, in the constructor's ``render_mode``; None without one."""

@@ -331,7 +331,7 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         while True:
             number = int(generator_states(np.array(probability_sampler())))
             drawn, actions = game.chance.resample(game.setup, self._opening[0], self._table[0], plies, int(player_id), number)
-            state = game.dealt_state(drawn)
+            state: TableState = game.dealt_state(drawn)
             while (taken := len(state.seen()[1])) < len(actions):
                 state.apply_action(actions[taken])
             if taken == len(actions):

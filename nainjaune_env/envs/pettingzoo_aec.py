@@ -1,10 +1,10 @@
 """PettingZoo's AEC interface over one table of any game.
 
-Importing this module also registers every game with PettingZoo, in versions that have a registry::
+``import nainjaune_env`` registers every game with PettingZoo, in versions that have a registry::
 
     import pettingzoo
-    import nainjaune_env.envs.pettingzoo_aec
-    env = pettingzoo.make("aec", "nainjaune/nain_jaune-v0", preset="classic", num_players=5)
+    import nainjaune_env
+    env = pettingzoo.make("aec", "nainjaune/nain_jaune-v0", preset="classic", players=5)
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 import pettingzoo
 from gymnasium import spaces
-from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 from pettingzoo.utils import wrappers
 
@@ -24,25 +23,26 @@ from nainjaune_env.core.validation import whole
 from nainjaune_env.engine.batch import Batch, Episode
 from nainjaune_env.envs._shared.reset_options import ONLY, Opener, Start, seed_number
 from nainjaune_env.envs._shared.spaces import LegalDiscrete
+from nainjaune_env.envs.registration import pettingzoo_spec
 from nainjaune_env.records.record import Record
 from nainjaune_env.records.recorder import Recorder
-from nainjaune_env.registry import game_names, make_setup
-from nainjaune_env.render.renderer import FPS, MODES, Renderer, render_modes
+from nainjaune_env.registry import make_setup
+from nainjaune_env.render.renderer import FPS, MODES, Renderer, installed_modes
 
 API_TEST_OPTIONS = {"options": 1}
 """PettingZoo's ``api_test`` resets every environment with exactly these options and expects no error; they are ignored."""
 
 
-def env(preset: str | None = None, num_players: int | None = None, **settings: Any) -> Any:
+def env(preset: str | None = None, players: int | None = None, **settings: Any) -> Any:
     """Make a :class:`raw_env` in PettingZoo's wrapper that enforces the order of calls.
 
     ``settings`` are further arguments of :class:`raw_env`, knobs included. PettingZoo's wrappers for illegal actions are not
     needed: :class:`raw_env` raises an error that names the legal ones, and the episode goes on.
     """
-    return wrappers.OrderEnforcingWrapper(raw_env(preset, num_players, **settings))
+    return wrappers.OrderEnforcingWrapper(raw_env(preset, players, **settings))
 
 
-class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
+class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
     """One table of a game as a PettingZoo AEC environment. Agents are ``seat_0``, ``seat_1`` …
 
     **Observations** are ``{"observation": (size,) uint8, "action_mask": (A,) int8}``, for any seat at any time; ``env.layout``
@@ -67,6 +67,8 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
 
     - ``{"start": {"pots": [4, 0, 0, 0, 9]}}``: this match begins with these values in place of the constructor's ``start``;
     - ``{"table": record}``: play on from this table (see the game's ``setup_table``) and its generator; give no seed with it.
+
+    **Copies** by ``copy.deepcopy`` and ``pickle`` continue the episode as the original would, and share nothing with it.
     """
 
     metadata: dict[str, Any] = {  # noqa: RUF012  (PettingZoo declares it so, and each instance replaces it)
@@ -79,7 +81,7 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
     def __init__(
         self,
         preset: str | None = None,
-        num_players: int | None = None,
+        players: int | None = None,
         *,
         game: str | None = None,
         episode: Episode = "round",
@@ -100,17 +102,18 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         ``scale`` are those of :class:`~nainjaune_env.render.renderer.Renderer`, whose errors it raises. Raises
         :class:`~nainjaune_env.core.errors.RulesError` for rules, and :class:`DealError` for start values, that do not fit.
         """
-        EzPickle.__init__(
-            self, preset, num_players, game=game, episode=episode, start=start, skip_forced=skip_forced,
-            render_mode=render_mode, viewpoint=viewpoint, language=language, color=color, scale=scale, **knobs,
-        )  # fmt: skip
         super().__init__()
-        self.setup = make_setup(game, preset, num_players, **knobs)
+        self.setup = make_setup(game, preset, players, **knobs)
+        self.arguments: dict[str, Any] = {
+            "preset": preset, "players": players, "episode": episode, "start": start, "skip_forced": skip_forced,
+            "render_mode": render_mode, "viewpoint": viewpoint, "language": language, "color": color, "scale": scale, **knobs,
+        }  # fmt: skip
+        """The arguments of the constructor by name, without ``game``."""
         self.layout = self.setup.layout
         self.render_mode = render_mode
         n = self.setup.players
         self.viewpoint = viewpoint
-        modes = list(render_modes(self.setup.game))
+        modes = list(installed_modes(self.setup.game))
         self.metadata = {**type(self).metadata, "name": f"{self.setup.game.name}_v0", "render_modes": modes}
         fps = self.metadata["render_fps"]
         self._renderer = Renderer(
@@ -138,6 +141,11 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
         self.action_spaces = {agent: LegalDiscrete(np.zeros(actions, np.int8)) for agent in self.possible_agents}
         high = np.tile(self.layout.high, (n, 1))
         self.state_space = spaces.Box(np.zeros_like(high), high, dtype=np.uint8)
+
+    @property
+    def spec(self) -> Any:
+        """PettingZoo's ``EnvSpec``, which makes this environment again; None for versions of PettingZoo without a registry."""
+        return pettingzoo_spec("aec", self.setup.game.name, self.arguments)
 
     def _seat(self, agent: str) -> int:
         if agent not in self._seat_of:
@@ -261,16 +269,3 @@ class raw_env(pettingzoo.AECEnv, EzPickle):  # type: ignore[misc]
     def close(self) -> None:
         """Close the window, if there is one."""
         self._renderer.close()
-
-
-def register() -> None:
-    """Register every game with PettingZoo as ``nainjaune/<game>-v0``; older versions have no registry."""
-    if not hasattr(pettingzoo, "register"):
-        return
-    for name in game_names():
-        known = f"nainjaune/{name}-v0"
-        if known not in pettingzoo.aec_registry:
-            pettingzoo.register("aec", known, f"{__name__}:env", kwargs={"game": name})
-
-
-register()

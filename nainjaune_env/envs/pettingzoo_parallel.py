@@ -1,10 +1,10 @@
 """PettingZoo's parallel interface over one table of any game: the AEC environment in PettingZoo's own converter.
 
-Importing this module also registers every game with PettingZoo, in versions that have a registry::
+``import nainjaune_env`` registers every game with PettingZoo, in versions that have a registry::
 
     import pettingzoo
-    import nainjaune_env.envs.pettingzoo_parallel
-    env = pettingzoo.make("parallel", "nainjaune/nain_jaune-v0", preset="classic", num_players=5)
+    import nainjaune_env
+    env = pettingzoo.make("parallel", "nainjaune/nain_jaune-v0", preset="classic", players=5)
 """
 
 from __future__ import annotations
@@ -13,9 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import pettingzoo
 from gymnasium import spaces
-from gymnasium.utils import EzPickle
 from numpy.typing import NDArray
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 
@@ -23,13 +21,13 @@ from nainjaune_env.core.errors import IllegalActionError
 from nainjaune_env.core.validation import whole
 from nainjaune_env.envs._shared.spaces import LegalDiscrete
 from nainjaune_env.envs.pettingzoo_aec import env as aec_env
-from nainjaune_env.registry import game_names
+from nainjaune_env.envs.registration import pettingzoo_spec
 
 Observation = dict[str, NDArray[Any]]
 Infos = dict[str, dict[str, Any]]
 
 
-class parallel_env(turn_based_aec_to_parallel_wrapper, EzPickle):  # type: ignore[misc]
+class parallel_env(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
     """One table of a game as a PettingZoo parallel environment: one agent acts, and all others wait.
 
     **Actions** are those of the AEC environment and one more, the last, ``no_op``: to wait. Every agent in ``agents`` gives one
@@ -48,11 +46,10 @@ class parallel_env(turn_based_aec_to_parallel_wrapper, EzPickle):  # type: ignor
     """
 
     def __init__(
-        self, preset: str | None = None, num_players: int | None = None, *, skip_forced: bool = False, **settings: Any
+        self, preset: str | None = None, players: int | None = None, *, skip_forced: bool = False, **settings: Any
     ) -> None:
         """Take the arguments of :class:`~nainjaune_env.envs.pettingzoo_aec.raw_env`; ``skip_forced`` has another default."""
-        EzPickle.__init__(self, preset, num_players, skip_forced=skip_forced, **settings)
-        super().__init__(aec_env(preset, num_players, skip_forced=skip_forced, **settings))
+        super().__init__(aec_env(preset, players, skip_forced=skip_forced, **settings))
         self.setup = self.aec_env.setup
         self.layout = self.setup.layout
         self.agents: list[str] = []
@@ -67,6 +64,11 @@ class parallel_env(turn_based_aec_to_parallel_wrapper, EzPickle):  # type: ignor
             for agent in self.possible_agents
         }
         self._action_spaces = {agent: LegalDiscrete(np.zeros(self.no_op + 1, np.int8)) for agent in self.possible_agents}
+
+    @property
+    def spec(self) -> Any:
+        """PettingZoo's ``EnvSpec``, which makes this environment again; None for versions of PettingZoo without a registry."""
+        return pettingzoo_spec("parallel", self.setup.game.name, self.aec_env.arguments)
 
     def observation_space(self, agent: str) -> spaces.Dict:
         """``Dict(observation=Box(0, layout.high, uint8), action_mask=Box(0, 1, (A + 1,), int8))``, always the same object."""
@@ -144,16 +146,3 @@ class parallel_env(turn_based_aec_to_parallel_wrapper, EzPickle):  # type: ignor
             infos[agent] = {"action_mask": mask.copy()}
             self._action_spaces[agent].legal[:] = mask
         return observations, infos
-
-
-def register() -> None:
-    """Register every game with PettingZoo as ``nainjaune/<game>-v0``; older versions have no registry."""
-    if not hasattr(pettingzoo, "register"):
-        return
-    for name in game_names():
-        known = f"nainjaune/{name}-v0"
-        if known not in pettingzoo.parallel_registry:
-            pettingzoo.register("parallel", known, f"{__name__}:parallel_env", kwargs={"game": name})
-
-
-register()

@@ -1,10 +1,20 @@
-"""Registers every game with Gymnasium, as ``NainJaune-v0`` and so on; ``import nainjaune_env`` calls it. Imports no game."""
+"""Registers every game with Gymnasium and PettingZoo; ``import nainjaune_env`` calls it. Imports no game."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import gymnasium
+import pettingzoo
 
 from nainjaune_env.registry import game_names
+
+PETTINGZOO = {
+    "aec": "nainjaune_env.envs.pettingzoo_aec:env",
+    "parallel": "nainjaune_env.envs.pettingzoo_parallel:parallel_env",
+}
+"""PettingZoo's interfaces, and the function or class that makes an environment with each."""
 
 
 def environment_id(game: str) -> str:
@@ -12,8 +22,20 @@ def environment_id(game: str) -> str:
     return "".join(word.capitalize() for word in game.split("_")) + "-v0"
 
 
+def pettingzoo_id(game: str) -> str:
+    """Return the game's name in PettingZoo, in snake case as PettingZoo's own environments have it."""
+    return f"nainjaune/{game}-v0"
+
+
+def pettingzoo_spec(interface: str, game: str, arguments: Mapping[str, Any]) -> Any:
+    """Return PettingZoo's ``EnvSpec`` of an environment with these arguments; None for versions without a registry."""
+    if not hasattr(pettingzoo, "EnvSpec"):
+        return None
+    return pettingzoo.EnvSpec(pettingzoo_id(game), PETTINGZOO[interface], {**arguments, "game": game})
+
+
 def register() -> None:
-    """Register the games that Gymnasium does not have yet."""
+    """Register the games that Gymnasium and PettingZoo do not have yet; older versions of PettingZoo have no registry."""
     for game in game_names():
         name = environment_id(game)
         if name not in gymnasium.registry:
@@ -23,3 +45,7 @@ def register() -> None:
                 vector_entry_point="nainjaune_env.envs.gymnasium_vector:SeatVectorEnv",
                 kwargs={"game": game},
             )
+        for interface, entry_point in PETTINGZOO.items() if hasattr(pettingzoo, "register") else ():
+            registry = pettingzoo.aec_registry if interface == "aec" else pettingzoo.parallel_registry
+            if pettingzoo_id(game) not in registry:
+                pettingzoo.register(interface, pettingzoo_id(game), entry_point, kwargs={"game": game})

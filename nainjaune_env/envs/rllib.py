@@ -13,6 +13,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import IllegalActionError, MissingLibraryError
+from nainjaune_env.envs._shared.reset_options import check_deals
 from nainjaune_env.envs.pettingzoo_aec import raw_env
 
 try:
@@ -38,7 +39,7 @@ class TableEnv(MultiAgentEnv):  # type: ignore[misc]
     """
 
     def __init__(self, config: Mapping[str, Any] | None = None) -> None:
-        """``config`` holds the arguments of :class:`~nainjaune_env.envs.pettingzoo_aec.raw_env`: preset, num_players, knobs …"""
+        """``config`` holds the arguments of :class:`~nainjaune_env.envs.pettingzoo_aec.raw_env`: preset, players, knobs …"""
         super().__init__()
         self.table = raw_env(**(config or {}))
         self.possible_agents = self.table.possible_agents
@@ -59,10 +60,16 @@ class TableEnv(MultiAgentEnv):  # type: ignore[misc]
         self._observed: set[str] = set()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin an episode and return the observation of the agent at turn. Seeds and options are those of ``raw_env``."""
+        """Begin an episode and return the observation of the agent at turn. Seeds and options are those of ``raw_env``.
+
+        Raises :class:`~nainjaune_env.core.errors.RulesError` under rules with which no episode has a decision.
+        """
         self.table.reset(seed, options)
+        deals = 1
         while self._over():
+            check_deals(self.table.setup, deals)
             self.table.reset()
+            deals += 1
         self._unpaid = dict(self.table.rewards)
         self._observed.clear()
         return self._observe()

@@ -58,7 +58,7 @@ class SeatVecEnv(VecEnv):
         self,
         num_envs: int = 1,
         preset: str | None = None,
-        num_players: int | None = None,
+        players: int | None = None,
         *,
         game: str | None = None,
         opponents: Opponents = "random",
@@ -72,7 +72,7 @@ class SeatVecEnv(VecEnv):
         **knobs: Any,
     ) -> None:
         """Take the arguments of ``SeatEnv`` and raise its errors."""
-        self.setup = make_setup(game, preset, num_players, **knobs)
+        self.setup = make_setup(game, preset, players, **knobs)
         self._tables = LearnerTables(
             self.setup, num_envs, opponents, seat=seat, episode=episode, start=start, skip_forced=skip_forced,
             illegal_reward=illegal_reward, record=render_mode is not None,

@@ -17,6 +17,8 @@ EXTRA = "render"
 """The pip extra that installs the libraries of this package."""
 LEAST_SCALE, MOST_SCALE = 0.02, 8.0
 """Bounds of the scale: the renderer ends the process where a picture has no pixel, or more than memory holds."""
+PIXEL_LIBRARIES = ("resvg_py", "PIL", "matplotlib")
+"""The libraries that draw pixels; matplotlib for its fonts."""
 FONTS = ("DejaVuSans.ttf", "DejaVuSans-Bold.ttf", "DejaVuSerif-Bold.ttf")
 
 
@@ -57,7 +59,7 @@ def font_files() -> list[str]:
 
     Raises :class:`MissingLibraryError` where a library of the extra ``render`` is missing.
     """
-    for library in ("resvg_py", "PIL", "matplotlib"):
+    for library in PIXEL_LIBRARIES:
         require(library, "Drawing pixels")
     found = importlib.util.find_spec("matplotlib")
     assert found is not None
@@ -68,5 +70,10 @@ def font_files() -> list[str]:
 
 def require(library: str, what: str) -> None:
     """Raise :class:`MissingLibraryError` where ``library``, which ``what`` needs, is not installed."""
-    if importlib.util.find_spec(library) is None:
+    if not is_installed(library):
         raise MissingLibraryError(what, library, EXTRA)
+
+
+def is_installed(library: str) -> bool:
+    """Return whether ``library`` can be imported, without importing it."""
+    return importlib.util.find_spec(library) is not None

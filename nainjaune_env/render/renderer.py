@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import RulesError, choose_one
 from nainjaune_env.core.spec import GameSpec, Setup
-from nainjaune_env.render.raster import check_scale, font_files, pixels
+from nainjaune_env.render.raster import PIXEL_LIBRARIES, check_scale, font_files, is_installed, pixels
+from nainjaune_env.render.window import LIBRARY as WINDOW_LIBRARY
 from nainjaune_env.render.window import Window
 
 FPS = 2.0
@@ -25,6 +26,12 @@ def render_modes(game: GameSpec) -> tuple[str, ...]:
     """Return the modes in which ``game`` can be rendered."""
     able = {"ansi": game.draw is not None}
     return tuple(mode for mode in MODES if able.get(mode, game.pictures is not None))
+
+
+def installed_modes(game: GameSpec) -> tuple[str, ...]:
+    """Return the modes of :func:`render_modes` whose libraries are installed."""
+    libraries = {"rgb_array": PIXEL_LIBRARIES, "human": (*PIXEL_LIBRARIES, WINDOW_LIBRARY)}
+    return tuple(mode for mode in render_modes(game) if all(map(is_installed, libraries.get(mode, ()))))
 
 
 class Renderer:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from nainjaune_env.core.errors import RulesError
 from nainjaune_env.render.raster import require
 
+LIBRARY = "pygame"
+"""The library that opens windows."""
 POLL = 0.02
 """Seconds between two checks of the window's events."""
 
@@ -24,7 +26,7 @@ class Window:
 
         Raises :class:`~nainjaune_env.core.errors.MissingLibraryError` where pygame is not installed.
         """
-        require("pygame", "A window")
+        require(LIBRARY, "A window")
         self.title = title
         self.pause = 1 / fps
         self.shut = False
@@ -32,6 +34,10 @@ class Window:
         self._pygame: Any = None
         self._next = 0.0
         """The earliest ``time.monotonic()`` of the next picture."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        # a copy of an environment opens a window of its own
+        return {**self.__dict__, "_pygame": None}
 
     def show(self, image: NDArray[np.uint8]) -> None:
         """Show ``image`` ``(height, width, 3) uint8``, after the last one has been shown for ``1 / fps`` seconds.

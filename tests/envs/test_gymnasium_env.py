@@ -179,7 +179,7 @@ def test_what_is_hidden_is_not_in_observations_and_infos(game: str) -> None:
     """Other hands, the same observation and info: nothing comes from what the learner cannot know."""
     mixer, hidden = random.Random(4), 0
     name = env_game(game)
-    settings: dict[str, Any] = {"game": name, "num_players": seats_at_most(name, 3), "seat": 1}
+    settings: dict[str, Any] = {"game": name, "players": seats_at_most(name, 3), "seat": 1}
     env = SeatEnv(**settings, render_mode="ansi" if name in games_with("draw") else None)
     for seed in range(12):
         seen, info = env.reset(seed=seed)

@@ -18,12 +18,12 @@ from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
 
 TABLES = 4
 SETTINGS: dict[str, dict[str, Any]] = {
-    "rotating, one drawing at random": {"preset": "djeco", "num_players": 3, "opponents": ["tally", "random"]},
-    "forgetful, random seat": {"preset": "batasaurus", "num_players": 3, "opponents": "mirror@remember=0.5", "seat": "random"},
-    "matches": {"preset": "skip", "num_players": 5, "seat": 2, "episode": "match", "max_rounds": 2},
-    "carried": {"preset": "skip", "num_players": 6, "start": "carried"},
-    "every ply": {"preset": "tableau", "num_players": 4, "skip_forced": False},
-    "blind": {"preset": "classic", "num_players": 3, "illegal_reward": -5.0},
+    "rotating, one drawing at random": {"preset": "djeco", "players": 3, "opponents": ["tally", "random"]},
+    "forgetful, random seat": {"preset": "batasaurus", "players": 3, "opponents": "mirror@remember=0.5", "seat": "random"},
+    "matches": {"preset": "skip", "players": 5, "seat": 2, "episode": "match", "max_rounds": 2},
+    "carried": {"preset": "skip", "players": 6, "start": "carried"},
+    "every ply": {"preset": "tableau", "players": 4, "skip_forced": False},
+    "blind": {"preset": "classic", "players": 3, "illegal_reward": -5.0},
 }
 
 

@@ -55,7 +55,7 @@ def same(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:
 @pytest.mark.slow
 @pytest.mark.parametrize(("preset", "players", "knobs"), RULES)
 def test_n6_hidden_cards_never_show(preset: str, players: int, knobs: dict[str, Any]) -> None:
-    one, two = (nainjaune_env.env(preset=preset, num_players=players, skip_forced=False, viewpoint=VIEWER, **knobs) for _ in "ab")
+    one, two = (nainjaune_env.env(preset=preset, players=players, skip_forced=False, viewpoint=VIEWER, **knobs) for _ in "ab")
     rng = np.random.default_rng(players)
     size = one.setup.kernel_rules.hand_size
     hidden = np.array([k for k in range(52) if not VIEWER * size <= k < (VIEWER + 1) * size])
@@ -88,7 +88,7 @@ def test_n6_hidden_cards_never_show(preset: str, players: int, knobs: dict[str, 
 
 def test_n6_the_suit_that_is_shown_is_not_the_kernels_choice() -> None:
     """The kernel always plays the lowest of several like cards; a picture shows any of them."""
-    env = nainjaune_env.env(num_players=2, skip_forced=False)
+    env = nainjaune_env.env(players=2, skip_forced=False)
     hands = [["5s", "5h", "5d", "5c"], []]
     rest = [card for card in DECK if card not in hands[0]]
     first, other = [*hands[0], *rest[:18]], rest[18:40]

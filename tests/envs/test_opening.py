@@ -18,7 +18,7 @@ from tests.envs.playing import choose, play
 @pytest.mark.parametrize("episode", ["round", "match"])
 @pytest.mark.parametrize("start", ["fresh", "carried", {"pots": [9, 0, 0, 3, 1]}])
 def test_same_seed_same_games_as_a_batch(skip_forced: bool, episode: Any, start: Any) -> None:
-    env = nainjaune_env.env(preset="skip", num_players=3, skip_forced=skip_forced, episode=episode, start=start)
+    env = nainjaune_env.env(preset="skip", players=3, skip_forced=skip_forced, episode=episode, start=start)
     batch = Batch(env.setup, 1, seed=11, skip_forced=skip_forced, episode=episode, start=start)
     env.reset(seed=11)
     generator = streams(5, 1)
@@ -40,7 +40,7 @@ def test_same_seed_same_games_as_a_batch(skip_forced: bool, episode: Any, start:
 
 
 def test_a_seeded_reset_repeats_and_keeps_the_rules() -> None:
-    env = nainjaune_env.env(preset="skip", num_players=5, stake=2)
+    env = nainjaune_env.env(preset="skip", players=5, stake=2)
     env.reset(seed=1)
     before = env.state()
     env.reset()

@@ -14,6 +14,7 @@ import nainjaune_env
 from nainjaune_env import game_names, get_game, make_setup
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError
 from nainjaune_env.envs import pettingzoo_aec
+from nainjaune_env.envs.registration import register
 from nainjaune_env.records.record import verify_record
 from tests.envs.playing import choose, play
 
@@ -24,7 +25,7 @@ SEATS = [(game, preset, n) for game, preset in PRESETS for n in get_game(game).p
 @pytest.mark.parametrize("skip_forced", [True, False])
 @pytest.mark.parametrize(("game", "preset", "players"), SEATS)
 def test_rewards_sum_to_the_payoff(game: str, preset: str, players: int, skip_forced: bool) -> None:
-    env = nainjaune_env.env(preset=preset, num_players=players, game=game, skip_forced=skip_forced)
+    env = nainjaune_env.env(preset=preset, players=players, game=game, skip_forced=skip_forced)
     setup, rng = env.setup, np.random.default_rng(players)
     out = np.zeros(players, np.int32)
     for seed in range(5):
@@ -139,7 +140,7 @@ def test_unknown_agents_modes_and_viewpoints() -> None:
     for ask in (env.observe, env.observation_space, env.action_space):
         with pytest.raises(AgentError, match=r"'seat_9'.*seat_0, seat_1, seat_2, seat_3"):
             ask("seat_9")
-    for settings in ({"render_mode": "rgb"}, {"viewpoint": 4}, {"num_players": 5}, {"preset": "x"}, {"decline": "maybe"}):
+    for settings in ({"render_mode": "rgb"}, {"viewpoint": 4}, {"players": 5}, {"preset": "x"}, {"decline": "maybe"}):
         with pytest.raises(RulesError):
             nainjaune_env.env(**settings)
 
@@ -164,8 +165,8 @@ def test_registered_with_pettingzoo() -> None:
         assert env.unwrapped.setup.game.name == game
         assert str(env) == f"{game}_v0"
         assert f"nainjaune/{game}-v0" in pettingzoo.aec_registry
-    pettingzoo_aec.register()  # once more: nothing is overridden, which would warn
-    five = pettingzoo.make("aec", "nainjaune/nain_jaune-v0", preset="classic", num_players=5)
+    register()  # once more: nothing is overridden, which would warn
+    five = pettingzoo.make("aec", "nainjaune/nain_jaune-v0", preset="classic", players=5)
     assert five.possible_agents == [f"seat_{seat}" for seat in range(5)]
 
 
@@ -198,7 +199,7 @@ def test_a_numpy_seed_is_recorded_and_what_is_no_whole_number_is_refused() -> No
 
 
 def test_pickling_makes_a_new_environment_with_the_same_settings() -> None:
-    env = nainjaune_env.env(preset="tableau", num_players=6, stake=3)
+    env = nainjaune_env.env(preset="tableau", players=6, stake=3)
     twin = pickle.loads(pickle.dumps(env))
     for one in (env, twin):
         one.reset(seed=9)

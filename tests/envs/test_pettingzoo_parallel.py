@@ -187,7 +187,7 @@ def test_registered_with_pettingzoo() -> None:
         assert env.unwrapped.setup.game.name == game
         assert str(env) == f"{game}_v0"
         assert f"nainjaune/{game}-v0" in pettingzoo.parallel_registry
-    pettingzoo_parallel.register()  # once more: nothing is overridden, which would warn
+    register()  # once more: nothing is overridden, which would warn
 
 
 def test_pickling_makes_a_new_environment_with_the_same_settings() -> None:

@@ -25,11 +25,11 @@ from nainjaune_env.records.recorder import Recorder
 
 Settings = Mapping[str, Any]
 RULES: dict[str, Settings] = {
-    "djeco": {"preset": "djeco", "num_players": 4},
-    "silent plays": {"preset": "classic", "num_players": 3, "announce": "explicit", "unannounced": 1},
-    "skip": {"preset": "skip", "num_players": 3, "stake": 2},
-    "glimpse": {"preset": "batasaurus", "num_players": 3},
-    "perfect": {"preset": "batasaurus", "num_players": 2, "memory": "perfect", "exhausted": "void"},
+    "djeco": {"preset": "djeco", "players": 4},
+    "silent plays": {"preset": "classic", "players": 3, "announce": "explicit", "unannounced": 1},
+    "skip": {"preset": "skip", "players": 3, "stake": 2},
+    "glimpse": {"preset": "batasaurus", "players": 3},
+    "perfect": {"preset": "batasaurus", "players": 2, "memory": "perfect", "exhausted": "void"},
 }
 
 
@@ -51,7 +51,7 @@ class Looker:
 
 def setup_of(settings: Settings) -> Any:
     knobs = dict(settings)
-    return make_setup(None, knobs.pop("preset"), knobs.pop("num_players"), **knobs)
+    return make_setup(None, knobs.pop("preset"), knobs.pop("players"), **knobs)
 
 
 def by_batch(settings: Settings, seed: int) -> Record:
@@ -118,7 +118,7 @@ def by_vector(settings: Settings, seed: int) -> Record:
 
 def by_open_spiel(settings: Settings, seed: int) -> Record:
     setup = setup_of(settings)
-    named = {key: value for key, value in settings.items() if key not in ("preset", "num_players")}
+    named = {key: value for key, value in settings.items() if key not in ("preset", "players")}
     words = ",".join(f"{key}={value}" for key, value in {"preset": setup.preset, "players": setup.players, **named}.items())
     game = open_spiel.load_game(f"python_{setup.game.name}({words})")
     state = game.seeded_state(seed)

@@ -82,7 +82,7 @@ def test_it_gives_what_dummy_vec_env_gives(game: str, settings: dict[str, Any]) 
     agents = rules_of_thumb(game)
     opponents = {"one each": agents, "pool": Pool(["random", *agents], [1, 2, 0, 3][: 1 + len(agents)])}
     drawn = opponents.get(settings.get("opponents", ""), "random")
-    settings = {**settings, "opponents": drawn, "num_players": seats_at_most(game, 4)}
+    settings = {**settings, "opponents": drawn, "players": seats_at_most(game, 4)}
     tables, rng = 4, np.random.default_rng(3)
     mine = SeatVecEnv(tables, game=game, **settings)
     plain = DummyVecEnv([lambda: SeatEnv(game=game, **settings)] * tables)
@@ -112,7 +112,7 @@ def test_it_gives_what_dummy_vec_env_gives(game: str, settings: dict[str, Any]) 
 @pytest.mark.parametrize("game", GAMES)
 def test_seeds_and_options_count_once(game: str) -> None:
     rule = rules_of_thumb(game)[0]
-    settings: dict[str, Any] = {"game": game, "num_players": seats_at_most(game, 3), "seat": 0, "opponents": rule}
+    settings: dict[str, Any] = {"game": game, "players": seats_at_most(game, 3), "seat": 0, "opponents": rule}
     mine = SeatVecEnv(3, **settings)
     plain = DummyVecEnv([lambda: SeatEnv(**settings)] * 3)
     table = Batch(mine.setup, 1, seed=99, skip_forced=False).tables[0]
@@ -249,7 +249,7 @@ def test_rewards_are_the_learners_whole_payoff_and_nobody_elses(game: str) -> No
     """Replayed table by table: also what comes after its last decision, and what it paid to enter."""
     rule = rules_of_thumb(game)[0]
     tables, rng, others = 48, np.random.default_rng(0), 0
-    venv = SeatVecEnv(tables, game=game, num_players=seats_at_most(game, 3), opponents=rule)
+    venv = SeatVecEnv(tables, game=game, players=seats_at_most(game, 3), opponents=rule)
     venv.seed(40)
     venv.reset()
     replays = [Replay(venv, 40 + i, venv.reset_infos[i]["seat"], rule) for i in range(tables)]
@@ -282,7 +282,7 @@ def small_model(venv: Any, **settings: Any) -> MaskablePPO:
 def test_maskable_ppo_is_handed_the_masks_that_the_rules_say(game: str) -> None:
     """Through wrappers too. Masks that are all true, an opponent's, or of the step before would not fit a replay."""
     rule = rules_of_thumb(game)[0]
-    venv = SeatVecEnv(8, game=game, num_players=seats_at_most(game, 3), opponents=rule)
+    venv = SeatVecEnv(8, game=game, players=seats_at_most(game, 3), opponents=rule)
     wrapped = VecCheckNan(VecMonitor(venv), raise_exception=True)
     assert is_masking_supported(wrapped)
     model = small_model(wrapped)
@@ -291,7 +291,7 @@ def test_maskable_ppo_is_handed_the_masks_that_the_rules_say(game: str) -> None:
     rows = buffer.action_masks.reshape(8, 16, -1).astype(bool)
     actions = buffer.actions.reshape(8, 16).astype(np.int64)
     assert not rows.all(axis=2).any()
-    twin = SeatVecEnv(8, game=game, num_players=seats_at_most(game, 3), opponents=rule)
+    twin = SeatVecEnv(8, game=game, players=seats_at_most(game, 3), opponents=rule)
     twin.seed(2)
     twin.reset()
     for i in range(8):
@@ -361,7 +361,7 @@ def test_what_is_hidden_reaches_nobody(game: str) -> None:
     rule = rules_of_thumb(game)[0]
     mode = "ansi" if game in games_with("draw") else None
     players = seats_at_most(game, 3)
-    settings: dict[str, Any] = {"game": game, "num_players": players, "opponents": rule, "seat": 1, "render_mode": mode}
+    settings: dict[str, Any] = {"game": game, "players": players, "opponents": rule, "seat": 1, "render_mode": mode}
     venv, twin = SeatVecEnv(tables, **settings), SeatVecEnv(tables, **settings)
     venv.seed(7)
     seen = venv.reset()

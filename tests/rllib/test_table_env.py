@@ -97,8 +97,7 @@ def test_the_same_records_as_turn_by_turn() -> None:
 def test_n6_what_an_agent_is_handed_follows_from_what_its_seat_may_know(setup: Any) -> None:
     rng = random.Random(1)
     one, two = (
-        TableEnv({"game": setup.game.name, "preset": setup.preset, "num_players": setup.players, "skip_forced": False})
-        for _ in "ab"
+        TableEnv({"game": setup.game.name, "preset": setup.preset, "players": setup.players, "skip_forced": False}) for _ in "ab"
     )
     told_apart = 0
     for seed in range(8):
@@ -117,7 +116,7 @@ def test_n6_what_an_agent_is_handed_follows_from_what_its_seat_may_know(setup: A
 
 
 def test_what_is_not_legal_is_refused_and_changes_nothing() -> None:
-    env = TableEnv({"num_players": 3})
+    env = TableEnv({"players": 3})
     with pytest.raises(IllegalActionError, match="reset"):
         env.step({"seat_0": 0})
     observations, _ = env.reset(seed=2)
@@ -140,7 +139,7 @@ def test_what_is_not_legal_is_refused_and_changes_nothing() -> None:
 
 
 def test_an_episode_without_a_choice_is_passed_over() -> None:
-    env = TableEnv({"num_players": 2})
+    env = TableEnv({"players": 2})
     plies = single(env.table.setup, seed=3)
     draws = streams(3, 1)
     while True:  # to a table from where nobody has a choice any more
@@ -156,7 +155,7 @@ def test_an_episode_without_a_choice_is_passed_over() -> None:
 
 
 def test_settings_seeds_and_options() -> None:
-    env = TableEnv(EnvContext({"preset": "skip", "num_players": 5, "stake": 2}, worker_index=0))
+    env = TableEnv(EnvContext({"preset": "skip", "players": 5, "stake": 2}, worker_index=0))
     assert isinstance(env, MultiAgentEnv)
     assert env.table.setup == get_game("nain_jaune").setup("skip", 5, stake=2)
     first, _ = env.reset(seed=1)

@@ -12,8 +12,8 @@ from tests.rllib.training import POLICY, actor, ppo, worth
 
 ITERATIONS = 5
 RUNS = [
-    {"game": "nain_jaune", "preset": "djeco", "num_players": 3},
-    {"game": "batasaurus", "memory": "perfect", "num_players": 2},
+    {"game": "nain_jaune", "preset": "djeco", "players": 3},
+    {"game": "batasaurus", "memory": "perfect", "players": 2},
 ]
 
 

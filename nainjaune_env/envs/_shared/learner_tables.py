@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, SeatAssignment, find_agent
+from nainjaune_env.agent import Agent, SeatAssignment
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError
 from nainjaune_env.core.prng import RowStreams, entropy, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import whole
 from nainjaune_env.engine.batch import Batch, Episode
-from nainjaune_env.envs._shared.reset_options import Opener, Start
+from nainjaune_env.envs._shared.opponents import Opponent, opponent_agent
+from nainjaune_env.envs._shared.reset_options import Opener, Start, check_deals, entropy
 from nainjaune_env.records.record import Record
 from nainjaune_env.records.recorder import Recorder
 from nainjaune_env.render.renderer import Renderer
@@ -25,7 +26,7 @@ from nainjaune_env.render.renderer import Renderer
 class Pool:
     """Opponents to draw from: one for each seat when an episode begins, by the table's own generator."""
 
-    agents: Sequence[str | Agent]
+    agents: Sequence[Opponent]
     weights: Sequence[float] = ()
     """Relative frequencies of the agents; empty: all equal."""
 
@@ -45,11 +46,13 @@ class Pool:
         return np.searchsorted(ends / ends[-1], uniforms, side="right")
 
 
-Opponents = str | Agent | Sequence[str | Agent] | Pool
+Opponents = Opponent | Sequence[Opponent] | Pool
 LearnerSeat = int | str
 
 SEATINGS = ("rotate", "random")
 """How the learner's seat can change from one episode to the next; a number is a fixed seat."""
+
+ILLEGAL_HINT = """info["action_mask"] has the legal actions; with a number as illegal_reward an illegal one ends the episode."""
 
 OPPONENT_STREAM, SEAT_STREAM, POOL_STREAM = 1, 2, 3
 """The streams of a seed that draw the opponents' actions, the learner's seat and the opponents' seats; the deal has stream 0."""
@@ -81,11 +84,11 @@ class LearnerTables:
     ) -> None:
         """Make the tables; call :meth:`reset` before the first step.
 
-        ``opponents`` is one agent, or the name of one, for all other seats; or a list with one for each, from the seat after
-        the learner's; or a :class:`Pool` to draw them from. ``seat`` is the learner's: a number, ``"random"``, or
-        ``"rotate"``, which moves to the next seat at each reset of a table, from a first one that the seed draws.
-        ``illegal_reward`` None refuses an illegal action; a number ends the learner's episode there with this reward, as
-        PettingZoo's ``TerminateIllegalWrapper`` does, for tools that try actions blindly. ``record`` keeps what pictures and
+        ``opponents`` is one agent, the name of one, a function or a model (``_shared.opponents``) for all other seats; or a list
+        with one for each, from the seat after the learner's; or a :class:`Pool` to draw them from. ``seat`` is the learner's: a
+        number, ``"random"``, or ``"rotate"``, which moves to the next seat at each reset of a table, from a first one that the
+        seed draws. ``illegal_reward`` None refuses an illegal action; a number ends the learner's episode there with this reward,
+        as PettingZoo's ``TerminateIllegalWrapper`` does, for tools that try actions blindly. ``record`` keeps what pictures and
         records need. The rest is as in :class:`~nainjaune_env.engine.batch.Batch`. Raises :class:`RulesError` for a seat that
         does not exist and :class:`AgentError` for opponents that do not fit.
         """
@@ -123,7 +126,7 @@ class LearnerTables:
         """Begin episodes at the tables ``which (K,)``, each from its seed; None continues the table's generators.
 
         Seed s deals the table of ``Batch(setup, 1, seed=s)``. ``options`` and errors are those of ``Opener.deal``; after an
-        error nothing has changed.
+        error nothing has changed. Raises :class:`RulesError` after ``MOST_DEALS`` deals without a decision of the learner.
         """
         openings = self._opener.deal(self.batch.tables, which, seeds, options or {})
         anew = np.array([seed is not None for seed in seeds], np.bool_) | (self.learner[which] < 0)
@@ -134,8 +137,11 @@ class LearnerTables:
         self._take_seats(which, anew)
         self._enter(which, openings)
         self.redealt[which] = self.batch.done[which]
+        deals = 1
         while (over := which[self.batch.done[which]]).size:
+            check_deals(self.setup, deals)
             self._enter(over, self._opener.deal(self.batch.tables, over, [None] * len(over), {}))
+            deals += 1
 
     def _take_seats(self, which: NDArray[np.int64], anew: NDArray[np.bool_]) -> None:
         n = self.setup.players
@@ -173,7 +179,10 @@ class LearnerTables:
         if over.size:
             raise IllegalActionError(f"No episode is running at table {over[0]}: call reset() first.")
         legal = np.ones(len(which), np.bool_) if self._illegal_reward is None else self._legal(actions, which)
-        self._step(actions[legal], which[legal])
+        try:
+            self._step(actions[legal], which[legal])
+        except IllegalActionError as error:
+            raise IllegalActionError(f"{error} {ILLEGAL_HINT}") from None
         self._play_on(which[legal])
         gained = self._unpaid[which].astype(np.float64)
         self._unpaid[which] = 0
@@ -240,7 +249,7 @@ class LearnerTables:
 def find_opponents(opponents: Opponents, setup: Setup) -> list[Agent]:
     """Return the agents that ``opponents`` names: one for all other seats, one for each, or all of a pool.
 
-    Raises :class:`AgentError` where their number does not fit, or one is neither an agent nor the name of one.
+    Raises :class:`AgentError` where their number does not fit, or one is none of :data:`~._shared.opponents.Opponent`.
     """
     given: list[object]
     if isinstance(opponents, Pool):
@@ -250,12 +259,4 @@ def find_opponents(opponents: Opponents, setup: Setup) -> list[Agent]:
     others = setup.players - 1
     if len(given) not in (1, others) and not isinstance(opponents, Pool):
         raise AgentError(f"Expected one opponent for all seats or {others}, one for each of the others, not {len(given)}.")
-    agents = []
-    for one in given:
-        if isinstance(one, str):
-            agents.append(find_agent(one, setup))
-        elif isinstance(one, Agent):
-            agents.append(one)
-        else:
-            raise AgentError(f"An opponent is an agent or the name of one, not {one!r}.")
-    return agents
+    return [opponent_agent(one, setup) for one in given]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nainjaune_env.core.errors import DealError, choose_one
+from nainjaune_env.core.errors import DealError, RulesError, choose_one
 from nainjaune_env.core.prng import entropy, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
@@ -20,6 +20,11 @@ Start = str | Mapping[str, ArrayLike]
 
 OPTIONS = ("start", "table")
 """The options of ``reset``."""
+
+MOST_DEALS = 10_000
+"""Most deals in a row without a decision before an environment gives up."""
+MAX_SEED = (1 << 64) - 1
+"""The largest seed: a generator's state has 64 bits."""
 
 ONLY = np.zeros(1, np.int64)
 """The index of the table in an environment with a single one."""
@@ -54,6 +59,8 @@ class Opener:
         Seed s deals the table of ``Batch(setup, 1, seed=s)``. With None the table's generator continues; the first time, the
         operating system seeds it. Raises :class:`DealError` for unknown options and for values that do not fit.
         """
+        if not isinstance(options, Mapping):
+            raise DealError(f"The options of reset are a mapping with the keys {', '.join(OPTIONS)}, not {options!r}.")
         for name in options:
             if name not in OPTIONS:
                 raise DealError(choose_one("reset option", name, OPTIONS))
@@ -98,11 +105,22 @@ class Opener:
         return rows
 
 
+def check_deals(setup: Setup, deals: int) -> None:
+    """Raise :class:`RulesError` after ``MOST_DEALS`` deals in a row in which nobody who is waited for had a decision."""
+    if deals >= MOST_DEALS:
+        raise RulesError(
+            f"In {deals} deals of {setup.game.title} in a row there was no decision to make, so no episode begins under these "
+            f"rules: change them, say the size of hands, or use skip_forced=False, where forced plies are steps too."
+        )
+
+
 def seed_number(seed: object) -> int | None:
-    """Return ``seed`` as an int, or None; raises :class:`DealError` for anything else, and for numbers below 0."""
+    """Return ``seed`` as an int, or None; raises :class:`DealError` for anything else, below 0 or above ``MAX_SEED``."""
     if seed is None:
         return None
     number = whole(seed)
     if number is None or number < 0:  # as Gymnasium does
         raise DealError(f"A seed is a whole number or None, at least 0, not {seed!r}.")
+    if number > MAX_SEED:
+        raise DealError(f"A seed is at most {MAX_SEED}, not a number of {number.bit_length()} bits.")
     return number

@@ -64,7 +64,7 @@ def outcomes(setup: Setup, drawn: Sequence[int]) -> list[int]:
     """Returns what can be drawn after ``drawn``: first the dealer, then seat by seat the cards."""
     if not drawn:
         return list(range(setup.players))
-    if len(drawn) == extent(setup).draws:
+    if len(drawn) == 1 + setup.players * _rules(setup).hand_size:
         return []
     dealt = set(drawn[1:])
     return [card for card in deck(setup) if card not in dealt]
@@ -154,7 +154,7 @@ def resample(
     redact(rows[0], _rules(setup), seat)
     rows[0].rng = np.uint64(state)
     resample_table(rows[0], _rules(setup), seat)
-    dealt = extent(setup).draws - 1
+    dealt = setup.players * _rules(setup).hand_size
     return [int(table.dealer), *map(int, rows[0].deck[:dealt])], [action for _, action in plies]
 
 

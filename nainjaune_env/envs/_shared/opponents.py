@@ -1,0 +1,70 @@
+"""Opponents that are not agents of this project: functions, and models that have ``predict``, such as Stable-Baselines3's."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.agent import Agent, DecisionBatch, Rng, find_agent
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.spec import Setup
+
+Choose = Callable[[NDArray[np.uint8], NDArray[np.bool_]], Any]
+"""Takes K observations ``(K, size)`` and their masks ``(K, A)``, and returns K legal actions, ``(K,)``."""
+
+
+@runtime_checkable
+class Model(Protocol):
+    """A model of Stable-Baselines3 or sb3-contrib, trained on the observations of these tables."""
+
+    def predict(self, observation: Any, *, deterministic: bool) -> tuple[Any, Any]:
+        """Return the actions for observations ``(K, size)``, and recurrent states, which are ignored."""
+        ...
+
+
+Opponent = str | Agent | Model | Choose
+
+
+class FunctionAgent:
+    """A function as an agent; equal seeds give equal games only if it draws nothing at random."""
+
+    def __init__(self, choose: Choose) -> None:
+        """The agent's name is the function's, or that of its class."""
+        self.choose = choose
+        self.name = str(getattr(choose, "__name__", type(choose).__name__))
+
+    def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[Any]:
+        """Return the function's actions."""
+        return np.asarray(self.choose(decisions.observation, decisions.mask))
+
+
+class ModelAgent:
+    """A model as an agent, which plays its likeliest action: a legal one if its ``predict`` takes ``action_masks``."""
+
+    def __init__(self, model: Model) -> None:
+        """The agent's name is that of the model's class."""
+        self.model = model
+        self.name = type(model).__name__
+        self._takes_masks = "action_masks" in inspect.signature(model.predict).parameters
+
+    def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[Any]:
+        """Return the model's actions."""
+        masks = {"action_masks": decisions.mask} if self._takes_masks else {}
+        return np.asarray(self.model.predict(decisions.observation, deterministic=True, **masks)[0])
+
+
+def opponent_agent(opponent: object, setup: Setup) -> Agent:
+    """Return ``opponent`` as an agent at tables with ``setup``; raises :class:`AgentError` if it is none of :data:`Opponent`."""
+    if isinstance(opponent, str):
+        return find_agent(opponent, setup)
+    if isinstance(opponent, Agent):
+        return opponent
+    if isinstance(opponent, Model):
+        return ModelAgent(opponent)
+    if callable(opponent):
+        return FunctionAgent(opponent)
+    raise AgentError(f"An opponent is a function, a model with predict(), an agent or the name of one, not {opponent!r}.")
