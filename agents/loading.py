@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.errors import AgentError, MissingLibraryError, choose_one
+from nainjaune_env.core.errors import AgentError, MissingLibraryError, choose_one, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
@@ -26,18 +26,44 @@ SEARCH = "search"
 _ENDING = re.compile(r"(.+)@([a-z]+)=([^@/]*)")
 
 
+def _is_path(name: str) -> bool:
+    """Returns whether ``name`` is the path of a file or folder, as it is or after the algorithm before a colon."""
+    prefix, _, rest = name.partition(":")
+    return Path(name).exists() or (prefix.isidentifier() and bool(rest) and Path(rest).exists())
+
+
+def _ending(name: str) -> re.Match[str] | None:
+    """Returns the last modifier ``@word=number`` of an agent's name; None if it has none or is the path of a run."""
+    return None if _is_path(name) else _ENDING.fullmatch(name)
+
+
 def unmodified(name: str) -> str:
-    """Returns an agent's name without its modifiers ``@word=number``."""
-    while found := _ENDING.fullmatch(name):
+    """Returns an agent's name without its modifiers ``@word=number``. What stands at the end of an existing path is none."""
+    while found := _ending(name):
         name = found[1]
     return name
 
 
+def is_sampled(name: str) -> bool:
+    """Returns whether an agent's name without modifiers ends in :data:`SAMPLED`, and is not itself the path of a run."""
+    return name.endswith(SAMPLED) and not _is_path(name)
+
+
+def undrawn(name: str) -> str:
+    """Returns an agent's name without its modifiers and without :data:`SAMPLED`."""
+    text = unmodified(name)
+    return text.removesuffix(SAMPLED) if is_sampled(text) else text
+
+
 def run_named(name: str) -> tuple[str | None, Path]:
-    """Returns the algorithm before the colon in the name of a run (None if it has none), and the path of the run."""
-    text = unmodified(name).removesuffix(SAMPLED)
+    """Returns the algorithm before the colon in the name of a run, and the path of the run.
+
+    The algorithm is None if the name has none; a colon in an existing path separates nothing.
+    """
+    text = undrawn(name)
     prefix, _, rest = text.partition(":")
-    return (prefix, Path(rest)) if rest and prefix.isidentifier() else (None, Path(text))
+    named = rest and prefix.isidentifier() and not Path(text).exists()
+    return (prefix, Path(rest)) if named else (None, Path(text))
 
 
 def checkpoint_path(name: str, setup: Setup) -> Path | None:
@@ -45,7 +71,7 @@ def checkpoint_path(name: str, setup: Setup) -> Path | None:
 
     None if it has no checkpoint. Raises :class:`AgentError` for a zoo agent that is not for such tables.
     """
-    text = unmodified(name).removesuffix(SAMPLED)
+    text = undrawn(name)
     return player_registry().find(text, setup).path if is_zoo_name(text) else _run_at(text, setup.game.name)
 
 
@@ -65,15 +91,16 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     """Returns the agent called ``name`` for tables with ``setup``; ``device`` is that of its network (None: the CPU).
 
     ``name`` is that of a heuristic, a solution (``exact``) or a zoo agent (``zoo:strong``), or the path of a run's folder or
-    checkpoint (``runs/a``, also ``ppo:runs/a``). With ``@sample`` a network draws from its policy. Modifiers may follow:
-    ``@search=50`` for a search of 50 deals an action by rollouts of the agent, and those of the game (``cheapest@remember=0.7``).
+    checkpoint (``runs/a``, also ``ppo:runs/a``; it may contain ``:`` and ``@``). With ``@sample`` a network draws from its
+    policy. Modifiers may follow: ``@search=50`` for a search of 50 deals an action by rollouts of the agent, and those of the
+    game (``cheapest@remember=0.7``).
 
     Raises :class:`AgentError` for an unknown name or a solution of other tables,
     :class:`~nainjaune_env.core.errors.CheckpointError` for a run that is incomplete or not for such tables, and
     :class:`~nainjaune_env.core.errors.DeviceError` for a device that is not available, and
     :class:`~nainjaune_env.core.errors.MissingLibraryError` for a network without torch.
     """
-    ending = _ENDING.fullmatch(name)
+    ending = _ending(name)
     if ending:
         return _modified(load_agent(ending[1], setup, device=device), ending[2], ending[3], setup)
     exact = exact_agents(setup.game.name)
@@ -90,10 +117,9 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
         except ModuleNotFoundError as error:
             raise MissingLibraryError(f"The network of the agent {name!r}", str(error.name), "train") from error
 
-        stochastic = name.endswith(SAMPLED)
-        return load_net_agent(path, setup, name, algorithm=algorithm, stochastic=stochastic, device=device)
+        return load_net_agent(path, setup, name, algorithm=algorithm, stochastic=is_sampled(name), device=device)
     if missing is not None and ("/" in name or missing.suffix):
-        raise AgentError(f"There is no run or checkpoint at {str(missing)!r}.")
+        raise AgentError(f"There is no run or checkpoint at {quoted(str(missing))}.")
     zoo = [PREFIX + player for player in player_registry().names()]
     raise AgentError(choose_one("agent", name, [*known, *zoo]) + " The path of a run's folder is also an agent.")
 
@@ -105,7 +131,7 @@ def _modified(agent: Agent, word: str, number: str, setup: Setup) -> Agent:
     try:
         value = float(number)
     except ValueError:
-        raise AgentError(f"After @{word}= comes a number, not {number!r}.") from None
+        raise AgentError(f"After @{word}= comes a number, not {quoted(number)}.") from None
     return known[word](agent, value)
 
 

@@ -24,6 +24,12 @@ class Stream(IntEnum):
 def generator(seed: int, purpose: Stream, *key: int) -> np.random.Generator:
     """Returns a generator that depends on ``seed >= 0``, the purpose and the key alone.
 
-    The numbers of the key must be below 2**32: NumPy splits larger ones, so that keys could collide.
+    The numbers of the key must be below 2**32: NumPy splits larger ones, so that keys could collide. Agents are handed such
+    generators, so it does not keep ``seed``: its draws are those of the sequence of seed and key, while its ``seed_seq``, from
+    which ``spawn`` makes other generators, is another one, made of these draws.
     """
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(purpose, *key)))
+    sequence = np.random.SeedSequence(seed, spawn_key=(purpose, *key))
+    state = np.random.PCG64(sequence).state
+    bits = np.random.PCG64(np.random.SeedSequence([int(word) for word in sequence.generate_state(8)]))
+    bits.state = state
+    return np.random.Generator(bits)

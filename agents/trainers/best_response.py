@@ -11,7 +11,7 @@ import numpy as np
 from nainjaune_env.core import atomic_files
 from nainjaune_env.core.spec import Setup
 
-from ..loading import SAMPLED, checkpoint_path, unmodified
+from ..loading import checkpoint_path, undrawn
 from ..nets.checkpoint import FILE_NAME, check_fits, load_checkpoint
 from . import ppo
 from .config import build
@@ -40,7 +40,7 @@ def response_configs(
     initial: dict[str, dict[str, Any]] = {FRESH: {}}
     path = checkpoint_path(target, setup)
     if path is not None:
-        checkpoint, name = load_checkpoint(path), unmodified(target).removesuffix(SAMPLED)
+        checkpoint, name = load_checkpoint(path), undrawn(target)
         check_fits(checkpoint, setup, repr(name))
         initial[FROM_NETWORK] = {
             "init": name,

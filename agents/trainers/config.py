@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 import yaml
 
-from nainjaune_env.core.errors import ConfigError, RulesError, choose_one
+from nainjaune_env.core.errors import ConfigError, RulesError, choose_one, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
 
@@ -41,7 +41,7 @@ def check_bounds(config: Any) -> None:
         for bound, within in (("low", "at least"), ("high", "at most")):
             limit = f.metadata[bound]
             if limit is not None and any(item < limit if bound == "low" else item > limit for item in items):
-                raise ConfigError(f"The configuration key {f.name!r} is {within} {limit}, and it is {value}.")
+                raise ConfigError(f"The configuration key {f.name!r} is {within} {limit}, and it is {quoted(value)}.")
 
 
 def defaults(cls: type[Any]) -> dict[str, Any]:
@@ -63,8 +63,8 @@ def read_yaml(path: Path) -> dict[str, Any]:
     if not path.is_file():
         raise ConfigError(f"There is no configuration at {str(path)!r}.")
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        values = _load_yaml(path.read_text(encoding="utf-8"))
+    except ValueError as error:
         raise ConfigError(f"{str(path)!r} is not YAML: {error}") from None
     if values is None:  # an empty file, or comments only
         return {}
@@ -73,22 +73,54 @@ def read_yaml(path: Path) -> dict[str, Any]:
     return values
 
 
+MOST_VALUES = 100_000
+"""Values that a configuration has at most, with its aliases written out."""
+
+
+def _load_yaml(text: str) -> Any:
+    """Returns the value of a YAML document; raises ``ValueError`` for anything else, and for more than :data:`MOST_VALUES`."""
+    loader = yaml.SafeLoader(text)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        if _size(node, {}) > MOST_VALUES:  # aliases of lists of aliases grow without end when they are read one by one
+            raise ValueError(f"it has more than {MOST_VALUES} values, with its aliases written out")
+        return loader.construct_document(node)
+    except (yaml.YAMLError, RecursionError) as error:
+        raise ValueError(str(error)) from None
+    finally:
+        loader.dispose()
+
+
+def _size(node: yaml.Node, sizes: dict[int, float]) -> float:
+    """Returns the number of nodes from ``node`` on with aliases written out, infinite where one refers to itself."""
+    if id(node) not in sizes:
+        sizes[id(node)] = math.inf  # until all below it are counted
+        if isinstance(node, yaml.MappingNode):
+            parts = [part for pair in node.value for part in pair]
+        else:
+            parts = node.value if isinstance(node, yaml.SequenceNode) else []
+        sizes[id(node)] = 1 + sum(_size(part, sizes) for part in parts)
+    return sizes[id(node)]
+
+
 def apply_settings(values: Mapping[str, Any], settings: Iterable[str]) -> dict[str, Any]:
     """Returns ``values`` overridden by settings ``key=value``; values are YAML, ``rules.decline=never`` sets inside a mapping."""
     result = dict(values)
     for setting in settings:
         key, equals, text = setting.partition("=")
         if not equals or not key:
-            raise ConfigError(f"A setting is key=value, not {setting!r}.")
+            raise ConfigError(f"A setting is key=value, not {quoted(setting)}.")
         try:
-            value = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise ConfigError(f"The value in {setting!r} is not YAML: {error}") from None
+            value = _load_yaml(text)
+        except ValueError as error:
+            raise ConfigError(f"The value in {quoted(setting)} is not YAML: {error}") from None
         outer, dot, inner = key.partition(".")
         if dot:
             mapping = result.get(outer, {})
             if not isinstance(mapping, dict):
-                raise ConfigError(f"{outer!r} holds {mapping!r}, so {key!r} cannot be set inside it.")
+                raise ConfigError(f"{quoted(outer)} holds {quoted(mapping)}, so {quoted(key)} cannot be set inside it.")
             result[outer] = {**mapping, inner: value}
         else:
             result[key] = value
@@ -105,7 +137,7 @@ def build(cls: type[C], values: Mapping[str, Any]) -> C:
             raise ConfigError(choose_one("configuration key", key, names))
         converted[key] = _number(value) if hints[key] is float else value
         if not _has_type(converted[key], hints[key]):
-            raise ConfigError(f"The configuration key {key!r} takes {_type_name(hints[key])}, not {value!r}.")
+            raise ConfigError(f"The configuration key {key!r} takes {_type_name(hints[key])}, not {quoted(value)}.")
     return cls(**converted)
 
 
@@ -115,7 +147,7 @@ def _number(value: Any) -> Any:
         return value
     try:
         return float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return value
 
 

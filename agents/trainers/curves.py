@@ -30,7 +30,10 @@ class Curve(NamedTuple):
 
 
 def read_curve(folder: Path, metric: str, along: str, *, name: str | None = None) -> Curve:
-    """Returns the curve of ``metric`` in the run at ``folder``; raises :class:`ConfigError` if that has none."""
+    """Returns the curve of ``metric`` in the run at ``folder``; raises :class:`ConfigError` if that has none.
+
+    Where a file of metrics was cut short, points that lack their place on the axis or their interval are left out.
+    """
     from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
     if along not in AXES:
@@ -49,9 +52,12 @@ def read_curve(folder: Path, metric: str, along: str, *, name: str | None = None
         return {event.step: event.value for event in events.Scalars(tag)}
 
     points = read(metric)
-    steps = sorted(points)
-    axis = read(AXES[along]) if AXES[along] else {step: float(step) for step in steps}
+    tag = AXES[along]
+    axis = {step: float(step) for step in points} if not tag else read(tag) if tag in logged else {}
     widths = read("eval/ci95") if metric == "eval/edge" and "eval/ci95" in logged else None
+    steps = sorted(points.keys() & axis.keys() & (points if widths is None else widths).keys())
+    if not steps:
+        raise ConfigError(f"The metrics at {str(folder)!r} are cut short: no point of {metric!r} is whole.")
     return Curve(
         folder.name if name is None else name,
         np.array([axis[step] for step in steps]),

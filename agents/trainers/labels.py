@@ -58,9 +58,12 @@ def load_labels(path: Path, setup: Setup, *, generation: int, count: int) -> Lab
             arrays = {name: opened[name] for name in opened.files}
     except FileNotFoundError:
         raise LabelsError(f"There are no labels at {str(path)!r}.") from None
-    # zipfile raises NotImplementedError for a version or a compression that it does not know
-    except (OSError, ValueError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error) as error:
-        raise LabelsError(f"{str(path)!r} is not a whole npz file of plain arrays (cut short?): {quoted(str(error))}.") from None
+    except (OSError, ValueError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+        # a damaged zip file may name compressions that there are not (NotImplementedError) or ask for a password (RuntimeError)
+        raise LabelsError(
+            f"{str(path)!r} is not a whole npz file of plain arrays (cut short?): {quoted(str(error))}. "
+            "Delete it, and --resume makes it again."
+        ) from None
     names = {"layout", *(f.name for f in fields(Labels))}
     if arrays.keys() != names:
         raise LabelsError(f"{str(path)!r} is not a shard of labels, which holds the arrays {', '.join(sorted(names))}.")

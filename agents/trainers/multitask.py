@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.core.errors import ConfigError, choose_one
+from nainjaune_env.core.errors import ConfigError, choose_one, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
@@ -35,7 +35,7 @@ def mixed_setups(game: str, mixture: Sequence[Mapping[str, Any]], knobs: Mapping
                 raise ConfigError(choose_one("key in an entry of 'mixture'", key, KEYS))
         rules = entry.get("rules", {})
         if not isinstance(rules, Mapping):
-            raise ConfigError(f"In an entry of 'mixture', 'rules' are knobs and their values, not {rules!r}.")
+            raise ConfigError(f"In an entry of 'mixture', 'rules' are knobs and their values, not {quoted(rules)}.")
         presets = get_game(game).presets
         for preset in _each(entry, "preset", list(presets)):
             usual = list(presets[preset].players) if preset in presets else [None]

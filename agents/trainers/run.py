@@ -84,7 +84,10 @@ class Run:
         is under way in the folder, and :class:`CheckpointError` if the run has begun and its checkpoint is lost.
         """
         try:
-            return self._resume(config) if resume else self._start(config)
+            if resume:
+                return self._resume(config)
+            self._start(config)
+            return None
         except BaseException:
             self._held.close()
             raise

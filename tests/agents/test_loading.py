@@ -11,7 +11,7 @@ import pytest
 
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.heuristics.batasaurus import Forgetful
-from nainjaune_agents.loading import load_agent, run_named, setup_of_runs, unmodified
+from nainjaune_agents.loading import load_agent, run_named, setup_of_runs, undrawn, unmodified
 from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_env.core.errors import AgentError, CheckpointError
@@ -179,3 +179,20 @@ def test_the_rules_that_runs_were_trained_under(run: str) -> None:
     assert setup_of_runs(["runs/b"], "nain_jaune") == replace(small(), rules=small().rules.replace(stake=3))
     with pytest.raises(AgentError, match=r"'runs/a' and 'runs/b' were trained under different rules; say by --preset"):
         setup_of_runs([run, "lowest", "runs/b"], "nain_jaune")
+
+
+@pytest.mark.parametrize("folder", ["a:b", "day 1: first", "lr@rate=0.1", "x@sample", "me@host", "ppo:mine", "tally@search=5"])
+def test_a_run_whose_path_has_a_colon_or_an_at_sign_can_be_named(run: str, folder: str) -> None:
+    path = f"runs/{folder}"
+    Path(run).rename(path)
+    agent = load_agent(path, small())
+    assert isinstance(agent, NetAgent)
+    assert (agent.name, agent.stochastic) == (path, False)
+    drawing = load_agent(f"ppo:{path}@sample", small())
+    assert isinstance(drawing, NetAgent)
+    assert drawing.stochastic
+    searching = load_agent(f"{path}@sample@search=2", small())
+    assert searching.name == f"{path}@sample@search=2"
+    assert run_named(f"ppo:{path}@search=2") == ("ppo", Path(path))
+    assert undrawn(f"{path}@sample@search=2") == unmodified(path) == path
+    assert setup_of_runs([path], "nain_jaune") == small()

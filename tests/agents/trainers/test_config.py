@@ -226,3 +226,53 @@ def test_every_shipped_configuration_is_valid_and_holds_no_defaults(path: Path) 
         if key not in ("algorithm", "game", "preset", "players"):
             assert getattr(config, key) != getattr(default, key), f"{key} is the default"
     assert yaml.safe_load(path.read_text(encoding="utf-8")).get("game", config.game) == path.parent.name
+
+
+BOMB = "a0: &a0 [lol, lol]\n" + "".join(f"a{k}: &a{k} [*a{k - 1}, *a{k - 1}]\n" for k in range(1, 60))
+MERGED = "m0: &m0 {x: 1}\n" + "".join(f"m{k}: &m{k} {{<<: [*m{k - 1}, *m{k - 1}]}}\n" for k in range(1, 60))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        BOMB,
+        MERGED,
+        "rules: &a [*a]\n",
+        "[" * 2000,
+        "size: " + "9" * 5000,
+        "size: 2001-99-99",
+        "a: *b",
+        "!!python/name:os.system {}",
+    ],
+    ids=["bomb", "merged", "endless", "nested", "digits", "date", "undefined", "code"],
+)
+def test_yaml_that_grows_or_is_no_value_is_refused_in_a_sentence(tmp_path: Path, text: str) -> None:
+    (tmp_path / "c.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"c\.yaml' is not YAML: ") as caught:
+        read_yaml(tmp_path / "c.yaml")
+    assert len(str(caught.value)) < 1000
+
+
+def test_a_setting_that_grows_is_refused_too() -> None:
+    bomb = "&a0 [1,1]"
+    for _ in range(1, 40):
+        bomb = f"[{bomb}, *a0, *a0, *a0]"
+    many = ", ".join(f"&b{k} [{', '.join([f'*b{k - 1}'] * 10) if k else 'x'}]" for k in range(30))
+    with pytest.raises(ConfigError, match=r"^The value in 'rules=.* is not YAML: it has more than 100000 values"):
+        apply_settings({}, [f"rules=[{many}]"])
+    assert apply_settings({}, [f"rules={bomb}"])
+
+
+def test_aliases_may_be_used(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text(
+        "widths: &w [3, 4]\nrules: {<<: &k {stake: 2}, decline: never}\nhidden: *w\n", encoding="utf-8"
+    )
+    found = read_yaml(tmp_path / "c.yaml")
+    assert found == {"widths": [3, 4], "rules": {"stake": 2, "decline": "never"}, "hidden": [3, 4]}
+
+
+@pytest.mark.parametrize("value", [10**400, "1e999", [0] * 10**6, "x" * 10**6], ids=["large", "infinite", "list", "text"])
+def test_a_wrong_value_is_quoted_in_part(value: Any) -> None:
+    with pytest.raises(ConfigError, match="The configuration key 'rate' takes float, not ") as caught:
+        build(Toy, {"rate": value})
+    assert len(str(caught.value)) < 300

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,20 @@ def test_the_command_draws_and_prints_the_last_points(run: Path, tmp_path: Path,
     assert main(["curves", str(run), "--out", str(tmp_path / "c.pdf")]) == 1
     assert "Expected --out to end in .png, not" in capsys.readouterr().err
     assert sorted(tmp_path.glob("c.*")) == [picture]
+
+
+def test_of_a_cut_file_whole_points_are_read_or_a_sentence_says_that_there_are_none(tmp_path: Path) -> None:
+    folder = tmp_path / "cut"
+    with SummaryWriter(str(folder)) as writer:
+        for step in range(1, 5):
+            for name in ("eval/edge", "eval/ci95", "rollout/decisions"):
+                writer.add_scalar(name, 10.0 * step, step)
+    (events,) = folder.iterdir()
+    whole, read = events.read_bytes(), set[int]()
+    for length in range(0, len(whole), 11):
+        events.write_bytes(whole[:length])
+        with contextlib.suppress(ConfigError):
+            curve = read_curve(folder, "eval/edge", "decisions")
+            assert curve.along.tolist() == curve.values.tolist() == [10.0 * step for step in range(1, len(curve.values) + 1)]
+            read.add(len(curve.values))
+    assert read == {1, 2, 3}

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import random
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -131,3 +133,25 @@ def test_means_and_legal_actions_must_agree(tmp_path: Path) -> None:
         save_labels(tmp_path / "x.npz", dataclasses.replace(labels, mean=mean), SETUP)
         with pytest.raises(LabelsError, match="must have a finite mean for every legal action, and NaN for every other"):
             load(tmp_path / "x.npz")
+
+
+def test_a_flipped_bit_is_refused_or_changes_nothing(tmp_path: Path) -> None:
+    """In the names of compressions, flags and sizes too: what a zip file does not check is dates and the like."""
+    path, labels, rng = tmp_path / "x.npz", some_labels(), random.Random(1)
+    save_labels(path, labels, SETUP)
+    whole = path.read_bytes()
+    heads = [found.start() for found in re.finditer(b"PK", whole)]
+    places = [8 * (head + byte) + bit for head in heads for byte in (6, 8, 9, 10) for bit in range(8)]
+    refused = 0
+    for place in [*places, *(rng.randrange(8 * len(whole)) for _ in range(100))]:
+        changed = bytearray(whole)
+        changed[place // 8] ^= 1 << place % 8
+        path.write_bytes(changed)
+        try:
+            found = load(path)
+        except LabelsError:
+            refused += 1
+            continue
+        for f in dataclasses.fields(Labels):
+            assert getattr(found, f.name).tobytes() == getattr(labels, f.name).tobytes()
+    assert refused > 100
