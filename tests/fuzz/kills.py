@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import os
 import random
 import resource
@@ -173,6 +174,7 @@ class Kills(Fuzzer):
         words = self._words(folder)
         with contextlib.suppress(Killed), Disk.watch(folder, act):
             check_status(*run_command(words), where)
+        gc.collect()  # locks go with the process
 
     def _die(self, folder: Path, kind: str, at: int, size: int, where: str) -> None:
         """The same in a process of its own, where a full disk means files that cannot grow beyond ``size``."""
