@@ -214,4 +214,4 @@ class Kills(Fuzzer):
 
 def logged(folder: Path) -> set[int]:
     """Returns the iterations whose metrics a run has logged."""
-    return {int(step) for step in read_curve(folder, "run/seconds", "iterations")[0]}
+    return {int(step) for step in read_curve(folder, "run/seconds", "iterations").along}
