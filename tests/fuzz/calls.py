@@ -94,7 +94,6 @@ def unchanged(batch: Batch, call: Callable[[], Any], where: str) -> bool:
 # ---------------------------------------------------------------- the rules
 
 
-@given(data=st.data())
 def rules(data: st.DataObject) -> None:
     """Presets, seats and knobs."""
     game = data.draw(mostly(st.sampled_from(sorted(KNOBS))))
@@ -134,7 +133,6 @@ def new_batch(data: st.DataObject, setup: Setup) -> Batch | None:
     return made[0] if made else None
 
 
-@given(any_setup, st.data())
 def batches(setup: Setup, data: st.DataObject) -> None:
     """A batch and calls on it."""
     batch = new_batch(data, setup)
@@ -213,7 +211,6 @@ def play_to_end(batch: Batch, where: str) -> None:
         raise Fault(f"{where}: taken, and {before} chips become {chips(batch)}")
 
 
-@given(any_setup, st.data())
 def tables(setup: Setup, data: st.DataObject) -> None:
     """``set_tables`` with altered tables."""
     table = odd_table(data, setup)
@@ -233,7 +230,6 @@ ENVIRONMENTS: dict[str, Callable[..., Any]] = {
 }
 
 
-@given(st.data())
 def environments(data: st.DataObject) -> None:
     """Constructors, resets and steps of the adaptors."""
     name = data.draw(st.sampled_from(sorted(ENVIRONMENTS)))
@@ -294,7 +290,12 @@ def use(data: st.DataObject, env: Any, where: str) -> None:
         refused(lambda action=action: env.step(action), where=f"step({action!r}) of {where}")
 
 
-PROPERTIES = (rules, batches, tables, environments)
+PROPERTIES: tuple[tuple[Callable[..., None], tuple[st.SearchStrategy[Any], ...]], ...] = (
+    (rules, (st.data(),)),
+    (batches, (any_setup, st.data())),
+    (tables, (any_setup, st.data())),
+    (environments, (st.data(),)),
+)
 
 
 class Calls(Fuzzer):
@@ -322,4 +323,5 @@ class Calls(Fuzzer):
             phases=[Phase.generate, Phase.shrink],
             suppress_health_check=[*HealthCheck],
         )
-        limits(hypothesis.seed(rng.getrandbits(64))(self.property))()
+        function, strategies = self.property
+        limits(hypothesis.seed(rng.getrandbits(64))(given(*strategies)(function)))()
