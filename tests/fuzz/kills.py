@@ -185,7 +185,7 @@ class Kills(Fuzzer):
             try:
                 if kind == "full":
                     resource.setrlimit(resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
-                with Disk.watch(folder, {"kill": dying, "full": nothing, "stop": interrupting}[kind](at)):
+                with Disk.watch(folder, {"kill": dying(at), "full": nothing, "stop": interrupting(at)}[kind]):
                     status, err = run_command(words)
                 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
                 told.write_text(err)
