@@ -274,9 +274,9 @@ class Setup:
         return {name: value for name in self.rules.names() if (value := getattr(self.rules, name)) != getattr(sheet, name)}
 
     def check_tables(self, rows: NDArray[Any]) -> None:
-        """Raises :class:`DealError` unless all ``rows``, one record or ``(K,)``, can occur under these rules.
+        """Checks ``rows``, one record or ``(K,)``, that come from outside: compiled code relies on their fields.
 
-        It checks tables that come from outside, as compiled code reads and writes by their fields unchecked.
+        Raises :class:`~nainjaune_env.core.errors.DealError`, which names a field, unless all can occur under these rules.
         """
         check_rows(np.atleast_1d(rows), self.players, functools.partial(self.game.table_invariants, self))
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from nainjaune_env.core import code_cache
+from nainjaune_env.core import code_cache, locked_cache
 from nainjaune_env.core.code_cache import cache_folder, package_root, remove_unused, source_hash
 
 
@@ -151,6 +151,37 @@ def test_a_folder_that_cannot_be_written_is_none(tmp_path: Path, monkeypatch: py
     monkeypatch.setenv("NAINJAUNE_CACHE", str(tmp_path / "good"))
     monkeypatch.setattr(code_cache.os, "access", lambda *_: False)
     assert cache_folder(hashed) is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes say nothing there")
+@pytest.mark.parametrize("below", ["", "compiled", "module"])
+@pytest.mark.parametrize("mode", [0o720, 0o702])
+def test_a_folder_that_others_can_write_to_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, below: str, mode: int
+) -> None:
+    """Its files are pickles, which can run any code."""
+    monkeypatch.setenv("NAINJAUNE_CACHE", str(tmp_path / "own"))
+    monkeypatch.setattr(locked_cache, "_warned", False)
+    mine = folder_of(hashed)
+    assert {place.stat().st_mode & 0o777 for place in (mine, mine.parent, mine.parent.parent)} == {0o700}
+    open_to_all = mine if below == "module" else tmp_path / "own" / below
+    open_to_all.chmod(mode)
+    code_cache._open_folder.cache_clear()
+    with pytest.warns(
+        RuntimeWarning, match=rf"not kept in {open_to_all}, .*others can write to it\. .* chmod 700 {open_to_all}$"
+    ):
+        assert cache_folder(hashed) is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="owners go by other numbers there")
+def test_a_folder_of_another_user_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NAINJAUNE_CACHE", str(tmp_path / "own"))
+    monkeypatch.setattr(locked_cache, "_warned", False)
+    folder_of(hashed)
+    code_cache._open_folder.cache_clear()
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() + 1)
+    with pytest.warns(RuntimeWarning, match="the folder belongs to another user"):
+        assert cache_folder(hashed) is None
 
 
 def test_a_function_without_a_file_has_no_folder() -> None:

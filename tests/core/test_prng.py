@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from nainjaune_env.core import prng
+from nainjaune_env.core.errors import DealError
 from nainjaune_env.core.jit import jit
-from nainjaune_env.core.prng import RowStreams, below, mix, next_word, streams
+from nainjaune_env.core.prng import RowStreams, below, entropy, mix, next_word, streams
 
 # `rng` stands second: numba would take a record that begins as a game's does for that game's table, and warn
 STATE = np.dtype((np.record, [("stage", np.int64), ("rng", np.uint64)]))
@@ -130,9 +134,34 @@ def test_first_draws_of_neighbouring_streams_are_uniform() -> None:
     assert abs(chi2 - 51) <= 5 * np.sqrt(2 * 51)
 
 
-@pytest.mark.parametrize("seed", [-1, 2**64, 2**70 + 3])
-def test_any_integer_is_a_seed(seed: int) -> None:
-    assert np.array_equal(streams(seed, 4), streams(seed % 2**64, 4))
+@pytest.mark.parametrize("seed", [-1, 2**64, pytest.param(10**5000, id="huge"), 1.0, float("nan"), "1", None, True])
+def test_what_is_no_seed_is_refused_in_a_sentence(seed: Any) -> None:
+    with pytest.raises(DealError, match=rf"^A seed is a whole number from 0 to {2**64 - 1}, not .{{1,200}}\.$"):
+        streams(seed, 4)
+
+
+@pytest.mark.parametrize("kind", [int, np.uint64])
+def test_every_state_is_a_seed(kind: Any) -> None:
+    assert len({int(streams(kind(seed), 1)[0]) for seed in (0, 1, 2**63, 2**64 - 1)}) == 4
+
+
+class Numpy1Integer(int):
+    """A Python integer as NumPy 1 adds it to ``uint64``: as floats."""
+
+    def __add__(self, other: Any) -> Any:
+        return float(self) + float(other)
+
+
+def test_streams_add_no_python_integers_to_uint64(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Compiled ``mix`` returns one."""
+    expected = streams(7, 4, 3)
+    compiled = prng.mix
+    monkeypatch.setattr(prng, "mix", lambda word: Numpy1Integer(compiled(word)))
+    assert streams(7, 4, 3).tolist() == expected.tolist()
+
+
+def test_entropy_is_another_seed_every_time() -> None:
+    assert len({int(streams(entropy(), 1)[0]) for _ in range(3)}) == 3
 
 
 def test_rows_are_drawn_from_their_own_generators() -> None:

@@ -13,6 +13,7 @@ import pytest
 from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, NainJauneError, RulesError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.rules import MAX_NUMBER
+from nainjaune_env.core.validation import MAX_SEED
 from nainjaune_env.engine.batch import MAX_START_VALUE, MAX_TABLES, Batch, legal_actions
 from nainjaune_env.engine.threads import LEAST_ROWS
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
@@ -99,6 +100,18 @@ def test_a_match_without_an_end_is_refused_and_its_rounds_are_not() -> None:
     [
         ({"num_tables": 0}, DealError, f"A batch has at least 1 table, and at most {MAX_TABLES}, not 0."),
         ({"num_tables": -3}, DealError, "not -3"),
+        ({"num_tables": 99999999999999}, DealError, "and at most 268435456, not 99999999999999."),
+        ({"num_tables": 2.0}, DealError, "not 2.0."),
+        ({"num_tables": "3"}, DealError, "not '3'."),
+        ({"num_tables": None}, DealError, "not None."),
+        ({"num_tables": float("nan")}, DealError, "not nan."),
+        ({"threads": 99999999999}, DeviceError, "by 1 to 1024 threads, on a GPU by just 1; got threads=99999999999."),
+        ({"threads": 1.5}, DeviceError, "got threads=1.5."),
+        ({"seed": -1}, DealError, f"A seed is a whole number from 0 to {MAX_SEED}, not -1."),
+        ({"seed": 2**64}, DealError, f"not {2**64}."),
+        ({"seed": 1.0}, DealError, "not 1.0."),
+        ({"seed": float("nan")}, DealError, "not nan."),
+        ({"seed": "1"}, DealError, "not '1'."),
         ({"episode": "rounds"}, RulesError, "Unknown episode 'rounds'. Did you mean 'round'? Valid: round, match."),
         ({"start": "carry"}, DealError, "Unknown start 'carry'. Did you mean 'carried'? Valid: fresh, carried."),
         ({"start": [1, 2]}, DealError, "start is 'fresh', 'carried' or values by name, not [1, 2]."),
@@ -232,6 +245,73 @@ def test_no_tables_are_fine() -> None:
     before = batch.tables.tobytes()
     batch.reset([])
     assert batch.tables.tobytes() == before
+
+
+@pytest.mark.parametrize(
+    "seeds", [[0.0, 1.0], [-1, 5], [2**64, 1], [float("nan"), 0], ["0", "1"], [True, False]], ids=lambda seeds: repr(seeds[0])
+)
+def test_seeds_of_tables_that_are_no_states_are_refused(seeds: Any) -> None:
+    batch = make()
+    before = batch.tables.tobytes()
+    with pytest.raises(DealError, match=rf"^Seeds are whole numbers from 0 to {MAX_SEED}, not \["):
+        batch.reset([0, 1], seeds=seeds)
+    with pytest.raises(DealError, match=r"^A seed is a whole number from 0 to "):
+        batch.reset(seed=seeds[0])
+    assert batch.tables.tobytes() == before
+
+
+def test_without_a_seed_every_table_has_a_deal_of_its_own() -> None:
+    batches = [make(seed=None, num_tables=8) for _ in range(2)]
+    states = np.concatenate([batch.tables["rng"] for batch in batches])
+    assert np.unique(states).size == 16
+    assert len({batch.tables[i]["hand"].tobytes() for batch in batches for i in range(8)}) == 16
+    assert make(seed=batches[0].seed, num_tables=8).tables.tobytes() == batches[0].tables.tobytes()
+
+
+def test_tables_that_do_not_fit_in_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    def too_much(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(Batch, "_allocate", too_much)
+    with pytest.raises(DealError, match=r"^3 tables do not fit in memory\.$"):
+        make()
+
+
+@pytest.mark.parametrize("which", [[0, 0], [2, 0, 1, 2]])
+def test_a_table_that_is_named_twice_is_refused(which: list[int]) -> None:
+    """The second action was chosen for a state that is gone, and threads would write at the same time."""
+    batch = make()
+    before = batch.save()
+    sentence = rf"^Each table is named once, and {which[0]} is named 2 times\.$"
+    with pytest.raises(DealError, match=sentence):
+        batch.step([int(batch.legal[i]).bit_length() - 1 for i in which], np.array(which))
+    with pytest.raises(DealError, match=sentence):
+        batch.reset(which)
+    with pytest.raises(DealError, match=sentence):
+        batch.set_tables(which, batch.tables[0])
+    assert all(held.tobytes() == batch.save()[name].tobytes() for name, held in before.items())
+    assert batch.observe(0, which).shape[0] == len(which)  # to read it twice is no error
+
+
+def test_a_state_of_another_batch_is_not_restored() -> None:
+    batch = make()
+    before = batch.save()
+    one = make(num_tables=1).save()
+    with pytest.raises(DealError, match=r"expected 'tables' to be .* of shape \(3,\), not .* of shape \(1,\)\."):
+        batch.restore(one)
+    with pytest.raises(DealError, match=r"expected 'done' to be bool of shape \(3,\), not int64 of shape \(3,\)\."):
+        batch.restore({**before, "done": np.zeros(3, np.int64)})
+    assert all(held.tobytes() == batch.save()[name].tobytes() for name, held in before.items())
+
+
+@pytest.mark.parametrize("call", [Batch.sample, Batch.play_out])
+def test_random_streams_that_cannot_be_written_are_refused(call: Any) -> None:
+    draws = streams(1, 3)
+    draws.flags.writeable = False
+    with pytest.raises(DealError, match=r"^Random streams advance in place, and this array cannot be written: pass a copy\.$"):
+        call(make(), draws)
+    with pytest.raises(DealError, match=r"^Random streams are \(3,\) uint64, as prng\.streams makes them, not list\.$"):
+        call(make(), [1, 2, 3])
 
 
 def test_seeds_of_another_shape_are_refused() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 
 import pytest
@@ -34,3 +36,18 @@ def test_what_goes_wrong_in_a_part_is_raised(wrong: int) -> None:
 
     with pytest.raises(ValueError, match=f"part {wrong}"):
         Threads(3).each(work, 3 * LEAST_ROWS)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="only POSIX forks")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+def test_a_forked_process_has_threads_of_its_own() -> None:
+    """It inherits the pool without its threads, whose work would never be done."""
+    threads = Threads(2)
+    threads.each(lambda *_: None, 2 * LEAST_ROWS)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # ends it where it hangs
+        done: list[int] = []
+        threads.each(lambda part, number: done.append(number), 2 * LEAST_ROWS)
+        os._exit(17 if sorted(done) == [0, 1] else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 17

@@ -187,7 +187,7 @@ def test_a_seat_sees_the_same_wherever_the_public_play_is_the_same(setup: Setup,
     one = single(setup, seed=seed)
     seat = rng.randrange(setup.players)
     two = single(setup, seed=seed)
-    two.set_tables(0, helper(setup).reshuffle(setup, one.tables[0], seat, rng))
+    two.set_tables(0, helper(setup).reshuffle(setup, one.tables[0], seat, rng), trusted=True)
     for _ in range(400):
         assert eyes.observed(two.tables[0], seat) == eyes.observed(one.tables[0], seat)
         assert eyes.redacted(two.tables[0], seat).tobytes() == eyes.redacted(one.tables[0], seat).tobytes()
@@ -287,7 +287,7 @@ def test_seats_rotated_give_results_rotated(setup: Setup, seed: int, plies: int,
     if not one.legal[0]:
         return
     two = single(setup, seed=seed + 1)
-    two.set_tables(0, helper(setup).rotate(setup, one.tables[0], by))
+    two.set_tables(0, helper(setup).rotate(setup, one.tables[0], by), trusted=True)
     one.set_tables(0, one.tables)  # so that both pay what the round has paid so far from here
     while one.legal[0]:
         assert two.legal[0] == one.legal[0]

@@ -98,10 +98,10 @@ class Opener:
             raise DealError(f"The reset option 'table' is one record of the game's table, not {type(table).__name__}.")
         rows = np.zeros(count, wanted)
         rows[:] = table
-        self.setup.check_tables(rows[:1])
-        if table["stage"] != Stage.PLAYING:
+        if table["stage"] in (Stage.ROUND_OVER, Stage.MATCH_OVER):
             stage = Stage(int(table["stage"])).name
             raise DealError(f"The reset option 'table' is a table in play, not one at the stage {stage}.")
+        self.setup.check_tables(rows[:1])
         return rows
 
 

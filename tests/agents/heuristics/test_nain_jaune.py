@@ -268,7 +268,7 @@ def leads(hand: str, moves: str = "", *, preset: str = "classic", dealt: int, **
     setup = SPEC.setup(preset, 3, hand=dealt, **knobs)
     batch = Batch(setup, 1, autoreset=False)
     assert SPEC.advice is not None
-    batch.set_tables(0, SPEC.advice.read(setup, {"hand": hand, "moves": moves}))
+    batch.set_tables(0, SPEC.advice.read(setup, {"hand": hand, "moves": moves}), trusted=True)
     assert batch.tables[0].required_rank == 0
     turn = DecisionBatch(batch, np.arange(1))
     return {name: setup.game.actions[int(heuristics(GAME)[name].act(turn, np.random.default_rng(0))[0])] for name in NAMES}

@@ -60,7 +60,9 @@ def test_what_is_hidden_moves_no_search(setup: Setup) -> None:
         seen = decisions._batch
         other = Batch(setup, 4)
         other.set_tables(
-            np.arange(4), np.array([helper(setup).reshuffle(setup, row, int(row.seat), mixer) for row in seen.tables])
+            np.arange(4),
+            np.array([helper(setup).reshuffle(setup, row, int(row.seat), mixer) for row in seen.tables]),
+            trusted=True,
         )
         again = DecisionBatch(other, np.arange(4))
         for agent in players:

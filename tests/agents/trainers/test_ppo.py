@@ -208,7 +208,7 @@ def test_the_critic_sees_all_hands_and_the_policy_does_not(played: tuple[Trainer
     mixer = random.Random(1)
     rows = [helper(trainer.setup).reshuffle(trainer.setup, row, int(row.seat), mixer) for row in batch.tables]
     before = batch.omniscient().copy()
-    batch.set_tables(np.arange(20), np.array(rows))
+    batch.set_tables(np.arange(20), np.array(rows), trusted=True)
     assert np.array_equal(before[:, :size], batch.omniscient()[:, :size])
     assert (before[:, size:] != batch.omniscient()[:, size:]).any(axis=1).all()
 

@@ -95,7 +95,7 @@ def test_b4_what_is_hidden_does_not_show_whatever_was_played(memory: str) -> Non
     for seed in range(6):
         one, two = (Batch(setup, 1, seed=seed, skip_forced=False, autoreset=False) for _ in "ab")
         seat = rng.randrange(3)
-        two.set_tables(0, np.array([hidden.reshuffle(setup, one.tables[0], seat, rng)], setup.game.table))
+        two.set_tables(0, np.array([hidden.reshuffle(setup, one.tables[0], seat, rng)], setup.game.table), trusted=True)
         logs: list[dict[str, Any]] = [
             {"opening": batch.tables[0].copy(), "actions": [], "every_ply": True} for batch in (one, two)
         ]
