@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
 
+from nainjaune_agents.report.format_ci import mean_ci
 from nainjaune_agents.study import columns as study
 from nainjaune_agents.trainers import get_trainer, trainer_names
 from nainjaune_agents.trainers.config import options
@@ -98,7 +99,7 @@ def player_section(player: Player) -> str:
     for rating in card.ratings:
         knobs = "".join(f", `{knob}={value}`" for knob, value in rating.knobs.items())
         where = f"`{rating.preset}`{knobs}, {rating.players} seats"
-        edge = f"{rating.mean:+.3f} ± {rating.ci95:.3f}"
+        edge = mean_ci(rating.mean, rating.ci95)
         rows.append([where, f"`{rating.field}`", edge, f"{rating.deals:,}", str(rating.seed)])
     effort = f"{card.decisions / 1e6:.3g} million decisions, {card.seconds / 60:.1f} minutes"
     commands = "\n".join(card.made_by)

@@ -5,12 +5,12 @@
   nainjaune evaluate --agents lowest runs/first --out results \\
       --records matches.jsonl --matches 50
 
-An agent is a heuristic's name (see --list) or the folder of a run; runs/first@sample draws from the policy instead of playing the
-likeliest action. Other suffixes, such as tally@search=50, are in docs/search.md and docs/heuristics.md. For every ordered pair,
-a hero sits in each seat in turn, in a field of the other agent, on the same deals. The edge is the hero's payoff minus what the
-field gets in that seat on that deal. The table of edges is printed; --out gets results.html (who is stronger, and how they play),
-.csv, .json, .txt and .png. --records also plays whole matches among all agents, with rotating seats and the preset's own stacks,
-and writes their records.
+An agent is a heuristic's name (see nainjaune agents) or the folder of a run; runs/first@sample draws from the policy instead of
+playing the likeliest action. Other suffixes, such as tally@search=50, are in docs/search.md and docs/heuristics.md. For every
+ordered pair, a hero sits in each seat in turn, in a field of the other agent, on the same deals. The edge is the hero's payoff
+minus what the field gets in that seat on that deal. The table of edges is printed; --out gets results.html (who is stronger, and
+how they play), .csv, .json, .txt and .png. --records also plays whole matches among all agents, with rotating seats and the
+preset's own stacks, and writes their records.
 
   nainjaune evaluate --versus runs/second runs/first --until-decided \\
       --bounds 0 0.05
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
         return 0
     named = args.versus or args.agents
     if not named:
-        raise AgentError("Expected agents to rate, as in --agents lowest runs/first; --list shows the heuristics.")
+        raise AgentError("Expected agents to rate, as in --agents lowest runs/first; nainjaune agents lists them.")
     if args.until_decided and not args.versus:
         raise ConfigError("--until-decided needs two agents: --versus A B --until-decided.")
     if args.deals is None:

@@ -75,7 +75,8 @@ def run(args: argparse.Namespace) -> int:
         raise RulesError(f"The game {setup.game.name!r} has no pictures.")
     if args.seat is not None and args.seat not in range(setup.players):
         raise ConfigError(f"--seat must be from 0 to {setup.players - 1}, not {args.seat}.")
-    film = setup.game.pictures.film(setup, record, args.seat, part=args.round, language=args.lang, names=record["agents"])
+    names = [printable(name) for name in record["agents"]]
+    film = setup.game.pictures.film(setup, record, args.seat, part=args.round, language=args.lang, names=names)
     pictures = list(film)
     if args.out.suffix == ".gif":
         _film(args, pictures)

@@ -21,7 +21,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Prints ``message`` and exits."""
         end = "" if message.endswith((".", "?")) else "."
-        print_error(self.prog, f"{message}{end} See {self.prog} --help.")
+        print_error(self.prog, f"{message[:1].upper()}{message[1:]}{end} See {self.prog} --help.")
         sys.exit(FAILED)
 
 

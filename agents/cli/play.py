@@ -13,7 +13,7 @@
 Type what is shown before a card, then press Enter. ? shows the rules and the commands, hint a good move, q leaves the table. You
 confirm each move, unless --no-confirm is given; u takes a move back if nobody has played since. A match that you leave is kept
 until you leave another; --resume goes on with it. An agent is the name of a heuristic
-(nainjaune evaluate --list) or the folder of a training run. Records of finished matches are appended to the file --records;
+(nainjaune agents) or the folder of a training run. Records of finished matches are appended to the file --records;
 nainjaune record shows them.
 """
 

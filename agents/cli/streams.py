@@ -52,7 +52,7 @@ def _sentence(error: BaseException | str) -> str:
         text = ": ".join([error.strerror, *names])
     else:
         text = str(error)
-    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def _substitute(error: UnicodeError) -> tuple[str, int]:

@@ -48,7 +48,7 @@ MOST_SEARCH = 100_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's arguments."""
-    parser.add_argument("--agents", nargs="+", default=[], metavar="AGENT", help="agents that play (see evaluate --list)")
+    parser.add_argument("--agents", nargs="+", default=[], metavar="AGENT", help="agents that play (see nainjaune agents)")
     add_setup_arguments(parser)
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--rounds", type=whole(1), metavar="N", help="number of rounds, each the first of a new match")
@@ -89,9 +89,7 @@ def run(args: argparse.Namespace) -> int:
         print(list_columns(setup, search=args.search is not None))
         return 0
     if not args.agents:
-        raise AgentError(
-            "Expected agents that play, as in --agents tally lowest; nainjaune evaluate --list shows the heuristics."
-        )
+        raise AgentError("Expected agents that play, as in --agents tally lowest; nainjaune agents lists them.")
     if args.out is None or (args.rounds is None and args.matches is None):
         raise ConfigError("Expected a number of rounds or matches and a folder, as in --rounds 10000 --out studies/first.")
     episodes = args.matches if args.rounds is None else args.rounds

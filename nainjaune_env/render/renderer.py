@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import RulesError, choose_one
+from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.render.raster import PIXEL_LIBRARIES, check_scale, font_files, is_installed, pixels
 from nainjaune_env.render.window import LIBRARY as WINDOW_LIBRARY
@@ -81,7 +82,7 @@ class Renderer:
         self.color = color
         self.scale = scale
         self.language = language
-        self.names = names
+        self.names = None if names is None else [printable(name) for name in names]
         self._window = Window(setup.game.title, fps) if mode == "human" else None
         if mode in ("human", "rgb_array"):
             font_files()

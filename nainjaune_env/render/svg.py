@@ -7,10 +7,9 @@ The same calls return the same bytes on every machine. Character widths are thos
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Sequence
 from xml.sax.saxutils import escape, quoteattr
-
-from nainjaune_env.core.printable import printable
 
 Number = int | float
 Style = str | Number | None
@@ -43,18 +42,30 @@ WIDTHS = {chr(first + k): width for first, widths in _ADVANCES.items() for k, wi
 """Width of each bold character in thousandths of the font size; other characters count as 1000. Plain ones are no wider."""
 
 
+_FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
 def number(value: Number) -> str:
     """Format a number with at most two decimals: ``3``, ``0.25``, never ``-0``."""
     text = f"{value:.2f}".rstrip("0").rstrip(".")
     return "0" if text == "-0" else text
 
 
+def allowed(content: str) -> str:
+    r"""Return ``content`` with every character that XML forbids as Python writes it, such as ``\x1b``."""
+    return _FORBIDDEN.sub(lambda found: repr(found[0])[1:-1], content)
+
+
 def element(name: str, attributes: dict[str, Style], *children: str) -> str:
     """Return ``<name key="value">children</name>``. ``stroke_width`` becomes ``stroke-width``; None is left out."""
     given = {key.replace("_", "-"): value for key, value in attributes.items() if value is not None}
-    written = "".join(f" {key}={quoteattr(value if isinstance(value, str) else number(value))}" for key, value in given.items())
+    written = "".join(f" {key}={quoteattr(_attribute(value))}" for key, value in given.items())
     inside = "".join(children)
     return f"<{name}{written}>{inside}</{name}>" if inside else f"<{name}{written}/>"
+
+
+def _attribute(value: str | Number) -> str:
+    return allowed(value) if isinstance(value, str) else number(value)
 
 
 def document(width: int, height: int, title: str, children: Iterable[str], definitions: Iterable[str] = ()) -> str:
@@ -65,7 +76,7 @@ def document(width: int, height: int, title: str, children: Iterable[str], defin
         "width": width,
         "height": height,
     }
-    parts = [f"<title>{escape(printable(title))}</title>", element("defs", {}, *definitions), *children]
+    parts = [f"<title>{escape(allowed(title))}</title>", element("defs", {}, *definitions), *children]
     return element("svg", {**frame, "role": "img"}, *parts) + "\n"
 
 
@@ -134,8 +145,7 @@ def text_width(text: str, size: Number) -> float:
 
 
 def fit(text: str, width: Number, size: Number) -> str:
-    """Return ``text`` in printable characters, cut short with a ``…`` where it is wider than ``width``."""
-    text = printable(text)
+    """Return ``text``, cut short with a ``…`` where it is wider than ``width``."""
     if text_width(text, size) <= width:
         return text
     kept = next((k for k in range(len(text) - 1, 0, -1) if text_width(text[:k].rstrip() + "…", size) <= width), 0)
@@ -146,7 +156,7 @@ def text(x: Number, y: Number, content: str, size: Number, *, anchor: str = "sta
     """Return a line of text whose baseline has its start, ``middle`` or ``end`` (``anchor``) at ``x``, ``y``."""
     face = {"font_family": SANS, "font_size": size, "font_weight": "bold" if bold else None}
     place = {"x": x, "y": y, "text_anchor": anchor if anchor != "start" else None}
-    return element("text", {**place, **face, **style}, escape(printable(content)))
+    return element("text", {**place, **face, **style}, escape(allowed(content)))
 
 
 def badge(x: Number, y: Number, seat: int, radius: Number = 13) -> str:

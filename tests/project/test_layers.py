@@ -56,6 +56,7 @@ LIBRARIES: dict[str, set[str]] = {
     "tensorboard": {f"{AGENTS}.trainers.curves"},
     "yaml": {f"{AGENTS}.trainers.*"},
     "tqdm": {f"{AGENTS}.cli.*", f"{ENV}.core.compile_notice"},
+    "argcomplete": {f"{AGENTS}.cli.*"},
     "jinja2": {f"{AGENTS}.report.page"},
     "markupsafe": {f"{AGENTS}.report.*"},
     "pyarrow": {f"{AGENTS}.study.files", f"{AGENTS}.study.arrays"},

@@ -58,10 +58,20 @@ def test_where_it_fails_nothing_is_left(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [{"seconds": 0}, {"last_seconds": -1}, {"scale": 0}, {"seconds": math.nan}, {"last_seconds": 656}, {"scale": math.inf}]
+    "bad",
+    [
+        {"seconds": 0},
+        {"last_seconds": -1},
+        {"scale": 0},
+        {"seconds": math.nan},
+        {"last_seconds": 656},
+        {"scale": math.inf},
+        {"scale": 1e-9},
+        {"scale": 1000},
+    ],
 )
 def test_times_and_scale_are_above_0_and_fit_a_gif(bad: dict[str, float], tmp_path: Path) -> None:
-    with pytest.raises(RulesError, match="above 0"):
+    with pytest.raises(RulesError, match=r"above 0|scale is a number from 0\.02 to 8"):
         write_gif(pictures(2), tmp_path / "film.gif", **bad)  # type: ignore[arg-type]
     with pytest.raises(RulesError, match="not 0 pictures"):
         write_gif([], tmp_path / "film.gif")

@@ -100,8 +100,8 @@ def test_refusals() -> None:
         Renderer(setup, "rgb")
     with pytest.raises(RulesError, match="from 0 to 3, or None for a spectator, not 4"):
         Renderer(setup, None, viewpoint=4)
-    for bad in ({"scale": 0.0}, {"fps": -1.0}, {"scale": math.nan}, {"scale": math.inf}):
-        with pytest.raises(RulesError, match="above 0"):
+    for bad in ({"scale": 0.0}, {"fps": -1.0}, {"scale": math.nan}, {"scale": math.inf}, {"scale": 1e-9}, {"scale": 1000}):
+        with pytest.raises(RulesError, match=r"above 0|scale is a number from 0\.02 to 8"):
             Renderer(setup, None, **bad)  # type: ignore[arg-type]
     with pytest.raises(RulesError, match="without a render_mode; choose from human, ansi, rgb_array, svg"):
         Renderer(setup, None).render(*position(setup))

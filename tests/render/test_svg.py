@@ -35,6 +35,12 @@ def test_any_text_can_be_written(content: str) -> None:
     assert root[2].get("id") == content
 
 
+@given(st.text(max_size=40), st.text(st.characters(categories=["Cc", "Cs"]), min_size=1, max_size=3))
+def test_what_xml_forbids_is_written_as_python_writes_it(content: str, control: str) -> None:
+    root = ET.fromstring(svg.document(10, 10, control, [svg.text(1, 2, content + control + "\x1b[31m", 3, id=control)]))
+    assert (root[2].text or "").endswith("\\x1b[31m")
+
+
 def test_attributes() -> None:
     (_, _, rect) = read(svg.rect(1, 2.0, 3.5, 4, stroke_width=2, fill=None))
     assert rect.attrib == {"x": "1", "y": "2", "width": "3.5", "height": "4", "stroke-width": "2"}

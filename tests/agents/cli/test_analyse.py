@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from nainjaune_agents.arena.matches import record_matches
-from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
 from nainjaune_env.records.record import write_records
+from tests.agents.cli.command import status_of
 from tests.support.positions import small
 
 
@@ -25,7 +25,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def analyse(capfd: pytest.CaptureFixture[str], words: str) -> tuple[int, str, str]:
-    status = main(["analyse", *words.split()])
+    status = status_of(["analyse", *words.split()])
     out, err = capfd.readouterr()
     return status, out, err.strip()
 
@@ -43,7 +43,7 @@ def test_a_file(capfd: pytest.CaptureFixture[str], file: Path, tmp_path: Path) -
     rows = list(csv.DictReader(out_file.read_text(encoding="utf-8").splitlines()))
     assert {row["match"] for row in rows} == {"1", "2"}
     again, _, err = analyse(capfd, f"{file} {QUICK} --out {out_file}")
-    assert again == 1
+    assert again == 2
     assert "is not overwritten: choose another --out." in err
 
 
@@ -74,9 +74,9 @@ def test_in_french(capfd: pytest.CaptureFixture[str], file: Path) -> None:
         ("{file} --seat 7", "has no such decision: there are 2 matches, seats 0 to 3, and the players "),
         ("{file} --player me", "has no such decision"),
         ("{file} --match 3", "holds 2 matches, so there is no match 3."),
-        ("{file} --choosing 1", "Expected --choosing and --measuring >= 2 and --worst >= 0, not 1, 2000 and 3."),
+        ("{file} --choosing 1", "Argument --choosing: expected a whole number from 2 to 10000000, not '1'."),
         ("{file} --model tally lowest", "Expected 1 or 4 agents at a table with 4 seats, not 2."),
-        ("{file} --seed -1", "Expected --seed >= 0 and --threads >= 1"),
+        ("{file} --seed -1", "Argument --seed: expected a whole number from 0 to 18446744073709551615, not '-1'."),
         ("nowhere.jsonl", "No such file or directory"),
         ("{empty}", "has no such decision: it is empty."),
     ],
@@ -84,6 +84,6 @@ def test_in_french(capfd: pytest.CaptureFixture[str], file: Path) -> None:
 def test_errors_are_sentences(capfd: pytest.CaptureFixture[str], file: Path, tmp_path: Path, words: str, said: str) -> None:
     (tmp_path / "empty.jsonl").touch()
     status, out, err = analyse(capfd, words.replace("{file}", str(file)).replace("{empty}", str(tmp_path / "empty.jsonl")))
-    assert (status, out) == (1, "")
+    assert (status, out) == (2, "")
     assert err.startswith("nainjaune analyse: ")
     assert said in err

@@ -21,6 +21,7 @@ from nainjaune_env.records.record import verify_record, write_records
 from nainjaune_env.records.recorder import Recorder
 from nainjaune_env.registry import make_setup
 from nainjaune_env.render.raster import font_files
+from tests.agents.cli.command import status_of
 from tests.support.games import games_with
 from tests.support.recorded import play
 from tests.support.svg_boxes import texts
@@ -106,12 +107,18 @@ def test_a_round_begins_with_the_table_of_a_batch_of_that_seed(game: str) -> Non
         (["--out", "x.gif", "--agents", *["random"] * 5], "4 seats, too few for 5 agents"),
         (["--out", "x.gif", "--agents", "random", "--seat", "4"], "--seat must be from 0 to 3, not 4"),
         (["--out", "x.gif", "--agents", "random", "--round", "2"], "no round 2"),
-        (["--out", "x.gif", "--agents", "random", "--seed", "-1"], "--seed must be at least 0, not -1"),
-        (["--out", "x.gif", "--agents", "random", "--seconds", "0"], "above 0"),
+        (["--out", "x.gif", "--agents", "random", "--seed", "-1"], "Argument --seed: expected a whole number from 0"),
+        (
+            ["--out", "x.gif", "--agents", "random", "--seconds", "0"],
+            "--seconds: expected a number from 0.01 to 655.35, not '0'",
+        ),
         (["--out", "x.gif", "--agents", "random", "--ply", "3"], "cannot be used for a film"),
         (["--out", "x.png", "--agents", "random", "--ply", "1000"], r"--ply must be from 0 to \d+ in this round, not 1000"),
-        (["--out", "x.png", "--agents", "random", "--scale", "0"], "--scale must be above 0, not 0"),
-        (["--out", "x.png", "--agents", "random", "--scale", "nan"], "--scale must be above 0, not nan"),
+        (["--out", "x.png", "--agents", "random", "--scale", "0"], "Argument --scale: expected a number from 0.02 to 8, not '0'"),
+        (
+            ["--out", "x.png", "--agents", "random", "--scale", "nan"],
+            "--scale: expected a number from 0.02 to 8, not 'nan'",
+        ),
         (["RECORDS", "--out", "x.gif", "--match", "3"], "holds 2 matches, so there is no match 3"),
         (["RECORDS", "--out", "x.gif", "--preset", "classic"], "--preset is for a new round"),
         (["RECORDS", "--out", "x.gif", "--seed", "0"], "--seed is for a new round"),
@@ -123,7 +130,7 @@ def test_refusals(
     words: list[str], why: str, records: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["film", *(records if word == "RECORDS" else word for word in words)]) == 1
+    assert status_of(["film", *(records if word == "RECORDS" else word for word in words)]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert err.startswith("nainjaune film: ")
@@ -132,10 +139,20 @@ def test_refusals(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_control_characters_in_names_leave_the_picture_well_formed(tmp_path: Path) -> None:
+    records = play(make_setup("nain_jaune", "djeco", 2, max_rounds=2), 1, 1)
+    records[0]["agents"] = ["a\x1b[1m", "b\x00"]
+    write_records(tmp_path / "odd.jsonl", records)
+    assert main(["film", str(tmp_path / "odd.jsonl"), "--out", str(tmp_path / "x.svg")]) == 0
+    picture = (tmp_path / "x.svg").read_text(encoding="utf-8")
+    ET.fromstring(picture)
+    assert {"a\\x1b[1m", "b\\x00"} <= set(texts(picture))
+
+
 def test_a_missing_library_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     font_files.cache_clear()
     monkeypatch.setitem(sys.modules, "resvg_py", None)  # type: ignore[arg-type]
-    assert main(["film", "--agents", "random", "--out", str(tmp_path / "x.gif")]) == 1
+    assert status_of(["film", "--agents", "random", "--out", str(tmp_path / "x.gif")]) == 2
     assert "pip install 'nainjaune-env[render]'" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
     assert main(["film", "--agents", "random", "--out", str(tmp_path / "x.svg")]) == 0  # which takes no library

@@ -16,6 +16,7 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.records.record import read_records
+from tests.agents.cli.command import status_of
 from tests.agents.nets.test_checkpoint import make
 from tests.support.positions import small
 from tests.support.source import ROOT
@@ -31,7 +32,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def play(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str, typed: str = "") -> tuple[int, str, str]:
     """The exit status, what was printed, and what went to stderr, where ``typed`` is the whole input."""
     monkeypatch.setattr(sys, "stdin", io.StringIO(typed))
-    status = main(["play", "--pace=0", *words.split()])
+    status = status_of(["play", "--pace=0", *words.split()])
     out, err = capfd.readouterr()
     return status, out, err.strip()
 
@@ -114,7 +115,7 @@ def test_rules_without_an_end_are_played_by_rounds(capfd: pytest.CaptureFixture[
     words = "--preset classic --set max_rounds=null --seed 1"
     assert play(capfd, monkeypatch, words)[0] == 0
     status, _, err = play(capfd, monkeypatch, f"{words} --match")
-    assert status == 1
+    assert status == 2
     assert err.startswith("nainjaune play: A match under these rules has no end")
 
 
@@ -129,11 +130,11 @@ def test_rules_without_an_end_are_played_by_rounds(capfd: pytest.CaptureFixture[
         ("--players 9", r"for 2 to 4 players, not 9"),
         ("--set stak=2", r"Unknown knob 'stak'\. Did you mean 'stake'\?"),
         ("--seat 4", r"The person's seat is from 0 to 3, not 4\."),
-        ("--seat -1", r"The person's seat is from 0 to 3, not -1\."),
-        ("--rounds 0", r"--rounds must be at least 1, not 0\."),
-        ("--seed -1", r"--seed must be at least 0, not -1\."),
-        ("--pace -1", r"--pace and --look must be at least 0 seconds, not -1 and 30\."),
-        ("--look nan", r"--pace and --look must be at least 0 seconds, not 0 and nan\."),
+        ("--seat -1", r"Argument --seat: expected a whole number from 0 to 1000000000, not '-1'\."),
+        ("--rounds 0", r"Argument --rounds: expected a whole number from 1 to 1000000000, not '0'\."),
+        ("--seed -1", r"Argument --seed: expected a whole number from 0 to 18446744073709551615, not '-1'\."),
+        ("--pace -1", r"Argument --pace: expected a number from 0 to 3600, not '-1'\."),
+        ("--look nan", r"Argument --look: expected a number from 0 to 3600, not 'nan'\."),
         ("--records file", r"file, line 1: Expected a record as JSON: .* Nothing is added to such a file\."),
         ("--records file/mine.jsonl", r"File exists|Not a directory"),
     ],
@@ -141,15 +142,83 @@ def test_rules_without_an_end_are_played_by_rounds(capfd: pytest.CaptureFixture[
 def test_errors_are_a_sentence(words: str, says: str, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     Path("file").write_text("shopping list\n", encoding="utf-8")
     status, out, err = play(capfd, monkeypatch, words)
-    assert (status, out) == (1, "")
+    assert (status, out) == (2, "")
     assert re.fullmatch(rf"nainjaune play: [^\n]*(?:{says})[^\n]*", err)
     assert os.listdir() == ["file"]
 
 
+def test_a_match_that_was_left_is_resumed(
+    state_home: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = "--preset classic --players 3 --agents random --rounds 2 --seed 4 --name Zoé --records mine.jsonl --no-confirm"
+    kept = state_home / "nainjaune-env" / "play.json"
+
+    typed: list[str] = []
+    status, out, _ = play(capfd, monkeypatch, words)
+    assert status == 0
+    assert not kept.exists()  # nothing was played
+    for _ in range(3):  # the first legal move of each menu
+        menu = re.split(r"^(?:Wanted|You have the lead)[^\n]*\n", out, flags=re.MULTILINE)[-1]
+        typed.append(menu.split()[0])
+        kept.unlink(missing_ok=True)
+        _, out, _ = play(capfd, monkeypatch, words, "".join(f"{text}\n" for text in typed))
+    assert kept.is_file()
+    assert "It is kept: nainjaune play --resume goes on with it." in out
+    held = kept.read_bytes()
+
+    status, out, _ = play(capfd, monkeypatch, "--resume --lang fr")
+    assert status == 0
+    assert "La partie que vous avez quittée continue." in out
+    assert kept.read_bytes() == held
+    assert "A match that you left is kept" in play(capfd, monkeypatch, "--seed 1")[1]
+    assert kept.read_bytes() == held
+    status, _, err = play(capfd, monkeypatch, "--resume --seed 4")
+    assert (status, err) == (
+        2,
+        "nainjaune play: --seed cannot be combined with --resume: the match that was left has it already.",
+    )
+
+    for _ in range(200):  # to its end, a move at a time
+        status, out, _ = play(capfd, monkeypatch, "--resume --no-confirm")
+        last = re.split(r"^(?:Wanted|You have the lead)[^\n]*\n", out, flags=re.MULTILINE)[-1]
+        status, out, err = play(capfd, monkeypatch, "--resume --no-confirm", f"{last.split()[0]}\n\n")
+        assert (status, err) == (0, "")
+        if not kept.exists():
+            break
+    assert len(list(read_records("mine.jsonl"))) == 2
+    assert "Standings" in out
+    assert list(read_records("mine.jsonl"))[1]["agents"] == ["Zoé", "random", "random"]
+    status, _, err = play(capfd, monkeypatch, "--resume")
+    assert status == 2
+    assert err.startswith("nainjaune play: There is no match to resume at ")
+
+
+def test_a_hint_is_a_legal_move_and_changes_nothing(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    words = "--seed 5 --seat 3 --agents random --no-confirm --set decline=always"
+    status, out, err = play(capfd, monkeypatch, words, "hint\n")
+    assert (status, err) == (0, "")
+    found = re.findall(r"Hint: [^\n]*\. Type (\S+)\.\n", out)
+    assert len(found) == 1
+    hinted = play(capfd, monkeypatch, words, f"hint\n{found[0]}\n")[1]
+    plain = play(capfd, monkeypatch, words, f"{found[0]}\n")[1]
+    assert "illegal" not in plain
+    hint = re.findall(r"Hint: [^\n]*\n(?:Your move: )?", hinted)[0]
+    assert hinted.partition("Type ? for help")[2].replace(hint, "") == plain.partition("Type ? for help")[2]
+
+
+def test_control_characters_in_names_are_shown_escaped(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_checkpoint(Path("runs") / "a\x1b[31m" / FILE_NAME, make(small()))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(""))
+    assert main(["play", "--pace=0", "--agents", "runs/a\x1b[31m", "--rounds", "1"]) == 0
+    out, _ = capfd.readouterr()
+    assert "runs/a\\x1b[31m" in out
+    assert "\x1b" not in out
+
+
 def test_rounds_and_match_exclude_each_other(capfd: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        main(["play", "--rounds", "2", "--match"])
-    assert stopped.value.code == 2
+    assert status_of(["play", "--rounds", "2", "--match"]) == 2
     assert "not allowed with" in capfd.readouterr().err
 
 

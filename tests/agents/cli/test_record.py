@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import copy
+import re
 from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.cli import record as command
 from nainjaune_env.records.record import show_record, write_records
 from nainjaune_env.registry import make_setup
+from tests.agents.cli.command import status_of
 from tests.support.recorded import play
 
 
 def nainjaune_record(*words: str) -> int:
-    parser = argparse.ArgumentParser(prog="nainjaune record")
-    command.add_arguments(parser)
-    return command.run(parser.parse_args(words))
+    return status_of(["record", *words])
 
 
 @pytest.fixture(scope="module")
@@ -45,20 +43,20 @@ def test_verify_goes_on_after_a_bad_file_and_fails(
     bad["winners"] = []
     write_records(tmp_path / "bad.jsonl", [matches[1], bad])
     missing = str(tmp_path / "missing.jsonl")
-    assert nainjaune_record("verify", str(tmp_path / "bad.jsonl"), missing, good) == 1
+    assert nainjaune_record("verify", str(tmp_path / "bad.jsonl"), missing, good) == 2
     out, err = capsys.readouterr()
     assert out == f"{good}: 3 matches, 6 rounds, all verified\n"
     first, second = err.splitlines()
-    assert first.startswith(f"{tmp_path / 'bad.jsonl'}, line 2: The end: expected 'winners' to be ")
+    assert first.startswith(f"nainjaune record verify: {tmp_path / 'bad.jsonl'}, line 2: The end: expected 'winners' to be ")
     assert missing in second
 
 
 def test_a_file_without_a_record_is_no_file_of_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     empty = tmp_path / "empty.jsonl"
     empty.touch()
-    assert nainjaune_record("verify", str(empty)) == 1
+    assert nainjaune_record("verify", str(empty)) == 2
     out, err = capsys.readouterr()
-    assert (out, err) == ("", f"{empty} holds no record.\n")
+    assert (out, err) == ("", f"nainjaune record verify: {empty} holds no record.\n")
 
 
 def test_show_tells_a_match(good: str, matches: list[dict[str, object]], capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,6 +64,18 @@ def test_show_tells_a_match(good: str, matches: list[dict[str, object]], capsys:
     assert capsys.readouterr().out == show_record(matches[0], "en")
     assert nainjaune_record("show", good, "--match", "3", "--round", "2", "--lang", "fr") == 0
     assert capsys.readouterr().out == show_record(matches[2], "fr", 2)
+
+
+def test_control_characters_in_names_are_shown_escaped(
+    matches: list[dict[str, object]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    odd = copy.deepcopy(matches[0])
+    odd["agents"] = ["a\x1b[31m", "b\x9b2J", "c\u202e"]
+    write_records(tmp_path / "odd.jsonl", [odd])
+    assert nainjaune_record("show", str(tmp_path / "odd.jsonl")) == 0
+    shown = capsys.readouterr().out
+    assert all(name in shown for name in ("a\\x1b[31m", "b\\x9b2J", "c\\u202e"))
+    assert shown.replace("\n", "").isprintable()
 
 
 @pytest.mark.parametrize(
@@ -76,23 +86,20 @@ def test_show_tells_a_match(good: str, matches: list[dict[str, object]], capsys:
     ],
 )
 def test_show_says_what_there_is_not(good: str, words: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert nainjaune_record("show", good, *words) == 1
+    assert nainjaune_record("show", good, *words) == 2
     out, err = capsys.readouterr()
     assert out == ""
+    assert err.startswith("nainjaune record show: ")
     assert err.endswith(message + "\n")
 
 
 @pytest.mark.parametrize("words", [[], ["show"], ["verify"], ["show", "f", "--match", "0"], ["show", "f", "--lang", "de"]])
 def test_a_command_line_that_makes_no_sense_is_a_usage_error(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        nainjaune_record(*words)
-    assert stopped.value.code == 2
-    assert "usage: nainjaune record" in capsys.readouterr().err
+    assert nainjaune_record(*words) == 2
+    assert re.fullmatch(r"nainjaune record[^\n]*: .*\. See nainjaune record.* --help\.\n", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize("words", [["--help"], ["verify", "--help"], ["show", "--help"]])
 def test_help_teaches(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    with pytest.raises(SystemExit) as stopped:
-        nainjaune_record(*words)
-    assert stopped.value.code == 0
+    assert nainjaune_record(*words) == 0
     assert "verif" in capsys.readouterr().out

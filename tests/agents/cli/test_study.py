@@ -12,6 +12,7 @@ import pytest
 
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.study.files import about
+from tests.agents.cli.command import status_of
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +22,7 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def study(capfd: pytest.CaptureFixture[str], words: str) -> tuple[int, str, str]:
-    status = main(["study", *shlex.split(words)])
+    status = status_of(["study", *shlex.split(words)])
     out, err = capfd.readouterr()
     return status, out, err
 
@@ -82,11 +83,20 @@ def test_columns_are_listed(capfd: pytest.CaptureFixture[str]) -> None:
             "Expected a number of rounds or matches and a folder, as in --rounds 10000 --out studies/first",
         ),
         ("--agents lowest --rounds 5", "Expected a number of rounds or matches and a folder"),
-        ("--agents lowest --rounds 0 --out s", "at least 1 episode"),
+        ("--agents lowest --rounds 0 --out s", "--rounds: expected a whole number from 1 to"),
         ("--agents lowest --rounds 5 --out .", "exists, and is not overwritten"),
-        ("--agents lowest --rounds 5 --out s --seed -1", "The seed is at least 0, not -1"),
-        ("--agents lowest --rounds 5 --out s --threads 0", "--threads >= 1, not 0"),
-        ("--agents lowest --rounds 5 --out s --search 1", "at least 2 deals"),
+        (
+            "--agents lowest --rounds 5 --out s --seed -1",
+            "--seed: expected a whole number from 0 to",
+        ),
+        (
+            "--agents lowest --rounds 5 --out s --threads 0",
+            "--threads: expected a whole number from 1 to 1024, not '0'.",
+        ),
+        (
+            "--agents lowest --rounds 5 --out s --search 1",
+            "--search: expected a whole number from 2 to 100000, not '1'.",
+        ),
         ("--agents lowest --rounds 5 --out s --search-share 0.5", "--search-by and --search-share need --search K"),
         ("--agents lowest --rounds 5 --out s --search-by tally", "--search-by and --search-share need --search K"),
         ("--agents lowest tally --rounds 5 --out s --seating fixed", "one agent, or 3 in the order of the seats, not 2"),
@@ -95,7 +105,7 @@ def test_columns_are_listed(capfd: pytest.CaptureFixture[str]) -> None:
 )
 def test_what_cannot_be_is_said_in_a_sentence(words: str, says: str, capfd: pytest.CaptureFixture[str]) -> None:
     status, out, err = study(capfd, f"{words} {SMALL}")
-    assert (status, out) == (1, "")
+    assert (status, out) == (2, "")
     assert says in err.partition("nainjaune study: ")[2]
     assert os.listdir() == []
 
@@ -107,6 +117,6 @@ def test_the_extra_is_named_where_a_library_is_missing(
     monkeypatch.delitem(sys.modules, "nainjaune_agents.study.files", raising=False)
     monkeypatch.setitem(sys.modules, library, None)
     status, _, err = study(capfd, f"--agents lowest --rounds 5 --out s {SMALL}")
-    assert status == 1
-    assert f"nainjaune study: this command needs {library}: pip install 'nainjaune-env[study]'" in err
+    assert status == 2
+    assert f"nainjaune study: This command needs {library}: pip install 'nainjaune-env[study]'" in err
     assert os.listdir() == []

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.cli.main import main
+from tests.agents.cli.command import status_of
 from tests.agents.trainers.test_ppo import run_in, tiny
 from tests.agents.zoo.boxes import put
 from tests.support.positions import small
@@ -15,7 +15,7 @@ from tests.support.positions import small
 
 def nainjaune(capfd: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
     """The exit status, what was printed, and what went to stderr, without the progress bar."""
-    status = main(words)
+    status = status_of(words)
     out, err = capfd.readouterr()
     return status, out, re.sub(r"[^\n]*\r", "", err).strip()
 
@@ -52,14 +52,21 @@ def test_a_run_is_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: 
     ("words", "says"),
     [
         (["nobody"], "Unknown zoo player 'nobody'"),
+        (
+            ["../../evil", "--add", "runs/a", "--note", "x", "--against", "lowest"],
+            "with a letter or digit; not '../../evil'.",
+        ),
         (["--add", "runs/a"], "--add needs a name, --note and --against"),
         (["a", "--note", "x"], "--note and --against need --add"),
-        (["a", "--add", "runs/a", "--note", "x", "--against", "lowest", "--deals", "1"], "--deals >= 2"),
+        (
+            ["a", "--add", "runs/a", "--note", "x", "--against", "lowest", "--deals", "1"],
+            "--deals: expected a whole number from 2 to",
+        ),
         (["a", "--add", "runs/none", "--note", "x", "--against", "lowest"], "There is no checkpoint at 'runs/none"),
     ],
 )
 def test_what_is_refused(words: list[str], says: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     put(tmp_path, "a", small(), "classic-3")
     status, _, err = nainjaune(capfd, "zoo", *words, "--folder", str(tmp_path))
-    assert status == 1
+    assert status == 2
     assert says in err

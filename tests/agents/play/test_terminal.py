@@ -66,6 +66,21 @@ def test_without_a_screen_a_glimpse_waits_for_enter() -> None:
     assert typist.shown == "seen\nready? \n"
 
 
+@pytest.mark.parametrize("screen", [False, True])
+def test_what_was_typed_ahead_is_discarded_before_each_question(screen: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[object] = []
+    monkeypatch.setattr(module, "_drop_typing", order.append)
+    typed = Screen() if screen else io.StringIO()
+
+    def read(prompt: str) -> str:
+        order.append(prompt)
+        return " a "
+
+    terminal = module.Terminal(out=Screen(), inp=typed, environment={}, read=read)
+    assert terminal.ask("?") == "a"
+    assert order == ([typed, "?"] if screen else ["?"])
+
+
 def test_the_pause_is_the_pace(monkeypatch: pytest.MonkeyPatch) -> None:
     slept: list[float] = []
     monkeypatch.setattr(time, "sleep", slept.append)

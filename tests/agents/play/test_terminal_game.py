@@ -197,6 +197,39 @@ def test_ctrl_d_leaves_and_keeps_what_is_finished(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_what_is_typed_ahead_is_no_answer() -> None:
+    with player("--set=decline=always", "--seed=5", "--seat=3", "--no-confirm", "--pace=0.3") as person:
+        person.until(MOVE)
+        person.key(b"A\nhello\n")
+        person.until("Wanted: 2.")
+        person.until(MOVE)
+        person.type("q")
+        person.until("Leave the table?")
+        person.key(b"y\n")
+        assert person.end() == 0
+        assert "I do not understand" not in person.shown
+
+
+@pytest.mark.slow
+def test_a_terminal_that_is_closed_leaves_the_match(state_home: Path) -> None:
+    with player("--set=decline=always", "--seed=5", "--seat=3", "--no-confirm") as person:
+        person.until(MOVE)
+        person.type("A")
+        person.until("Wanted: 2.")
+        person.until(MOVE)
+        time.sleep(1.0)  # as with Ctrl-C
+        os.killpg(person.process.pid, signal.SIGHUP)
+        person.end()
+    assert (state_home / "nainjaune-env" / "play.json").is_file()
+    with player("--resume") as person:
+        person.until("The match that you left goes on.")
+        person.until("Wanted: 2.")
+        person.until(MOVE)
+        person.key(b"\x04")
+        assert person.end() == 0
+
+
+@pytest.mark.slow
 def test_ctrl_c_leaves_with_a_sentence() -> None:
     with player("--seed=5") as person:
         person.until(MOVE)

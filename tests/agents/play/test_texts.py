@@ -9,7 +9,7 @@ from tests.agents.play.typist import persons_table
 from tests.support.games import games_with
 from tests.support.wordings import differences, texts_of
 
-COMMANDS = ("help", "quit", "undo", "last", "table", "confirm")
+COMMANDS = ("help", "quit", "undo", "hint", "last", "table", "confirm")
 LISTS = ("yes", *(f"{command}_words" for command in COMMANDS))
 
 

@@ -38,8 +38,8 @@ def test_the_table_has_a_row_a_hero_and_a_column_a_field(result: Result) -> None
     half = "± 0.198"  # t(99) = 1.984, over ten
     cells = [[cell for cell in row.strip().split("  ") if cell] for row in rows]
     assert [[cell.strip() for cell in row] for row in cells] == [
-        ["first", "·", f"+2.500 {half}", f"-0.250 {half}"],
-        ["lowest", f"-3.000 {half}", "·", f"+0.000 {half}"],
+        ["first", "·", f"+2.500 {half}", f"−0.250 {half}"],
+        ["lowest", f"−3.000 {half}", "·", f"+0.000 {half}"],
         ["second@sample", f"+1.000 {half}", f"+12.125 {half}", "·"],
     ]
     assert len({len(line) for line in (head, rule, *rows)}) == 1

@@ -27,6 +27,7 @@ def test_rows_of_different_lengths_are_refused() -> None:
         (["runs/x/a", "runs/x/b"], ["a", "b"]),
         (["runs/a/", "b"], ["a", "b"]),
         (["ppo:runs/a", "b"], ["a", "b"]),
+        (["runs/a\x1b[31m", "b\n"], ["a\\x1b[31m", "b\\n"]),
     ],
 )
 def test_short_names_stay_different(names: list[str], short: list[str]) -> None:

@@ -11,6 +11,7 @@ from torch.utils.tensorboard import SummaryWriter
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.trainers.curves import read_curve
 from nainjaune_env.core.errors import ConfigError
+from tests.agents.cli.command import status_of
 
 
 @pytest.fixture
@@ -59,9 +60,9 @@ def test_the_command_draws_and_prints_the_last_points(run: Path, tmp_path: Path,
     assert picture.read_bytes().startswith(b"\x89PNG")
     printed = capsys.readouterr().out.splitlines()
     assert printed[:2] == [f"{name}: eval/edge 0.750 ± 0.375 after 600 decisions" for name in ("one", "two")]
-    assert main(["curves", str(run), "--names", "one", "two", "--out", str(picture)]) == 1
+    assert status_of(["curves", str(run), "--names", "one", "two", "--out", str(picture)]) == 2
     assert "Expected 1 --names, one a run, not 2." in capsys.readouterr().err
-    assert main(["curves", str(run), "--out", str(tmp_path / "c.pdf")]) == 1
+    assert status_of(["curves", str(run), "--out", str(tmp_path / "c.pdf")]) == 2
     assert "Expected --out to end in .png, not" in capsys.readouterr().err
     assert sorted(tmp_path.glob("c.*")) == [picture]
 

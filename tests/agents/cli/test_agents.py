@@ -1,0 +1,59 @@
+"""``nainjaune agents``: every agent in a line, with the edges that the docs have."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from nainjaune_agents.exact import exact_agents
+from nainjaune_agents.heuristics import about, heuristics
+from nainjaune_agents.report.format_ci import mean_ci
+from nainjaune_agents.zoo import player_registry
+from nainjaune_env.registry import game_names, get_game
+from tests.agents.cli.command import status_of
+from tests.support.source import ROOT
+
+
+def test_every_agent_of_every_game(capfd: pytest.CaptureFixture[str]) -> None:
+    assert status_of(["agents"]) == 0
+    parts = capfd.readouterr().out.split("\n\n")
+    assert len(parts) == len(game_names())
+    for game, part in zip(game_names(), parts, strict=True):
+        head, *lines = part.strip().splitlines()
+        assert head.startswith(f"{get_game(game).title}: edges in {get_game(game).unit} a round")
+        players = [player.name for player in player_registry().players() if player.card.game == game]
+        assert [line.split()[0] for line in lines] == [*heuristics(game), *exact_agents(game), *players]
+        assert all(len(line.split()) > 1 for line in lines)
+
+
+def test_one_game(capfd: pytest.CaptureFixture[str]) -> None:
+    assert status_of(["agents", "--game", "batasaurus"]) == 0
+    out = capfd.readouterr().out
+    assert out.startswith("Batasaurus: ")
+    assert "Nain Jaune" not in out
+    assert status_of(["agents", "--game", "batasaurs"]) == 2
+    assert "Unknown game 'batasaurs'. Did you mean 'batasaurus'?" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize("game", [name for name in game_names() if about(name).field])
+def test_edges_of_rules_of_thumb_are_those_of_the_docs(game: str) -> None:
+    known = about(game)
+    assert list(known.lines) == list(heuristics(game))
+    pages = "".join((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("heuristics.md", "memory.md"))
+    for name, (plays, edge) in known.lines.items():
+        assert plays
+        assert (edge is None) == (name == known.field)
+        if edge is not None:
+            shown = re.escape(mean_ci(*edge)).replace("−", "[−-]")
+            assert re.search(rf"^(\| `)?\s*{name}\b.*{shown}", pages, re.MULTILINE), (name, shown)
+
+
+def test_edges_of_zoo_players_are_those_of_their_cards(capfd: pytest.CaptureFixture[str]) -> None:
+    assert status_of(["agents"]) == 0
+    out = capfd.readouterr().out
+    for player in player_registry().players():
+        first = player.card.ratings[0]
+        if not player.card.anywhere:
+            line = next(line for line in out.splitlines() if f"{player.plays_at}  " in line and player.name in line)
+            assert line.endswith(f"{mean_ci(first.mean, first.ci95)} over {first.field}")

@@ -1,0 +1,80 @@
+"""The numbers on a command line: each has bounds, and what is out of them is refused before anything runs."""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from collections.abc import Iterator
+
+import pytest
+
+from nainjaune_agents.cli.arguments import number, whole
+from nainjaune_agents.cli.main import command_line
+from tests.agents.cli.command import status_of
+
+NONSENSE = ["nan", "inf", "-inf", "1e400", "-1e400", "9" * 23, "9" * 5000, "x" * 10_000, "", "1;2", "\x1b[31m"]
+
+
+def numeric(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.Action]]:
+    """All options that convert what they get, except paths, with their commands."""
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for sub in action.choices.values():
+                yield from numeric(sub)
+        elif action.type is not None and action.type.__module__ != "pathlib":  # type: ignore[union-attr]
+            yield parser.prog, action
+
+
+OPTIONS = list(numeric(command_line("nainjaune")))
+
+
+def test_no_number_is_without_bounds() -> None:
+    assert len(OPTIONS) > 50
+    for program, action in OPTIONS:
+        assert action.type.__qualname__ in ("whole.<locals>.parse", "number.<locals>.parse"), (program, action.dest)  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(("program", "action"), OPTIONS, ids=[f"{program} {action.dest}" for program, action in OPTIONS])
+def test_nonsense_is_refused_in_a_sentence(program: str, action: argparse.Action, capfd: pytest.CaptureFixture[str]) -> None:
+    for text in NONSENSE:
+        count = action.nargs if isinstance(action.nargs, int) else 1
+        words = [*program.split()[1:], *[f"{action.option_strings[0]}={text}"][:1]]
+        if count > 1:
+            words = [*program.split()[1:], action.option_strings[0], *["0"] * (count - 1), text]
+        assert status_of(words) == 2, (words, text)
+        out, err = capfd.readouterr()
+        assert out == ""
+        assert err.startswith(f"{program}: ")
+        assert len(err.splitlines()) == 1
+        assert len(err) < 1000
+        assert "\x1b" not in err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "film --agents random --out x.gif --scale 1e-9",
+        "film --agents random --out x.gif --scale 1000",
+        "evaluate --agents lowest random --threads 99999999999",
+        "study --agents lowest --rounds 3 --out s --first 99999999999999999999999",
+        "exploit lowest --out x --minutes inf",
+        "advise --hand A --error 1e-300",
+        "advise --hand A --threads 100000",
+        "evaluate --agents lowest random --deals 99999999999999",
+    ],
+)
+def test_numbers_that_ended_the_process_or_never_ended(words: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert status_of(words.split()) == 2
+    assert ": expected a " in capfd.readouterr().err
+
+
+def test_bounds_belong_to_what_is_allowed() -> None:
+    for text, least, most in itertools.product(("1", "7"), (1,), (7,)):
+        assert whole(least, most)(text) == int(text)
+        assert number(least, most)(text) == float(text)
+    for text in ("0", "8", "0.99", "7.01", "1.5"):
+        with pytest.raises(argparse.ArgumentTypeError, match=f"^expected a whole number from 1 to 7, not '{text}'$"):
+            whole(1, 7)(text)
+    for text in ("0", "8", "0.99", "7.01"):
+        with pytest.raises(argparse.ArgumentTypeError, match=f"^expected a number from 1 to 7, not '{text}'$"):
+            number(1, 7)(text)

@@ -1,0 +1,72 @@
+"""Completion by the shell, asked as a shell asks."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+import pytest
+
+from nainjaune_agents.cli import main as module
+from nainjaune_agents.cli.completion import COMPLETERS, _actions
+from nainjaune_agents.cli.main import command_line
+
+
+def asked(line: str, folder: Path) -> list[str]:
+    """The completions of ``line`` at its end."""
+    answer = folder / "answer"
+    own = {
+        "_ARGCOMPLETE": "1", "COMP_LINE": line, "COMP_POINT": str(len(line.encode())), "COMP_TYPE": "9",
+        "_ARGCOMPLETE_STDOUT_FILENAME": str(answer), "_ARGCOMPLETE_IFS": "\n",
+    }  # fmt: skip
+    command = [sys.executable, "-m", "nainjaune_agents.cli.main"]
+    subprocess.run(command, check=False, capture_output=True, env={**os.environ, **own}, cwd=folder)
+    return [word.strip() for word in answer.read_text(encoding="utf-8").split("\n")]
+
+
+def test_commands_and_options(tmp_path: Path) -> None:
+    assert {"evaluate", "exact", "exploit"} == set(asked("nainjaune e", tmp_path))
+    assert "--until-decided" in asked("nainjaune evaluate --u", tmp_path)
+
+
+@pytest.mark.slow
+def test_agents_presets_and_knobs(tmp_path: Path) -> None:
+    (tmp_path / "tables").mkdir()
+    assert set(asked("nainjaune evaluate --agents lowest t", tmp_path)) == {"tally", "tables/"}
+    assert "cheapest" in asked("nainjaune play --game batasaurus --agents c", tmp_path)
+    assert set(asked("nainjaune play --preset t", tmp_path)) == {"tableau"}
+    assert "stake=" in asked("nainjaune play --set sta", tmp_path)
+
+
+def test_every_completer_belongs_to_an_argument() -> None:
+    found = {action.metavar or action.dest for action in _actions(command_line("nainjaune"))}
+    assert COMPLETERS.keys() <= found
+
+
+def test_completers_answer_without_a_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("runs/a").mkdir(parents=True)
+    args = Namespace(game=None, preset="batasaurus")
+    found = {key: list(completer(prefix="runs/", parsed_args=args)) for key, completer in COMPLETERS.items()}
+    assert {"mirror", "exact", "zoo:strong", "runs/a/"} <= set(found["AGENT"])
+    assert "tally" not in found["AGENT"]
+    assert "memory=" in found["KNOB=VALUE"]
+    assert {"djeco", "batasaurus"} <= set(found["preset"])
+    assert found["PLAYER"] == ["zoo:strong"]
+    assert "nain_jaune" in found["game"]
+
+
+def test_the_shell_is_answered_only_when_it_asks(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[ArgumentParser] = []
+    monkeypatch.setattr("nainjaune_agents.cli.completion.complete", asked.append)
+    monkeypatch.delenv("_ARGCOMPLETE", raising=False)
+    with pytest.raises(SystemExit):
+        module.main(["--version"])
+    assert not asked
+    monkeypatch.setenv("_ARGCOMPLETE", "1")
+    with pytest.raises(SystemExit):
+        module.main(["--version"])
+    assert len(asked) == 1

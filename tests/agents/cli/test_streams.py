@@ -1,0 +1,148 @@
+"""Output that another encoding, a full disk or a closed stream cannot take: nothing is lost, and the status says it."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nainjaune_agents.cli import streams
+from nainjaune_agents.cli.streams import PLAIN, close_output, open_streams, print_error
+from tests.agents.cli.command import status_of
+
+
+class Full(io.RawIOBase):
+    """A device without room."""
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    def fileno(self) -> int:
+        return self.null
+
+    def __init__(self) -> None:
+        self.null = os.open(os.devnull, os.O_WRONLY)
+
+
+@contextlib.contextmanager
+def full() -> Iterator[io.TextIOWrapper]:
+    """A text stream on it; its buffer is dropped at the end."""
+    raw = Full()
+    stream = io.TextIOWrapper(io.BufferedWriter(raw), encoding="utf-8")
+    yield stream
+    raw.write = lambda data: len(data)  # type: ignore[method-assign, arg-type, assignment]
+    stream.close()
+    os.close(raw.null)
+
+
+def test_what_an_encoding_lacks_is_replaced(monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="ascii"))
+    open_streams()
+    print("−0.316 ± 0.076 … 7♦ é 漢 “ace” ─")
+    close_output()
+    assert raw.getvalue() == b'-0.316 +- 0.076 ? 7d ? ? "ace" -\n'
+    assert isinstance(sys.stdout, io.TextIOWrapper)
+    assert sys.stdout.errors == PLAIN
+
+
+def test_a_report_is_kept_where_stdout_is_no_utf_8(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    raw = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(raw, encoding="latin-1"))
+    words = ["evaluate", "--agents", "lowest", "random", "--deals", "5", "--out", str(tmp_path / "r")]
+    assert status_of(words) == 0
+    assert (tmp_path / "r" / "results.json").is_file()
+    assert "hero \\ field" in raw.getvalue().decode("latin-1")
+    assert " ± " in raw.getvalue().decode("latin-1")
+
+
+@pytest.mark.parametrize("kind", ["--versus", "--agents"])
+def test_files_are_written_before_anything_is_printed(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with full() as stdout:
+        monkeypatch.setattr(sys, "stdout", stdout)
+        stdout.reconfigure(write_through=True)  # the first line fails
+        assert status_of(["evaluate", kind, "lowest", "random", "--deals", "5", "--out", str(tmp_path / "r")]) == 2
+    assert capfd.readouterr().err == "nainjaune evaluate: No space left on device.\n"
+    assert list((tmp_path / "r").glob("*.json"))
+
+
+def test_a_full_stream_is_an_error(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    with full() as stdout:
+        monkeypatch.setattr(sys, "stdout", stdout)
+        assert status_of(["agents"]) == 2
+        assert capfd.readouterr().err == "nainjaune agents: No space left on device.\n"
+    with full() as stdout:
+        monkeypatch.setattr(sys, "stdout", stdout)
+        assert status_of(["--help"]) == 2
+        assert capfd.readouterr().err == "nainjaune: No space left on device.\n"
+
+
+@pytest.mark.parametrize("words", ["evaluate --agents nobody lowest", "fly"])
+def test_an_error_where_stderr_is_full_is_a_status(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with full() as stderr:
+        monkeypatch.setattr(sys, "stderr", stderr)
+        assert status_of(words.split()) == 2
+
+
+def test_a_closed_stream_is_an_error_only_where_something_is_printed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdout", None)
+    assert status_of(["agents"]) == 2
+    assert capfd.readouterr() == ("", "nainjaune agents: What was printed is lost, because the output is closed.\n")
+    open_streams()
+    close_output()
+    os.close(sys.stdout.fileno())
+
+
+def test_errors_without_stderr_do_not_go_to_stdout(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(sys, "stderr", None)
+    assert status_of(["evaluate", "--agents", "nobody", "lowest"]) == 2
+    assert capfd.readouterr() == ("", "")
+    os.close(sys.stderr.fileno())
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (FileNotFoundError(2, "No such file or directory", "a\x1b[2J"), "p: No such file or directory: 'a\\x1b[2J'.\n"),
+        (OSError("odd"), "p: odd.\n"),
+        (OSError(22, "Invalid argument"), "p: Invalid argument.\n"),
+        (ValueError("the first line\nthe second"), "p: the first line the second.\n"),
+        ("Did you mean 'a'?", "p: Did you mean 'a'?\n"),
+        ("name\x9b31m\u202e", "p: name\\x9b31m\\u202e.\n"),
+    ],
+)
+def test_errors_have_one_form(error: BaseException | str, said: str, capfd: pytest.CaptureFixture[str]) -> None:
+    print_error("p", error)
+    assert capfd.readouterr().err == said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("redirected", "status"),
+    [(">/dev/full", 2), (">&-", 2), ("2>&-", 0), ("2>/dev/full", 0), (">&- 2>&-", 2), ("| head -0; exit ${PIPESTATUS[0]}", 141)],
+)
+def test_of_a_process(redirected: str, status: int) -> None:
+    """Python flushes once more at exit, and would say so or change the status."""
+    command = f"{sys.executable} -W error -m nainjaune_agents.cli.main agents --game nain_jaune {redirected}"
+    done = subprocess.run(["bash", "-c", command], check=False, capture_output=True, text=True)
+    assert done.returncode == status
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert len(done.stderr.splitlines()) <= 1
+
+
+def test_every_substitute_is_ascii() -> None:
+    assert all(str(text).isascii() for text in streams.SUBSTITUTES.values())
