@@ -20,7 +20,7 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import DealError, IllegalActionError, RulesError, choose_one
 from nainjaune_env.engine.batch import Episode
 from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables, Opponents
-from nainjaune_env.envs._shared.reset_options import Start, seed_number
+from nainjaune_env.envs._shared.reset_options import Start, options_of, seed_number
 from nainjaune_env.envs._shared.spaces import LegalMultiDiscrete
 from nainjaune_env.envs.gymnasium_env import observation_space
 from nainjaune_env.registry import make_setup
@@ -109,7 +109,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
         The number s as ``seed`` seeds table i with s + i; a list has one seed per table. Raises :class:`DealError` for a seed or
         options that do not fit.
         """
-        rest = dict(options or {})
+        rest = options_of(options)
         which = self._chosen(rest.pop("reset_mask", None))
         seeds = self._seeds(seed)
         self._tables.reset(which, [seeds[i] for i in which], rest)
@@ -128,7 +128,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
         if seed is None or not isinstance(seed, Sequence | np.ndarray):
             first = seed_number(seed)
-            return [None if first is None else first + i for i in range(self.num_envs)]
+            return [None if first is None else seed_number(first + i) for i in range(self.num_envs)]
         if len(seed) != self.num_envs:
             raise DealError(f"Seeds are one number, or one for each of {self.num_envs} tables, not {len(seed)}.")
         return [seed_number(one) for one in seed]

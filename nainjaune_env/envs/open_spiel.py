@@ -322,15 +322,19 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         """Return a state drawn uniformly from those that ``player_id`` cannot distinguish from this one, for IS-MCTS.
 
         In it the player has the same information state, and the same seat is to act. ``probability_sampler`` returns uniform
-        numbers in [0, 1), the only source of chance. Raises :class:`DealError` before the deal and at the end.
+        numbers in [0, 1), the only source of chance. Raises :class:`DealError` before the deal and at the end, and for a player
+        that does not exist.
         """
         game = self.get_game()
+        player = whole(player_id)
+        if player not in range(game.setup.players):
+            raise DealError(f"Players are 0 to {game.setup.players - 1}, not {player_id!r}.")
         if self._table is None or self._opening is None or self.is_terminal():
             raise DealError("States are resampled while a round is played, after the deal and before the end.")
         plies = [(int(seat), int(action)) for seat, action in self.seen()[1]]
         while True:
             number = int(generator_states(np.array(probability_sampler())))
-            drawn, actions = game.chance.resample(game.setup, self._opening[0], self._table[0], plies, int(player_id), number)
+            drawn, actions = game.chance.resample(game.setup, self._opening[0], self._table[0], plies, player, number)
             state: TableState = game.dealt_state(drawn)
             while (taken := len(state.seen()[1])) < len(actions):
                 state.apply_action(actions[taken])

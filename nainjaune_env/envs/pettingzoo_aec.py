@@ -21,7 +21,7 @@ from pettingzoo.utils import wrappers
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, choose_one
 from nainjaune_env.core.validation import whole
 from nainjaune_env.engine.batch import Batch, Episode
-from nainjaune_env.envs._shared.reset_options import ONLY, Opener, Start, seed_number
+from nainjaune_env.envs._shared.reset_options import ONLY, Opener, Start, options_of, seed_number
 from nainjaune_env.envs._shared.spaces import LegalDiscrete
 from nainjaune_env.envs.registration import pettingzoo_spec
 from nainjaune_env.records.record import Record
@@ -172,7 +172,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         nothing has changed.
         """
         number = seed_number(seed)
-        known = {} if options is None or options == API_TEST_OPTIONS else options
+        known = {} if options == API_TEST_OPTIONS else options_of(options)
         openings = self._opener.deal(self._batch.tables, ONLY, [number], known)
         self._batch.set_tables(ONLY, openings, trusted=True)
         self._recorder.began(ONLY, openings)

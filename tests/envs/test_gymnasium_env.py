@@ -5,18 +5,22 @@ from __future__ import annotations
 import copy
 import pickle
 import random
+import sys
 from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from sb3_contrib import MaskablePPO
 
 import nainjaune_env
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.agent import Agent, DecisionBatch
-from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError
+from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, MissingLibraryError, RecordError, RulesError
+from nainjaune_env.envs._shared import reset_options
+from nainjaune_env.envs._shared.learner_tables import Pool
 from nainjaune_env.envs.gymnasium_env import SeatEnv
 from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
 from nainjaune_env.envs.registration import environment_id, register
@@ -354,3 +358,131 @@ def test_whole_matches_are_episodes_too() -> None:
     record = env.record()
     verify(record)
     assert len(rewards) > 3
+
+
+# ---------------------------------------------------------------- what strangers bring
+
+
+def test_the_checker_passes_where_no_library_for_pictures_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    for library in ("pygame", "resvg_py", "PIL", "matplotlib"):
+        monkeypatch.setitem(sys.modules, library, None)
+    env = gymnasium.make("NainJaune-v0", illegal_reward=-1)
+    assert env.metadata["render_modes"] == ["ansi", "svg"]
+    assert SeatVectorEnv(2).metadata["render_modes"] == ["ansi", "svg"]
+    check_env(env.unwrapped)
+
+
+def test_modes_that_are_not_installed_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pygame", None)
+    assert SeatEnv().metadata["render_modes"] == ["ansi", "rgb_array", "svg"]
+    with pytest.raises(MissingLibraryError, match="pip install"):
+        SeatEnv(render_mode="human")
+
+
+def test_an_illegal_action_names_the_mask_and_the_option() -> None:
+    for env in (SeatEnv("djeco", 3), SeatVectorEnv(1, "djeco", 3)):
+        _, info = env.reset(seed=1)
+        illegal = int(np.flatnonzero(np.ravel(info["action_mask"]) == 0)[0])
+        with pytest.raises(IllegalActionError, match=r"not legal at table 0.*info\[\"action_mask\"\].*illegal_reward"):
+            env.step(illegal if isinstance(env, SeatEnv) else np.array([illegal]))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("made", [SeatEnv, lambda **rules: SeatVectorEnv(3, **rules)], ids=["single", "vector"])
+def test_rules_without_any_decision_end_in_an_error(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reset_options, "MOST_DEALS", 50)
+    env = made(hand=1)
+    with pytest.raises(RulesError, match=r"In 50 deals of Nain Jaune in a row there was no decision.*skip_forced=False"):
+        env.reset(seed=1)
+    observation, _ = made(hand=1, skip_forced=False).reset(seed=1)
+    assert observation.any()
+
+
+def test_an_unknown_keyword_is_a_type_error() -> None:
+    for made in (SeatEnv, SeatVectorEnv, lambda **rules: gymnasium.make("NainJaune-v0", **rules)):
+        with pytest.raises(TypeError, match="unexpected keyword argument 'frameskip'"):
+            made(frameskip=1)
+        with pytest.raises(TypeError, match=r"unexpected keyword argument 'num_players'. Did you mean 'players'\?"):
+            made(num_players=3)
+
+
+def highest(observations: Any, masks: Any) -> Any:
+    """The highest legal action at every table; a pass where that is one."""
+    assert observations.shape[0] == masks.shape[0]
+    assert (observations.dtype, masks.dtype) == (np.uint8, np.bool_)
+    return masks.shape[1] - 1 - masks[:, ::-1].argmax(axis=1)
+
+
+class Highest:
+    """The same as an agent of ours."""
+
+    name = "agent"
+
+    def act(self, decisions: DecisionBatch, rng: Any) -> Any:
+        return highest(decisions.observation, decisions.mask)
+
+
+class WithMasks:
+    """The same as sb3-contrib's models."""
+
+    def predict(self, observation: Any, state: Any = None, deterministic: bool = False, action_masks: Any = None) -> Any:
+        assert deterministic
+        return highest(observation, action_masks), None
+
+
+class Blind:
+    """A model that looks at no mask."""
+
+    def predict(self, observation: Any, *, deterministic: bool) -> Any:
+        return np.zeros(len(observation), np.int64), None
+
+
+def test_opponents_may_be_functions_and_models() -> None:
+    games = []
+    for opponents in (Highest(), highest, WithMasks(), [highest, WithMasks(), Highest()], Pool([highest, WithMasks()])):
+        env = SeatEnv("djeco", 4, opponents=opponents, seat=1)  # type: ignore[arg-type]
+        env.action_space.seed(3)
+        games.append((played(env, seed=2), env.record("x")["rounds"]))
+        assert [name for name in env.record("x")["agents"] if name not in ("x", "agent", "highest", "WithMasks")] == []
+        copied = copy.deepcopy(env)
+        assert played(copied, seed=2)[0]
+    assert all(game == games[0] for game in games)
+    vector = SeatVectorEnv(3, "djeco", 4, opponents=highest)
+    vector.reset(seed=1)
+    for _ in range(5):
+        vector.step(vector.action_space.sample())
+
+
+@pytest.mark.parametrize(
+    ("opponents", "error", "sentence"),
+    [
+        (Blind(), IllegalActionError, "Action 0 .* is not legal at table 0, seat"),
+        (lambda observations, masks: None, AgentError, "was asked for 1 whole numbers"),
+        (5, AgentError, "a function, a model with predict.., an agent or the name of one, not 5"),
+    ],
+)
+def test_what_opponents_get_wrong_is_told(opponents: Any, error: type[Exception], sentence: str) -> None:
+    def play_some() -> None:
+        env = SeatEnv("djeco", 4, opponents=opponents, seat=1)
+        for seed in range(30):
+            played(env, seed=seed)
+
+    with pytest.raises(error, match=sentence):
+        play_some()
+
+
+def test_a_model_of_sb3_contrib_is_an_opponent() -> None:
+    model = MaskablePPO("MlpPolicy", SeatEnv("djeco", 3), n_steps=8, batch_size=8, seed=1, device="cpu")
+    env = SeatEnv("djeco", 3, opponents=model)
+    env.action_space.seed(1)
+    first = played(env, seed=4)
+    env.action_space.seed(1)
+    assert played(env, seed=4) == first
+    assert sorted(env.record()["agents"]) == ["MaskablePPO", "MaskablePPO", "learner"]
+
+
+def test_a_zoo_player_without_torch_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in [name for name in sys.modules if name.startswith("nainjaune_agents.nets")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(MissingLibraryError, match=r"'zoo:strong' needs the package 'torch'.*pip install"):
+        SeatEnv("djeco", 4, opponents="zoo:strong")

@@ -98,6 +98,9 @@ def test_a_table_that_is_over_must_be_reset_where_nothing_resets_it() -> None:
         ({"seed": [1, 2]}, "one for each of 3 tables, not 2"),
         ({"seed": 1.5}, "whole number or None, at least 0, not 1.5"),
         ({"seed": [1, -2, 3]}, "at least 0, not -2"),
+        ({"seed": float("nan")}, "whole number or None, at least 0, not nan"),
+        ({"seed": (1 << 64) - 2}, "A seed is at most 18446744073709551615"),  # the last table's would be 2**64
+        ({"options": 5}, "The options of reset are a mapping"),
         ({"options": {"reset_mask": [True, False, False]}}, "'reset_mask' is a bool array of shape"),
         ({"options": {"reset_mask": np.zeros(3, bool)}}, "with at least one True"),
         ({"options": {"pots": 1}}, "Unknown reset option 'pots'"),
@@ -167,6 +170,24 @@ def test_settings_that_cannot_be_are_refused() -> None:
         SeatVectorEnv(3, "djeco", 3, autoreset_mode="next")
     with pytest.raises(DealError, match="at least 1 table"):
         SeatVectorEnv(0, "djeco", 3)
+
+
+def test_call_returns_what_a_sync_vector_environment_returns() -> None:
+    envs = SeatVectorEnv(3, "djeco", 3, render_mode="ansi")
+    singles = SyncVectorEnv([lambda: SeatEnv("djeco", 3, render_mode="ansi")] * 3)
+    for vector in (envs, singles):
+        vector.reset(seed=4)
+    masks = envs.call("action_masks")
+    assert [mask.tolist() for mask in masks] == [mask.tolist() for mask in singles.call("action_masks")]
+    assert all(mask.dtype == np.bool_ for mask in masks)
+    for name in ("render", "render_mode", "setup"):
+        assert envs.call(name) == singles.call(name)
+    assert [[agent.name for agent in agents] for agents in envs.call("opponents")] == [["random"]] * 3
+    assert SeatVectorEnv(2, "djeco", 3).call("render") == (None, None)
+    with pytest.raises(AttributeError, match=r"of single tables 'action_mask'\. Did you mean 'action_masks'"):
+        envs.call("action_mask")
+    with pytest.raises(TypeError, match="takes no arguments"):
+        envs.call("action_masks", 1)
 
 
 # ---------------------------------------------------------------- the action spaces

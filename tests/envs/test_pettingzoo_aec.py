@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import pickle
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pettingzoo
@@ -204,3 +206,99 @@ def test_pickling_makes_a_new_environment_with_the_same_settings() -> None:
     for one in (env, twin):
         one.reset(seed=9)
     np.testing.assert_array_equal(env.state(), twin.state())
+
+
+COPIES = {"deepcopy": copy.deepcopy, "pickle": lambda env: pickle.loads(pickle.dumps(env))}
+
+
+@pytest.mark.parametrize("copied", COPIES)
+@pytest.mark.parametrize("made", [nainjaune_env.env, nainjaune_env.raw_env], ids=["env", "raw_env"])
+def test_a_copy_in_mid_episode_plays_on_as_the_original_would(made: Any, copied: str) -> None:
+    for game in game_names():
+        env, rng = made(game=game, episode="match" if game == "nain_jaune" else "round"), np.random.default_rng(4)
+        env.reset(seed=4)
+        for _ in range(5):
+            env.step(choose(env.last()[0]["action_mask"], rng))
+        before = env.state().tobytes()
+        other = COPIES[copied](env)
+        assert other.agent_selection == env.agent_selection
+        theirs = play(other, np.random.default_rng(5))
+        assert env.state().tobytes() == before  # nothing is shared
+        assert play(env, np.random.default_rng(5)) == theirs
+        assert env.unwrapped.record() == other.unwrapped.record()
+        env.reset()
+        other.reset()
+        assert env.state().tobytes() == other.state().tobytes()
+
+
+def test_a_copy_draws_legal_actions_from_its_own_mask() -> None:
+    env = nainjaune_env.env()
+    env.reset(seed=4)
+    other = copy.deepcopy(env)
+    agent = other.agent_selection
+    other.step(other.action_space(agent).sample())
+    assert env.action_space(agent).legal.tolist() == env.observe(agent)["action_mask"].tolist()
+    assert other.action_space(agent).legal.tolist() == other.observe(agent)["action_mask"].tolist()
+
+
+def test_a_copy_of_an_environment_with_an_open_window_opens_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
+    env = nainjaune_env.env(render_mode="human", scale=0.2)
+    env.reset(seed=1)
+    other = copy.deepcopy(env)
+    env.close()
+    other.step(int(other.last()[0]["action_mask"].argmax()))
+    other.close()
+
+
+@pytest.mark.parametrize("interface", ["aec", "parallel"])
+def test_the_spec_makes_the_environment_again(interface: str) -> None:
+    made = {"aec": nainjaune_env.env, "parallel": nainjaune_env.parallel_env}[interface]
+    env = made("classic", players=5, stake=2, skip_forced=False, start={"pots": [4, 0, 0, 0, 9]})
+    spec = env.spec
+    assert isinstance(spec, pettingzoo.EnvSpec)
+    assert spec.id == pettingzoo.spec(interface, "nainjaune/nain_jaune-v0").id
+    for twin in (spec.make(), pettingzoo.make(interface, spec)):
+        assert type(twin) is type(env)
+        assert twin.unwrapped.setup == env.unwrapped.setup
+        env.reset(seed=9)
+        twin.reset(seed=9)
+        assert twin.state().tobytes() == env.state().tobytes()
+    assert made().spec == pettingzoo.make(interface, "nainjaune/nain_jaune").spec
+
+
+def test_an_old_version_without_a_registry_has_no_spec(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(pettingzoo, "EnvSpec")
+    monkeypatch.delattr(pettingzoo, "register")
+    register()
+    assert nainjaune_env.env().spec is None
+
+
+def test_an_unknown_keyword_is_a_type_error_and_the_other_word_for_players_gets_a_hint() -> None:
+    for made in (nainjaune_env.env, nainjaune_env.raw_env, nainjaune_env.parallel_env, make_setup):
+        with pytest.raises(TypeError, match=r"unexpected keyword argument 'num_players'. Did you mean 'players'\?"):
+            made(preset="classic", num_players=5)
+        with pytest.raises(TypeError, match=r"unexpected keyword argument 'stak'. Unknown knob 'stak'. Did you mean 'stake'\?"):
+            made(preset="classic", stak=5)
+    assert make_setup(preset="classic", players=5) == nainjaune_env.raw_env(preset="classic", players=5).setup
+
+
+@pytest.mark.parametrize("seed", [1.5, -1, float("nan"), 1 << 64, "1", True, [1]])
+def test_seeds_that_are_none_are_refused_in_a_sentence(seed: Any) -> None:
+    env = nainjaune_env.env()
+    with pytest.raises(DealError, match=r"^A seed is "):
+        env.reset(seed=seed)
+    env.reset(seed=(1 << 64) - 1)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [5, ["start"], {"start": 5}, {"start": {"pots": [1.5] * 5}}, {"start": {"pots": None}}, {"table": 5}, {"table": None}],
+)
+def test_options_that_do_not_fit_are_refused_in_a_sentence(options: Any) -> None:
+    env = nainjaune_env.env()
+    env.reset(seed=1)
+    before = env.state().tobytes()
+    with pytest.raises(DealError, match=r" not | has shape "):
+        env.reset(options=options)
+    assert env.state().tobytes() == before

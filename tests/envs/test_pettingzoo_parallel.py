@@ -13,7 +13,7 @@ import nainjaune_env
 from nainjaune_env import Batch, game_names, get_game, make_setup
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RulesError
 from nainjaune_env.core.prng import streams
-from nainjaune_env.envs import pettingzoo_parallel
+from nainjaune_env.envs.registration import register
 from nainjaune_env.records.record import verify_record
 from tests.envs.playing import choose_all, play, play_parallel
 from tests.support.contract import payoffs, single

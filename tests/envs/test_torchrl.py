@@ -12,7 +12,7 @@ import torch
 from tensordict import TensorDictBase
 from tensordict.nn import TensorDictModule
 from torchrl.data import Binary
-from torchrl.envs import ActionMask, Compose, GymWrapper, TransformedEnv, UnaryTransform
+from torchrl.envs import ActionMask, Compose, GymEnv, GymWrapper, TransformedEnv, UnaryTransform
 from torchrl.envs.gym_like import default_info_dict_reader
 from torchrl.envs.libs.pettingzoo import PettingZooWrapper
 from torchrl.envs.utils import MarlGroupMapType, check_env_specs
@@ -188,3 +188,10 @@ def test_gymnasium_without_a_reader_of_infos_plays_illegal_actions() -> None:
     env = GymWrapper(gymnasium.make(environment_id(game_names()[0])), categorical_action_encoding=True)
     with pytest.raises(IllegalActionError):
         env.rollout(100, break_when_any_done=False)
+
+
+def test_an_environment_is_made_by_its_name() -> None:
+    """TorchRL passes an argument of Atari's, and leaves it out after a ``TypeError`` that names it."""
+    for game in game_names():
+        env = GymEnv(environment_id(game), categorical_action_encoding=True, seat=0)
+        assert env.reset(seed=3)["observation"].tolist() == gymnasium.make(environment_id(game), seat=0).reset(seed=3)[0].tolist()

@@ -304,7 +304,7 @@ class Calls(Fuzzer):
     name = "calls"
     short = 4
     long = 400
-    examples = 25
+    examples = 15
 
     def __init__(self, folder: Path, *, thorough: bool = False) -> None:
         super().__init__(folder, thorough=thorough)

@@ -120,7 +120,7 @@ class Kills(Fuzzer):
     """Runs of every trainer."""
 
     name = "kills"
-    short = 8
+    short = len(TINY)
     long = 50 * len(TINY)
 
     def __init__(self, folder: Path, *, thorough: bool = False) -> None:

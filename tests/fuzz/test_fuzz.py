@@ -74,8 +74,8 @@ def test_damage_is_of_many_kinds_and_spares_the_original() -> None:
 def test_a_killed_process_changes_no_file_any_more(tmp_path: Path) -> None:
     def work() -> None:
         try:
-            (tmp_path / "one").touch()
-            (tmp_path / "two").touch()
+            (tmp_path / "one").write_text("1")
+            (tmp_path / "two").write_text("2")
             os.rename(tmp_path / "two", tmp_path / "three")
         finally:
             (tmp_path / "one").unlink()

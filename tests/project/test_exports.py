@@ -45,11 +45,13 @@ def test_unknown_names_are_refused() -> None:
         nainjaune_env.enw  # noqa: B018  (looking it up is the test)
 
 
-def test_importing_loads_no_compiler_and_of_the_environment_libraries_gymnasium_alone() -> None:
-    """In whose registry the games are to be found."""
-    code = "import sys, nainjaune_env; print(*({'numba', 'pettingzoo', 'pygame', 'torch'} & set(sys.modules)))"
+def test_importing_loads_no_compiler_and_registers_the_games_with_gymnasium_and_pettingzoo() -> None:
+    code = """import sys, nainjaune_env, gymnasium, pettingzoo
+print(*({"numba", "pygame", "torch"} & set(sys.modules)))
+print("NainJaune-v0" in gymnasium.registry, *("nainjaune/nain_jaune-v0" in registry for registry in
+      (pettingzoo.aec_registry, pettingzoo.parallel_registry)))"""
     found = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
-    assert found.stdout.strip() == ""
+    assert found.stdout.splitlines() == ["", "True True True"]
 
 
 def test_the_environment_loads_no_learning_library() -> None:

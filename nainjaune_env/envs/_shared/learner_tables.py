@@ -16,7 +16,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import whole
 from nainjaune_env.engine.batch import Batch, Episode
 from nainjaune_env.envs._shared.opponents import Opponent, opponent_agent
-from nainjaune_env.envs._shared.reset_options import Opener, Start, check_deals
+from nainjaune_env.envs._shared.reset_options import Opener, Start, check_deals, options_of
 from nainjaune_env.records.record import Record
 from nainjaune_env.records.recorder import Recorder
 from nainjaune_env.render.renderer import Renderer
@@ -128,7 +128,7 @@ class LearnerTables:
         Seed s deals the table of ``Batch(setup, 1, seed=s)``. ``options`` and errors are those of ``Opener.deal``; after an
         error nothing has changed. Raises :class:`RulesError` after ``MOST_DEALS`` deals without a decision of the learner.
         """
-        openings = self._opener.deal(self.batch.tables, which, seeds, options or {})
+        openings = self._opener.deal(self.batch.tables, which, seeds, options_of(options))
         anew = np.array([seed is not None for seed in seeds], np.bool_) | (self.learner[which] < 0)
         for k in np.flatnonzero(anew):
             seed = seeds[int(k)]
@@ -249,7 +249,7 @@ class LearnerTables:
 def find_opponents(opponents: Opponents, setup: Setup) -> list[Agent]:
     """Return the agents that ``opponents`` names: one for all other seats, one for each, or all of a pool.
 
-    Raises :class:`AgentError` where their number does not fit, or one is none of :data:`~._shared.opponents.Opponent`.
+    Raises :class:`AgentError` where their number does not fit, or one is none of what ``opponent_agent`` takes.
     """
     given: list[object]
     if isinstance(opponents, Pool):

@@ -27,6 +27,7 @@ class Model(Protocol):
 
 
 Opponent = str | Agent | Model | Choose
+"""An agent by its name or itself, a model, or a function."""
 
 
 class FunctionAgent:
@@ -58,7 +59,7 @@ class ModelAgent:
 
 
 def opponent_agent(opponent: object, setup: Setup) -> Agent:
-    """Return ``opponent`` as an agent at tables with ``setup``; raises :class:`AgentError` if it is none of :data:`Opponent`."""
+    """Return ``opponent`` as an agent at tables with ``setup``; raises :class:`AgentError` for anything else."""
     if isinstance(opponent, str):
         return find_agent(opponent, setup)
     if isinstance(opponent, Agent):

@@ -59,8 +59,6 @@ class Opener:
         Seed s deals the table of ``Batch(setup, 1, seed=s)``. With None the table's generator continues; the first time, the
         operating system seeds it. Raises :class:`DealError` for unknown options and for values that do not fit.
         """
-        if not isinstance(options, Mapping):
-            raise DealError(f"The options of reset are a mapping with the keys {', '.join(OPTIONS)}, not {options!r}.")
         for name in options:
             if name not in OPTIONS:
                 raise DealError(choose_one("reset option", name, OPTIONS))
@@ -103,6 +101,15 @@ class Opener:
             raise DealError(f"The reset option 'table' is a table in play, not one at the stage {stage}.")
         self.setup.check_tables(rows[:1])
         return rows
+
+
+def options_of(given: object) -> dict[str, Any]:
+    """Return the options of ``reset`` as a new dictionary, empty for None; raises :class:`DealError` for what is no mapping."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise DealError(f"The options of reset are a mapping with the keys {', '.join(OPTIONS)}, not {given!r}.")
+    return dict(given)
 
 
 def check_deals(setup: Setup, deals: int) -> None:
