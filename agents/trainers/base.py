@@ -51,7 +51,7 @@ class BaseConfig:
     epochs: int = option(1, "passes over the decisions of an iteration", low=1)
     minibatch: int = option(1024, "decisions in a gradient step", low=1)
     max_grad_norm: float = option(0.5, "a gradient with a larger norm is scaled down to this one", low=0)
-    threads: int = option(1, "torch's threads; more than there are free cores is many times slower", low=1)
+    threads: int = option(1, "torch's threads; more than there are free cores is many times slower", low=1, high=1024)
     checkpoint_minutes: float = option(2.0, "minutes between checkpoints, at least; 0 = one after every iteration", low=0)
     eval_every: int = option(25, "iterations between evaluations; 0 = none", low=0)
     eval_deals: int = option(1000, "deals of each evaluation; 0 = none", low=0)
@@ -132,8 +132,9 @@ class BaseTrainer(ABC, Generic[C]):
 
     @property
     def finite(self) -> bool:
-        """Whether all weights are finite."""
-        return all(bool(weight.isfinite().all()) for module in self.modules.values() for weight in module.parameters())
+        """Whether all weights are finite, and so small that the product of any two is too: else outputs are NaN."""
+        most = torch.finfo(torch.float32).max ** 0.5
+        return all(bool((weight.abs() < most).all()) for module in self.modules.values() for weight in module.parameters())
 
     @property
     def completed(self) -> int:

@@ -88,7 +88,9 @@ class Config(BaseConfig):
     value_weight: float = option(0.5, "weight of the value loss", low=0)
     max_grad_norm: float = option(1.0, "a gradient with a larger norm is scaled down to this one", low=0)
     device: str = option("cpu", "where determinizations, rollouts and the network are: 'cpu', or 'cuda' for an NVIDIA GPU")
-    threads: int = option(1, "shards labelled in parallel, and torch's threads in learning; at most the free cores", low=1)
+    threads: int = option(
+        1, "shards labelled in parallel, and torch's threads in learning; at most the free cores", low=1, high=1024
+    )
     checkpoint_minutes: float = option(0.0, "minutes between checkpoints, at least; 0 = one after every generation", low=0)
     eval_every: int = option(1, "generations between evaluations; 0 = none", low=0)
 

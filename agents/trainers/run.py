@@ -24,7 +24,6 @@ from types import FrameType
 from typing import Any, Self
 
 import yaml
-from filelock import Timeout
 from torch.utils.tensorboard import SummaryWriter
 
 from nainjaune_env.core.atomic_files import locked, remove_leftovers, write_text
@@ -132,7 +131,7 @@ class Run:
     def _lock(self) -> None:
         try:
             self._held.enter_context(locked(self.folder / "run", wait=False))
-        except Timeout:
+        except TimeoutError:
             raise ConfigError(f"Training is under way in {str(self.folder)!r}: wait for its end, or stop it.") from None
 
     def _exists(self) -> ConfigError:

@@ -11,8 +11,6 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from filelock import FileLock
-
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.tmp", re.DOTALL)
 
 
@@ -88,8 +86,10 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
     """Holds the lock of ``path``, which need not exist, against other processes and other holders in this one.
 
     The lock is that of a file ``.<name>.lock`` beside ``path``, which is removed in the end. The system releases it when a
-    process is killed. Raises :class:`filelock.Timeout`, an ``OSError``, where another holds it and ``wait`` is False.
+    process is killed. Raises ``TimeoutError`` where another holds it and ``wait`` is False.
     """
+    from filelock import FileLock  # it takes 40 ms, and most commands lock nothing
+
     path.parent.mkdir(parents=True, exist_ok=True)
     file = path.with_name(f".{path.name}.lock")
     with FileLock(file, timeout=-1 if wait else 0):

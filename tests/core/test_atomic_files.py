@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_env.core.atomic_files import replacing, replacing_folder, write_text
+from nainjaune_env.core.atomic_files import locked, remove_leftovers, replacing, replacing_folder, write_text
 
 
 def test_a_file_is_there_when_it_is_whole(tmp_path: Path) -> None:
@@ -96,3 +96,37 @@ def test_a_folder_with_something_in_it_is_not_replaced(tmp_path: Path) -> None:
         (temporary / "a.txt").touch()
     assert os.listdir(tmp_path) == ["study"]
     assert os.listdir(tmp_path / "study") == ["old.txt"]
+
+
+def test_only_our_own_temporary_files_are_left_over(tmp_path: Path) -> None:
+    kept = [".a.tmp", "a.0123456789abcdef.tmp", ".a.0123456789abcdeg.tmp", ".a.txt", "a.tmp"]
+    for name in [*kept, ".a.0123456789abcdef.tmp", ".b.c.ffffffffffffffff.tmp"]:
+        (tmp_path / name).touch()
+    (tmp_path / "deep").mkdir()
+    (tmp_path / "deep" / ".d.0000000000000000.tmp").touch()
+    remove_leftovers(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == sorted([*kept, "deep"])
+    assert os.listdir(tmp_path / "deep") == []
+
+
+def test_a_lock_is_held_once_and_leaves_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "a.txt"
+    with locked(path):
+        with pytest.raises(TimeoutError), locked(path, wait=False):
+            pass
+        with locked(tmp_path / "new" / "b.txt", wait=False):
+            assert sorted(os.listdir(path.parent)) == [".a.txt.lock", ".b.txt.lock"]
+    assert os.listdir(path.parent) == []
+    with locked(path, wait=False):
+        pass
+
+
+def test_a_lock_is_released_where_its_holder_fails(tmp_path: Path) -> None:
+    def fail() -> None:
+        with locked(tmp_path / "a"):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    with locked(tmp_path / "a", wait=False):
+        assert os.listdir(tmp_path) == [".a.lock"]

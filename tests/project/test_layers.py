@@ -40,6 +40,7 @@ LAYERS: dict[str, int] = {
 
 LIBRARIES: dict[str, set[str]] = {
     "numpy": {"*"},
+    "filelock": {f"{ENV}.core.atomic_files"},
     "numba": {f"{ENV}.core.jit", f"{ENV}.core.compile_notice", f"{ENV}.engine.cuda.*", f"{AGENTS}.cuda.kernels"},
     "gymnasium": {f"{ENV}.envs.*"},
     "pettingzoo": {f"{ENV}.envs.*"},

@@ -267,6 +267,7 @@ def test_keys_lists_the_configuration(capfd: pytest.CaptureFixture[str]) -> None
         ("c.yaml --out a --set eval_against=lowset", r"Unknown agent 'lowset'"),
         ("c.yaml --out a --resume", r"There is no run to resume at 'a'"),
         ("--out a --resume", r"There is no configuration at 'a/config\.yaml'"),
+        ("c.yaml --out a --set rules.stake=[1,2]", r"The knob 'stake' is a whole number"),
         ("c.yaml --out c.yaml", r"'c\.yaml' already exists"),
         ("c.yaml --out c.yaml/a", r"Not a directory|File exists"),
     ],
@@ -277,6 +278,14 @@ def test_trainings_errors_are_a_sentence_and_leave_nothing(words: str, says: str
     status, out, err = nainjaune(capfd, "train", *words.split())
     assert (status, out) == (2, "")
     assert re.fullmatch(rf"nainjaune train: [^\n]*(?:{says})[^\n]*", err)
+    assert os.listdir() == ["c.yaml"]
+
+
+def test_a_start_from_a_run_that_there_is_not_can_be_corrected(capfd: pytest.CaptureFixture[str]) -> None:
+    Path("c.yaml").write_text("players: 3\n", encoding="utf-8")
+    status, out, err = nainjaune(capfd, "train", "c.yaml", "--out", "a", *TINY, "--set=init=nope")
+    assert (status, out) == (1, "")
+    assert err.endswith("nainjaune train: There is no checkpoint at 'nope'.")
     assert os.listdir() == ["c.yaml"]
 
 

@@ -12,12 +12,13 @@ import pytest
 import torch
 import yaml
 
+from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.common_layout import common_layout
 from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.trainers.base import BaseConfig, BaseTrainer, centred_payoff, explained_variance
 from nainjaune_agents.trainers.config import build, option
 from nainjaune_agents.trainers.run import CONFIG_NAME, Run
-from nainjaune_env.core.errors import ConfigError, NainJauneError
+from nainjaune_env.core.errors import ConfigError, DivergenceError, NainJauneError
 from tests.agents.trainers.test_ppo import same
 from tests.support.training import run_in
 
@@ -48,7 +49,8 @@ class Trainer(BaseTrainer[Config]):
     [
         ({"seed": -1}, "'seed' is at least 0"), ({"seed": 2**63}, "'seed' is at most"),
         ({"hidden": [8, 0]}, "'hidden' is at least 1"),
-        ({"threads": 0}, "'threads' is at least 1"), ({"eval_deals": 1}, "takes at least 2 deals, and 'eval_deals' is 1"),
+        ({"threads": 0}, "'threads' is at least 1"), ({"threads": 99_999_999_999}, "'threads' is at most 1024"),
+        ({"eval_deals": 1}, "takes at least 2 deals, and 'eval_deals' is 1"),
         ({"eval_against": "lowset"}, "Did you mean 'lowest'"), ({"players": 9}, "players"), ({"rules": {"stak": 2}}, "stake"),
     ],
 )  # fmt: skip
@@ -152,3 +154,14 @@ def test_a_newer_key_that_is_not_at_its_default_is_another_run(tmp_path: Path) -
     (tmp_path / CONFIG_NAME).write_text(yaml.safe_dump(old), encoding="utf-8")
     with pytest.raises(ConfigError, match=r"this differs \(eval_every: None then, 2 now\)"):
         Run(tmp_path).create(config, resume=True)
+
+
+@pytest.mark.parametrize("algorithm", sorted(TINY))
+def test_training_that_diverges_says_so_and_leaves_a_sound_checkpoint(tmp_path: Path, algorithm: str) -> None:
+    steps = {"learning_rate": 1e30, "last_learning_rate": 1e30, "checkpoint_minutes": 0.0}
+    config = build(get_trainer(algorithm).Config, {"preset": "djeco", "players": 3, **TINY[algorithm], **steps})
+    with pytest.raises(
+        DivergenceError, match=r"^Training diverged in iteration \d: .* NaN or infinite\. The last checkpoint is kept"
+    ):
+        run_in(tmp_path, config)
+    assert all(bool(tensor.isfinite().all()) for tensor in load_checkpoint(tmp_path).tensors.values())
