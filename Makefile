@@ -16,7 +16,7 @@ CUDA_STAMP := $(VENV)/.installed-cuda
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs
 SITE := --config-file docs/site/mkdocs.yml
 
-.PHONY: help setup train test quick tests lowest dist hub lint prove bench bench-growth bench-training peers rllib docs docs-serve notebooks pictures clean
+.PHONY: help setup train test quick tests lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib docs docs-serve notebooks pictures clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -86,6 +86,9 @@ lint: $(STAMP)  ## ruff and mypy
 prove: $(STAMP)  ## compare a million rounds of each game with its slow twin, ply by ply
 	$(BIN)/python -m tests.prove --game nain_jaune --rounds 1000000 --seed 0 --processes 2
 	$(BIN)/python -m tests.prove --game batasaurus --rounds 1000000 --seed 0 --processes 2
+
+fuzz: $(STAMP)  ## the long run of the fuzzers: thousands of damaged files, odd arguments and killed runs
+	$(BIN)/python -m tests.fuzz
 
 bench: $(STAMP) $(PEERS)/.installed  ## time the environment and its peers in turn, and write docs/speed.md: about ten minutes
 	$(BIN)/python benchmarks/speed.py --peers-python $(PEERS)/bin/python --markdown

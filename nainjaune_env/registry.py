@@ -8,8 +8,9 @@ import importlib
 import pkgutil
 
 from nainjaune_env import games
-from nainjaune_env.core.errors import KeywordError, RulesError, choose_one
+from nainjaune_env.core.errors import KeywordError, choose_one
 from nainjaune_env.core.spec import GameSpec, Setup
+from nainjaune_env.core.validation import check_name
 from nainjaune_env.games import DEFAULT_GAME
 
 
@@ -19,11 +20,13 @@ def game_names() -> tuple[str, ...]:
     return tuple(sorted(found.name for found in pkgutil.iter_modules(games.__path__) if found.ispkg))
 
 
-@functools.cache
 def get_game(name: str = DEFAULT_GAME) -> GameSpec:
     """Returns the game called ``name``; raises :class:`RulesError` for an unknown name."""
-    if name not in game_names():
-        raise RulesError(choose_one("game", name, game_names()))
+    return _import_game(check_name("game", name, game_names()))
+
+
+@functools.cache
+def _import_game(name: str) -> GameSpec:
     spec = importlib.import_module(f"{games.__name__}.{name}").SPEC
     assert isinstance(spec, GameSpec)
     return spec
@@ -35,9 +38,7 @@ def game_with(preset: str | None) -> GameSpec:
     Raises :class:`RulesError` for an unknown preset.
     """
     sheets = {sheet: name for name in game_names() for sheet in get_game(name).presets}
-    if preset is not None and preset not in sheets:
-        raise RulesError(choose_one("preset", preset, sheets))
-    return get_game(DEFAULT_GAME if preset is None else sheets[preset])
+    return get_game(DEFAULT_GAME if preset is None else sheets[check_name("preset", preset, sheets)])
 
 
 def make_setup(game: str | None = None, preset: str | None = None, players: int | None = None, **knobs: object) -> Setup:

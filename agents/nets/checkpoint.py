@@ -71,7 +71,10 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
     tensors = {name: tensor.contiguous() for name, tensor in checkpoint.tensors.items()}
     head = {"format": FORMAT, "version": str(VERSION), "about": about, "sha256": _digest(about, tensors)}
     with replacing(path) as temporary:
-        save_file(tensors, temporary, metadata=head)
+        try:
+            save_file(tensors, temporary, metadata=head)
+        except SafetensorError as error:  # a full disk, which is no OSError here
+            raise CheckpointError(f"{str(path)!r} cannot be written: {error}.") from None
 
 
 def load_checkpoint(path: Path) -> Checkpoint:

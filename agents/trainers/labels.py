@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.core.atomic_files import replacing
-from nainjaune_env.core.errors import LabelsError
+from nainjaune_env.core.errors import LabelsError, quoted
 from nainjaune_env.core.spec import Setup
 
 
@@ -61,7 +61,7 @@ def load_labels(path: Path, setup: Setup, *, generation: int, count: int) -> Lab
     except (OSError, ValueError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         # a damaged zip file may name compressions that there are not (NotImplementedError) or ask for a password (RuntimeError)
         raise LabelsError(
-            f"{str(path)!r} is not a whole npz file of plain arrays (cut short?): {error}. "
+            f"{str(path)!r} is not a whole npz file of plain arrays (cut short?): {quoted(str(error))}. "
             "Delete it, and --resume makes it again."
         ) from None
     names = {"layout", *(f.name for f in fields(Labels))}

@@ -204,8 +204,10 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
                 for name, value in metrics.items():
                     writer.add_scalar(name, value, trainer.iteration)
                 if run.save_is_due(config.checkpoint_minutes):
+                    writer.flush()  # a run that resumes from the checkpoint does not log these iterations again
                     run.save(trainer.checkpoint())
             progress(trainer.completed, metrics)
+        writer.flush()
         run.save(trainer.checkpoint())
     return trainer.completed >= config.iterations
 

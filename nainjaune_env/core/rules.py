@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from nainjaune_env.core.errors import RulesError, choose_one, quoted
+from nainjaune_env.core.validation import check_name
 
 MAX_NUMBER = 1_000_000
 """Default upper bound of a numeric knob, far below the range of the 32-bit chips of a table."""
@@ -75,8 +76,7 @@ def _check_knob(f: dataclasses.Field[Any], value: Any) -> None:
     if value is None and about["optional"]:
         return
     if about["kind"] == "word":
-        if value not in about["choices"]:
-            raise RulesError(choose_one(f"value for the knob {f.name!r}:", value, about["choices"]))
+        check_name(f"value for the knob {f.name!r}:", value, about["choices"])
     elif about["kind"] == "flag":
         if not isinstance(value, bool | np.bool_):
             raise RulesError(f"The knob {f.name!r} is True or False, not {quoted(value)}.")

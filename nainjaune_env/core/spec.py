@@ -19,12 +19,13 @@ from numpy.typing import NDArray
 from nainjaune_env.analysis.advice_hook import AdviceHooks
 from nainjaune_env.analysis.feature_hook import FeatureHooks
 from nainjaune_env.analysis.stat_hook import Measures
-from nainjaune_env.core.errors import RulesError, choose_one, quoted
+from nainjaune_env.core.errors import RulesError, quoted
 from nainjaune_env.core.kernel import complete_kernel
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.rules import Preset, Rules
 from nainjaune_env.core.speech import Speaker
 from nainjaune_env.core.table_checks import Invariant, check_rows
+from nainjaune_env.core.validation import check_name
 
 
 class Transcriber(Protocol):
@@ -241,9 +242,7 @@ class GameSpec:
         Raises :class:`RulesError` for an unknown preset or knob, a value that a knob does not allow, or a
         number of seats that the preset does not allow.
         """
-        preset = self.default_preset if preset is None else preset
-        if preset not in self.presets:
-            raise RulesError(choose_one("preset", preset, self.presets))
+        preset = check_name("preset", self.default_preset if preset is None else preset, self.presets)
         sheet = self.presets[preset]
         if players is None:
             players = self.default_players if self.default_players in sheet.players else sheet.players[0]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.errors import DealError, RecordError, choose_one, quoted
+from nainjaune_env.core.errors import DealError, RecordError, RulesError, choose_one, quoted
 
 MAX_SEED = (1 << 64) - 1
 """The largest seed: the state of a generator is 64 bits."""
@@ -49,6 +49,14 @@ def identical(given: object, expected: object) -> bool:
     if isinstance(given, list) and isinstance(expected, list):
         return len(given) == len(expected) and all(map(identical, given, expected))
     return given == expected
+
+
+def check_name(what: str, given: object, allowed: Iterable[str]) -> str:
+    """Returns ``given`` if it is one of the names ``allowed``; raises :class:`RulesError`, which lists them, otherwise."""
+    names = list(allowed)
+    if not isinstance(given, str) or given not in names:  # lists have no hash, arrays no single truth value
+        raise RulesError(choose_one(what, given, names))
+    return given
 
 
 def check_equal(where: str, name: str, given: object, expected: object) -> None:

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_env import get_game
+from nainjaune_env import get_game, make_setup
+from nainjaune_env.core.errors import RulesError
 
 
 def test_a_field_that_numpy_would_hide_is_refused() -> None:
@@ -29,6 +30,19 @@ def test_a_mask_is_one_word() -> None:
     game = get_game()
     with pytest.raises(ValueError, match="at most 63 actions, not 64"):
         dataclasses.replace(game, actions=tuple(map(str, range(64))))
+
+
+@pytest.mark.parametrize("given", [[], {}, 3, b"skip", np.array([0, 0]), np.array(["skip", "never"])], ids=str)
+def test_a_name_of_another_type_is_unknown(given: Any) -> None:
+    """Lists have no hash, and arrays no single truth value."""
+    for make in (
+        lambda: make_setup(given),
+        lambda: make_setup(None, given),
+        lambda: get_game().setup(given),
+        lambda: get_game().setup("skip", decline=given),
+    ):
+        with pytest.raises(RulesError, match=r"^Unknown (game|preset|value for the knob 'decline':) .* Valid: "):
+            make()
 
 
 def test_knobs_given_as_numpy_values_are_kept_as_pythons_own() -> None:

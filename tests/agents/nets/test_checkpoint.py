@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from safetensors import SafetensorError
 from safetensors.torch import save_file
 
 from nainjaune_agents.nets.arch.mlp import MLP
@@ -57,6 +58,18 @@ def saved(tmp_path: Path) -> Path:
     path = tmp_path / FILE_NAME
     save_checkpoint(path, make(small()))
     return path
+
+
+def test_a_full_disk_is_a_sentence_and_leaves_the_last_checkpoint(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+
+    whole = saved.read_bytes()
+    monkeypatch.setattr("nainjaune_agents.nets.checkpoint.save_file", full)
+    with pytest.raises(CheckpointError, match=r"cannot be written: .* No space left on device"):
+        save_checkpoint(saved, make(small()))
+    assert saved.read_bytes() == whole
+    assert os.listdir(saved.parent) == [FILE_NAME]
 
 
 def test_back_bit_for_bit(saved: Path) -> None:

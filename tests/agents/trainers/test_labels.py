@@ -107,6 +107,17 @@ def test_a_shard_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     path.write_bytes(damaged)
     with pytest.raises(LabelsError, match="is not a whole npz file"):
         load(path)
+    for place in (6, 10):  # the version and the method of compression that zip needs
+        damaged = bytearray(whole)
+        damaged[whole.rindex(b"PK\x01\x02") + place] = 109
+        path.write_bytes(damaged)
+        with pytest.raises(LabelsError, match="is not a whole npz file"):
+            load(path)
+    damaged = bytearray(whole)
+    damaged[27] = 4  # the length of a name: zipfile's error quotes so many bytes
+    path.write_bytes(damaged)
+    with pytest.raises(LabelsError, match=r"is not a whole npz file .{0,400}$"):
+        load(path)
     np.savez(path, weights=np.zeros(3))
     with pytest.raises(LabelsError, match="is not a shard of labels, which holds the arrays earned, error"):
         load(path)

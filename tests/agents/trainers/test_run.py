@@ -315,6 +315,18 @@ def test_the_loop_evaluates_at_intervals_and_at_the_end_and_saves_the_last_state
     assert list(tmp_path.glob("events.out.tfevents.*"))
 
 
+def test_metrics_are_on_disk_before_the_checkpoint_that_follows_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that is killed after a checkpoint resumes from it, and does not log what was before."""
+    calls: list[str] = []
+    log, flush = module.SummaryWriter.add_scalar, module.SummaryWriter.flush
+    monkeypatch.setattr(module.SummaryWriter, "add_scalar", lambda *given: calls.append("log") or log(*given))
+    monkeypatch.setattr(module.SummaryWriter, "flush", lambda writer: calls.append("flush") or flush(writer))
+    monkeypatch.setattr(Run, "save", lambda run, checkpoint: calls.append("save"))
+    run_iterations(Counter(Counting(iterations=2, checkpoint_minutes=0)), Run(tmp_path), None, lambda completed, metrics: None)
+    before = [calls[place - 1] for place, call in enumerate(calls) if call == "save" and place]
+    assert before == ["flush"] * 3
+
+
 @pytest.mark.parametrize("none", [{"eval_every": 0}, {"eval_deals": 0}], ids=str)
 def test_the_loop_without_evaluations(tmp_path: Path, none: dict[str, int]) -> None:
     trainer = Counter(Counting(**none))  # type: ignore[arg-type]

@@ -1,0 +1,12 @@
+"""The fuzzers by name."""
+
+from __future__ import annotations
+
+from .calls import Calls
+from .commands import Commands
+from .files import Checkpoints, Shards
+from .kills import Kills
+from .oracle import Fuzzer
+from .records import Records
+
+FUZZERS: dict[str, type[Fuzzer]] = {fuzzer.name: fuzzer for fuzzer in (Records, Checkpoints, Shards, Commands, Calls, Kills)}
