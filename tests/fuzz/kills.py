@@ -149,7 +149,9 @@ class Kills(Fuzzer):
             status, err = run_command(self._words(folder))
             if status:
                 raise Fault(f"{where}: it does not go on: {err[-1500:]}")
-            self._check(folder, reference, steps, where)
+            # TensorBoard may report an event that finds no space only after the next one, when its iteration is in a checkpoint
+            complete = self.thorough and not any(line.startswith("full") for line in history)
+            self._check(folder, reference, steps if complete else None, where)
         finally:
             shutil.rmtree(folder.parent, ignore_errors=True)
 
@@ -198,13 +200,13 @@ class Kills(Fuzzer):
         if status != -signal.SIGKILL:
             check_status(status, told.read_text(), where)
 
-    def _check(self, folder: Path, reference: Checkpoint, steps: set[int], where: str) -> None:
+    def _check(self, folder: Path, reference: Checkpoint, steps: set[int] | None, where: str) -> None:
         left = load_checkpoint(folder)
         for checkpoint in (left, reference):
             checkpoint.progress = {**checkpoint.progress, "seconds": 0.0}
         if not equal(left, reference):
             raise Fault(f"{where}: the checkpoint at the end is another one")
-        if self.thorough and logged(folder) != steps:
+        if steps is not None and logged(folder) != steps:
             raise Fault(f"{where}: metrics of the iterations {sorted(logged(folder))} are logged, not of {sorted(steps)}")
         leftover = [path for path in folder.parent.rglob("*") if path.suffix == ".tmp"]
         if leftover:
