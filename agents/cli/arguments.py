@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from nainjaune_env.core.printable import quoted
+from nainjaune_env.core.errors import quoted
 
 MOST_SEED = 2**64 - 1
 """The largest seed: generators have 64 bits of it."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nainjaune_env.core.atomic_files import digest
-from nainjaune_env.core.errors import AgentError, CheckpointError, choose_one
-from nainjaune_env.core.printable import quoted
+from nainjaune_env.core.errors import AgentError, CheckpointError, choose_one, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 

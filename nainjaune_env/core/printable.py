@@ -6,8 +6,6 @@ from unicodedata import category
 
 SPACE = "Zs"
 """The Unicode category of spaces, such as the narrow ones of French texts, which Python does not count as printable."""
-LONGEST = 200
-"""Most characters that :func:`quoted` shows of a text."""
 
 
 def printable(text: str) -> str:
@@ -21,8 +19,3 @@ def printable(text: str) -> str:
     return "".join(
         character if character.isprintable() or category(character) == SPACE else repr(character)[1:-1] for character in text
     )
-
-
-def quoted(text: str) -> str:
-    """Returns ``text`` in quotes for an error, cut short after :data:`LONGEST` characters."""
-    return repr(text if len(text) <= LONGEST else f"{text[:LONGEST]}…")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nainjaune_env.core.printable import LONGEST, printable, quoted
+from nainjaune_env.core.printable import printable
 
 
 @pytest.mark.parametrize(
@@ -23,9 +23,3 @@ from nainjaune_env.core.printable import LONGEST, printable, quoted
 def test_what_cannot_be_printed_is_escaped(text: str, shown: str) -> None:
     assert printable(text) == shown
     assert printable(shown) == shown
-
-
-def test_errors_quote_the_beginning_of_long_texts() -> None:
-    assert quoted("a'b") == '"a\'b"'
-    assert quoted("x" * LONGEST) == repr("x" * LONGEST)
-    assert quoted("x" * 10_000_000) == repr("x" * LONGEST + "…")
