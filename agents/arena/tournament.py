@@ -120,6 +120,13 @@ def _measures(behaviour: Behaviour) -> list[dict[str, Any]]:
     ]
 
 
+def check_names(agents: Sequence[Agent]) -> None:
+    """Raises :class:`AgentError` for fewer than two agents, and for two of one name."""
+    names = [agent.name for agent in agents]
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise AgentError(f"A tournament takes two or more agents of different names, not {names!r}.")
+
+
 def tournament(
     setup: Setup,
     agents: Sequence[Agent],
@@ -139,11 +146,10 @@ def tournament(
     ``rated``. ``device``: where the tables are, as in ``Duplicate``; on a GPU decisions are not timed, as all tables decide at
     once.
 
-    Raises :class:`AgentError` for fewer than two agents, two of one name, or one that cannot play there.
+    Raises :class:`AgentError` as :func:`check_names` does, and for an agent that cannot play there.
     """
+    check_names(agents)
     names = [agent.name for agent in agents]
-    if len(names) < 2 or len(set(names)) < len(names):
-        raise AgentError(f"A tournament takes two or more agents of different names, not {names!r}.")
     timed = [TimedAgent(agent) for agent in agents] if measure and device == "cpu" else []
     duplicate = Duplicate(setup, timed or agents, seed=seed, pots=pots, measure=measure, device=device)
     edges = [

@@ -76,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     from nainjaune_env.records.record import write_records
 
     from ..arena.matches import record_matches
-    from ..arena.tournament import tournament
+    from ..arena.tournament import check_names, tournament
     from ..loading import load_agent, use_threads
     from ..report.text import text_table
 
@@ -95,6 +95,7 @@ def run(args: argparse.Namespace) -> int:
     use_threads(args.threads)
     if args.versus:
         return run_versus(args, setup, agents)
+    check_names(agents)  # before a folder is made
     if args.out is not None and (args.out / "results.json").exists():
         raise ConfigError(f"{str(args.out)!r} already holds results, and is not overwritten: choose another --out.")
     if args.records is not None:

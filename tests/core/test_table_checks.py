@@ -56,16 +56,17 @@ def test_every_table_that_play_reaches_can_occur(game: str, preset: str, players
     assert over > 0
 
 
-@pytest.mark.parametrize("game", ["nain_jaune", "batasaurus"])
+@pytest.mark.parametrize("game", game_names())
 def test_tables_with_a_bit_flipped_are_refused_or_are_played_to_the_end(game: str) -> None:
     """Compiled code would otherwise write outside its arrays, or never end."""
     setup, rng = make_setup(game), np.random.default_rng(3)
     batch, table, draws = Batch(setup, 50, seed=4, autoreset=False), Batch(setup, 1, autoreset=False), streams(5, 1)
     refused = 0
-    for _ in range(12):
+    for _ in range(4):
         batch.step(batch.sample(streams(6, 50)))
+    rows = batch.tables[~batch.done]
     for number in range(600):
-        row = batch.tables[number % 50 : number % 50 + 1].copy()
+        row = rows[number % len(rows) : number % len(rows) + 1].copy()
         name = rng.choice(setup.game.table.names or ())
         bits = row[name].reshape(1, -1).view(np.uint8)
         bits[0, rng.integers(bits.size)] ^= 1 << int(rng.integers(8))
@@ -78,4 +79,4 @@ def test_tables_with_a_bit_flipped_are_refused_or_are_played_to_the_end(game: st
         for _ in range(500):
             table.step(table.sample(draws))
         assert table.done.all()
-    assert 300 < refused < 600
+    assert 200 < refused < 600

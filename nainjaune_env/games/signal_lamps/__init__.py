@@ -5,6 +5,7 @@ from __future__ import annotations
 from nainjaune_env.core.kernel import join_kernel
 from nainjaune_env.core.spec import GameSpec
 from nainjaune_env.games.signal_lamps import encode, kernel
+from nainjaune_env.games.signal_lamps.invariants import table_invariants
 from nainjaune_env.games.signal_lamps.rules import PRESETS, SEATS, compile_rules
 
 SPEC = GameSpec(
@@ -19,4 +20,5 @@ SPEC = GameSpec(
     unit="symbols",
     compile_rules=compile_rules,
     layout=encode.layout,
+    table_invariants=table_invariants,
 )

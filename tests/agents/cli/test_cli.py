@@ -179,6 +179,7 @@ def test_records_of_an_evaluation_verify(capfd: pytest.CaptureFixture[str]) -> N
     [
         ("", r"Expected agents to rate, as in --agents lowest runs/first"),
         ("--agents lowest", r"takes two or more agents"),
+        ("--agents lowest --out new/out --records new/records.jsonl", r"takes two or more agents"),
         ("--agents lowest lowest", r"agents of different names, not \['lowest', 'lowest'\]"),
         ("--agents lowest lowset", r"Unknown agent 'lowset'\. Did you mean 'lowest'\?"),
         ("--agents lowest runs/none", r"There is no run or checkpoint at 'runs/none'"),
