@@ -71,7 +71,7 @@ def test_decisions_times_every_agent_one_by_one_and_together() -> None:
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [(["--agents", "lowst"], "'lowest'"), (["--agents", "cheapest", "--preset", "batasaurus"], "'cheapest' remembers, and what")],
+    [(["--agents", "lowst"], "'lowest'"), (["--agents", "cheapest", "--preset", "batasaurus"], "'cheapest' remembers, and its")],
 )
 def test_agents_that_cannot_be_timed_are_refused(options: list[str], said: str) -> None:
     done = decisions(*options)

@@ -225,7 +225,7 @@ def test_rounds_and_match_exclude_each_other(capfd: pytest.CaptureFixture[str]) 
 def test_the_table_alone_brings_in_no_torch() -> None:
     code = (
         "import io, sys; from nainjaune_agents.cli.main import main; sys.stdin = io.StringIO(''); "
-        "main(['play', '--pace=0', '--seed=5']); print(*({'torch', 'matplotlib', 'pettingzoo', 'pygame'} & set(sys.modules)))"
+        "main(['play', '--pace=0', '--seed=5']); print(*({'torch', 'matplotlib', 'pygame'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == ""

@@ -106,7 +106,7 @@ def all_cards(setup: Any) -> int:
 def played_out(setup: Any, tables: Any, action: int, agent: Any) -> Any:
     """Returns every seat's payoff of the round after ``action`` at each table, with ``agent`` in every seat from then on."""
     batch = Batch(setup, len(tables), autoreset=False)
-    batch.set_tables(np.arange(len(tables)), tables)
+    batch.set_tables(np.arange(len(tables)), tables, trusted=True)
     batch.step(np.full(len(tables), action))
     return play_out(batch, [agent], np.zeros((len(tables), setup.players), int), [np.random.default_rng(0)])
 

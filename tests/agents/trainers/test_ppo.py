@@ -536,6 +536,8 @@ class Writer:
 
     def __exit__(self, *exception: object) -> None: ...
 
+    def flush(self) -> None: ...
+
     def add_scalar(self, name: str, value: float, step: int) -> None:
         self.told.setdefault(name, []).append((step, value))
 

@@ -51,7 +51,7 @@ def test_every_kernel_compiles_to_ptx_for_the_gpus_it_is_meant_for(game: str) ->
     batch.observe(0)
     batch.omniscient()
     batch.redacted()
-    batch.set_tables([0], batch.tables[0])
+    batch.set_tables([0], batch.tables[0], trusted=True)  # no kernel ran: the tables are empty
     assert batch.seat.shape == (3,)
     assert batch.ptx.keys() == {(name, capability) for name in kernels_in(batch._kernels) for capability in CAPABILITIES}
     for (name, (major, minor)), ptx in batch.ptx.items():

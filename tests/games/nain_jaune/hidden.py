@@ -40,7 +40,10 @@ def reshuffle(setup: Setup, table: Any, seat: int, rng: random.Random) -> Any:
     mixed = np.array([table])[0]
     for other in others:
         mixed.hand[other] = sum(1 << card for card in unseen if owner[card] == other)
-    mixed.deck[:] = rng.sample(range(52), 52)
+    dealt = [cards(mixed.hand[s] | mixed.played[s]) for s in range(setup.players)]
+    rest = set(range(52)).difference(*dealt)
+    piles = [*dealt, sorted(rest.intersection(deck(setup))), sorted(rest.difference(deck(setup)))]
+    mixed.deck[:] = [card for pile in piles for card in rng.sample(pile, len(pile))]
     mixed.rng = np.uint64(rng.getrandbits(64))
     return mixed
 
