@@ -51,12 +51,11 @@ from ..nets.net_agent import NetAgent
 from ..nets.policy_value import PolicyValueNet
 from ..search import SearchAgent, rollouts_by
 from ..seeds import Stream, generator
-from .base import COMMON_METRICS, BaseConfig, BaseTrainer
+from .base import COMMON_METRICS, BaseConfig, BaseTrainer, anneal
 from .checkpointing import load_initial_weights
 from .config import option
 from .labels import Labels, concatenate_labels, load_labels, save_labels
 from .run import Progress, Run, run_iterations
-from .schedule import anneal
 
 ROLLOUTS = ("rule", "net")
 LABELS = "labels"
@@ -83,8 +82,8 @@ class Config(BaseConfig):
     fresh: bool = option(False, "learn with a new network each generation, instead of the current one")
     epochs: int = option(4, "passes over the labels in a generation", low=1)
     minibatch: int = option(512, "decisions in a gradient step", low=1)
-    learning_rate: float = option(1e-3, "Adam's step size at the start of each generation", low=0, high=1)
-    last_learning_rate: float = option(1e-5, "Adam's step size at the end of each generation; it changes linearly", low=0, high=1)
+    learning_rate: float = option(1e-3, "Adam's step size at the start of each generation", low=0, high=1e30)
+    last_learning_rate: float = option(1e-5, "Adam's step size at the end of each; it changes linearly", low=0, high=1e30)
     value_weight: float = option(0.5, "weight of the value loss", low=0)
     max_grad_norm: float = option(1.0, "a gradient with a larger norm is scaled down to this one", low=0)
     device: str = option("cpu", "where determinizations, rollouts and the network are: 'cpu', or 'cuda' for an NVIDIA GPU")

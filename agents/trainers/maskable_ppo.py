@@ -67,7 +67,7 @@ class Config(BaseConfig):
     past_selves: float = option(0.5, "probability that a seat of others has a past self", low=0, high=1)
     snapshots: int = option(5, "past selves that are kept, the newest ones", low=1)
     snapshot_every: int = option(10, "iterations between two snapshots", low=1)
-    learning_rate: float = option(1.5e-3, "Adam's step size at the start", low=0, high=1)
+    learning_rate: float = option(1.5e-3, "Adam's step size at the start", low=0, high=1e30)
     entropy: float = option(0.05, "weight of the policy's entropy at the start (ent_coef)", low=0)
     last_entropy: float = option(0.005, "weight of the entropy at the end; it changes linearly", low=0)
     epochs: int = option(3, "passes over the decisions of an iteration (n_epochs)", low=1)

@@ -52,7 +52,7 @@ from ..nets.net_agent import NetAgent
 from ..nets.payoff_scale import random_payoff_scale
 from ..nets.specialised import specialised
 from ..seeds import Stream, generator
-from .base import COMMON_METRICS, EVAL_SEED, BaseConfig, BaseTrainer, centred_payoff, explained_variance
+from .base import COMMON_METRICS, EVAL_SEED, BaseConfig, BaseTrainer, adam_step, centred_payoff, explained_variance
 from .checkpointing import load_initial_weights
 from .config import option
 from .gpu_rollout import play_on_gpu, unpacked
@@ -298,7 +298,7 @@ class Trainer(BaseTrainer[Config]):
                 loss.backward()  # type: ignore[no-untyped-call]
                 network_seconds += time.perf_counter() - clock
                 norms = [clip(c.max_grad_norm) for clip in self.clippings]
-                self.optimizer.step()
+                adam_step(self.optimizer)
                 logged.append(stats | {"grad_norm": norms[0]})  # as tensors: reading a number waits for a GPU
 
         means = {name: float(torch.stack([stats[name] for stats in logged]).double().mean()) for name in logged[0]}

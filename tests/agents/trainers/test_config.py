@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from nainjaune_agents.trainers import get_trainer, trainer_names
+from nainjaune_agents.trainers.base import anneal
 from nainjaune_agents.trainers.config import (
     apply_settings,
     build,
@@ -21,7 +22,6 @@ from nainjaune_agents.trainers.config import (
     read_yaml,
     resolve_setup,
 )
-from nainjaune_agents.trainers.schedule import anneal
 from nainjaune_env.core.errors import ConfigError, NainJauneError, RulesError
 
 
