@@ -83,10 +83,12 @@ def test_a_full_stream_is_an_error(monkeypatch: pytest.MonkeyPatch, capfd: pytes
         monkeypatch.setattr(sys, "stdout", stdout)
         assert status_of(["agents"]) == 2
         assert capfd.readouterr().err == "nainjaune agents: No space left on device.\n"
-    with full() as stdout:
-        monkeypatch.setattr(sys, "stdout", stdout)
-        assert status_of(["--help"]) == 2
-        assert capfd.readouterr().err == "nainjaune: No space left on device.\n"
+    for at_once in (False, True):
+        with full() as stdout:
+            monkeypatch.setattr(sys, "stdout", stdout)
+            stdout.reconfigure(write_through=at_once)
+            assert status_of(["--help"]) == 2
+            assert capfd.readouterr().err == "nainjaune: No space left on device.\n"
 
 
 @pytest.mark.parametrize("words", ["evaluate --agents nobody lowest", "fly"])
