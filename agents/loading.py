@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from os.path import exists  # Path.exists raises an error for too long a name
 from pathlib import Path
 
 from nainjaune_env.agent import Agent
@@ -29,7 +30,7 @@ _ENDING = re.compile(r"(.+)@([a-z]+)=([^@/]*)")
 def _is_path(name: str) -> bool:
     """Returns whether ``name`` is the path of a file or folder, as it is or after the algorithm before a colon."""
     prefix, _, rest = name.partition(":")
-    return Path(name).exists() or (prefix.isidentifier() and bool(rest) and Path(rest).exists())
+    return exists(name) or (prefix.isidentifier() and bool(rest) and exists(rest))
 
 
 def _ending(name: str) -> re.Match[str] | None:
@@ -62,7 +63,7 @@ def run_named(name: str) -> tuple[str | None, Path]:
     """
     text = undrawn(name)
     prefix, _, rest = text.partition(":")
-    named = rest and prefix.isidentifier() and not Path(text).exists()
+    named = rest and prefix.isidentifier() and not exists(text)
     return (prefix, Path(rest)) if named else (None, Path(text))
 
 
@@ -78,7 +79,7 @@ def checkpoint_path(name: str, setup: Setup) -> Path | None:
 def _run_at(name: str, game: str) -> Path | None:
     """Returns the path of the run called ``name``; None if it does not exist or the name is that of another agent."""
     path = run_named(name)[1]
-    is_run = not is_zoo_name(name) and unmodified(name) not in named_agents(game) and path.exists()
+    is_run = not is_zoo_name(name) and unmodified(name) not in named_agents(game) and exists(path)
     return path if is_run else None
 
 
@@ -115,7 +116,7 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
         try:
             from .nets.net_agent import load_net_agent
         except ModuleNotFoundError as error:
-            raise MissingLibraryError(f"The network of the agent {name!r}", str(error.name), "train") from error
+            raise MissingLibraryError(f"The network of the agent {quoted(name)}", str(error.name), "train") from error
 
         return load_net_agent(path, setup, name, algorithm=algorithm, stochastic=is_sampled(name), device=device)
     if missing is not None and ("/" in name or missing.suffix):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.errors import AgentError, quoted
 from nainjaune_env.core.spec import Setup
 
 from ..seeds import Stream, generator
@@ -124,7 +124,7 @@ def check_names(agents: Sequence[Agent]) -> None:
     """Raises :class:`AgentError` for fewer than two agents, and for two of one name."""
     names = [agent.name for agent in agents]
     if len(names) < 2 or len(set(names)) < len(names):
-        raise AgentError(f"A tournament takes two or more agents of different names, not {names!r}.")
+        raise AgentError(f"A tournament takes two or more agents of different names, not {quoted(names)}.")
 
 
 def tournament(

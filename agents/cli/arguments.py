@@ -6,12 +6,12 @@ import argparse
 from collections.abc import Callable
 
 from nainjaune_env.core.errors import quoted
+from nainjaune_env.core.validation import MAX_SEED
 
-MOST_SEED = 2**64 - 1
-"""The largest seed: generators have 64 bits of it."""
 MOST = 10**9
 """Bound of numbers of deals, rounds and iterations: more than any machine plays in a year."""
 MOST_THREADS = 1024
+"""Bound of ``--threads``: that of the engine, whose import would compile its kernels for every ``--help``."""
 
 
 def whole(least: int, most: int = MOST) -> Callable[[str], int]:
@@ -47,7 +47,7 @@ def number(least: float, most: float) -> Callable[[str], float]:
 def add_seed_argument(parser: argparse.ArgumentParser, *, default: int | None = 0, meaning: str = "") -> None:
     """Declares ``--seed``; ``meaning`` replaces the usual help."""
     meaning = meaning or "seed of deals and all other random numbers (default: %(default)s)"
-    parser.add_argument("--seed", type=whole(0, MOST_SEED), default=default, help=meaning)
+    parser.add_argument("--seed", type=whole(0, MAX_SEED), default=default, help=meaning)
 
 
 def add_threads_argument(parser: argparse.ArgumentParser, *, default: int = 1, meaning: str = "torch's threads") -> None:

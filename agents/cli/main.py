@@ -8,8 +8,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from nainjaune_env.core.errors import NainJauneError
-from nainjaune_env.core.extras import install_command
+from nainjaune_env.core.errors import MissingLibraryError, NainJauneError
 
 from . import advise, agents, analyse, curves, evaluate, exact, exploit, film, play, record, study, train, zoo
 from .parser import Parser
@@ -43,10 +42,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         finally:
             close_output()
     except ModuleNotFoundError as error:
-        extra = EXTRAS.get((error.name or "").split(".")[0])
+        library = (error.name or "").split(".")[0]
+        extra = EXTRAS.get(library)
         if extra is None:
             raise
-        print_error(program, f"This command needs {error.name}: {install_command(extra)}")
+        print_error(program, MissingLibraryError("This command", library, extra))
         return FAILED
     except KeyboardInterrupt:
         print_error(program, "Stopped.")

@@ -24,6 +24,10 @@ class Parser(argparse.ArgumentParser):
         print_error(self.prog, f"{message[:1].upper()}{message[1:]}{end} See {self.prog} --help.")
         sys.exit(FAILED)
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Prints ``message``; argparse's own ignores an :class:`OSError`, such as that of a full disk."""
+        (file or sys.stderr).write(message)
+
 
 class HelpFormatter(argparse.HelpFormatter):
     """Wraps paragraphs to the width of the terminal and keeps indented ones, which are examples."""

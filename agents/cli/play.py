@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
     from nainjaune_env.records.record import Record, append_record, check_appendable
 
     from ..loading import load_agent, use_threads
-    from ..play.saved import load_match, save_match, saved_path
+    from ..play.saved import load_match, make_private_folder, save_match, saved_path
     from ..play.session import Session
     from ..play.table import PersonsTable
     from ..play.terminal import Terminal
@@ -105,6 +105,7 @@ def run(args: argparse.Namespace) -> int:
     if records is not None:
         check_appendable(records)
         records.parent.mkdir(parents=True, exist_ok=True)  # an error must come before the game
+    make_private_folder(path.parent)  # so must this one: a match that is left is written there
     stored: list[Path] = []
 
     def keep(record: Record) -> str:
@@ -178,6 +179,7 @@ def _check_resumable(args: argparse.Namespace) -> None:
     from nainjaune_env.core.errors import ConfigError
 
     for name in ("game", "preset", "players", "set", "agents", "seat", "match", "rounds", "seed", "name", "every_ply"):
-        if getattr(args, name) not in (None, False, []):
+        value = getattr(args, name)
+        if value is not None and value is not False and value != []:  # a seat or a seed may be 0
             option = name.replace("_", "-")
             raise ConfigError(f"--{option} cannot be combined with --resume: the match that was left has it already.")

@@ -76,7 +76,7 @@ def _discard(stream: TextIO) -> None:
 
 
 class _Closed(io.StringIO):
-    """Stands for a closed stream: a command can print to it, and its flush says that this was in vain."""
+    """Stands for a closed stream: a command can print to it, and its flush raises an error if anything was printed."""
 
     def __init__(self) -> None:
         super().__init__()

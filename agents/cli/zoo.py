@@ -45,7 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
-    from nainjaune_env.core.errors import AgentError, ConfigError, choose_one
+    from nainjaune_env.core.errors import AgentError, ConfigError, choose_one, quoted
 
     from ..report.text import align
     from ..zoo import PREFIX, PlayerRegistry
@@ -60,6 +60,8 @@ def run(args: argparse.Namespace) -> int:
         return _add(args, name, registry)
     if args.note or args.against:
         raise ConfigError("--note and --against need --add.")
+    if not registry.folder.is_dir():
+        raise ConfigError(f"There is no folder at {quoted(str(registry.folder))}.")
     if name is not None and name not in registry.names():
         raise AgentError(choose_one("zoo player", name, registry.names()))
     players = list(registry.players(name))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -50,10 +51,24 @@ def saved_path() -> Path:
     return Path(folder) / "nainjaune-env" / "play.json"
 
 
+def make_private_folder(folder: Path) -> None:
+    """Makes ``folder`` for its owner alone, if there is none; raises :class:`OSError` if it cannot be written to."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, exist_ok=True)
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+
+
 def save_match(path: Path, match: SavedMatch) -> None:
-    """Writes ``match`` to ``path`` atomically, in place of the one that was there."""
+    """Writes ``match`` to ``path`` atomically, in place of the one that was there.
+
+    Only the person may read the file, which holds the seed and so every hand, and a folder that is made for it.
+    """
+    make_private_folder(path.parent)
     held = {name: getattr(match, name) for name in _TYPES}
-    write_text(path, json.dumps({"format": FORMAT, "version": VERSION, "setup": match.setup.to_dict(), **held}) + "\n")
+    write_text(
+        path, json.dumps({"format": FORMAT, "version": VERSION, "setup": match.setup.to_dict(), **held}) + "\n", mode=0o600
+    )
 
 
 def load_match(path: Path) -> SavedMatch:
@@ -63,7 +78,7 @@ def load_match(path: Path) -> SavedMatch:
     except FileNotFoundError:
         raise ConfigError(f"There is no match to resume at {str(path)!r}.") from None
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{str(path)!r} is not a match that was left: {error}.") from None
+        raise ConfigError(f"{str(path)!r} is not a match that was left: {str(error).rstrip('.')}.") from None
     expected = {"format", "version", *(field.name for field in fields(SavedMatch))}
     if not isinstance(held, dict) or held.keys() != expected or (held["format"], held["version"]) != (FORMAT, VERSION):
         raise ConfigError(f"{str(path)!r} is not a match that was left, of the format {FORMAT} {VERSION}.")
@@ -80,5 +95,11 @@ def load_match(path: Path) -> SavedMatch:
         about = held["setup"]
         setup = get_game(about["game"]).setup(about["preset"], about["players"], **about["rules"])
     except (KeyError, TypeError, NainJauneError) as error:
-        raise ConfigError(f"{str(path)!r} is a damaged match: {error}.") from None
+        raise ConfigError(f"{str(path)!r} is a damaged match: {str(error).rstrip('.')}.") from None
+    if values["rounds"] is not None and values["rounds"] < 1:
+        raise ConfigError(f"{str(path)!r} is a damaged match: it has {values['rounds']} rounds, and one is the least.")
+    if len(values["agents"]) != setup.players - 1:
+        raise ConfigError(
+            f"{str(path)!r} is a damaged match: {setup.players - 1} agents play, and it names {len(values['agents'])}."
+        )
     return SavedMatch(setup, **values)

@@ -328,10 +328,10 @@ class Session:
 
     def _farewell(self) -> None:
         texts = self.texts
-        after = texts.again.format(seed=self.table.seed)
+        after = [texts.unfinished, texts.again.format(seed=self.table.seed)]
         if self._leave is not None and self._begun:
             self._leave(self.table.plies)  # before the words: the terminal may be gone
-            after = texts.kept
-        self._say(["", texts.left, texts.unfinished, after])
+            after = [texts.kept]
+        self._say(["", texts.left, *after])
         if self.rounds:
             self._standings()

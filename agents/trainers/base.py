@@ -19,6 +19,7 @@ from torch.optim.adam import adam
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import MAX_THREADS
 from nainjaune_env.games import DEFAULT_GAME
 
 from ..arena.duplicate import Duplicate
@@ -32,6 +33,10 @@ from .config import check_bounds, option, resolve_setup
 
 EVAL_SEED = 987_654_321
 """Seed of the evaluation's deals, the same for every run; training deals derive from the run's own seed."""
+MOST_TABLES = 1 << 20
+"""Bound of tables in parallel: some gigabytes."""
+MOST_UNITS = 1 << 14
+"""Bound of a layer's width: the weights between two such layers are a gigabyte."""
 
 
 @dataclass(frozen=True)
@@ -45,16 +50,16 @@ class BaseConfig:
     rules: dict[str, Any] = option({}, "knobs set over the preset, as in --set rules.decline=never")
     seed: int = option(0, "seed of every random draw in the run", low=0, high=2**63 - 1)
     arch: str = option(DEFAULT_ARCH, "the network: 'mlp', or 'residual' (a block for each of 'hidden', with layer normalisation)")
-    hidden: list[int] = option([256, 256], "widths of the network's hidden layers", low=1)
-    learning_rate: float = option(2e-3, "Adam's step size at the start", low=0, high=1e30)
-    last_learning_rate: float = option(1e-4, "Adam's step size at the end; it changes linearly", low=0, high=1e30)
+    hidden: list[int] = option([256, 256], "widths of the network's hidden layers", low=1, high=MOST_UNITS)
+    learning_rate: float = option(2e-3, "Adam's step size at the start", low=0, high=1)
+    last_learning_rate: float = option(1e-4, "Adam's step size at the end; it changes linearly", low=0, high=1)
     epochs: int = option(1, "passes over the decisions of an iteration", low=1)
     minibatch: int = option(1024, "decisions in a gradient step", low=1)
     max_grad_norm: float = option(0.5, "a gradient with a larger norm is scaled down to this one", low=0)
-    threads: int = option(1, "torch's threads; more than there are free cores is many times slower", low=1, high=1024)
+    threads: int = option(1, "torch's threads; more than there are free cores is many times slower", low=1, high=MAX_THREADS)
     checkpoint_minutes: float = option(2.0, "minutes between checkpoints, at least; 0 = one after every iteration", low=0)
     eval_every: int = option(25, "iterations between evaluations; 0 = none", low=0)
-    eval_deals: int = option(1000, "deals of each evaluation; 0 = none", low=0)
+    eval_deals: int = option(1000, "deals of each evaluation; 0 = none", low=0, high=10**9)
     eval_against: str = option("random", "the agent over whose field the edge is measured")
 
     def __post_init__(self) -> None:

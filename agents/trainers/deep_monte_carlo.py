@@ -42,7 +42,7 @@ from nainjaune_env.engine.batch import Batch
 from ..nets.checkpoint import Checkpoint
 from ..sampling import sample
 from ..seeds import Stream, generator
-from .base import COMMON_METRICS, BaseConfig, BaseTrainer, centred_payoff, explained_variance
+from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer, centred_payoff, explained_variance
 from .config import option
 from .run import Progress, Run, run_iterations
 
@@ -53,7 +53,7 @@ class Config(BaseConfig):
 
     algorithm: str = option("deep_monte_carlo", "the trainer")
     iterations: int = option(1000, "updates of the run; the schedules extend over them", low=1)
-    tables: int = option(2048, "rounds dealt for each update", low=1)
+    tables: int = option(2048, "rounds dealt for each update", low=1, high=MOST_TABLES)
     temperature: float = option(0.1, "actions are drawn from softmax(Q / temperature) at the start, in units of payoff_scale")
     last_temperature: float = option(0.02, "temperature at the end, not above that at the start; it changes geometrically")
     max_grad_norm: float = option(10.0, "a gradient with a larger norm is scaled down to this one", low=0)

@@ -40,7 +40,7 @@ from torch import Tensor
 
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.errors import ConfigError, choose_one
-from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.batch import MAX_THREADS, Batch
 
 from ..heuristics import RandomAgent
 from ..loading import load_agent
@@ -51,7 +51,7 @@ from ..nets.net_agent import NetAgent
 from ..nets.policy_value import PolicyValueNet
 from ..search import SearchAgent, rollouts_by
 from ..seeds import Stream, generator
-from .base import COMMON_METRICS, BaseConfig, BaseTrainer, anneal
+from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer, anneal
 from .checkpointing import load_initial_weights
 from .config import option
 from .labels import Labels, concatenate_labels, load_labels, save_labels
@@ -69,8 +69,8 @@ class Config(BaseConfig):
     algorithm: str = option("expert", "the trainer")
     generations: int = option(3, "generations of the run: times that decisions are labelled and learned", low=1)
     shards: int = option(75, "shards of labels in a generation", low=1)
-    shard: int = option(8000, "decisions labelled for each shard", low=1)
-    rounds: int = option(2048, "rounds played for each shard; its decisions are chosen from theirs", low=1)
+    shard: int = option(8000, "decisions labelled for each shard", low=1, high=MOST_TABLES)
+    rounds: int = option(2048, "rounds played for each shard; its decisions are chosen from theirs", low=1, high=MOST_TABLES)
     explore: float = option(0.1, "probability of a uniformly random action in those rounds", low=0, high=1)
     init: str | None = option(None, "the run whose network plays the first generation, instead of 'rule' (none: a new network)")
     rule: str = option("random", "the agent that plays the first generation's rounds, and rollouts")
@@ -82,13 +82,13 @@ class Config(BaseConfig):
     fresh: bool = option(False, "learn with a new network each generation, instead of the current one")
     epochs: int = option(4, "passes over the labels in a generation", low=1)
     minibatch: int = option(512, "decisions in a gradient step", low=1)
-    learning_rate: float = option(1e-3, "Adam's step size at the start of each generation", low=0, high=1e30)
-    last_learning_rate: float = option(1e-5, "Adam's step size at the end of each; it changes linearly", low=0, high=1e30)
+    learning_rate: float = option(1e-3, "Adam's step size at the start of each generation", low=0, high=1)
+    last_learning_rate: float = option(1e-5, "Adam's step size at the end of each; it changes linearly", low=0, high=1)
     value_weight: float = option(0.5, "weight of the value loss", low=0)
     max_grad_norm: float = option(1.0, "a gradient with a larger norm is scaled down to this one", low=0)
     device: str = option("cpu", "where determinizations, rollouts and the network are: 'cpu', or 'cuda' for an NVIDIA GPU")
     threads: int = option(
-        1, "shards labelled in parallel, and torch's threads in learning; at most the free cores", low=1, high=1024
+        1, "shards labelled in parallel, and torch's threads in learning; at most the free cores", low=1, high=MAX_THREADS
     )
     checkpoint_minutes: float = option(0.0, "minutes between checkpoints, at least; 0 = one after every generation", low=0)
     eval_every: int = option(1, "generations between evaluations; 0 = none", low=0)

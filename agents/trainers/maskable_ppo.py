@@ -36,7 +36,7 @@ from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint
 from ..nets.net_agent import NetAgent
 from ..seeds import Stream, generator
-from .base import COMMON_METRICS, BaseConfig, BaseTrainer
+from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer
 from .config import option
 from .run import Progress, Run, run_iterations
 
@@ -61,13 +61,13 @@ class Config(BaseConfig):
 
     algorithm: str = option("maskable_ppo", "the trainer")
     iterations: int = option(100, "updates of the run; the schedules extend over them", low=1)
-    tables: int = option(2048, "tables in parallel, each with one seat that learns", low=1)
+    tables: int = option(2048, "tables in parallel, each with one seat that learns", low=1, high=MOST_TABLES)
     steps: int = option(24, "the learner's decisions at each table for an update (n_steps): a few rounds or more", low=1)
     opponents: list[str] = option(["random"], "agents, with equal shares, in the seats of others without a past self")
     past_selves: float = option(0.5, "probability that a seat of others has a past self", low=0, high=1)
     snapshots: int = option(5, "past selves that are kept, the newest ones", low=1)
     snapshot_every: int = option(10, "iterations between two snapshots", low=1)
-    learning_rate: float = option(1.5e-3, "Adam's step size at the start", low=0, high=1e30)
+    learning_rate: float = option(1.5e-3, "Adam's step size at the start", low=0, high=1)
     entropy: float = option(0.05, "weight of the policy's entropy at the start (ent_coef)", low=0)
     last_entropy: float = option(0.005, "weight of the entropy at the end; it changes linearly", low=0)
     epochs: int = option(3, "passes over the decisions of an iteration (n_epochs)", low=1)

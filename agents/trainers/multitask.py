@@ -60,8 +60,8 @@ def share_out(setups: Sequence[Setup], tables: int, *, common: bool, device: str
     """
     if tables < len(setups):
         raise ConfigError(f"A mixture of {len(setups)} setups needs as many 'tables', and there are {tables}.")
-    shares = np.array_split(np.arange(tables), len(setups))
-    return [Tables(setup, len(share), common=common, device=device) for setup, share in zip(setups, shares, strict=True)]
+    each, more = divmod(tables, len(setups))
+    return [Tables(setup, each + (number < more), common=common, device=device) for number, setup in enumerate(setups)]
 
 
 def setup_names(setups: Sequence[Setup]) -> list[str]:

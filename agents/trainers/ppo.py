@@ -52,7 +52,17 @@ from ..nets.net_agent import NetAgent
 from ..nets.payoff_scale import random_payoff_scale
 from ..nets.specialised import specialised
 from ..seeds import Stream, generator
-from .base import COMMON_METRICS, EVAL_SEED, BaseConfig, BaseTrainer, adam_step, centred_payoff, explained_variance
+from .base import (
+    COMMON_METRICS,
+    EVAL_SEED,
+    MOST_TABLES,
+    MOST_UNITS,
+    BaseConfig,
+    BaseTrainer,
+    adam_step,
+    centred_payoff,
+    explained_variance,
+)
 from .checkpointing import load_initial_weights
 from .config import option
 from .gpu_rollout import play_on_gpu, unpacked
@@ -74,8 +84,8 @@ class Config(BaseConfig):
     init: str | None = option(None, "the run whose network training begins from (none: a new one)")
     opponents: str | None = option(None, "a frozen agent in all seats but one, which learns (none: all seats learn)")
     iterations: int = option(600, "updates in all; schedules run over them", low=1)
-    tables: int = option(2048, "rounds dealt for each update", low=1)
-    recurrent: int = option(0, "units of a GRU along the decisions of a seat in a round; 0 = no memory", low=0)
+    tables: int = option(2048, "rounds dealt for each update", low=1, high=MOST_TABLES)
+    recurrent: int = option(0, "units of a GRU along the decisions of a seat in a round; 0 = no memory", low=0, high=MOST_UNITS)
     recall: float = option(0.0, "weight of predicting, from the GRU's state, the private part of the first observation", low=0)
     entropy: float = option(0.1, "weight of the policy's entropy at the start", low=0)
     last_entropy: float = option(0.005, "weight of the policy's entropy at the end", low=0)
@@ -85,7 +95,7 @@ class Config(BaseConfig):
     gae_lambda: float = option(1.0, "lambda of generalised advantage estimation; 1 = plain returns", low=0, high=1)
     value_weight: float = option(0.5, "weight of the value loss", low=0)
     privileged: bool = option(False, "values from a critic that observes all hands; the policy never does")
-    critic_hidden: list[int] = option([256, 256], "widths of the critic's hidden layers", low=1)
+    critic_hidden: list[int] = option([256, 256], "widths of the critic's hidden layers", low=1, high=MOST_UNITS)
     belief: float = option(0.0, "weight of predicting, from the policy's features, what all other seats hold", low=0)
     centre: bool = option(True, "subtract the table's mean from payoffs: only the differences between seats count")
     bf16: bool = option(False, "matrix products in bfloat16, for processors that compute them fast")

@@ -15,7 +15,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -68,8 +68,9 @@ class Run:
             for file in self._begun:
                 file.unlink(missing_ok=True)
         self._held.close()
-        if kind is not None and self._made_folder and self.folder.is_dir() and not any(self.folder.iterdir()):
-            self.folder.rmdir()
+        if kind is not None and self._made_folder:
+            with suppress(OSError):  # it is not empty: another start may have begun in it as soon as the lock was released
+                self.folder.rmdir()
 
     @property
     def checkpoint_path(self) -> Path:

@@ -20,16 +20,16 @@ def _beside(path: Path) -> Path:
 
 
 @contextlib.contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
     """An empty file beside ``path`` to write to; it is renamed to ``path`` when the block ends without an error.
 
-    Folders on the way are made. Where anything fails, an interrupt included, what was at ``path`` is untouched and nothing
-    is left beside it.
+    Folders on the way are made. The file has the permissions ``mode``, less those of the process's umask. Where anything fails,
+    an interrupt included, what was at ``path`` is untouched and nothing is left beside it.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = _beside(path)
     try:
-        temporary.touch(exist_ok=False)
+        temporary.touch(mode, exist_ok=False)
         mode = temporary.stat().st_mode
         yield temporary
         with temporary.open("rb+") as written:
@@ -45,9 +45,9 @@ def digest(path: Path) -> str:
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write ``text`` as UTF-8, whole or not at all."""
-    with replacing(path) as temporary:
+def write_text(path: Path, text: str, *, mode: int = 0o666) -> None:
+    """Writes ``text`` as UTF-8, whole or not at all; ``mode`` as in :func:`replacing`."""
+    with replacing(path, mode=mode) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 

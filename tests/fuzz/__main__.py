@@ -25,7 +25,7 @@ from nainjaune_agents.loading import use_threads
 from .fuzzers import FUZZERS
 
 HANGS = 1200
-"""After so many seconds in a case the process ends, with a traceback of where it is."""
+"""Seconds in one case after which the process ends, with a traceback."""
 MEMORY = 12 << 30
 """Bytes that the process may allocate: a request for more is refused, and does not take the machine down."""
 MOST_FAULTS = 25

@@ -190,7 +190,7 @@ def odd_table(data: st.DataObject, setup: Setup) -> np.ndarray[Any, Any]:
 
 
 def chips(batch: Batch) -> int | None:
-    """Returns the chips in stacks and pots, of which none comes or goes; None in a game without."""
+    """Returns the number of chips in stacks and pots, which no move changes; None in a game without chips."""
     names = batch.tables.dtype.names or ()
     return int(batch.tables["stack"].sum() + batch.tables["pot"].sum()) if "pot" in names else None
 

@@ -62,7 +62,7 @@ def test_the_extra_of_all_has_every_extra_for_users() -> None:
 
 
 def test_the_pythons_are_those_of_the_workflow_and_of_the_page() -> None:
-    """Named by classifiers, tested by the public CI, and told on the page about installing."""
+    """The classifiers, the public CI and the page about installing name the same versions."""
     pythons = [text.rsplit(" ", 1)[1] for text in PROJECT["classifiers"] if "Python :: 3." in text]
     assert pythons == sorted(pythons, key=Version)
     assert PROJECT["requires-python"] == f">={pythons[0]}"

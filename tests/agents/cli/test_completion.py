@@ -1,4 +1,4 @@
-"""Completion by the shell, asked as a shell asks."""
+"""Completion by the shell, called as a shell calls it."""
 
 from __future__ import annotations
 

@@ -14,10 +14,12 @@ import pytest
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
+from nainjaune_agents.play.saved import save_match, saved_path
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.records.record import read_records
 from tests.agents.cli.command import status_of
 from tests.agents.nets.test_checkpoint import make
+from tests.agents.play.test_saved import MATCH
 from tests.support.positions import small
 from tests.support.source import ROOT
 
@@ -163,7 +165,8 @@ def test_a_match_that_was_left_is_resumed(
         kept.unlink(missing_ok=True)
         _, out, _ = play(capfd, monkeypatch, words, "".join(f"{text}\n" for text in typed))
     assert kept.is_file()
-    assert "It is kept: nainjaune play --resume goes on with it." in out
+    assert "The match is kept: nainjaune play --resume goes on with it." in out
+    assert "is not recorded" not in out
     held = kept.read_bytes()
 
     status, out, _ = play(capfd, monkeypatch, "--resume --lang fr")
@@ -229,3 +232,24 @@ def test_the_table_alone_brings_in_no_torch() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.splitlines()[-1] == ""
+
+
+@pytest.mark.parametrize("option", ["--seat 0", "--seed 0"])
+def test_zero_is_an_argument_too(
+    option: str, tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    save_match(saved_path(), MATCH)
+    status, out, err = play(capfd, monkeypatch, f"--resume {option}")
+    assert (status, out) == (2, "")
+    assert f"{option.split()[0]} cannot be combined with --resume" in err
+
+
+def test_where_a_match_could_not_be_left_none_begins(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    status, out, err = play(capfd, monkeypatch, "--seed 5")
+    assert (status, out) == (2, "")
+    assert str(tmp_path / "file") in err

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,10 +36,11 @@ class Full(io.RawIOBase):
 
 
 @contextlib.contextmanager
-def full() -> Iterator[io.TextIOWrapper]:
-    """A text stream on it; its buffer is dropped at the end."""
+def full(*, buffered: bool = True) -> Iterator[io.TextIOWrapper]:
+    """A text stream on it; its buffer, if it has one, is dropped at the end."""
     raw = Full()
-    stream = io.TextIOWrapper(io.BufferedWriter(raw), encoding="utf-8")
+    buffer: Any = io.BufferedWriter(raw) if buffered else raw
+    stream = io.TextIOWrapper(buffer, encoding="utf-8", write_through=not buffered)
     yield stream
     raw.write = lambda data: len(data)  # type: ignore[method-assign, arg-type, assignment]
     stream.close()
@@ -84,6 +86,15 @@ def test_a_full_stream_is_an_error(monkeypatch: pytest.MonkeyPatch, capfd: pytes
         assert status_of(["agents"]) == 2
         assert capfd.readouterr().err == "nainjaune agents: No space left on device.\n"
     with full() as stdout:
+        monkeypatch.setattr(sys, "stdout", stdout)
+        assert status_of(["--help"]) == 2
+        assert capfd.readouterr().err == "nainjaune: No space left on device.\n"
+
+
+def test_help_to_a_full_stream_without_a_buffer_is_an_error(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with full(buffered=False) as stdout:  # as under PYTHONUNBUFFERED
         monkeypatch.setattr(sys, "stdout", stdout)
         assert status_of(["--help"]) == 2
         assert capfd.readouterr().err == "nainjaune: No space left on device.\n"

@@ -119,5 +119,5 @@ def test_the_extra_is_named_where_a_library_is_missing(
     monkeypatch.setitem(sys.modules, library, None)
     status, _, err = study(capfd, f"--agents lowest --rounds 5 --out s {SMALL}")
     assert status == 2
-    assert f"nainjaune study: This command needs {library}: {install_command('study')}" in err
+    assert f"nainjaune study: This command needs the package 'pyarrow', which is not installed: {install_command('study')}" in err
     assert os.listdir() == []

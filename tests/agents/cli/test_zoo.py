@@ -70,3 +70,9 @@ def test_what_is_refused(words: list[str], says: str, tmp_path: Path, capfd: pyt
     status, _, err = nainjaune(capfd, "zoo", *words, "--folder", str(tmp_path))
     assert status == 2
     assert says in err
+
+
+def test_a_folder_that_does_not_exist_is_an_error(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, err = nainjaune(capfd, "zoo", "--folder", str(tmp_path / "no"))
+    assert (status, out) == (2, "")
+    assert err == f"nainjaune zoo: There is no folder at {str(tmp_path / 'no')!r}."

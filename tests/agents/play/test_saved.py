@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import random
+import stat
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -32,6 +34,15 @@ def test_what_is_saved_is_what_is_loaded(tmp_path: Path) -> None:
         assert load_match(tmp_path / "deep" / "m.json") == match
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has other permissions")
+def test_only_the_person_may_read_it(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "nainjaune-env" / "play.json"
+    save_match(path, MATCH)
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (path.parent, path)] == [0o700, 0o600]
+    save_match(path, replace(MATCH, rounds=3))
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
 def test_it_lies_with_the_states_of_programs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", "/state")
     assert saved_path() == Path("/state/nainjaune-env/play.json")
@@ -51,10 +62,15 @@ def test_it_lies_with_the_states_of_programs(monkeypatch: pytest.MonkeyPatch) ->
         ({"plies": []}, "a value has the wrong type"),
         ({"plies": [1]}, "a value has the wrong type"),
         ({"plies": [["a"]]}, "a value has the wrong type"),
+        ({"rounds": -3}, "it has -3 rounds, and one is the least"),
+        ({"rounds": 0}, "it has 0 rounds, and one is the least"),
+        ({"agents": []}, "2 agents play, and it names 0"),
+        ({"agents": ["tally"]}, "2 agents play, and it names 1"),
         ({"setup": None}, "is a damaged match"),
         ({"setup": {}}, "is a damaged match"),
         ({"setup": {"game": "nain_jaune", "preset": "no", "players": 3, "rules": {}}}, "Unknown preset 'no'"),
         ({"setup": {"game": "nain_jaune", "preset": "djeco", "players": 3, "rules": {"stak": 1}}}, "Unknown knob 'stak'"),
+        ({"setup": {"game": "nain_jaune", "preset": "djeco", "players": True, "rules": {}}}, r"not True\.$"),
     ],
 )
 def test_damaged_files_are_refused(change: dict[str, Any], says: str, tmp_path: Path) -> None:

@@ -276,3 +276,15 @@ def test_a_wrong_value_is_quoted_in_part(value: Any) -> None:
     with pytest.raises(ConfigError, match="The configuration key 'rate' takes float, not ") as caught:
         build(Toy, {"rate": value})
     assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("algorithm", trainer_names())
+def test_values_that_exceed_any_memory_are_out_of_bounds(algorithm: str) -> None:
+    config, many = get_trainer(algorithm).Config, 99_999_999_999_999
+    values: dict[str, Any] = dict.fromkeys(("tables", "rounds", "shard", "recurrent", "eval_deals"), many)
+    values |= {"hidden": [many], "critic_hidden": [many], "learning_rate": float(many)}
+    found = values.keys() & {field.name for field in fields(config)}
+    assert len(found) >= 4
+    for key in found:
+        with pytest.raises(ConfigError, match=f"The configuration key '{key}' is at most [0-9]+, and it is"):
+            build(config, {key: values[key]})

@@ -114,7 +114,7 @@ def test_a_shard_that_does_not_fit_is_refused(tmp_path: Path) -> None:
         with pytest.raises(LabelsError, match="is not a whole npz file"):
             load(path)
     damaged = bytearray(whole)
-    damaged[27] = 4  # the length of a name: zipfile's error quotes so many bytes
+    damaged[27] = 4  # the length of a name: zipfile's error quotes that number of bytes
     path.write_bytes(damaged)
     with pytest.raises(LabelsError, match=r"is not a whole npz file .{0,400}$"):
         load(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import errno
 import json
 import os
 import signal
@@ -244,6 +245,23 @@ def test_a_start_that_fails_does_not_stand_in_the_way_of_its_correction(tmp_path
     assert folder.exists() == there
     with Run(folder) as run:
         assert run.create(Toy(0.2), resume=False) is None
+
+
+def test_a_start_in_a_folder_that_is_being_removed_does_not_hide_the_first_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: Path) -> None:
+        raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), str(path))
+
+    monkeypatch.setattr(Path, "rmdir", refuse)
+
+    def start() -> None:
+        with Run(tmp_path / "a") as run:
+            run.create(Toy(), resume=False)
+            raise CheckpointError("There is no checkpoint at 'nope'.")
+
+    with pytest.raises(CheckpointError, match="nope"):
+        start()
 
 
 def test_a_run_that_fails_after_its_first_checkpoint_keeps_it(tmp_path: Path) -> None:
