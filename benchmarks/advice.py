@@ -1,7 +1,7 @@
 """Times advice on this machine: seconds to reach a given precision, and the review of a whole match.
 
-The positions are choices after so many decisions of rounds that the first model plays in every seat. Each is evaluated by
-itself, as `nainjaune advise` does, until the best move's chips and how far it is ahead are within --error; loading is left out.
+The positions are choices at given depths of rounds that the first model plays in every seat. Each is evaluated by itself, as
+`nainjaune advise` does, until the best move's chips and how far it is ahead are within --error; loading is left out.
 The match is a duplicate deal's: the model in two seats, random players in the others. It is reviewed by the whole command
 `nainjaune analyse`, loading and all.
 

@@ -73,7 +73,7 @@ def main(arguments: list[str] | None = None) -> None:
     use_threads(1)
     rows = choices(setup, agents[0], options.decisions, np.random.default_rng(1))
     batch = Batch(setup, len(rows))
-    batch.set_tables(np.arange(len(rows)), rows)
+    batch.set_tables(np.arange(len(rows)), rows, trusted=True)
     one_by_one = [np.array([i]) for i in range(max(len(rows) // 3, 1))]
     single: list[list[NDArray[np.float64]]] = [[] for _ in agents]
     many: list[list[float]] = [[] for _ in agents]

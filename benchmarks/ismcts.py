@@ -32,7 +32,7 @@ def agent_player(name: str, game: Any, seed: int) -> Player:
     batch = Batch(game.setup, 1, skip_forced=False, autoreset=False)
 
     def choose(state: Any) -> int:
-        batch.set_tables(0, state.table)
+        batch.set_tables(0, state.table, trusted=True)
         return int(agent.act(DecisionBatch(batch, np.zeros(1, np.int64)), rng)[0])
 
     return choose

@@ -52,7 +52,8 @@ def make_setup(game: str | None = None, preset: str | None = None, players: int 
         if name not in names:
             # TorchRL and others look for these three words in a TypeError, and leave the argument out
             what = f"There is an unexpected keyword argument {name!r}."
-            hint = "Did you mean 'players'?" if name == "num_players" else choose_one("knob", name, names)
+            near = choose_one("knob", name, (*names, "game", "preset", "players"))
+            hint = "Did you mean 'players'?" if name == "num_players" else near
             raise KeywordError(f"{what} {hint}")
     return spec.setup(preset, players, **knobs)
 

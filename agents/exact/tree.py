@@ -192,7 +192,7 @@ def begun_by(setup: Setup, openings: Openings, seat: int) -> Openings:
     first = openings.tables["seat"].astype(np.int64)
     seen: list[dict[bytes, float]] = [{} for _ in range(setup.players)]
     batch = Batch(setup, len(first), skip_forced=False, autoreset=False, observe=False)
-    batch.set_tables(np.arange(len(first)), openings.tables)
+    batch.set_tables(np.arange(len(first)), openings.tables, trusted=True)
     shown = [batch.observe((first + k) % setup.players) for k in range(setup.players)]
     for who, weight, key in zip(first.tolist(), openings.weight.tolist(), np.concatenate(shown, axis=1), strict=True):
         seen[who][key.tobytes()] = seen[who].get(key.tobytes(), 0.0) + weight

@@ -39,6 +39,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nainjaune_env.agent import Agent, DecisionBatch
+from nainjaune_env.core.atomic_files import remove_leftovers
 from nainjaune_env.core.errors import ConfigError, choose_one
 from nainjaune_env.engine.batch import MAX_THREADS, Batch
 
@@ -376,6 +377,7 @@ def soft_cross_entropy(logits: Tensor, mask: Tensor, share: Tensor) -> Tensor:
 
 def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
     """Trains as :func:`~nainjaune_agents.trainers.run.run_iterations` does; shards of an unfinished generation are kept."""
+    remove_leftovers(run.folder / LABELS)
     trainer = Trainer(config, run.folder / LABELS)
     if checkpoint is None and config.init is not None:
         load_initial_weights(trainer.net, config.init, trainer.setup)

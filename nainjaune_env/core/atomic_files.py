@@ -72,11 +72,11 @@ def replacing_folder(path: Path) -> Iterator[Path]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Removes the temporary files of :func:`replacing` in ``folder`` and below, which a process that was killed has left.
+    """Removes the temporary files of :func:`replacing` in ``folder``, not below, which a process that was killed has left.
 
     No other process may be writing there.
     """
-    for path in folder.rglob(".*.tmp"):
+    for path in folder.glob(".*.tmp"):
         if _TEMPORARY.fullmatch(path.name) and path.is_file():
             path.unlink()
 
@@ -86,13 +86,14 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
     """Holds the lock of ``path``, which need not exist, against other processes and other holders in this one.
 
     The lock is that of a file ``.<name>.lock`` beside ``path``, which is removed in the end. The system releases it when a
-    process is killed. Raises ``TimeoutError`` where another holds it and ``wait`` is False.
+    process is killed. Raises ``TimeoutError`` where another holds it and ``wait`` is False, and ``OSError`` on a system
+    without locks.
     """
     from filelock import FileLock  # it takes 40 ms, and most commands lock nothing
 
     path.parent.mkdir(parents=True, exist_ok=True)
     file = path.with_name(f".{path.name}.lock")
-    with FileLock(file, timeout=-1 if wait else 0):
+    with FileLock(file, timeout=-1 if wait else 0, fallback_to_soft=False):
         try:
             yield
         finally:

@@ -35,8 +35,8 @@ def cache_folder(fn: Callable[..., Any]) -> Path | None:
 
     Each instance of a template has a folder of its own: numba tells functions in a cache apart by file and line, which instances
     share, so that two games would load each other's code. The parent is :func:`cache_root`. Its files are pickles, which can run
-    any code when they are loaded: a folder is used only if it belongs to the user and nobody else can write to it. One that
-    fails this, or a full disk, is told in a ``RuntimeWarning``.
+    any code when they are loaded: a folder is used only if it and those in it belong to the user and nobody else can write to
+    them. A ``RuntimeWarning`` names one that fails this, or a full disk.
     """
     return _open_folder(cache_root(), fn.__module__, Path(fn.__code__.co_filename).resolve())
 
@@ -59,6 +59,10 @@ def _open_folder(root: Path, module: str, file: Path) -> Path | None:
         root.parent.mkdir(parents=True, exist_ok=True)
         for place in (root, folder.parent, folder):
             place.mkdir(mode=0o700, exist_ok=True)
+            if open_to := _open_to_others(place):
+                warn_uncached(place, open_to)
+                return None
+        for place in filter(Path.is_dir, folder.iterdir()):  # numba's own folders, with the pickles
             if open_to := _open_to_others(place):
                 warn_uncached(place, open_to)
                 return None

@@ -43,9 +43,11 @@ def compiled(fn: F, compiler: Callable[..., Any], settings: Any, **options: Any)
     settings.CACHE_DIR = str(folder)
     try:
         dispatcher.enable_caching()
-        if not Path(dispatcher._cache.cache_path).is_relative_to(folder):  # numba's own choice, which instances would share
-            raise RuntimeError(f"numba keeps it in {dispatcher._cache.cache_path}")
-    except RuntimeError as error:  # nothing can be written
+        kept = Path(dispatcher._cache.cache_path)
+        if not kept.is_relative_to(folder):  # numba's own choice, which instances would share
+            raise RuntimeError(f"numba keeps it in {kept}")
+        kept.chmod(0o700)  # numba makes it as the umask says, and the next start refuses a folder that others can write to
+    except (OSError, RuntimeError) as error:  # nothing can be written
         dispatcher._cache = uncached
         warn_uncached(folder, str(error))
     else:

@@ -61,6 +61,8 @@ class LockedCache:
         def load_or_remove() -> Any:
             try:
                 return load(sig, target_context)
+            except (OSError, MemoryError):  # says nothing of the files
+                return None
             except Exception:  # a damaged pickle can raise any
                 # data files too: a new index numbers them from 1 again
                 shutil.rmtree(self.cache_path, ignore_errors=True)
@@ -73,7 +75,7 @@ class LockedCache:
         self._under_lock(functools.partial(super().save_overload, sig, data))  # type: ignore[misc]
 
     def _under_lock(self, work: Callable[[], Any]) -> Any:
-        """Returns ``work()``, done while no other process reads or writes in the folder; None after an ``OSError``."""
+        """Returns ``work()``, done while no other process reads or writes in the folder; None where a file or memory fails it."""
         try:
             with (self.folder / "lock").open("ab") as file:
                 _lock(file.fileno())
@@ -81,8 +83,8 @@ class LockedCache:
                     return work()
                 finally:
                     _unlock(file.fileno())  # closing is not enough where a forked process has the file open, too
-        except OSError as error:
-            warn_uncached(self.folder, str(error))
+        except (OSError, MemoryError) as error:
+            warn_uncached(self.folder, str(error) or type(error).__name__)
             return None
 
 

@@ -141,7 +141,7 @@ class Batch:
                 raise DealError(choose_one("start", start, ("fresh", "carried")))
             return np.zeros((self.num_tables, 0), np.int32), start == "carried"
         if not isinstance(start, Mapping):
-            raise DealError(f"start is 'fresh', 'carried' or values by name, not {start!r}.")
+            raise DealError(f"start is 'fresh', 'carried' or values by name, not {quoted(start)}.")
         if start and not self.game.start_values:
             raise DealError(f"{self.game.title} has no start values, so start is 'fresh' or 'carried'.")
         for name in start:
@@ -159,7 +159,7 @@ class Batch:
         try:
             given = np.asarray(values)
         except ValueError:
-            raise DealError(f"{what} is rows of one length, not {values!r}.") from None
+            raise DealError(f"{what} is rows of one length, not {quoted(values)}.") from None
         if given.shape not in ((size,), (self.num_tables, size)):
             raise DealError(f"{what} has shape ({size},) or ({self.num_tables}, {size}), not {given.shape}.")
         if given.dtype.kind not in "iu":
@@ -235,7 +235,10 @@ class Batch:
         """
         if which is None:
             return np.arange(self.num_tables)
-        index = np.atleast_1d(np.asarray(which))
+        try:
+            index = np.atleast_1d(np.asarray(which))
+        except ValueError:  # lists of unequal lengths
+            raise DealError(f"Tables are named by their numbers in a row, not by {quoted(which)}.") from None
         if index.size and index.dtype.kind not in "iu":
             raise DealError(f"Tables are named by whole numbers, not by an array of {index.dtype}.")
         if index.ndim != 1:
@@ -369,14 +372,18 @@ class Batch:
 
         Raises :class:`DealError` for one of another batch, in shape or dtype; then nothing has changed.
         """
-        for name in _SAVED:
-            array = getattr(self, name)
-            given = np.asarray(saved.get(name))
-            if given.shape != array.shape or given.dtype != array.dtype:
-                what = f"{array.dtype} of shape {array.shape}, not {given.dtype} of shape {given.shape}"
-                raise DealError(f"A batch restores a state of its own: expected {name!r} to be {what}.")
+        self._check_saved(saved)
         for name in _SAVED:
             getattr(self, name)[...] = saved[name]
+
+    def _check_saved(self, saved: object) -> None:
+        if not isinstance(saved, Mapping):
+            raise DealError(f"A batch restores what save() returned, not {quoted(saved)}.")
+        for name in _SAVED:
+            array, given = getattr(self, name), np.asarray(saved.get(name))
+            if given.shape != array.shape or given.dtype != array.dtype:
+                what = f"{quoted(array.dtype)} of shape {array.shape}, not {quoted(given.dtype)} of shape {given.shape}"
+                raise DealError(f"A batch restores a state of its own: expected {name!r} to be {what}.")
 
     def set_tables(self, which: ArrayLike | None, rows: NDArray[Any], *, trusted: bool = False) -> None:
         """Sets the tables ``which`` to ``rows``: one record for all, or ``(K,)``; see the game's ``setup_table``.

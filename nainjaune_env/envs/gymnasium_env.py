@@ -18,7 +18,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.errors import IllegalActionError
+from nainjaune_env.core.errors import IllegalActionError, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import whole
 from nainjaune_env.engine.batch import Episode
@@ -117,7 +117,9 @@ class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         """Take the learner's action and play on to its next decision or the end."""
         number = whole(action)
         if number is None:
-            raise IllegalActionError(f"An action is a whole number, not {action!r}; legal: {self._tables.batch.legal_names(0)}.")
+            raise IllegalActionError(
+                f"An action is a whole number, not {quoted(action)}; legal: {self._tables.batch.legal_names(0)}."
+            )
         (gained,) = self._tables.step(np.array([number]), ONLY)
         observation, info = self._observe()
         return observation, float(gained), bool(self._tables.batch.done[0]), False, info

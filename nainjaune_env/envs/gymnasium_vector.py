@@ -17,7 +17,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.errors import DealError, IllegalActionError, RulesError, choose_one
+from nainjaune_env.core.errors import DealError, IllegalActionError, RulesError, choose_one, quoted
 from nainjaune_env.engine.batch import Episode
 from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables, Opponents
 from nainjaune_env.envs._shared.reset_options import Start, options_of, seed_number
@@ -122,7 +122,9 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
             return self._all
         wanted = isinstance(mask, np.ndarray) and mask.dtype == np.bool_ and mask.shape == (self.num_envs,)
         if not wanted or not mask.any():
-            raise DealError(f"'reset_mask' is a bool array of shape ({self.num_envs},) with at least one True, not {mask!r}.")
+            raise DealError(
+                f"'reset_mask' is a bool array of shape ({self.num_envs},) with at least one True, not {quoted(mask)}."
+            )
         return np.flatnonzero(mask)
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:

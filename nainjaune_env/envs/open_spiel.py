@@ -21,9 +21,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.core.errors import DealError, IllegalActionError, MissingLibraryError, RecordError, RulesError, choose_one
+from nainjaune_env.core.errors import (
+    DealError,
+    IllegalActionError,
+    MissingLibraryError,
+    RecordError,
+    RulesError,
+    choose_one,
+    quoted,
+)
 from nainjaune_env.core.spec import Chance, GameSpec, Setup
-from nainjaune_env.core.validation import whole
+from nainjaune_env.core.validation import check_seed, whole
 from nainjaune_env.engine.batch import Batch, legal_actions, loops_of
 from nainjaune_env.engine.determinize import generator_states
 from nainjaune_env.envs.open_spiel_observer import LONGEST_RECALL, Information, TableObserver, recall_size
@@ -188,9 +196,7 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
 
         Its record (:meth:`TableState.record`) is the one that every other adaptor writes for that seed.
         """
-        number = whole(seed)
-        if number is None:
-            raise DealError(f"A seed is a whole number, not {seed!r}.")
+        number = check_seed(seed)
         dealt = Batch(self.setup, 1, seed=number, skip_forced=False, observe=False).tables
         state = self.dealt_state(self.chance.draws(self.setup, dealt[0]))
         state.take_over(dealt, number)
@@ -214,7 +220,7 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
     def make_py_observer(self, iig_obs_type: Any = None, params: dict[str, Any] | None = None) -> TableObserver:
         """Return an observer of this type; None shows what a seat observes now."""
         if params:
-            raise RulesError(f"Observers take no parameters, not {params!r}.")
+            raise RulesError(f"Observers take no parameters, not {quoted(params)}.")
         kind, private = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False), pyspiel.PrivateInfoType
         information = Information(
             recall=kind.perfect_recall,
@@ -328,7 +334,7 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         game = self.get_game()
         player = whole(player_id)
         if player not in range(game.setup.players):
-            raise DealError(f"Players are 0 to {game.setup.players - 1}, not {player_id!r}.")
+            raise DealError(f"Players are 0 to {game.setup.players - 1}, not {quoted(player_id)}.")
         if self._table is None or self._opening is None or self.is_terminal():
             raise DealError("States are resampled while a round is played, after the deal and before the end.")
         plies = [(int(seat), int(action)) for seat, action in self.seen()[1]]

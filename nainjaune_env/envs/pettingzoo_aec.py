@@ -18,7 +18,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo.utils import wrappers
 
-from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, choose_one
+from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, choose_one, quoted
 from nainjaune_env.core.validation import whole
 from nainjaune_env.engine.batch import Batch, Episode
 from nainjaune_env.envs._shared.reset_options import ONLY, Opener, Start, options_of, seed_number
@@ -206,7 +206,9 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         if number is not None:
             return number
         allowed = self._batch.legal_names(0)
-        raise IllegalActionError(f"An action is a whole number, not {action!r}; legal for {self.agent_selection}: {allowed}.")
+        raise IllegalActionError(
+            f"An action is a whole number, not {quoted(action)}; legal for {self.agent_selection}: {allowed}."
+        )
 
     def _refresh(self) -> None:
         """Copy the batch's state into the dictionaries that PettingZoo keeps."""

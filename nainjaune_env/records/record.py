@@ -244,13 +244,13 @@ def write_records(path: str | os.PathLike[str], records: Iterable[Mapping[str, A
 
 
 def append_record(path: str | os.PathLike[str], record: Mapping[str, Any]) -> None:
-    """Adds a record to the end of a file of records, which is made where it does not exist.
+    """Adds a record to the end of a file of records, which is made where it does not exist; a symbolic link is followed.
 
     The file is replaced as a whole, so that after a failure it holds what it held before. Processes that add to one file at
     once wait for each other. Raises :class:`RecordError` as :func:`check_appendable` does; then nothing has changed.
     """
     line = format_record(record).encode() + b"\n"
-    target = Path(path)
+    target = Path(path).resolve()  # renaming would replace a link
     with locked(target):
         check_appendable(path)
         with replacing(target) as partial:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.core.errors import RulesError, choose_one
+from nainjaune_env.core.errors import RulesError, choose_one, quoted
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.render.raster import PIXEL_LIBRARIES, check_scale, font_files, is_installed, pixels
@@ -71,11 +71,11 @@ class Renderer:
             raise RulesError(choose_one("render mode", mode, modes or ["None, for this game has no picture"]))
         if viewpoint is not None and viewpoint not in range(setup.players):
             raise RulesError(
-                f"The viewpoint is a seat from 0 to {setup.players - 1}, or None for a spectator, not {viewpoint!r}."
+                f"The viewpoint is a seat from 0 to {setup.players - 1}, or None for a spectator, not {quoted(viewpoint)}."
             )
         check_scale(scale)
         if not 0 < fps < math.inf:  # nor NaN
-            raise RulesError(f"The pictures per second are finite and above 0, not {fps!r}.")
+            raise RulesError(f"The pictures per second are finite and above 0, not {quoted(fps)}.")
         self.setup = setup
         self.mode = mode
         self.viewpoint = viewpoint

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
+import sys
 from pathlib import Path
 
 import pytest
@@ -103,10 +105,11 @@ def test_only_our_own_temporary_files_are_left_over(tmp_path: Path) -> None:
     for name in [*kept, ".a.0123456789abcdef.tmp", ".b.c.ffffffffffffffff.tmp"]:
         (tmp_path / name).touch()
     (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / ".d.0000000000000000.tmp").touch()
+    (tmp_path / "deep" / ".d.0000000000000000.tmp").touch()  # that of another process, such as one that rates the agent
     remove_leftovers(tmp_path)
     assert sorted(os.listdir(tmp_path)) == sorted([*kept, "deep"])
-    assert os.listdir(tmp_path / "deep") == []
+    assert os.listdir(tmp_path / "deep") == [".d.0000000000000000.tmp"]
+    remove_leftovers(tmp_path / "none")
 
 
 def test_a_lock_is_held_once_and_leaves_nothing(tmp_path: Path) -> None:
@@ -130,3 +133,15 @@ def test_a_lock_is_released_where_its_holder_fails(tmp_path: Path) -> None:
         fail()
     with locked(tmp_path / "a", wait=False):
         assert os.listdir(tmp_path) == [".a.lock"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there files are locked otherwise")
+def test_a_lock_is_never_only_the_presence_of_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such a file would stay after a process that was killed."""
+
+    def missing(*_: object) -> None:
+        raise OSError(errno.ENOSYS, "Function not implemented")
+
+    monkeypatch.setattr("fcntl.flock", missing)
+    with pytest.raises(OSError, match="not implemented"), locked(tmp_path / "a"):
+        pass

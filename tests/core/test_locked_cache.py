@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import errno
 import itertools
+import os
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -57,6 +59,22 @@ def test_a_damaged_file_is_compiled_anew_and_kept(tmp_path: Path, ending: str, l
     assert compilations(jit(double), 21) == (42, 0)
 
 
+@pytest.mark.parametrize("error", [OSError(errno.EMFILE, "Too many open files"), MemoryError()])
+def test_files_that_cannot_be_read_now_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception) -> None:
+    """Another process may read them, and no later start compiles again."""
+
+    def fail(*_: object) -> Any:
+        raise error
+
+    jit(double)(21)
+    jit(double)(2.5)
+    with monkeypatch.context() as failing:
+        failing.setattr(caching.IndexDataCacheFile, "load", fail)
+        assert compilations(jit(double), 21) == (42, 1)
+    assert compilations(jit(double), 21) == (42, 0)
+    assert compilations(jit(double), 2.5) == (5.0, 0)
+
+
 def test_a_damaged_file_takes_all_files_of_its_source_with_it(tmp_path: Path) -> None:
     """An index that began anew would give a signature a data file that still has another's code."""
     jit(double)(21)
@@ -106,6 +124,15 @@ def full(*_: object, **__: object) -> Any:
     raise FULL
 
 
+def test_code_that_does_not_fit_into_memory_as_a_pickle_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(caching.IndexDataCacheFile, "_save_data", fail)
+    with pytest.warns(RuntimeWarning, match=r"compiles again: MemoryError$"):
+        assert jit(double)(21) == 42
+
+
 @pytest.mark.parametrize("method", ["_save_index", "_save_data"])
 def test_a_full_disk_is_told_once_and_the_code_runs(monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     monkeypatch.setattr(caching.IndexDataCacheFile, method, full)
@@ -130,3 +157,18 @@ def test_a_disk_that_is_full_before_the_first_file_is_told_too(
     assert len(told) == 1
     monkeypatch.undo()
     assert not list(itertools.chain(tmp_path.rglob("*.nb?"), Path(__file__).parent.rglob("test_locked_cache*.nb?")))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="modes say nothing there")
+def test_the_folder_with_the_pickles_is_the_users_alone(tmp_path: Path) -> None:
+    before = os.umask(0o002)  # the default of many systems
+    try:
+        jit(double)(21)
+    finally:
+        os.umask(before)
+    (pickles,) = {file.parent for file in files(tmp_path, ".nbc")}
+    assert pickles.stat().st_mode & 0o777 == 0o700
+    pickles.chmod(0o777)
+    code_cache._open_folder.cache_clear()
+    with pytest.warns(RuntimeWarning, match=rf"not kept in {pickles}, .*others can write to it\."):
+        assert compilations(jit(double), 21) == (42, 1)

@@ -47,6 +47,7 @@ def make(**options: Any) -> Batch:
         (("nain_jaune", "skip", True), {}, "The preset 'skip' is for 2 to 8 players, not True."),
         (("nain_jaune", "skip", 4.0), {}, "The preset 'skip' is for 2 to 8 players, not 4.0."),
         (("nain_jaune",), {"steak": 2}, "Unknown knob 'steak'. Did you mean 'stake'? Valid: direction, decline, "),
+        (("nain_jaune",), {"player": 3}, "Unknown knob 'player'. Did you mean 'players'? Valid: direction, decline, "),
         (("nain_jaune",), {"zzz": 2}, "Unknown knob 'zzz'. Valid: direction, decline, "),
         (
             ("nain_jaune",),
@@ -299,9 +300,19 @@ def test_a_state_of_another_batch_is_not_restored() -> None:
     one = make(num_tables=1).save()
     with pytest.raises(DealError, match=r"expected 'tables' to be .* of shape \(3,\), not .* of shape \(1,\)\."):
         batch.restore(one)
-    with pytest.raises(DealError, match=r"expected 'done' to be bool of shape \(3,\), not int64 of shape \(3,\)\."):
+    with pytest.raises(DealError, match=r"'done' to be dtype\('bool'\) of shape \(3,\), not dtype\('int64'\) of shape \(3,\)\."):
         batch.restore({**before, "done": np.zeros(3, np.int64)})
+    with pytest.raises(DealError, match=r"expected 'tables' to be .{1,200} of shape \(3,\), not .{1,200} of shape \(3,\)\.$"):
+        batch.restore({**before, "tables": np.zeros(3, [(f"field_{i}", np.int8) for i in range(1000)])})
+    for bad in (None, 3, list(before), "x" * 10**6):
+        with pytest.raises(DealError, match=r"^A batch restores what save\(\) returned, not .{1,200}\.$"):
+            batch.restore(bad)  # type: ignore[arg-type]
     assert all(held.tobytes() == batch.save()[name].tobytes() for name, held in before.items())
+
+
+def test_tables_named_by_lists_of_unequal_lengths_are_refused() -> None:
+    with pytest.raises(DealError, match=r"^Tables are named by their numbers in a row, not by \[\[0, 1\], \[2\]\]\.$"):
+        make().reset([[0, 1], [2]])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize("call", [Batch.sample, Batch.play_out])

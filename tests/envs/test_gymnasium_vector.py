@@ -12,6 +12,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 import nainjaune_env  # noqa: F401  (enters the games in Gymnasium's registry)
 from nainjaune_env.core.errors import DealError, IllegalActionError, RulesError
+from nainjaune_env.core.validation import MAX_SEED
 from nainjaune_env.envs._shared.spaces import LegalDiscrete, LegalMultiDiscrete
 from nainjaune_env.envs.gymnasium_env import SeatEnv
 from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
@@ -96,13 +97,17 @@ def test_a_table_that_is_over_must_be_reset_where_nothing_resets_it() -> None:
     ("arguments", "sentence"),
     [
         ({"seed": [1, 2]}, "one for each of 3 tables, not 2"),
-        ({"seed": 1.5}, "whole number or None, at least 0, not 1.5"),
-        ({"seed": [1, -2, 3]}, "at least 0, not -2"),
-        ({"seed": float("nan")}, "whole number or None, at least 0, not nan"),
-        ({"seed": (1 << 64) - 2}, "A seed is at most 18446744073709551615"),  # the last table's would be 2**64
+        ({"seed": 1.5}, rf"whole number from 0 to {MAX_SEED}, not 1\.5\.$"),
+        ({"seed": [1, -2, 3]}, r"from 0 to \d+, not -2\.$"),
+        ({"seed": float("nan")}, rf"whole number from 0 to {MAX_SEED}, not nan\.$"),
+        ({"seed": (1 << 64) - 2}, rf"from 0 to {MAX_SEED}, not {MAX_SEED + 1}\.$"),  # the last table's would be 2**64
         ({"options": 5}, "The options of reset are a mapping"),
         ({"options": {"reset_mask": [True, False, False]}}, "'reset_mask' is a bool array of shape"),
         ({"options": {"reset_mask": np.zeros(3, bool)}}, "with at least one True"),
+        ({"options": {"reset_mask": "x" * 10**6}}, r"True, not .{1,200}\.$"),
+        ({"options": "x" * 10**6}, r"are a mapping with the keys start, table, not .{1,200}\.$"),
+        ({"options": {"start": "x" * 10**6}}, r"a mapping of values by name, not .{1,200}\.$"),
+        ({"options": {"start": {"pots": ["x" * 10**6, []]}}}, r"rows of one length, not .{1,200}\.$"),
         ({"options": {"pots": 1}}, "Unknown reset option 'pots'"),
     ],
 )

@@ -390,6 +390,10 @@ def test_an_illegal_action_names_the_legal_ones_and_changes_nothing() -> None:
         state.record()
     with pytest.raises(DealError, match="A seed is a whole number"):
         load("nain_jaune").seeded_state(1.5)
+    with pytest.raises(DealError, match=r"^A seed is a whole number from 0 to \d+, not .{1,200}\.$"):
+        load("nain_jaune").seeded_state("x" * 10**6)
+    with pytest.raises(RulesError, match=r"^Observers take no parameters, not .{1,200}\.$"):
+        load("nain_jaune").make_py_observer(params={"x" * 10**6: 1})
 
 
 def test_chance_draws_only_what_it_can() -> None:

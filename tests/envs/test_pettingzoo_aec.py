@@ -196,8 +196,10 @@ def test_a_numpy_seed_is_recorded_and_what_is_no_whole_number_is_refused() -> No
     assert verify_record(record) == 1
     before = env.unwrapped._batch.tables.tobytes()
     for bad in (7.0, "7", True, -7, np.array([7, 8])):
-        with pytest.raises(DealError, match=r"^A seed is a whole number or None, at least 0, not "):
+        with pytest.raises(DealError, match=r"^A seed is a whole number from 0 to \d+, not "):
             env.reset(seed=bad)
+    with pytest.raises(IllegalActionError, match=r"^An action is a whole number, not .{1,200}; legal for seat_\d: .{1,500}$"):
+        env.unwrapped._number("x" * 10**6)
     assert env.unwrapped._batch.tables.tobytes() == before
 
 

@@ -394,6 +394,15 @@ def test_nothing_is_added_to_what_is_no_file_of_records(records: list[Record], t
     assert os.listdir(tmp_path) == ["a.jsonl"]
 
 
+def test_a_symbolic_link_to_a_file_of_records_is_followed(records: list[Record], tmp_path: Path) -> None:
+    target, link = tmp_path / "shared" / "a.jsonl", tmp_path / "mine.jsonl"
+    append_record(target, records[0])
+    link.symlink_to(target)
+    append_record(link, records[1])
+    assert link.is_symlink()
+    assert list(read_records(target)) == records[:2]
+
+
 def test_a_record_that_cannot_be_added_leaves_the_file_as_it_was(
     records: list[Record], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -238,7 +238,8 @@ class CudaBatch(OnDevice, Batch):
         return {name: self.fetch(getattr(self, name)) for name in _SAVED}
 
     def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
-        """Restores the state that :meth:`save` of a batch on any device returned."""
+        """As ``Batch.restore``, of a state that :meth:`save` of a batch on any device returned."""
+        self._check_saved(saved)
         for name in _SAVED:
             getattr(self, name).copy_to_device(np.ascontiguousarray(saved[name]), stream=self._stream)
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, SeatAssignment
-from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError
+from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError, quoted
 from nainjaune_env.core.prng import RowStreams, entropy, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import whole
@@ -35,7 +35,7 @@ class Pool:
             raise AgentError("A pool has at least one opponent, and this one is empty.")
         given, wanted = self._frequencies(), len(self.agents)
         if given.shape != (wanted,) or not (np.isfinite(given).all() and given.min() >= 0 < given.max()):
-            raise AgentError(f"A pool's weights are {wanted} numbers, none below 0 and not all 0, not {self.weights!r}.")
+            raise AgentError(f"A pool's weights are {wanted} numbers, none below 0 and not all 0, not {quoted(self.weights)}.")
 
     def _frequencies(self) -> NDArray[np.float64]:
         return np.asarray(self.weights, np.float64) if len(self.weights) else np.ones(len(self.agents))
@@ -94,7 +94,7 @@ class LearnerTables:
         """
         n = setup.players
         if seat not in SEATINGS and (whole(seat) is None or not 0 <= int(seat) < n):
-            raise RulesError(f"The learner's seat is a number from 0 to {n - 1}, 'rotate' or 'random', not {seat!r}.")
+            raise RulesError(f"The learner's seat is a number from 0 to {n - 1}, 'rotate' or 'random', not {quoted(seat)}.")
         self.setup = setup
         self.batch = Batch(setup, num_tables, episode=episode, skip_forced=skip_forced, autoreset=False)
         self._opener = Opener(setup, episode, start, num_tables)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, DecisionBatch, Rng, find_agent
-from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.errors import AgentError, quoted
 from nainjaune_env.core.spec import Setup
 
 Choose = Callable[[NDArray[np.uint8], NDArray[np.bool_]], Any]
@@ -60,6 +60,8 @@ class ModelAgent:
 
 def opponent_agent(opponent: object, setup: Setup) -> Agent:
     """Return ``opponent`` as an agent at tables with ``setup``; raises :class:`AgentError` for anything else."""
+    if isinstance(opponent, type):  # it has the methods of its instances
+        raise AgentError(f"An opponent is an instance of a class, and {quoted(opponent)} is a class.")
     if isinstance(opponent, str):
         return find_agent(opponent, setup)
     if isinstance(opponent, Agent):
@@ -67,5 +69,18 @@ def opponent_agent(opponent: object, setup: Setup) -> Agent:
     if isinstance(opponent, Model):
         return ModelAgent(opponent)
     if callable(opponent):
+        _check_arguments(opponent)
         return FunctionAgent(opponent)
-    raise AgentError(f"An opponent is a function, a model with predict(), an agent or the name of one, not {opponent!r}.")
+    raise AgentError(f"An opponent is a function, a model with predict(), an agent or the name of one, not {quoted(opponent)}.")
+
+
+def _check_arguments(function: Callable[..., Any]) -> None:
+    try:
+        signature = inspect.signature(function)
+    except ValueError:  # some functions written in C have none
+        return
+    try:
+        signature.bind(None, None)
+    except TypeError as error:
+        what = f"{quoted(function)} cannot be called with two ({error})"
+        raise AgentError(f"A function as an opponent takes the observations and the masks, and {what}.") from None

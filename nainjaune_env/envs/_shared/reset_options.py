@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nainjaune_env.core.errors import DealError, RulesError, choose_one
+from nainjaune_env.core.errors import DealError, RulesError, choose_one, quoted
 from nainjaune_env.core.prng import entropy, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
-from nainjaune_env.core.validation import whole
+from nainjaune_env.core.validation import check_seed
 from nainjaune_env.engine.batch import Batch, Episode, loops_of
 
 Start = str | Mapping[str, ArrayLike]
@@ -23,8 +23,6 @@ OPTIONS = ("start", "table")
 
 MOST_DEALS = 10_000
 """Most deals in a row without a decision before an environment gives up."""
-MAX_SEED = (1 << 64) - 1
-"""The largest seed: a generator's state has 64 bits."""
 
 ONLY = np.zeros(1, np.int64)
 """The index of the table in an environment with a single one."""
@@ -63,7 +61,7 @@ class Opener:
             if name not in OPTIONS:
                 raise DealError(choose_one("reset option", name, OPTIONS))
         if not isinstance(options.get("start", {}), Mapping):
-            raise DealError(f"The reset option 'start' is a mapping of values by name, not {options['start']!r}.")
+            raise DealError(f"The reset option 'start' is a mapping of values by name, not {quoted(options['start'])}.")
         seeded = np.array([seed is not None for seed in seeds], np.bool_)
         if "table" in options:
             if seeded.any() or "start" in options:
@@ -108,7 +106,7 @@ def options_of(given: object) -> dict[str, Any]:
     if given is None:
         return {}
     if not isinstance(given, Mapping):
-        raise DealError(f"The options of reset are a mapping with the keys {', '.join(OPTIONS)}, not {given!r}.")
+        raise DealError(f"The options of reset are a mapping with the keys {', '.join(OPTIONS)}, not {quoted(given)}.")
     return dict(given)
 
 
@@ -122,12 +120,5 @@ def check_deals(setup: Setup, deals: int) -> None:
 
 
 def seed_number(seed: object) -> int | None:
-    """Return ``seed`` as an int, or None; raises :class:`DealError` for anything else, below 0 or above ``MAX_SEED``."""
-    if seed is None:
-        return None
-    number = whole(seed)
-    if number is None or number < 0:  # as Gymnasium does
-        raise DealError(f"A seed is a whole number or None, at least 0, not {seed!r}.")
-    if number > MAX_SEED:
-        raise DealError(f"A seed is at most {MAX_SEED}, not a number of {number.bit_length()} bits.")
-    return number
+    """Return ``seed`` as an int, or None; raises :class:`DealError` as ``check_seed`` does."""
+    return None if seed is None else check_seed(seed)

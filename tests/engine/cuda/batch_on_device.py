@@ -137,7 +137,12 @@ def test_a_saved_batch_goes_on_on_either_device() -> None:
     assert_same(batch, host)
     actions = lowest_actions(batch)
     host.step(actions)
-    batch.restore(host.save())
+    saved = host.save()
+    batch.restore(saved)
+    assert_same(batch, host)
+    for bad in (None, {**saved, "done": saved["done"][:1]}, {**saved, "done": saved["done"].astype(np.int8)}):
+        with pytest.raises(DealError, match="A batch restores "):
+            batch.restore(bad)  # type: ignore[arg-type]
     assert_same(batch, host)
 
 

@@ -49,6 +49,10 @@ def _of_chips(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
         yield Invariant(name, between(rows[name], low, MAX_STACK - 1), f"{low} to {MAX_STACK - 1} chips in a stack")
     most = np.iinfo(np.int32).max
     yield Invariant("stack", between(rows["stack"] - rows["before"], -most, most), f"at most {most} chips from 'before'")
+    # chips only move between stacks and pots, and before the antes the pots held 0 to POT_LIMIT each
+    more = rows["stack"].sum(axis=1) + rows["pot"].sum(axis=1, dtype=np.int64) - rows["before"].sum(axis=1)
+    pots = rows["pot"].shape[1] * POT_LIMIT
+    yield Invariant("stack", between(more, 0, pots), f"0 to {pots} more chips in stacks and pots than in 'before'")
     if not rules.limited:
         yield Invariant("defaults", rows["defaults"] == 0, "no default on unlimited credit (N4.2)")
 

@@ -84,6 +84,8 @@ CHANGES = [
     (change("stack", 7, 1), "0 from seat 3 on"),
     (change("stack", 0, -1), "0 to 281474976710655 chips in a stack"),
     (change("before", 0, 1 << 48), "0 to 281474976710655 chips in a stack"),
+    (change("stack", slice(0, 2), 1 << 30), f"0 to {5 * POT_LIMIT} more chips in stacks and pots than in 'before'"),
+    (change("stack", 0, 0), f"0 to {5 * POT_LIMIT} more chips in stacks and pots than in 'before'"),
     (change("before", 0, 1 << 33), "at most 2147483647 chips from 'before'"),
     (change("void", 0, 1 << 13), "sets of ranks"),
     (void_of_a_held_rank, "that holds it (N6)"),
