@@ -196,10 +196,9 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
 
         Its record (:meth:`TableState.record`) is the one that every other adaptor writes for that seed.
         """
-        number = check_seed(seed)
-        dealt = Batch(self.setup, 1, seed=number, skip_forced=False, observe=False).tables
+        dealt = Batch(self.setup, 1, seed=check_seed(seed), skip_forced=False, observe=False).tables
         state = self.dealt_state(self.chance.draws(self.setup, dealt[0]))
-        state.take_over(dealt, number)
+        state.take_over(dealt, int(seed))
         return state
 
     def dealt_state(self, drawn: Sequence[int]) -> TableState:
