@@ -6,12 +6,10 @@ import argparse
 from collections.abc import Callable
 
 from nainjaune_env.core.errors import quoted
-from nainjaune_env.core.validation import MAX_SEED
+from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS
 
 MOST = 10**9
 """Bound of numbers of deals, rounds and iterations: more than any machine plays in a year."""
-MOST_THREADS = 1024
-"""Bound of ``--threads``: that of the engine, whose import would compile its kernels for every ``--help``."""
 
 
 def whole(least: int, most: int = MOST) -> Callable[[str], int]:
@@ -54,7 +52,7 @@ def add_threads_argument(parser: argparse.ArgumentParser, *, default: int = 1, m
     """Declares ``--threads``."""
     parser.add_argument(
         "--threads",
-        type=whole(1, MOST_THREADS),
+        type=whole(1, MAX_THREADS),
         default=default,
         help=f"{meaning}, at most the free cores (default: %(default)s)",
     )

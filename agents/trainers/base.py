@@ -19,7 +19,7 @@ from torch.optim.adam import adam
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import MAX_THREADS
+from nainjaune_env.core.validation import MAX_THREADS
 from nainjaune_env.games import DEFAULT_GAME
 
 from ..arena.duplicate import Duplicate

@@ -41,7 +41,8 @@ from torch import Tensor
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.atomic_files import remove_leftovers
 from nainjaune_env.core.errors import ConfigError, choose_one
-from nainjaune_env.engine.batch import MAX_THREADS, Batch
+from nainjaune_env.core.validation import MAX_THREADS
+from nainjaune_env.engine.batch import Batch
 
 from ..heuristics import RandomAgent
 from ..loading import load_agent

@@ -12,6 +12,8 @@ from nainjaune_env.core.errors import DealError, RecordError, RulesError, choose
 
 MAX_SEED = (1 << 64) - 1
 """The largest seed: the state of a generator is 64 bits."""
+MAX_THREADS = 1024
+"""The most threads that step tables or compute networks."""
 
 
 def whole(given: Any) -> int | None:

@@ -14,7 +14,7 @@ from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError
 from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.prng import entropy, streams
 from nainjaune_env.core.spec import GameSpec, Setup
-from nainjaune_env.core.validation import MAX_SEED, check_seed, whole
+from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS, check_seed, whole
 from nainjaune_env.engine.options import EpisodeOptions
 from nainjaune_env.engine.threads import Threads
 
@@ -422,7 +422,6 @@ def make_batch(setup: Setup, num_tables: int, *, device: str = "cpu", **options:
 
 MAX_START_VALUE = 1 << 28
 MAX_TABLES = 1 << 28
-MAX_THREADS = 1024
 _SAVED = ("tables", "legal", "observation", "mask", "reward", "_credited", "deals", "done")
 
 
