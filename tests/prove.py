@@ -72,7 +72,9 @@ def main(arguments: list[str] | None = None) -> int:
     plan = tasks(options.rounds, options.seed, options.game)
     seen: dict[Cell, Counter[str]] = {cell: Counter() for cell in all_cells(options.game)}
     started = time.perf_counter()
-    with tqdm(total=sum(task[3] for task in plan), unit=" rounds", disable=None) as bar:
+    total = sum(task[3] for task in plan)
+    seconds = 0.1 if sys.stderr.isatty() else 60  # a line a minute in a log
+    with tqdm(total=total, unit=" rounds", mininterval=seconds, miniters=1) as bar:
         for cell, came_up, story in results(plan, options.processes):
             if story:
                 bar.close()
