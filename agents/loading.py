@@ -18,6 +18,7 @@ from nainjaune_env.registry import get_game
 from .exact import exact_agents
 from .heuristics import heuristics, modifiers
 from .search import searching
+from .task import OWN
 from .zoo import PREFIX, is_zoo_name, player_registry
 
 SAMPLED = "@sample"
@@ -94,7 +95,7 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     ``name`` is that of a heuristic, a solution (``exact``) or a zoo agent (``zoo:strong``), or the path of a run's folder or
     checkpoint (``runs/a``, also ``ppo:runs/a``; it may contain ``:`` and ``@``). With ``@sample`` a network draws from its
     policy. Modifiers may follow: ``@search=50`` for a search of 50 deals an action by rollouts of the agent, and those of the
-    game (``cheapest@remember=0.7``).
+    game (``cheapest@remember=0.7``). ``@search=50,objective=centred`` searches for another payoff than the seat's own (``task``).
 
     Raises :class:`AgentError` for an unknown name or a solution of other tables,
     :class:`~nainjaune_env.core.errors.CheckpointError` for a run that is incomplete or not for such tables, and
@@ -125,8 +126,13 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     raise AgentError(choose_one("agent", name, [*known, *zoo]) + " The path of a run's folder is also an agent.")
 
 
-def _modified(agent: Agent, word: str, number: str, setup: Setup) -> Agent:
-    known: dict[str, Callable[[Agent, float], Agent]] = {**modifiers(setup.game.name), SEARCH: partial(searching, setup=setup)}
+def _modified(agent: Agent, word: str, text: str, setup: Setup) -> Agent:
+    number, *settings = text.split(",")
+    given = dict(setting.partition("=")[::2] for setting in settings)
+    if given and (word != SEARCH or len(given) < len(settings) or given.keys() != {"objective"}):
+        raise AgentError(f"After the number of @{word}= comes nothing, or ,objective=centred for a search, not {quoted(text)}.")
+    search = partial(searching, setup=setup, objective=given.get("objective", OWN))
+    known: dict[str, Callable[[Agent, float], Agent]] = {**modifiers(setup.game.name), SEARCH: search}
     if word not in known:
         raise AgentError(choose_one(f"ending of an agent's name in {setup.game.title}:", f"@{word}", [f"@{w}=" for w in known]))
     try:

@@ -159,10 +159,10 @@ class Playouts:
     def _play(self, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64]:
         rules, count = self._rules, len(tables)
         seats, states, playing = tables["seat"].astype(np.int64), tables["rng"].copy(), np.arange(count)
-        before, out = np.zeros(count, np.int64), np.zeros((count, len(self.columns)))
+        before, out = np.zeros(count), np.zeros((count, len(self.columns)))
         tallies, numbers = self._tallies[:count], self._numbers[:count]
         numbers[:] = 0
-        self._rollouts.settle(tables, rules, seats, self._payoff, before)
+        self._rollouts.settle(tables, rules, seats, False, self._payoff, before)
         scratch = (self._before, tallies, self._legal, self._observation, self._acting)
         left = self._loops.play_to_decision(tables, rules, self._policies, actions, playing, *scratch)
         while left:

@@ -42,6 +42,8 @@ ACTIONS: int
 """Actions of the game."""
 POLICY: int
 """The policy of rollouts, as in ``search.policies.CompiledPolicy``."""
+CENTRED: bool
+"""Whether rollouts return centred payoffs."""
 
 AT_REST = -1
 """In ``turns``: the episode is over."""
@@ -126,7 +128,7 @@ def resample(tables: Any, at: Any, first: Any, owner: Any, states: Any, memory: 
 
 @kernel
 def evaluate_actions(rows: Any, which: Any, actions: Any, value: Any) -> None:
-    """Writes the payoff of the seat to act for each action to ``value (N, A) int32``; ``POLICY`` plays the round to its end.
+    """Writes the payoff of the seat to act for each action to ``value (N, A) float64``; ``POLICY`` plays the round to its end.
 
     Table i is ``rows[which[i]]``, and its actions are the bit set ``actions[i]``; others have payoff 0. Adjacent threads try the
     same action at adjacent tables, most of which are determinizations of one decision, so that they diverge little.
@@ -147,7 +149,7 @@ def evaluate_actions(rows: Any, which: Any, actions: Any, value: Any) -> None:
             else:
                 rollouts.finish(table[0], rules, POLICY)
             game.payoffs(table[0], rules, payoff)
-            value[i, action] = payoff[seat]
+            value[i, action] = rollouts.payoff_by(CENTRED, payoff, seat)
 
 
 @kernel
@@ -161,9 +163,9 @@ def branch(rows: Any, which: Any, actions: Any, tables: Any) -> None:
 
 @kernel
 def settle(tables: Any, rows: Any, which: Any, value: Any) -> None:
-    """Writes the payoffs at ``tables (R,)`` of the seats to act at ``rows[which[r]]`` to ``value (R,) int32``."""
+    """Writes the payoffs at ``tables (R,)`` of the seats to act at ``rows[which[r]]`` to ``value (R,) float64``."""
     k = cuda.grid(1)
     if k < tables.size:
         payoff = cuda.local.array(SEATS, np.int32)
         game.payoffs(tables[k], rules, payoff)
-        value[k] = payoff[rows[which[k]].seat]
+        value[k] = rollouts.payoff_by(CENTRED, payoff, rows[which[k]].seat)

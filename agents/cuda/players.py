@@ -30,9 +30,12 @@ LOOK_EVERY = 4
 """Steps between checks whether all episodes are over; a check waits for the GPU."""
 
 
-def kernels_of(setup: Setup, policy: int = UNIFORM) -> ModuleType:
-    """Returns ``kernels`` compiled for one setup, whose rules are constants there, with rollouts by the compiled ``policy``."""
-    about = repr((setup.kernel_rules, policy))  # the same text in every process
+def kernels_of(setup: Setup, policy: int = UNIFORM, *, centred: bool = False) -> ModuleType:
+    """Returns ``kernels`` compiled for one setup, whose rules are constants there, with rollouts by the compiled ``policy``.
+
+    ``centred``: whether rollouts return centred payoffs.
+    """
+    about = repr((setup.kernel_rules, policy, centred))  # the same text in every process
     return instantiate(
         f"{__package__}.kernels",
         f"{setup.game.name}-{hashlib.sha256(about.encode()).hexdigest()[:16]}",
@@ -46,6 +49,7 @@ def kernels_of(setup: Setup, policy: int = UNIFORM) -> ModuleType:
         SEATS=setup.players,
         ACTIONS=len(setup.game.actions),
         POLICY=policy,
+        CENTRED=centred,
     )
 
 

@@ -22,6 +22,7 @@ from nainjaune_env.core.atomic_files import replacing
 from nainjaune_env.core.errors import CheckpointError, quoted
 from nainjaune_env.core.spec import Setup
 
+from ..task import Task, stored_task
 from .common_layout import common_layout
 
 FORMAT = "nainjaune-checkpoint"
@@ -62,7 +63,12 @@ class Checkpoint:
     """Running totals of the trainer: decisions, seconds."""
     tensors: dict[str, Tensor] = field(default_factory=dict)
     """``model.*``, ``optimizer.*``; with a privileged critic ``critic.*``, a belief head ``belief.*``, past selves
-    ``past.<number>.*``, what actions share ``shared.*``."""
+    ``past.<number>.*``, what actions share ``shared.*``, and matches that go on ``starts.<number>.*``."""
+
+    @property
+    def task(self) -> Task:
+        """The task that the network was trained at."""
+        return stored_task(self.algorithm, self.config)
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
@@ -133,6 +139,16 @@ def _check_types(checkpoint: Checkpoint) -> None:
             raise TypeError(f"{name!r} of 'progress' is a number, not {quoted(value)}")
     if min(checkpoint.iteration, checkpoint.players, checkpoint.actions) < 0:
         raise ValueError("'iteration', 'players' and 'actions' are at least 0")
+
+
+def check_objective(checkpoint: Checkpoint, objective: str | None, where: str) -> None:
+    """Raises :class:`CheckpointError` if the network's values are not those of ``objective``; None is any."""
+    stored = checkpoint.task.objective
+    if objective not in (None, stored):
+        raise CheckpointError(
+            f"{where} was trained for the {stored} payoff, and this is for the {objective} one: its values do not fit. "
+            f"Choose objective={stored}, or another network."
+        )
 
 
 def check_fits(checkpoint: Checkpoint, setup: Setup, where: str) -> None:

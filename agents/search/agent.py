@@ -11,7 +11,8 @@ prior also reduces the bias of choosing the largest of many noisy means.
 
 The value of an action is the seat's own payoff of the round. The edge in duplicate play is the hero's payoff minus what the field
 gets in that seat on that deal, and the latter does not depend on the hero. So the action with the largest payoff is the one
-with the largest edge; subtracting the payoffs of other seats would optimise something else.
+with the largest edge; subtracting the payoffs of other seats would optimise something else. Where chips that stay in the pots
+are won later, in matches, the objective ``centred`` of the rollouts does not count them as lost (``task``).
 """
 
 from __future__ import annotations
@@ -24,10 +25,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, DecisionBatch, Rng
-from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.errors import AgentError, choose_one
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.engine.determinize import determinize, generator_states
 
+from ..task import OBJECTIVES, OWN
 from .policies import Scorer, ScoringAgent
 from .rollouts import Rollouts, rollouts_by
 
@@ -223,12 +225,18 @@ def _number(bits: NDArray[np.int64]) -> NDArray[np.int64]:
     return number
 
 
-def searching(agent: Agent, deals: float, setup: Setup) -> SearchAgent:
-    """Returns a search of ``deals`` an action with ``agent`` in its rollouts; raises :class:`AgentError` if it cannot be."""
+def searching(agent: Agent, deals: float, setup: Setup, objective: str = OWN) -> SearchAgent:
+    """Returns a search of ``deals`` an action with ``agent`` in its rollouts, for the payoff that ``objective`` counts.
+
+    Raises :class:`AgentError` if it cannot be.
+    """
+    if objective not in OBJECTIVES:
+        raise AgentError(choose_one("objective of a search", objective, OBJECTIVES))
     if isinstance(agent, SearchAgent):
         raise AgentError(f"{agent.name} searches already; a search over it would search at every decision of every rollout.")
     if not 1 <= deals <= MAX_DEALS or deals != int(deals):
         raise AgentError(f"Expected a whole number of deals from 1 to {MAX_DEALS} after @search=, not {deals:g}.")
-    rollouts = rollouts_by(agent, setup)
+    rollouts = rollouts_by(agent, setup, objective)
     prior = agent.scorer() if isinstance(agent, ScoringAgent) else None
-    return SearchAgent(f"{agent.name}@search={deals:g}", rollouts, int(deals), prior=prior)
+    suffix = "" if objective == OWN else f",objective={objective}"
+    return SearchAgent(f"{agent.name}@search={deals:g}{suffix}", rollouts, int(deals), prior=prior)

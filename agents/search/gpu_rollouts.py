@@ -22,6 +22,7 @@ from nainjaune_env.engine.cuda.device import OnDevice
 from nainjaune_env.engine.determinize import MEMORY
 
 from ..cuda.players import BY_NET, check_players, kernels_of, play_to_the_end
+from ..task import CENTRED, OWN
 from .policies import UNIFORM, rollout_policy
 
 DETERMINIZATIONS = 1 << 17
@@ -52,15 +53,16 @@ class Determinizations:
 class CudaRollouts(OnDevice):
     """Base class of rollouts on a GPU."""
 
-    def __init__(self, setup: Setup, number: int = UNIFORM) -> None:
+    def __init__(self, setup: Setup, number: int = UNIFORM, *, objective: str = OWN) -> None:
         self._open()
+        self._centred = objective == CENTRED
         self._setup = setup
         self._number = number
         self._actions = len(setup.game.actions)
 
     @cached_property
     def _kernels(self) -> ModuleType:  # type: ignore[override]
-        return kernels_of(self._setup, self._number)
+        return kernels_of(self._setup, self._number, centred=self._centred)
 
     def draw(self, setup: Setup, tables: NDArray[Any], owner: NDArray[np.int64], states: NDArray[np.uint64]) -> Determinizations:
         """Does what ``engine.determinize.determinize`` does, for ascending ``owner (N,)``; the result stays on the device.
@@ -95,16 +97,16 @@ class CompiledGpuRollouts(CudaRollouts):
     def values(self, tables: Any, actions: NDArray[np.int64]) -> NDArray[np.float64]:
         """See :class:`CudaRollouts`."""
         held = self.placed(tables)
-        value = self._buffer("value", (len(held), self._actions), np.int32)
+        value = self._buffer("value", (len(held), self._actions), np.float64)
         self._run("evaluate_actions", len(held) * self._actions, held.rows, self.place(held.index), self.place(actions), value)
-        return self.fetch(value).astype(np.float64)
+        return self.fetch(value)
 
 
 class NetGpuRollouts(CudaRollouts):
     """By a network without memory; it multiplies in bfloat16, see ``fused_mlp``."""
 
-    def __init__(self, setup: Setup, agent: Agent) -> None:
-        super().__init__(setup)
+    def __init__(self, setup: Setup, agent: Agent, *, objective: str = OWN) -> None:
+        super().__init__(setup, objective=objective)
         self._agent = agent
 
     def values(self, tables: Any, actions: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -117,11 +119,11 @@ class NetGpuRollouts(CudaRollouts):
             value[which[part], action[part]] = self._play(held.rows, held.index[which[part]], action[part])
         return value
 
-    def _play(self, rows: Any, which: NDArray[np.int64], actions: NDArray[np.int64]) -> NDArray[np.int32]:
+    def _play(self, rows: Any, which: NDArray[np.int64], actions: NDArray[np.int64]) -> NDArray[np.float64]:
         count = len(which)
         numbers = self.place(which)
         tables = self._buffer("tables", (count,), self._setup.game.table)
-        value = self._buffer("value", (count,), np.int32)
+        value = self._buffer("value", (count,), np.float64)
         self._run("branch", count, rows, numbers, self.place(actions), tables)
         batch = CudaBatch(self._setup, count, autoreset=False, checks="later")
         states = self.fetch(tables)["rng"]  # draws at a table come from its own generator
@@ -131,12 +133,14 @@ class NetGpuRollouts(CudaRollouts):
         return self.fetch(value)
 
 
-def gpu_rollouts(agent: Agent, setup: Setup) -> CudaRollouts:
-    """Returns rollouts with ``agent`` in every seat, on the GPU.
+def gpu_rollouts(agent: Agent, setup: Setup, objective: str = OWN) -> CudaRollouts:
+    """Returns rollouts with ``agent`` in every seat, on the GPU, whose payoffs ``objective`` counts.
 
     Raises :class:`~nainjaune_env.core.errors.AgentError` if it remembers or cannot play on a GPU, and
     :class:`~nainjaune_env.core.errors.DeviceError` without a GPU.
     """
     rollout_policy(agent, setup)  # raises if it remembers
     (number,) = check_players([agent], setup)
-    return NetGpuRollouts(setup, agent) if number == BY_NET else CompiledGpuRollouts(setup, number)
+    if number == BY_NET:
+        return NetGpuRollouts(setup, agent, objective=objective)
+    return CompiledGpuRollouts(setup, number, objective=objective)

@@ -43,12 +43,25 @@ def finish(table: Table, rules: Any, heuristic: Any) -> None:
             game.step(table, rules, np.int64(heuristic_move(heuristic, table, rules, legal_bits)))
 
 
+@inlined
+def payoff_by(centred: Any, payoff: Any, seat: Any) -> Any:
+    """Returns what ``seat`` got of ``payoff (n,)``, less the mean over seats if ``centred``: ``task.payoff_by`` of one table."""
+    if not centred:
+        return np.float64(payoff[seat])
+    total = 0.0
+    for other in range(payoff.size):
+        total += payoff[other]
+    return payoff[seat] - total / payoff.size
+
+
 @jit
-def evaluate_actions(tables: Any, rules: Any, heuristic: Any, actions: Any, scratch: Any, payoff: Any, value: Any) -> None:
+def evaluate_actions(
+    tables: Any, rules: Any, heuristic: Any, actions: Any, centred: Any, scratch: Any, payoff: Any, value: Any
+) -> None:
     """Writes the payoffs of the seats to act at ``tables (N,)`` for each of ``actions (N,)``, bit sets, to ``value (N, A)``.
 
-    :func:`finish` plays the round to its end, by ``heuristic``. ``scratch (1,)`` is the table it is played at, ``payoff (n,)
-    int32`` scratch.
+    :func:`finish` plays the round to its end, by ``heuristic``. Payoffs are :func:`payoff_by` of ``centred``. ``scratch (1,)``
+    is the table it is played at, ``payoff (n,) int32`` scratch.
     """
     for i in range(tables.size):
         left = actions[i]
@@ -59,7 +72,7 @@ def evaluate_actions(tables: Any, rules: Any, heuristic: Any, actions: Any, scra
             game.step(scratch[0], rules, action)
             finish(scratch[0], rules, heuristic)
             game.payoffs(scratch[0], rules, payoff)
-            value[i, action] = payoff[tables[i].seat]
+            value[i, action] = payoff_by(centred, payoff, tables[i].seat)
 
 
 @jit
@@ -92,8 +105,11 @@ def step_to_decision(tables: Any, rules: Any, actions: Any, playing: Any, legal:
 
 
 @jit
-def settle(tables: Any, rules: Any, seats: Any, payoff: Any, value: Any) -> None:
-    """Writes the payoffs so far of ``seats (N,)`` at ``tables (N,)`` to ``value (N,)``; ``payoff (n,) int32`` is scratch."""
+def settle(tables: Any, rules: Any, seats: Any, centred: Any, payoff: Any, value: Any) -> None:
+    """Writes the payoffs so far of ``seats (N,)`` at ``tables (N,)`` to ``value (N,) float64``, as :func:`payoff_by` counts them.
+
+    ``payoff (n,) int32`` is scratch.
+    """
     for i in range(tables.size):
         game.payoffs(tables[i], rules, payoff)
-        value[i] = payoff[seats[i]]
+        value[i] = payoff_by(centred, payoff, seats[i])

@@ -21,6 +21,7 @@ from nainjaune_env.engine.batch import Batch
 
 from ..heuristics import rules_of_thumb
 from ..sampling import greedy, sample
+from ..task import CENTRED, OWN, payoff_by
 from .policies import UNIFORM, AgentPolicy, CompiledPolicy, LogitsPolicy, Scorer, rollout_policy
 
 ROWS = 16384
@@ -28,7 +29,7 @@ ROWS = 16384
 
 
 class Rollouts(Protocol):
-    """A way to play rounds to their end."""
+    """A way to play rounds to their end, and the payoff that counts: a seat's own, or centred (``task``)."""
 
     def values(self, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64]:
         """Returns the payoffs ``(N, A)`` of the seats to act at ``tables (N,)``, in the game's unit.
@@ -38,15 +39,18 @@ class Rollouts(Protocol):
         ...
 
 
-def rollouts_by(agent: Agent, setup: Setup) -> Rollouts:
-    """Returns rollouts with ``agent`` in every seat; raises :class:`~nainjaune_env.core.errors.AgentError` if it remembers."""
+def rollouts_by(agent: Agent, setup: Setup, objective: str = OWN) -> Rollouts:
+    """Returns rollouts with ``agent`` in every seat, whose payoffs ``objective`` counts (``task.OBJECTIVES``).
+
+    Raises :class:`~nainjaune_env.core.errors.AgentError` if the agent remembers.
+    """
     match rollout_policy(agent, setup):
         case CompiledPolicy(number):
-            return CompiledRollouts(setup, number)
+            return CompiledRollouts(setup, number, objective=objective)
         case LogitsPolicy(scoring):
-            return ScoredRollouts(setup, scoring.scorer(), stochastic=scoring.stochastic)
+            return ScoredRollouts(setup, scoring.scorer(), stochastic=scoring.stochastic, objective=objective)
         case AgentPolicy():
-            return BatchedRollouts(setup, agent)
+            return BatchedRollouts(setup, agent, objective=objective)
 
 
 @jit
@@ -64,8 +68,9 @@ def loops_for(game: GameSpec) -> ModuleType:
 class CompiledRollouts:
     """By the policy ``number`` of compiled code."""
 
-    def __init__(self, setup: Setup, number: int) -> None:
+    def __init__(self, setup: Setup, number: int, *, objective: str = OWN) -> None:
         self._rules = setup.kernel_rules
+        self._centred = objective == CENTRED
         self._heuristic = None if number == UNIFORM else number
         self._actions = len(setup.game.actions)
         self._loops = loops_for(setup.game)
@@ -75,15 +80,17 @@ class CompiledRollouts:
     def values(self, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64]:
         """See :class:`Rollouts`."""
         value = np.zeros((len(tables), self._actions))
-        self._loops.evaluate_actions(tables, self._rules, self._heuristic, actions, self._scratch, self._payoff, value)
+        scratch = (self._scratch, self._payoff)
+        self._loops.evaluate_actions(tables, self._rules, self._heuristic, actions, self._centred, *scratch, value)
         return value
 
 
 class _TableRollouts(ABC):
     """Rollouts of many tables at once: one table for each action of each given table."""
 
-    def __init__(self, setup: Setup) -> None:
+    def __init__(self, setup: Setup, objective: str) -> None:
         self._setup = setup
+        self._objective = objective
         self._actions = len(setup.game.actions)
         self._loops = loops_for(setup.game)
 
@@ -97,7 +104,7 @@ class _TableRollouts(ABC):
         return value
 
     @abstractmethod
-    def _play(self, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _play(self, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64]:
         """Returns the payoffs ``(R,)`` of the seats to act at ``tables (R,)``, R <= ROWS, by ``actions (R,)``.
 
         It may overwrite ``tables``.
@@ -110,15 +117,15 @@ class ScoredRollouts(_TableRollouts):
     Draws at a table come from the table's own generator, so that all actions are tried with the same random numbers.
     """
 
-    def __init__(self, setup: Setup, scorer: Scorer, *, stochastic: bool) -> None:
-        super().__init__(setup)
+    def __init__(self, setup: Setup, scorer: Scorer, *, stochastic: bool, objective: str = OWN) -> None:
+        super().__init__(setup, objective)
         self._scorer = scorer
         self._stochastic = stochastic
         self._legal = np.zeros(ROWS, np.int64)
         self._observation = np.zeros((ROWS, setup.layout.size), np.uint8)
         self._payoff = np.zeros(setup.players, np.int32)
 
-    def _play(self, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _play(self, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64]:
         rules, legal, observation = self._setup.kernel_rules, self._legal, self._observation
         seats, states = tables["seat"].astype(np.int64), tables["rng"].copy()
         playing = np.arange(len(tables))
@@ -130,30 +137,31 @@ class ScoredRollouts(_TableRollouts):
             else:
                 actions = greedy(logits, legal[:left])
             left = self._loops.step_to_decision(tables, rules, actions, playing, legal, observation)
-        value = np.zeros(len(tables), np.int64)
-        self._loops.settle(tables, rules, seats, self._payoff, value)
+        value = np.zeros(len(tables))
+        self._loops.settle(tables, rules, seats, self._objective == CENTRED, self._payoff, value)
         return value
 
 
 class BatchedRollouts(_TableRollouts):
     """By any agent without memory, which is called for decisions only."""
 
-    def __init__(self, setup: Setup, agent: Agent) -> None:
-        super().__init__(setup)
+    def __init__(self, setup: Setup, agent: Agent, *, objective: str = OWN) -> None:
+        super().__init__(setup, objective)
         self._agent = agent
         self._batch = Batch(setup, ROWS, autoreset=False)
         self._states = streams(0, ROWS)
 
-    def _play(self, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _play(self, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64]:
         # the agent's draws at a table come from the generator of that table
         batch, index = self._batch, np.arange(len(tables))
         seat = tables["seat"].astype(np.int64)
         self._loops.step_each(tables, batch.setup.kernel_rules, actions)
         self._states[index] = tables["rng"]
         batch.set_tables(index, tables, trusted=True)
-        payoff = batch.reward[index, seat].astype(np.int64)
+        payoff = batch.reward[index].astype(np.float64)
         while not batch.done[index].all():
             playing = index[~batch.done[index]]
             batch.step(self._agent.act(DecisionBatch(batch, playing), RowStreams(self._states, playing)), playing)
-            payoff[playing] += batch.reward[playing, seat[playing]]
-        return payoff
+            payoff[playing] += batch.reward[playing]
+        own: NDArray[np.float64] = payoff_by(self._objective, payoff)[index, seat]
+        return own

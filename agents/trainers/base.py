@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -28,8 +29,10 @@ from ..nets.arch import DEFAULT_ARCH, get_arch, make_net
 from ..nets.checkpoint import Checkpoint
 from ..nets.net_agent import NetAgent
 from ..nets.policy_value import PolicyValueNet
+from ..task import CENTRED, FRESH, Task
 from .checkpointing import load_optimizer, optimizer_tensors, restoring, with_prefix, without_prefix
 from .config import check_bounds, option, resolve_setup
+from .starts import RoundStarts
 
 EVAL_SEED = 987_654_321
 """Seed of the evaluation's deals, the same for every run; training deals derive from the run's own seed."""
@@ -48,6 +51,10 @@ class BaseConfig:
     preset: str | None = option(None, "the rule sheet (none: the game's default)")
     players: int | None = option(None, "seats (none: the game's default)")
     rules: dict[str, Any] = option({}, "knobs set over the preset, as in --set rules.decline=never")
+    objective: str = option(CENTRED, "the payoff that counts: 'own', or 'centred', less the mean of the table's seats")
+    start: str | dict[str, Any] = option(
+        FRESH, "how rounds start: 'fresh', 'carried' through matches, or {pots: [low, high]}, drawn for each deal"
+    )
     seed: int = option(0, "seed of every random draw in the run", low=0, high=2**63 - 1)
     arch: str = option(DEFAULT_ARCH, "the network: 'mlp', or 'residual' (a block for each of 'hidden', with layer normalisation)")
     hidden: list[int] = option([256, 256], "widths of the network's hidden layers", low=1, high=MOST_UNITS)
@@ -69,6 +76,7 @@ class BaseConfig:
             raise ConfigError("A confidence interval takes at least 2 deals, and 'eval_deals' is 1.")
         self.setup()
         for setup in self.setups():
+            self.task.check(setup)
             if self.evaluates:  # an unknown name is an error now and not at the first evaluation
                 load_agent(self.eval_against, setup)
 
@@ -79,6 +87,11 @@ class BaseConfig:
     def setups(self) -> list[Setup]:
         """Returns all setups that are trained at and evaluated at."""
         return [self.setup()]
+
+    @property
+    def task(self) -> Task:
+        """What is learned: the objective and the start of rounds."""
+        return Task(self.objective, self.start)
 
     @property
     def evaluates(self) -> bool:
@@ -112,6 +125,8 @@ class BaseTrainer(ABC, Generic[C]):
     """All modules that a checkpoint keeps, by the prefix of their tensors' names; the subclass sets it."""
     optimizer: torch.optim.Optimizer | None = None
     """Its state is kept in checkpoints; None if every iteration begins with a new one."""
+    starts: Sequence[RoundStarts] = ()
+    """What begins the rounds at the trainer's tables, if a checkpoint must keep them; the subclass sets it."""
     common = False
     """Whether ``layout`` is the one for all tables of the game, and not that of ``setup``."""
 
@@ -186,6 +201,8 @@ class BaseTrainer(ABC, Generic[C]):
         tensors = {} if self.optimizer is None else optimizer_tensors(self.optimizer)
         for prefix, module in self.modules.items():
             tensors |= with_prefix(prefix, module.state_dict())
+        for number, starts in enumerate(self.starts):
+            tensors |= with_prefix(f"starts.{number}.", starts.state_dict())
         table = self.setup.to_dict()
         return Checkpoint(
             algorithm=self.config.algorithm,
@@ -213,6 +230,8 @@ class BaseTrainer(ABC, Generic[C]):
         with restoring(checkpoint, self.config, self.setup):
             for prefix, module in self.modules.items():
                 module.load_state_dict(without_prefix(prefix, checkpoint.tensors))
+            for number, starts in enumerate(self.starts):
+                starts.load_state_dict(without_prefix(f"starts.{number}.", checkpoint.tensors))
             if self.optimizer is not None:
                 load_optimizer(self.optimizer, checkpoint.tensors)
             self.decisions = int(checkpoint.progress["decisions"])
@@ -243,15 +262,6 @@ def adam_step(optimizer: torch.optim.Adam) -> None:
         fused=True, amsgrad=False, beta1=beta1, beta2=beta2, lr=group["lr"], weight_decay=group["weight_decay"],
         eps=group["eps"], maximize=False,
     )  # fmt: skip
-
-
-def centred_payoff(payoff: Any, centre: bool) -> Any:
-    """Returns ``payoff (K, players)``, NumPy's or torch's, less the mean of each table if ``centre``.
-
-    What goes into a pot and stays there is lost to all seats alike, and centring removes it: only the differences between
-    seats are left.
-    """
-    return payoff - payoff.mean(axis=1, keepdims=True) if centre else payoff
 
 
 def explained_variance(target: NDArray[np.float32], value: NDArray[np.float32]) -> float:

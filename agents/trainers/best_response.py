@@ -13,6 +13,7 @@ from nainjaune_env.core.spec import Setup
 
 from ..loading import checkpoint_path, undrawn
 from ..nets.checkpoint import FILE_NAME, check_fits, load_checkpoint
+from ..task import OWN
 from . import ppo
 from .config import build
 
@@ -36,7 +37,7 @@ def response_configs(
     :class:`~nainjaune_env.core.errors.CheckpointError` if that network is not for tables with ``setup``.
     """
     table = setup.to_dict()
-    common = {**{key: table[key] for key in ("game", "preset", "players", "rules")}, "centre": False, "eval_every": 0}
+    common = {**{key: table[key] for key in ("game", "preset", "players", "rules")}, "objective": OWN, "eval_every": 0}
     initial: dict[str, dict[str, Any]] = {FRESH: {}}
     path = checkpoint_path(target, setup)
     if path is not None:

@@ -15,7 +15,7 @@ from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 
 from ..loading import checkpoint_path
-from ..nets.checkpoint import Checkpoint, check_fits, load_checkpoint
+from ..nets.checkpoint import Checkpoint, check_fits, check_objective, load_checkpoint
 from ..nets.net_agent import build_net, stored_net
 from ..nets.policy_value import PolicyValueNet
 from .config import changed_keys
@@ -37,15 +37,19 @@ def restoring(checkpoint: Checkpoint, config: Any, setup: Setup) -> Iterator[Non
         raise CheckpointError(f"The run's checkpoint does not fit its configuration: {error}.") from None
 
 
-def load_initial_weights(net: PolicyValueNet, run: str, setup: Setup, *, common: Layout | None = None) -> None:
+def load_initial_weights(
+    net: PolicyValueNet, run: str, setup: Setup, *, objective: str | None = None, common: Layout | None = None
+) -> None:
     """Copies the network of another ``run``, named as an agent, into ``net``, and nothing else of that run.
 
-    ``common`` is the layout of ``net`` if it plays all tables of the game, None if it plays tables with ``setup`` only. Raises
-    :class:`CheckpointError` if there is no such run, or the two networks differ in their layers or their layout.
+    ``objective`` is the one that ``net`` is trained for (None: any). ``common`` is the layout of ``net`` if it plays all tables
+    of the game, None if it plays tables with ``setup`` only. Raises :class:`CheckpointError` if there is no such run, it was
+    trained for another objective, which its value head predicts, or the two networks differ in their layers or their layout.
     """
     checkpoint = load_checkpoint(checkpoint_path(run, setup) or Path(run))
     where = f"{run!r}, named by 'init',"
     check_fits(checkpoint, setup, where)
+    check_objective(checkpoint, objective, where)
     networks = ((checkpoint.arch, checkpoint.hidden, checkpoint.recurrent), (net.arch, list(net.hidden), net.recurrent))
     other, own = (f"arch={arch} hidden={hidden} recurrent={recurrent}" for arch, hidden, recurrent in networks)
     if own != other:

@@ -54,8 +54,21 @@ def changed_keys(config: Any, stored: Mapping[str, Any]) -> list[str]:
 
     A key that ``stored`` lacks has its default: it is newer than the run. :data:`PLACEMENT_KEYS` do not count.
     """
-    now, before = dataclasses.asdict(config), {**defaults(type(config)), **stored}
+    now, before = dataclasses.asdict(config), {**defaults(type(config)), **renamed(type(config), stored)}
     return sorted(key for key in before.keys() - PLACEMENT_KEYS if key not in now or now[key] != before[key])
+
+
+def renamed(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns ``values`` with the key ``centre``, which PPO and deep Monte Carlo had, as the ``objective`` that replaced it.
+
+    Raises :class:`ConfigError` for both keys, or a ``centre`` that is not true or false.
+    """
+    if "centre" not in values or not getattr(cls, "HAD_CENTRE", False):
+        return dict(values)
+    centre = values["centre"]
+    if "objective" in values or not isinstance(centre, bool):
+        raise ConfigError("The key 'centre' (true or false) became 'objective': 'centred' or 'own'. Give that one alone.")
+    return {key: value for key, value in values.items() if key != "centre"} | {"objective": "centred" if centre else "own"}
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
@@ -132,7 +145,7 @@ def build(cls: type[C], values: Mapping[str, Any]) -> C:
     hints = typing.get_type_hints(cls)
     names = [f.name for f in dataclasses.fields(cls)]  # type: ignore[arg-type]
     converted = {}
-    for key, value in values.items():
+    for key, value in renamed(cls, values).items():
         if key not in names:
             raise ConfigError(choose_one("configuration key", key, names))
         converted[key] = _number(value) if hints[key] is float else value

@@ -27,7 +27,7 @@ import copy
 import math
 import time
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
@@ -42,22 +42,23 @@ from nainjaune_env.engine.batch import Batch
 from ..nets.checkpoint import Checkpoint
 from ..sampling import sample
 from ..seeds import Stream, generator
-from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer, centred_payoff, explained_variance
+from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer, explained_variance
 from .config import option
 from .run import Progress, Run, run_iterations
+from .starts import RoundStarts, batch_start
 
 
 @dataclass(frozen=True)
 class Config(BaseConfig):
     """The configuration of a run of deep Monte Carlo."""
 
+    HAD_CENTRE: ClassVar = True
     algorithm: str = option("deep_monte_carlo", "the trainer")
     iterations: int = option(1000, "updates of the run; the schedules extend over them", low=1)
     tables: int = option(2048, "rounds dealt for each update", low=1, high=MOST_TABLES)
     temperature: float = option(0.1, "actions are drawn from softmax(Q / temperature) at the start, in units of payoff_scale")
     last_temperature: float = option(0.02, "temperature at the end, not above that at the start; it changes geometrically")
     max_grad_norm: float = option(10.0, "a gradient with a larger norm is scaled down to this one", low=0)
-    centre: bool = option(True, "subtract the table's mean from the payoffs: only the differences between seats count")
     eval_every: int = option(50, "iterations between evaluations; 0 = none", low=0)
 
     def __post_init__(self) -> None:
@@ -109,7 +110,8 @@ class Trainer(BaseTrainer[Config]):
         others += self.shared.parameters()
         policy = {"params": self.net.policy.parameters(), "lr_scale": 1 / config.last_temperature}
         self.optimizer: torch.optim.Adam = torch.optim.Adam([{"params": others, "lr_scale": 1.0}, policy])
-        self.batch = Batch(setup, config.tables, autoreset=False)
+        self.batch = Batch(setup, config.tables, start=batch_start(config.task), autoreset=False)
+        self.starts = [RoundStarts(config.task, self.batch)]
 
     def iterate(self) -> dict[str, float]:
         """Plays a round at every table and learns from it; returns the metrics."""
@@ -130,7 +132,7 @@ class Trainer(BaseTrainer[Config]):
     def play(self, rng: np.random.Generator) -> Rollout:
         """Deals a round at each table and plays all of them to the end."""
         batch, c, n = self.batch, self.config, self.setup.players
-        batch.reset(seeds=streams(c.seed, batch.num_tables, stream=self.iteration + 1))
+        self.starts[0].deal(streams(c.seed, batch.num_tables, stream=self.iteration + 1), self.iteration)
         payoff = batch.reward.astype(np.float32)  # (B, players) so far
         # logits are Q / last_temperature, less what all actions share
         to_current_temperature = np.float32(c.last_temperature / self.temperature)
@@ -142,14 +144,14 @@ class Trainer(BaseTrainer[Config]):
             observation = batch.observation[index]
             logits, _ = self.net.evaluate(observation)
             actions[index], log_prob = sample(logits * to_current_temperature, batch.legal[index], rng)
-            return_so_far = centred_payoff(payoff[index], c.centre)[np.arange(index.size), seat]
+            return_so_far = c.task.payoff(payoff[index])[np.arange(index.size), seat]
             columns.append((observation, actions[index], log_prob, index * n + seat, return_so_far))
             batch.step(actions)
             payoff += batch.reward
         if not columns:
             raise ConfigError(f"None of {c.tables} rounds had a decision: there is nothing to learn under these rules.")
         observation, action, log_prob, table_seat, return_so_far = (np.concatenate(each) for each in zip(*columns, strict=True))
-        target = centred_payoff(payoff, c.centre).ravel()[table_seat] - return_so_far
+        target = c.task.payoff(payoff).ravel()[table_seat] - return_so_far
         return Rollout(observation, action, log_prob, target, float(payoff.std()))
 
     def update(self, rollout: Rollout, rng: np.random.Generator) -> dict[str, float]:

@@ -14,7 +14,7 @@ a mistake costs the network as much as it costs at the table. With a ``prior`` t
 pi^prior * exp(mean / temperature), where pi is the policy of the network before it learns; at prior = 1 they maximise
 <p, mean> - temperature * KL(p || pi) over p. So the policy moves where labels clearly differ from it, and keeps what some hundred
 thousand noisy labels cannot tell. The value is learned from the search's means too, each over many rounds, and not from how the
-one round ended. It is the seat's own payoff, not centred as in PPO, for a search returns no payoff of other seats.
+one round ended. The search values actions by the payoff of the ``objective``, a seat's own unless it is set to ``centred``.
 
 Labels are kept in shards, which depend on the seed, their generation and number, and the network only, as learning does: a run
 that was stopped or killed and is resumed makes only the missing shards, and gives the same bits.
@@ -53,11 +53,13 @@ from ..nets.net_agent import NetAgent
 from ..nets.policy_value import PolicyValueNet
 from ..search import SearchAgent, rollouts_by
 from ..seeds import Stream, generator
+from ..task import CARRIED, MATCH_ROUNDS, OWN
 from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer, anneal
 from .checkpointing import load_initial_weights
 from .config import option
 from .labels import Labels, concatenate_labels, load_labels, save_labels
 from .run import Progress, Run, run_iterations
+from .starts import RoundStarts, batch_start
 
 ROLLOUTS = ("rule", "net")
 LABELS = "labels"
@@ -69,6 +71,7 @@ class Config(BaseConfig):
     """The configuration of a run of expert iteration. An iteration is a generation."""
 
     algorithm: str = option("expert", "the trainer")
+    objective: str = option(OWN, "the payoff that counts: 'own', or 'centred', less the mean of the table's seats")
     generations: int = option(3, "generations of the run: times that decisions are labelled and learned", low=1)
     shards: int = option(75, "shards of labels in a generation", low=1)
     shard: int = option(8000, "decisions labelled for each shard", low=1, high=MOST_TABLES)
@@ -221,9 +224,9 @@ class Trainer(BaseTrainer[Config]):
         if self.config.device == "cuda":
             from ..search.gpu_rollouts import DETERMINIZATIONS, gpu_rollouts
 
-            rollouts = gpu_rollouts(policy, self.setup)
+            rollouts = gpu_rollouts(policy, self.setup, self.config.objective)
             return SearchAgent("expert", rollouts, self.config.deals, halving=False, draw=rollouts.draw, at_once=DETERMINIZATIONS)
-        return SearchAgent("expert", rollouts_by(policy, self.setup), self.config.deals, halving=False)
+        return SearchAgent("expert", rollouts_by(policy, self.setup, self.config.objective), self.config.deals, halving=False)
 
     def shard_path(self, generation: int, number: int) -> Path:
         """Returns the file of a shard."""
@@ -265,29 +268,37 @@ class Trainer(BaseTrainer[Config]):
         )
 
     def new_batch(self) -> Batch:
-        """Returns the tables for the rounds of a shard."""
-        return Batch(self.setup, self.config.rounds, autoreset=False)
+        """Returns the tables for the rounds of a shard; each plays a match where these are carried."""
+        count = -(-self.config.rounds // self.rounds_a_table)
+        return Batch(self.setup, count, start=batch_start(self.config.task), autoreset=False)
+
+    @property
+    def rounds_a_table(self) -> int:
+        """Rounds that a table plays for a shard."""
+        return MATCH_ROUNDS if self.config.start == CARRIED else 1
 
     def play(self, batch: Batch, player: Agent, rng: np.random.Generator) -> tuple[NDArray[Any], NDArray[np.float32]]:
         """Plays rounds of ``player`` against itself, with exploration.
 
-        Returns the tables at all its choices, and what the seat to act had netted by then.
+        Returns the tables at all its choices, and what the seat to act had netted by then, as the objective counts it.
         """
         explorer = RandomAgent()
-        batch.reset(seeds=rng.integers(0, 2**64, batch.num_tables, np.uint64))
-        payoff = batch.reward.astype(np.float32)  # (B, players) so far
-        tables, return_so_far = [batch.tables[:0].copy()], [payoff[:0, 0]]
+        starts = RoundStarts(self.config.task, batch, staggered=False)
+        tables, return_so_far = [batch.tables[:0].copy()], [np.zeros(0, np.float32)]
         actions = np.zeros(batch.num_tables, np.int64)
-        while not batch.done.all():
-            index = np.flatnonzero(~batch.done)
-            decisions = DecisionBatch(batch, index)
-            choice = index[decisions.legal & (decisions.legal - 1) != 0]  # at least two bits set
-            tables.append(batch.tables[choice])
-            return_so_far.append(payoff[choice, batch.seat[choice]])
-            explored = rng.random(len(index)) < self.config.explore
-            actions[index] = np.where(explored, explorer.act(decisions, rng), player.act(decisions, rng))
-            batch.step(actions)
-            payoff += batch.reward
+        for number in range(self.rounds_a_table):
+            starts.deal(rng.integers(0, 2**64, batch.num_tables, np.uint64), number)
+            payoff = batch.reward.astype(np.float32)  # (B, players) so far
+            while not batch.done.all():
+                index = np.flatnonzero(~batch.done)
+                decisions = DecisionBatch(batch, index)
+                choice = index[decisions.legal & (decisions.legal - 1) != 0]  # at least two bits set
+                tables.append(batch.tables[choice])
+                return_so_far.append(self.config.task.payoff(payoff[choice])[np.arange(choice.size), batch.seat[choice]])
+                explored = rng.random(len(index)) < self.config.explore
+                actions[index] = np.where(explored, explorer.act(decisions, rng), player.act(decisions, rng))
+                batch.step(actions)
+                payoff += batch.reward
         return np.concatenate(tables), np.concatenate(return_so_far)
 
     # ---- learning ------------------------------------------------------------------------------------------------
@@ -381,5 +392,5 @@ def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Pro
     remove_leftovers(run.folder / LABELS)
     trainer = Trainer(config, run.folder / LABELS)
     if checkpoint is None and config.init is not None:
-        load_initial_weights(trainer.net, config.init, trainer.setup)
+        load_initial_weights(trainer.net, config.init, trainer.setup, objective=config.objective)
     return run_iterations(trainer, run, checkpoint, progress)

@@ -26,7 +26,7 @@ import torch
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.errors import ConfigError, MissingLibraryError
+from nainjaune_env.core.errors import ConfigError, MissingLibraryError, quoted
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
@@ -36,6 +36,7 @@ from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint
 from ..nets.net_agent import NetAgent
 from ..seeds import Stream, generator
+from ..task import CARRIED, FRESH, OWN
 from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer
 from .config import option
 from .run import Progress, Run, run_iterations
@@ -60,6 +61,7 @@ class Config(BaseConfig):
     """The configuration of a run of MaskablePPO."""
 
     algorithm: str = option("maskable_ppo", "the trainer")
+    objective: str = option(OWN, "the payoff that counts: 'own', as environments of Stable-Baselines3 reward one seat")
     iterations: int = option(100, "updates of the run; the schedules extend over them", low=1)
     tables: int = option(2048, "tables in parallel, each with one seat that learns", low=1, high=MOST_TABLES)
     steps: int = option(24, "the learner's decisions at each table for an update (n_steps): a few rounds or more", low=1)
@@ -84,6 +86,16 @@ class Config(BaseConfig):
             )
         if not self.opponents and self.past_selves < 1:
             raise ConfigError("Without 'opponents' all other seats must have past selves: set 'past_selves' to 1.")
+        if self.objective != OWN:
+            raise ConfigError(
+                "MaskablePPO learns from the reward of one seat, its own payoff, so 'objective' is 'own', not "
+                f"{quoted(self.objective)}: ppo centres payoffs."
+            )
+        if self.start == CARRIED:
+            raise ConfigError(
+                "MaskablePPO begins new matches in every iteration and would see their first rounds only, so 'start' is 'fresh' "
+                "or bounds of pots, not 'carried': ppo goes on with its matches."
+            )
         setup = self.setup()
         for name in self.opponents:  # an unknown name is an error now
             load_agent(name, setup)
@@ -129,8 +141,9 @@ class Trainer(BaseTrainer[Config]):
         copies = range(c.snapshots if c.past_selves else 0)
         self.past_selves = [NetAgent(f"past_{k}", self.new_net(torch.Generator()).eval(), stochastic=True) for k in copies]
         """They draw from their policies. Each has a network of its own, which no optimizer updates."""
+        drawn = c.task.start_values(setup, streams(c.seed, c.tables)) if c.task.draws else FRESH  # one start for each table
         self.venv = RewardUnit(
-            SeatVecEnv(c.tables, preset=c.preset, players=c.players, game=c.game, opponents=self._pool(), **c.rules),
+            SeatVecEnv(c.tables, c.preset, c.players, game=c.game, opponents=self._pool(), start=drawn, **c.rules),
             unit=payoff_spread(setup, c.seed),
         )
         self.model = MaskablePPO(

@@ -27,7 +27,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -60,7 +60,6 @@ from .base import (
     BaseConfig,
     BaseTrainer,
     adam_step,
-    centred_payoff,
     explained_variance,
 )
 from .checkpointing import load_initial_weights
@@ -71,12 +70,14 @@ from .ppo_loss import STATS, CompiledLoss, Decisions, LossWeights
 from .rollout import LEARNER, Rollout, RolloutBuffer, RolloutPolicy, joined, play
 from .run import Progress, Run, run_iterations
 from .sequences import Sequences
+from .starts import RoundStarts, batch_start
 
 
 @dataclass(frozen=True)
 class Config(BaseConfig):
     """The configuration of a run of PPO: the defaults, over which values in YAML and ``--set`` go."""
 
+    HAD_CENTRE: ClassVar = True
     algorithm: str = option("ppo", "the trainer")
     mixture: list[dict[str, Any]] = option(
         [], "setups to train one network at, in place of preset and players (none: only these)"
@@ -97,7 +98,6 @@ class Config(BaseConfig):
     privileged: bool = option(False, "values from a critic that observes all hands; the policy never does")
     critic_hidden: list[int] = option([256, 256], "widths of the critic's hidden layers", low=1, high=MOST_UNITS)
     belief: float = option(0.0, "weight of predicting, from the policy's features, what all other seats hold", low=0)
-    centre: bool = option(True, "subtract the table's mean from payoffs: only the differences between seats count")
     bf16: bool = option(False, "matrix products in bfloat16, for processors that compute them fast")
     device: str = option("cpu", "where tables and networks are: 'cpu', or 'cuda' for an NVIDIA GPU; not with opponents")
 
@@ -184,7 +184,8 @@ class Trainer(BaseTrainer[Config]):
         self.policy = RolloutPolicy(self.net, self.critic, dtype)
 
         setups = config.setups() if self.common else [setup]
-        self.tables = share_out(setups, config.tables, common=self.common, device=config.device)
+        self.tables = share_out(setups, config.tables, common=self.common, device=config.device, start=batch_start(config.task))
+        self.starts = [RoundStarts(config.task, tables.batch) for tables in self.tables]
         larger_size = all_seen.size if self.critic or self.belief else 0
         self.buffers = [RolloutBuffer(self.layout.size, larger_size) for _ in self.tables]
         self.random_scales = [random_payoff_scale(tables.setup) for tables in self.tables] if self.common else []
@@ -215,7 +216,7 @@ class Trainer(BaseTrainer[Config]):
         rollouts = []
         for task, (tables, end) in enumerate(zip(self.tables, ends, strict=True)):
             own = slice(end - len(tables), end)
-            tables.batch.reset(seeds=deals[own])
+            self.starts[task].deal(deals[own], self.iteration)
             rollout = self.play(task, chance[own])
             if rollout is not None:
                 rollout.value *= np.float32(self.payoff_scales()[task])
@@ -244,8 +245,8 @@ class Trainer(BaseTrainer[Config]):
         return SeatAssignment(tables.batch, opponents, seats, lambda *_: chance)
 
     def centred_payoff(self, payoff: Any) -> Any:
-        """Returns ``payoff (K, players)``, an array or a tensor, as learned from: with ``centre`` less the table's mean."""
-        return centred_payoff(payoff, self.config.centre)
+        """Returns ``payoff (K, players)``, an array or a tensor, as learned from, by the ``objective``."""
+        return self.config.task.payoff(payoff)
 
     def payoff_scales(self) -> list[float]:
         """Returns the unit of the network's values at each setup, in the game's unit."""
@@ -404,5 +405,8 @@ def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Pro
     """Trains as :func:`~nainjaune_agents.trainers.run.run_iterations` does."""
     trainer = Trainer(config, config.setup())
     if checkpoint is None and config.init is not None:
-        load_initial_weights(trainer.net, config.init, trainer.setup, common=trainer.layout if trainer.common else None)
+        common = trainer.layout if trainer.common else None
+        # a best response has its own objective, and learns its value anew
+        objective = config.objective if config.opponents is None else None
+        load_initial_weights(trainer.net, config.init, trainer.setup, objective=objective, common=common)
     return run_iterations(trainer, run, checkpoint, progress)

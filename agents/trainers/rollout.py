@@ -28,6 +28,7 @@ from ..nets.fused_mlp import FusedInference
 from ..nets.modules import ValueNet
 from ..nets.policy_value import PolicyValueNet
 from ..sampling import sample
+from .starts import BatchStart
 
 LEARNER = -1
 """In the seats of a ``SeatAssignment``: the network that learns, none of its agents."""
@@ -38,11 +39,14 @@ CRITIC_ROWS = 2048
 class Tables:
     """The tables of one setup, with their observations as the network takes them."""
 
-    def __init__(self, setup: Setup, count: int, *, common: bool, device: str = "cpu") -> None:
-        """``common``: the network takes the common layout of the game, not the setup's own; ``device``: where the tables are."""
+    def __init__(self, setup: Setup, count: int, *, common: bool, device: str = "cpu", start: BatchStart = "fresh") -> None:
+        """``common``: the network takes the common layout of the game, not the setup's own; ``device``: where the tables are.
+
+        ``start`` is that of ``Batch``.
+        """
         self.setup = setup
         queued: dict[str, Any] = {} if device == "cpu" else {"device": device, "checks": "later"}
-        self.batch = make_batch(setup, count, autoreset=False, **queued)
+        self.batch = make_batch(setup, count, start=start, autoreset=False, **queued)
         self.views = (CommonView(setup), CommonView(setup, omniscient=True)) if common else None
 
     def __len__(self) -> int:

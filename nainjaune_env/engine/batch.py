@@ -207,18 +207,35 @@ class Batch:
         *,
         seed: int | None = None,
         seeds: NDArray[np.uint64] | None = None,
+        carry: bool = False,
     ) -> None:
         """Begins new matches at the tables ``which`` (indices without duplicates; None: all).
 
         ``seeds (K,) uint64`` are the new states of their generators: equal states give equal deals. ``seed`` derives them
-        (``prng.streams``). With neither, the generators keep their states.
+        (``prng.streams``). With neither, the generators keep their states. ``carry`` deals the next round of a table's match
+        instead, where that is not over. It raises :class:`DealError` in a batch that was not made with ``start="carried"``.
         """
         index = self._distinct(which)
+        afresh = self._afresh(carry)
         if seeds is not None:
             states = self._states(seeds, index.size)
         else:
             states = self.tables["rng"][index] if seed is None else streams(seed, self.num_tables)[index]
-        self._loop(self._loops.reset_tables, index, states, others=(self._values,))
+        self._loop(self._loops.reset_tables, index, states, others=(self._values, afresh))
+
+    def _afresh(self, carry: bool) -> bool:
+        if carry and not self._options.carry:
+            raise DealError("Tables go on with their matches only in a batch that is made with start='carried'.")
+        return not carry
+
+    def set_start(self, start: object) -> None:
+        """Sets the start values of matches that begin from now on; ``start`` is values by name, as the class takes them.
+
+        Raises :class:`DealError` for values that do not fit.
+        """
+        if not isinstance(start, Mapping):
+            raise DealError(f"The start of later matches is values by name, not {quoted(start)}.")
+        self._values, _ = self._start_values(start)
 
     def _states(self, seeds: ArrayLike, count: int) -> NDArray[np.uint64]:
         given = np.asarray(seeds)

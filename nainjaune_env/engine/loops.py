@@ -89,14 +89,14 @@ def refresh(tables: Any, rules: Any, options: Any, i: Any, legal_bits: Any, lega
 
 @jit
 def reset_tables(
-    tables: Any, rules: Any, options: Any, which: Any, seeds: Any, values: Any,
+    tables: Any, rules: Any, options: Any, which: Any, seeds: Any, values: Any, afresh: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> None:  # fmt: skip
-    """Begins new matches at the tables ``which (K,) int64``, their generators set to ``seeds (K,) uint64``."""
+    """Begins an episode at the tables ``which (K,) int64``, their generators set to ``seeds (K,) uint64``: see :func:`begin`."""
     for k in range(which.size):
         i = which[k]
         tables[i].rng = seeds[k]
-        begin(tables[i], rules, options, values[i], True)
+        begin(tables[i], rules, options, values[i], afresh)
         enter(tables, rules, options, i, legal, observation, mask, reward, credited, deals, done, scratch)
 
 

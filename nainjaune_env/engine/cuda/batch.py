@@ -137,7 +137,7 @@ class CudaBatch(OnDevice, Batch):
         self._run("read_seats", self.num_tables, self.tables, seats)
         return seats
 
-    def reset(self, which: Any = None, *, seed: int | None = None, seeds: Any = None) -> None:
+    def reset(self, which: Any = None, *, seed: int | None = None, seeds: Any = None, carry: bool = False) -> None:
         """As ``Batch.reset``; ``which`` and ``seeds`` may be on the device."""
         index = self._index(which, distinct=True)
         given = seeds if seeds is None else self._on_device(seeds)
@@ -150,7 +150,7 @@ class CudaBatch(OnDevice, Batch):
             given = self.place(self._states(seeds, index.size))
         if given.shape != index.shape:
             raise DealError(f"{index.size} tables are reset, so seeds has shape ({index.size},), not {tuple(given.shape)}.")
-        self._run("reset", index.size, self.tables, index, given, self._values, *self._written)
+        self._run("reset", index.size, self.tables, index, given, self._values, self._afresh(carry), *self._written)
 
     def indices(self, which: Any) -> NDArray[np.int64]:
         """As ``Batch.indices``, a NumPy array, also for ``which`` on the device."""

@@ -47,15 +47,15 @@ def no_fault() -> NDArray[np.int64]:
 
 @kernel
 def reset(
-    tables: Any, which: Any, seeds: Any, values: Any,
+    tables: Any, which: Any, seeds: Any, values: Any, afresh: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any,
 ) -> None:  # fmt: skip
-    """Begins new matches with ``seeds (K,) uint64``."""
+    """Begins episodes with ``seeds (K,) uint64``: of new matches if ``afresh``."""
     k = cuda.grid(1)
     if k < which.size:
         scratch = cuda.local.array(SCRATCH, np.int32)
         loops.reset_tables(
-            tables, rules, options, which[k : k + 1], seeds[k : k + 1], values,
+            tables, rules, options, which[k : k + 1], seeds[k : k + 1], values, afresh,
             legal, observation, mask, reward, credited, deals, done, scratch,
         )  # fmt: skip
 

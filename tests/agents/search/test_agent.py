@@ -316,3 +316,24 @@ def test_no_search_by_a_net_that_remembers() -> None:
 
 def test_a_game_without_rules_of_thumb_is_played_out_at_random() -> None:
     assert loops_for(make_setup("signal_lamps").game).heuristic_move is no_heuristic
+
+
+def test_a_search_for_the_centred_payoff_is_named_by_its_objective() -> None:
+    setup = small()
+    found = load_agent("tally@search=3,objective=centred", setup)
+    assert found.name == "tally@search=3,objective=centred"
+    assert load_agent("tally@search=3,objective=own", setup).name == "tally@search=3"
+    (decisions,) = turns(setup, seed=10, tables=8, steps=1)
+    own, centred = (
+        searching(RandomAgent(), 40, setup, objective).evaluate_actions(decisions, np.random.default_rng(0)).mean
+        for objective in ("own", "centred")
+    )
+    assert np.nanmean(centred) > np.nanmean(own) + 1  # what stays in the pots is no loss
+    for wrong in (
+        "tally@search=3,objective=mine",
+        "tally@search=3,objective",
+        "tally@search=3,own",
+        "tally@heed=1,objective=own",
+    ):
+        with pytest.raises(AgentError):
+            load_agent(wrong, setup)

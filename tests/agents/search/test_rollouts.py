@@ -174,3 +174,25 @@ def test_more_tables_than_are_played_at_once(monkeypatch: pytest.MonkeyPatch) ->
     whole = values()
     monkeypatch.setattr("nainjaune_agents.search.rollouts.ROWS", 5)
     assert values() == whole
+
+
+@setups
+def test_centred_payoffs_are_those_of_every_seat_less_their_mean(setup: Setup) -> None:
+    """In rollouts of every kind: the seats' own payoffs of the same rounds are known from a batch."""
+    batch = positions(setup)
+    net = untrained(setup)
+    scored = ScoredRollouts(setup, in_float32(net.net), stochastic=False, objective="centred")
+    rule = list(heuristics(setup.game.name).values())[1]
+    for agent, quick in ((rule, rollouts_by(rule, setup, "centred")), (net, scored)):
+        expected = np.zeros((12, batch.num_actions))
+        for w, word in enumerate(batch.legal):
+            for action in legal_actions(int(word)):
+                played = Batch(setup, 1, skip_forced=False, autoreset=False)
+                played.set_tables(0, batch.tables[w])
+                played.step([action])
+                while played.legal[0]:
+                    played.step(agent.act(DecisionBatch(played, np.arange(1)), np.random.default_rng(0)))
+                got = payoffs(played)
+                expected[w, action] = got[batch.seat[w]] - sum(got) / len(got)
+        for rollouts in (quick, BatchedRollouts(setup, agent, objective="centred")):
+            assert rollouts.values(batch.tables, batch.legal) == pytest.approx(expected, abs=1e-9), type(rollouts)

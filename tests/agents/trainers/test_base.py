@@ -16,7 +16,7 @@ import yaml
 from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.common_layout import common_layout
 from nainjaune_agents.trainers import get_trainer
-from nainjaune_agents.trainers.base import BaseConfig, BaseTrainer, adam_step, centred_payoff, explained_variance
+from nainjaune_agents.trainers.base import BaseConfig, BaseTrainer, adam_step, explained_variance
 from nainjaune_agents.trainers.config import build, option
 from nainjaune_agents.trainers.run import CONFIG_NAME, Run
 from nainjaune_env.core.errors import ConfigError, DivergenceError, NainJauneError
@@ -89,14 +89,6 @@ def test_a_checkpoint_says_what_the_network_is_for() -> None:
     trainer.layout, trainer.common = common_layout(setup.game), True
     everywhere = trainer.checkpoint()
     assert (everywhere.layout, everywhere.common) == (common_layout(setup.game).fingerprint, True)
-
-
-def test_payoffs_are_centred_table_by_table() -> None:
-    payoff = np.array([[3.0, 0.0, 0.0], [-1.0, -1.0, 2.0]], np.float32)
-    centred = np.array([[2.0, -1.0, -1.0], [-1.0, -1.0, 2.0]], np.float32)
-    assert np.array_equal(centred_payoff(payoff, True), centred)
-    assert torch.equal(centred_payoff(torch.from_numpy(payoff), True), torch.from_numpy(centred))
-    assert centred_payoff(payoff, False) is payoff
 
 
 def test_explained_variance() -> None:

@@ -37,7 +37,7 @@ ROOT = Path(__file__).parents[3]
 TINY = {"tables": 64, "hidden": [16], "eval_every": 0, "minibatch": 256, "iterations": 6}
 SETUPS: list[dict[str, Any]] = [
     {"preset": "djeco", "players": 4},
-    {"preset": "skip", "players": 6, "centre": False},
+    {"preset": "skip", "players": 6, "objective": "own"},
     {"game": "batasaurus", "players": 3},
 ]
 both_games = pytest.mark.parametrize("other", [SETUPS[0], SETUPS[2]], ids=["nain_jaune", "batasaurus"])
@@ -111,7 +111,7 @@ def test_a_rollout_holds_every_decision_once_with_its_return(played: tuple[Train
     assert not any(left)
     for t, (i, seat, then) in before.items():
         gained = netted[i] - then
-        expected = gained[seat] - gained.mean() * config.centre
+        expected = gained[seat] - gained.mean() * (config.objective == "centred")
         assert rollout.target[t] == pytest.approx(expected, abs=1e-3)
     assert rollout.payoff_spread == pytest.approx(netted.std(), rel=1e-4)
 
@@ -171,7 +171,7 @@ def test_it_learns_the_action_values() -> None:
     """
     short = {"ranks": 4, "suits": 2, "hand": 3}
     config = tiny(
-        preset="skip", players=2, rules=short, centre=False, temperature=1000.0, last_temperature=1000.0, iterations=120,
+        preset="skip", players=2, rules=short, objective="own", temperature=1000.0, last_temperature=1000.0, iterations=120,
         tables=1024, minibatch=512, hidden=[64], learning_rate=5e-3, last_learning_rate=1e-4,
     )  # fmt: skip
     trainer = trainer_of(config)

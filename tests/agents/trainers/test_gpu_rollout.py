@@ -26,7 +26,7 @@ from tests.support.positions import stirred
 
 KINDS: list[dict[str, Any]] = [
     {},
-    {"preset": "classic", "players": 3, "privileged": True, "centre": False},
+    {"preset": "classic", "players": 3, "privileged": True, "objective": "own"},
     {"preset": "skip", "players": 5, "belief": 1.0},
     {"game": "batasaurus", "players": 2, "recurrent": 8},
     {"mixture": [{"preset": "djeco", "players": 3}, {"preset": "skip", "players": 6}], "privileged": True},

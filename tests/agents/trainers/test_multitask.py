@@ -89,7 +89,7 @@ def test_names_are_different() -> None:
 # ---------------------------------------------------------------- what it learns from
 
 
-@pytest.mark.parametrize("other", [{}, {"privileged": True, "centre": False}, {"recurrent": 4}], ids=str)
+@pytest.mark.parametrize("other", [{}, {"privileged": True, "objective": "own"}, {"recurrent": 4}], ids=str)
 def test_every_part_is_played_on_its_own_tables(other: dict[str, Any]) -> None:
     """Its decisions played over at a batch of its own setup, with the seeds that are its share: not a byte differs."""
     trainer = trainer_of(tiny(mixture=TWO, tables=31, seed=5, **other))

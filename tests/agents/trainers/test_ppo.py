@@ -86,7 +86,7 @@ def same(one: Checkpoint, two: Checkpoint) -> bool:
 
 REMEMBERING = [
     {"recurrent": 8, "game": "batasaurus", "players": 2},
-    {"recurrent": 8, "game": "batasaurus", "players": 3, "centre": False},
+    {"recurrent": 8, "game": "batasaurus", "players": 3, "objective": "own"},
     {"recurrent": 8, "preset": "djeco", "players": 4, "privileged": True},
 ]
 
@@ -95,8 +95,8 @@ REMEMBERING = [
     scope="module",
     params=[
         {"privileged": True, "preset": "djeco", "players": 4},
-        {"centre": False, "privileged": True, "preset": "classic", "players": 3},
-        {"centre": False, "preset": "skip", "players": 6},
+        {"objective": "own", "privileged": True, "preset": "classic", "players": 3},
+        {"objective": "own", "preset": "skip", "players": 6},
         {"belief": 1.0, "preset": "skip", "players": 5},
         *REMEMBERING,
     ],
@@ -216,7 +216,7 @@ def test_the_critic_sees_all_hands_and_the_policy_does_not(played: tuple[Trainer
 def test_centred_chips_add_up_to_nothing(played: tuple[Trainer, Rollout]) -> None:
     trainer, rollout = played
     sums = rollout.final.reshape(-1, trainer.setup.players).sum(axis=1)
-    assert (np.abs(sums).max() < 1e-3) == trainer.config.centre
+    assert (np.abs(sums).max() < 1e-3) == (trainer.config.objective == "centred")
 
 
 def test_deals_differ_between_iterations_and_seeds() -> None:
@@ -291,7 +291,7 @@ def test_schedules_run_from_first_to_last() -> None:
     "other",
     [
         {},
-        {"privileged": True, "centre": False, "epochs": 1, "gae_lambda": 0.9},
+        {"privileged": True, "objective": "own", "epochs": 1, "gae_lambda": 0.9},
         {"bf16": True},
         {"recurrent": 8},
         {"recurrent": 8, "recall": 1.0, "game": "batasaurus", "players": 3},

@@ -1,0 +1,202 @@
+"""How trainers begin rounds: fresh as ever, from drawn pots, or on through matches, which a resumed run continues bit for bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from nainjaune_agents.nets.checkpoint import load_checkpoint
+from nainjaune_agents.task import MATCH_ROUNDS, Task
+from nainjaune_agents.trainers import get_trainer
+from nainjaune_agents.trainers.config import build
+from nainjaune_agents.trainers.run import Run, run_iterations
+from nainjaune_agents.trainers.starts import RoundStarts, batch_start
+from nainjaune_env.core.errors import CheckpointError, ConfigError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.table import Stage
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.registry import make_setup
+from tests.support.training import run_in
+
+CLASSIC = make_setup("nain_jaune", "classic", 3)
+TINY: dict[str, Any] = {"preset": "classic", "players": 3, "hidden": [16], "eval_every": 0, "minibatch": 256}
+SELF_PLAY = {"tables": 24, "iterations": 6}
+SHARDS = {"generations": 1, "shards": 2, "shard": 60, "rounds": 24, "deals": 2}
+KEYS = {"ppo": SELF_PLAY, "deep_monte_carlo": SELF_PLAY, "expert": SHARDS}
+POTS = {"pots": [0, 40]}
+
+
+def config_of(algorithm: str, **other: Any) -> Any:
+    return build(get_trainer(algorithm).Config, {"algorithm": algorithm, **TINY, **KEYS[algorithm], **other})
+
+
+def finished(batch: Batch) -> None:
+    batch.play_out(streams(1, batch.num_tables))
+
+
+def test_fresh_rounds_are_those_of_a_reset() -> None:
+    ours, plain = Batch(CLASSIC, 5, autoreset=False), Batch(CLASSIC, 5, autoreset=False)
+    RoundStarts(Task(), ours).deal(streams(4, 5), 3)
+    plain.reset(seeds=streams(4, 5))
+    assert ours.tables.tobytes() == plain.tables.tobytes()
+
+
+def test_drawn_pots_are_those_of_the_task_with_the_cards_of_a_fresh_round() -> None:
+    task, seeds = Task(start=POTS), streams(4, 50)
+    ours, plain = Batch(CLASSIC, 50, skip_forced=False, autoreset=False), Batch(CLASSIC, 50, skip_forced=False, autoreset=False)
+    starts = RoundStarts(task, ours)
+    for again in (seeds[::-1].copy(), seeds):  # another draw each time
+        starts.deal(again)
+    plain.reset(seeds=seeds)
+    assert (ours.tables["hand"] == plain.tables["hand"]).all()
+    assert (ours.tables["pot"] - plain.tables["pot"] == task.start_values(CLASSIC, seeds)["pots"]).all()
+
+
+def test_carried_rounds_go_on_with_their_matches_and_are_of_all_numbers() -> None:
+    tables = 2 * MATCH_ROUNDS
+    batch = Batch(CLASSIC, tables, start="carried", autoreset=False)
+    starts = RoundStarts(Task(start="carried"), batch)
+    before = batch.tables.copy()
+    for iteration in range(3 * MATCH_ROUNDS):
+        starts.deal(streams(7, tables, stream=iteration + 1), iteration)
+        now = batch.tables
+        later = now["rounds"] > 1
+        antes = 3 * np.array([1, 2, 3, 4, 5])
+        assert (now["rounds"][later] == before["rounds"][later] + 1).all()
+        assert (now["before"][later] == before["stack"][later]).all()
+        # forced plies may have been played, so pots are compared where nobody has played a card
+        untouched = later & (now["played"] == 0).all(axis=1)
+        assert (now["pot"][untouched] == before["pot"][untouched] + antes).all()
+        if iteration >= MATCH_ROUNDS:
+            assert sorted(now["rounds"]) == sorted([*range(1, 13)] * 2)  # every number equally often
+            assert (before["stage"][~later] == Stage.MATCH_OVER).all()
+        finished(batch)
+        before = batch.tables.copy()
+
+
+def test_matches_without_an_end_are_ended() -> None:
+    setup = make_setup("nain_jaune", "classic", 3, max_rounds=None)
+    batch = Batch(setup, 2, start="carried", autoreset=False)
+    starts = RoundStarts(Task(start="carried"), batch, staggered=False)
+    seen = []
+    for iteration in range(MATCH_ROUNDS + 2):
+        starts.deal(streams(7, 2, stream=iteration), iteration)
+        seen.append(int(batch.tables["rounds"][0]))
+        finished(batch)
+    assert seen == [*range(1, MATCH_ROUNDS + 1), 1, 2]
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "deep_monte_carlo", "expert"])
+@pytest.mark.parametrize("start", ["carried", POTS], ids=str)
+def test_a_run_stopped_in_the_middle_is_the_same_run(tmp_path: Path, algorithm: str, start: Any) -> None:
+    config = config_of(algorithm, start=start)
+    run_in(tmp_path / "whole", config)
+    folder = Run(tmp_path / "parts")
+    with folder:
+        checkpoint = folder.create(config, resume=False)
+
+        def stop(completed: int, metrics: dict[str, float]) -> None:
+            folder.stop_requested = bool(metrics)
+
+        get_trainer(algorithm).train(config, folder, checkpoint, stop)
+    again = Run(tmp_path / "parts")
+    with again:
+        checkpoint = again.create(config, resume=True)
+        assert checkpoint is not None
+        assert get_trainer(algorithm).train(config, again, checkpoint, lambda *_: None)
+    whole, parts = (load_checkpoint(tmp_path / name) for name in ("whole", "parts"))
+    assert whole.task == Task(config.objective, start)
+    assert whole.tensors.keys() == parts.tensors.keys()
+    for name, tensor in whole.tensors.items():
+        assert torch.equal(tensor, parts.tensors[name]), name
+
+
+def test_the_start_of_rounds_reaches_what_is_learned(tmp_path: Path) -> None:
+    """Pots are a feature of observations, and fresh rounds differ from carried ones and from drawn pots in it."""
+    seen = {}
+    for name, start in {"fresh": "fresh", "carried": "carried", "drawn": POTS}.items():
+        trainer = get_trainer("ppo").Trainer(config_of("ppo", start=start, tables=240), CLASSIC)
+        for trainer.iteration in range(4):
+            rollout = trainer.collect(np.random.default_rng(0))
+        seen[name] = trainer.layout.view(rollout.observation, "pots").max()
+        if name == "carried":
+            assert trainer.layout.view(rollout.observation, "rounds").max() > 1
+    assert seen["fresh"] <= 3 * 5 * 3  # antes, doubled by cards that are left
+    assert min(seen["carried"], seen["drawn"]) > seen["fresh"]
+
+
+def test_expert_iteration_labels_the_payoff_of_its_objective(tmp_path: Path) -> None:
+    """Own payoffs of a round of these rules sum to a loss, centred ones to nothing; labels differ by what stays in the pots."""
+    trainer = get_trainer("expert").Trainer
+    own, centred = (trainer(config_of("expert", objective=objective), tmp_path) for objective in ("own", "centred"))
+    labels = [each.label(0, each.expert()) for each in (own, centred)]
+    assert (labels[0].observation == labels[1].observation).all()
+    difference = labels[1].mean - labels[0].mean
+    assert np.nanmean(difference) > 0  # centring gives back a share of what stays in the pots
+    assert np.nanmax(np.abs(difference)) < 40
+
+
+def test_a_checkpoint_of_other_tables_is_refused() -> None:
+    batch = Batch(CLASSIC, 4, start="carried", autoreset=False)
+    starts = RoundStarts(Task(start="carried"), batch)
+    state = starts.state_dict()
+    with pytest.raises(ValueError, match="3 tables"):
+        RoundStarts(Task(start="carried"), Batch(CLASSIC, 3, start="carried", autoreset=False)).load_state_dict(state)
+    assert RoundStarts(Task(), batch).state_dict() == {}
+    assert batch_start(Task()) == batch_start(Task(start=POTS)) == "fresh"
+
+
+def test_init_refuses_a_network_of_another_objective(tmp_path: Path) -> None:
+    run_in(tmp_path / "centred", config_of("ppo", iterations=1))
+    with pytest.raises(CheckpointError, match="centred payoff.*own"):
+        run_in(tmp_path / "a", config_of("expert", init=str(tmp_path / "centred")))
+    run_in(tmp_path / "b", config_of("expert", init=str(tmp_path / "centred"), objective="centred"))
+    with pytest.raises(CheckpointError, match="centred payoff.*own"):
+        run_in(tmp_path / "c", config_of("ppo", init=str(tmp_path / "centred"), objective="own"))
+    # a best response counts its own payoff whatever its target was trained for
+    target = str(tmp_path / "centred")
+    run_in(tmp_path / "d", config_of("ppo", init=target, opponents=target, objective="own", iterations=1))
+
+
+def test_maskable_ppo_takes_its_own_payoff_and_drawn_pots_only() -> None:
+    maskable = pytest.importorskip("nainjaune_agents.trainers.maskable_ppo")
+    keys = {**TINY, "tables": 16, "steps": 4, "minibatch": 32, "past_selves": 0.0}
+    assert build(maskable.Config, keys).task == Task()
+    for wrong in ({"objective": "centred"}, {"start": "carried"}):
+        with pytest.raises(ConfigError, match="MaskablePPO"):
+            build(maskable.Config, {**keys, **wrong})
+    config = build(maskable.Config, {**keys, "start": {"pots": [30, 30]}})
+    trainer = maskable.Trainer(config, config.setup())
+    observation = trainer.venv.reset()
+    assert (trainer.layout.view(observation, "pots") > 30).any(axis=1).mean() > 0.7  # others were captured before
+
+
+def test_the_old_key_centre_is_read_as_the_objective(tmp_path: Path) -> None:
+    for algorithm in ("ppo", "deep_monte_carlo"):
+        assert config_of(algorithm).objective == config_of(algorithm, centre=True).objective == "centred"
+        assert config_of(algorithm, centre=False).objective == "own"
+        for wrong in ({"centre": 1}, {"centre": True, "objective": "centred"}):
+            with pytest.raises(ConfigError, match="became 'objective'"):
+                config_of(algorithm, **wrong)
+    with pytest.raises(ConfigError, match="centre"):
+        config_of("expert", centre=True)
+    # a run from before is resumed under what it was begun with
+    config = config_of("ppo")
+    run_in(tmp_path / "a", config)
+    file = tmp_path / "a" / "config.yaml"
+    text = file.read_text()
+    file.write_text(text.replace("objective: centred\nstart: fresh\n", "centre: true\n"))
+    assert file.read_text() != text
+    with Run(tmp_path / "a") as folder:
+        checkpoint = folder.create(config, resume=True)
+    assert checkpoint is not None
+    checkpoint.config = {key: value for key, value in checkpoint.config.items() if key not in ("objective", "start")}
+    checkpoint.config["centre"] = True
+    assert run_iterations(get_trainer("ppo").Trainer(config, CLASSIC), folder, checkpoint, lambda *_: None)
+    checkpoint.config["centre"] = False
+    with pytest.raises(CheckpointError, match="objective"):
+        run_iterations(get_trainer("ppo").Trainer(config, CLASSIC), folder, checkpoint, lambda *_: None)
