@@ -133,6 +133,19 @@ class Task:
             drawn[name] = low + np.where(raised, amount, 0)
         return drawn
 
+    def fixed_values(self, setup: Setup) -> dict[str, list[int]]:
+        """Returns the start values that every round has, by name; none for fresh rounds.
+
+        Raises :class:`ConfigError` where they are carried or drawn, as for exact results every start would be a game of its own.
+        """
+        if self.start == FRESH:
+            return {}
+        if isinstance(self.start, str) or any(low != high for low, high in self.start.values()):
+            raise ConfigError(
+                f"Exact results are for one start, such as fresh or pots=20, and this is a {start_text(self.start)}."
+            )
+        return {name: [low] * setup.game.start_values[name] for name, (low, _) in self.start.items()}
+
     def to_dict(self) -> dict[str, Any]:
         """Returns ``objective`` and ``start``, as in files of results."""
         return {"objective": self.objective, "start": self.start if isinstance(self.start, str) else dict(self.start)}
@@ -147,6 +160,21 @@ def start_text(start: Start) -> str:
     if isinstance(start, str):
         return f"{start} start"
     return "start with " + ", ".join(f"{name} {low} to {high}" for name, (low, high) in start.items())
+
+
+DEFAULT_TASK = Task()
+"""A seat's own payoff of a fresh round."""
+
+
+def task_words(task: Task) -> list[str]:
+    """Returns the arguments of the command line that name ``task``; none for the default one."""
+    if isinstance(task.start, str):
+        start = task.start
+    else:
+        ((name, (low, high)),) = task.start.items()
+        start = f"{name}={low}..{high}"
+    words = [] if task.objective == OWN else ["--objective", task.objective]
+    return words if start == FRESH else [*words, "--start", start]
 
 
 _BOUNDS = re.compile(r"([a-z_]+)=(\d{1,10})(?:\.\.(\d{1,10}))?")

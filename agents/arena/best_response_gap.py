@@ -14,6 +14,7 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 
+from ..task import DEFAULT_TASK, Task
 from .duplicate import Duplicate, Edge
 
 
@@ -48,18 +49,19 @@ def best_response_gap(
     deals: int,
     choosing: int,
     seed: int,
+    task: Task = DEFAULT_TASK,
     progress: Callable[[int], object] | None = None,
 ) -> BestResponseGap:
     """Chooses the best of ``responders`` against ``target`` on ``choosing`` deals, and measures it on ``deals`` others.
 
     A responder sits in each seat in turn and the target in all others, as in ``duplicate``. A single responder is not put through
-    the choice. ``progress`` is called with the number of deals done, in all ``choosing * len(responders) + deals``. Raises
-    :class:`AgentError` if there is no responder or two agents share a name.
+    the choice. ``task`` is that of ``Duplicate``. ``progress`` is called with the number of deals done, in all ``choosing *
+    len(responders) + deals``. Raises :class:`AgentError` if there is no responder or two agents share a name.
     """
     names = [agent.name for agent in (target, *responders)]
     if not responders or len(set(names)) < len(names):
         raise AgentError(f"Expected a target and at least one responder, all with different names, not {names!r}.")
-    play = Duplicate(setup, [target, *responders], seed=seed)
+    play = Duplicate(setup, [target, *responders], seed=seed, task=task)
     numbers = range(1, len(names))
     tried = [play.edge(number, 0, choosing, progress=progress) for number in numbers] if len(responders) > 1 else []
     best = max(numbers, key=lambda number: tried[number - 1].mean) if tried else 1

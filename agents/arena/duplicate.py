@@ -23,7 +23,9 @@ from nainjaune_env.engine.batch import Batch, make_batch
 
 from ..seeds import Stream, generator
 from ..stats.intervals import Moments
+from ..task import DEFAULT_TASK, Task
 from .behaviour import Behaviour, BehaviourCounter
+from .openings import opening_tables
 from .play import play_out
 
 Start = Literal["fresh"] | dict[str, Sequence[int]]
@@ -68,11 +70,14 @@ class Duplicate:
         agents: Sequence[Agent],
         *,
         seed: int,
+        task: Task = DEFAULT_TASK,
         pots: Sequence[int] | None = None,
         measure: bool = False,
         device: str = "cpu",
     ) -> None:
-        """``pots``: chips in the pots before the antes, on every deal (None: all empty).
+        """``task``: the payoff that is measured, and the start of rounds.
+
+        ``pots``: chips in the pots before the antes, on every deal (None: those of the task).
 
         ``measure``: also measure behaviour; play does not depend on it. ``device``: where the tables are, as ``Batch`` takes
         it. Raises :class:`AgentError` for an agent that cannot play there, and :class:`~nainjaune_env.core.errors.DeviceError`
@@ -82,6 +87,8 @@ class Duplicate:
         self.setup = setup
         self.agents = list(agents)
         self.seed = seed
+        task.check(setup)
+        self.task = task
         self.start = start_with(pots)
         self.measure = measure
         self.device = device
@@ -107,8 +114,9 @@ class Duplicate:
             result.behaviour = Behaviour(self.setup)
         size = CHUNK_TABLES // (n + 1)
         for at, count in chunks(first_deal, deals, size * CHUNKS_AT_ONCE[self.device]):
-            counter = self._counter(at, count)
-            payoff, leader = self._play_chunk(hero, rival, at, count, None if counter is None else counter.add_step)
+            openings = self._openings(rival, at, count)
+            counter = self._counter(at, count, openings)
+            payoff, leader = self._play_chunk(hero, rival, at, count, None if counter is None else counter.add_step, openings)
             tallies = None if counter is None else counter.tallies()
             for first, some in chunks(0, count, size):
                 part = slice(first, first + some)
@@ -124,6 +132,7 @@ class Duplicate:
         n = self.setup.players
         if edge.behaviour is not None:
             edge.behaviour.add(payoff, leader, tallies)
+        payoff = self.task.payoff(payoff.reshape(-1, n)).reshape(payoff.shape)
         own = np.stack([payoff[:, seat, seat] for seat in range(n)], axis=1)  # hero in that seat
         gain = own - payoff[:, n, :]  # minus the field's own, same seat, same deal: (deals, seats)
         edge.moments.add(gain.mean(axis=1))
@@ -131,16 +140,22 @@ class Duplicate:
             seats = (leader + distance) % n
             edge.by_seat[distance].add(gain[np.arange(len(gain)), seats])
 
-    def _counter(self, at: int, count: int) -> BehaviourCounter | None:
+    def _openings(self, rival: int, at: int, count: int) -> NDArray[Any] | None:
+        seating = np.zeros((count, self.setup.players), np.int64)  # the field plays the rounds before
+        return opening_tables(self.setup, self.task, self.seed, at, count, [self.agents[rival]], seating)
+
+    def _counter(self, at: int, count: int, openings: NDArray[Any] | None) -> BehaviourCounter | None:
         """Returns what tallies these deals; None if nothing is measured or the game has no tally."""
         if not self.measure or self.setup.game.measures is None:
             return None
+        if openings is not None:
+            return BehaviourCounter(self.setup, openings)
         dealt = Batch(self.setup, count, start=self.start, skip_forced=False, autoreset=False, observe=False)
         dealt.reset(seeds=self.deal_seeds(at, count))
         return BehaviourCounter(self.setup, dealt.tables)
 
     def _play_chunk(
-        self, hero: int, rival: int, at: int, count: int, after_step: AfterStep | None
+        self, hero: int, rival: int, at: int, count: int, after_step: AfterStep | None, openings: NDArray[Any] | None
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Payoffs ``(D, n+1, n)`` of ``count`` deals (the last row: the field alone), and who acts first ``(D,)``."""
         n = self.setup.players
@@ -150,7 +165,10 @@ class Duplicate:
         rngs = [generator(self.seed, Stream.DUPLICATE, hero, rival, who, at) for who in range(2)]
         pair = [self.agents[hero], self.agents[rival]]
         seeds = self.deal_seeds(at, count)
-        return play_deals(self.setup, pair, seating, seeds, rngs, start=self.start, after_step=after_step, device=self.device)
+        return play_deals(
+            self.setup, pair, seating, seeds, rngs,
+            start=self.start, openings=openings, after_step=after_step, device=self.device,
+        )  # fmt: skip
 
     def deal_seeds(self, first: int, count: int) -> NDArray[np.uint64]:
         """Returns the generator states of deals ``first .. first+count-1``."""
@@ -180,19 +198,23 @@ def play_deals(
     rngs: Sequence[Rng],
     *,
     start: Start = "fresh",
+    openings: NDArray[Any] | None = None,
     after_step: AfterStep | None = None,
     device: str = "cpu",
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Plays D deals with T seatings each; returns the payoffs ``(D, T, n)`` and the seat that acts first in each deal ``(D,)``.
 
     ``seating (D, T, n)`` are indices into ``agents``, ``seeds (D,)`` the generator states of the deals; agent i draws from
-    ``rngs[i]``. ``start`` is the start of every round, as in ``Batch``. ``after_step`` is called after each step with its actions
-    ``(D * T,)``. ``device`` is where the tables are.
+    ``rngs[i]``. ``start`` is the start of every round, as in ``Batch``, unless ``openings (D,)`` are the tables before any ply.
+    ``after_step`` is called after each step with its actions ``(D * T,)``. ``device`` is where the tables are.
     """
     deals, rotations, n = seating.shape
     options: dict[str, Any] = {"checks": "later"} if device == "cuda" else {}
     batch = make_batch(setup, deals * rotations, start=start, autoreset=False, device=device, **options)
-    batch.reset(seeds=np.repeat(seeds, rotations))
+    if openings is None:
+        batch.reset(seeds=np.repeat(seeds, rotations))
+    else:
+        batch.set_tables(None, np.repeat(openings, rotations), trusted=True)
     first = batch.fetch(batch.seat)[::rotations]
     payoff = play_out(batch, agents, seating.reshape(-1, n), rngs, after_step=after_step)
     return payoff.reshape(deals, rotations, n), first

@@ -13,7 +13,9 @@ from nainjaune_env.core.spec import Setup
 
 from ..seeds import Stream, generator
 from ..stats.ratings import Ratings, fit, rankings
+from ..task import DEFAULT_TASK, Task
 from .duplicate import CHUNK_TABLES, CHUNKS_AT_ONCE, check_device, chunks, play_deals, start_with
+from .openings import opening_tables
 
 
 def rate(
@@ -22,6 +24,7 @@ def rate(
     *,
     deals: int,
     seed: int,
+    task: Task = DEFAULT_TASK,
     pots: Sequence[int] | None = None,
     progress: Callable[[int], object] | None = None,
     device: str = "cpu",
@@ -29,7 +32,9 @@ def rate(
     """Rates ``agents`` over rounds among all of them, on a tournament's deals with this ``seed``.
 
     For each deal agents are drawn for the seats, each one once before any one twice, and the seating is rotated through all
-    seats. ``progress`` is called with the number of deals done. ``device`` is where the tables are, as in ``Duplicate``.
+    seats. ``task`` and ``pots`` are those of ``Duplicate``; carried rounds are those of the same agents before they rotate, and
+    places in a round do not depend on the objective. ``progress`` is called with the number of deals done. ``device`` is where
+    the tables are, as in ``Duplicate``.
     """
     check_device(setup, agents, device)
     n, start, found = setup.players, start_with(pots), []
@@ -43,7 +48,8 @@ def rate(
         )
         seating = np.stack([np.roll(drawn, turn, axis=1) for turn in range(n)], axis=1)
         rngs = [generator(seed, Stream.MIXED, who, at) for who in range(len(agents))]
-        payoff, _ = play_deals(setup, agents, seating, streams(seed, count, first=at), rngs, start=start, device=device)
+        seeds, openings = streams(seed, count, first=at), opening_tables(setup, task, seed, at, count, agents, drawn)
+        payoff, _ = play_deals(setup, agents, seating, seeds, rngs, start=start, openings=openings, device=device)
         found.append(rankings(payoff, seating))
         if progress is not None:
             progress(count)

@@ -18,6 +18,7 @@ from ..seeds import Stream, generator
 from ..stats.alpharank import Masses, masses
 from ..stats.ratings import Ratings
 from ..stats.ratio_estimate import Estimate
+from ..task import DEFAULT_TASK, Task
 from .behaviour import Behaviour
 from .duplicate import Duplicate, Edge
 from .rated_rounds import rate
@@ -40,6 +41,8 @@ class Result:
     """Times of each agent's decisions; empty if not measured."""
     ratings: Ratings | None = None
     """From rounds among all agents; None if they were not rated."""
+    task: Task = DEFAULT_TASK
+    """The payoff that was measured, and the start of rounds."""
     device: str = "cpu"
     """Where it was played; agents that draw have other random numbers on another device."""
 
@@ -70,6 +73,7 @@ class Result:
             "seed": self.seed,
             "unit": self.setup.game.unit,
             "pots": self.pots,
+            **self.task.to_dict(),
             "agents": self.agents,
             "edges": [
                 {
@@ -133,6 +137,7 @@ def tournament(
     *,
     deals: int,
     seed: int,
+    task: Task = DEFAULT_TASK,
     pots: Sequence[int] | None = None,
     measure: bool = False,
     rated: bool = False,
@@ -142,16 +147,16 @@ def tournament(
     """Plays all ordered pairs of agents over the same ``deals`` deals.
 
     ``measure``: measure behaviour, and time decisions. ``rated``: play the deals once more among all agents, and rate them.
-    Edges depend on neither. ``progress`` is called with the number of deals done, each deal once a pair and once more if
-    ``rated``. ``device``: where the tables are, as in ``Duplicate``; on a GPU decisions are not timed, as all tables decide at
-    once.
+    Edges depend on neither. ``task`` and ``pots`` are those of ``Duplicate``. ``progress`` is called with the number of deals
+    done, each deal once a pair and once more if ``rated``. ``device``: where the tables are, as in ``Duplicate``; on a GPU
+    decisions are not timed, as all tables decide at once.
 
     Raises :class:`AgentError` as :func:`check_names` does, and for an agent that cannot play there.
     """
     check_names(agents)
     names = [agent.name for agent in agents]
     timed = [TimedAgent(agent) for agent in agents] if measure and device == "cpu" else []
-    duplicate = Duplicate(setup, timed or agents, seed=seed, pots=pots, measure=measure, device=device)
+    duplicate = Duplicate(setup, timed or agents, seed=seed, task=task, pots=pots, measure=measure, device=device)
     edges = [
         duplicate.edge(hero, rival, deals, progress=progress)
         for hero in range(len(names))
@@ -161,5 +166,5 @@ def tournament(
     clocks = [agent.clock for agent in timed]
     ratings = None
     if rated:
-        ratings = rate(setup, agents, deals=deals, seed=seed, pots=pots, progress=progress, device=device)
-    return Result(setup, names, deals, seed, None if pots is None else list(pots), edges, clocks, ratings, device)
+        ratings = rate(setup, agents, deals=deals, seed=seed, task=task, pots=pots, progress=progress, device=device)
+    return Result(setup, names, deals, seed, None if pots is None else list(pots), edges, clocks, ratings, task, device)

@@ -23,7 +23,9 @@ from nainjaune_env.core.spec import Setup
 from ..seeds import Stream, generator
 from ..stats.intervals import Moments
 from ..stats.sequential import SequentialTest, anytime_half_width
+from ..task import CARRIED, DEFAULT_TASK, Task
 from .duplicate import CHUNKS_AT_ONCE, Start, check_device, chunks, play_deals, start_with
+from .openings import opening_tables
 
 LOOK_EVERY = 256
 """Deals between looks at the test; enough that the first look is at a nearly normal mean."""
@@ -74,6 +76,7 @@ def versus(
     deals: int,
     seed: int,
     test: SequentialTest | None = None,
+    task: Task = DEFAULT_TASK,
     pots: Sequence[int] | None = None,
     progress: Callable[[VersusResult], object] | None = None,
     device: str = "cpu",
@@ -89,7 +92,8 @@ def versus(
         raise AgentError(f"A comparison takes two agents of different names, not {names!r}.")
     check_device(setup, agents, device)
     result = VersusResult((names[0], names[1]))
-    for gains in looks(setup, agents, seed, deals, start_with(pots), device):
+    task.check(setup)
+    for gains in looks(setup, agents, seed, deals, start_with(pots), device, task):
         result.advantage.add((gains[:, 0] - gains[:, 1]) / 2)
         for moments, gain in zip(result.gains, gains.T, strict=True):
             moments.add(gain)
@@ -101,32 +105,60 @@ def versus(
 
 
 def looks(
-    setup: Setup, agents: Sequence[Agent], seed: int, deals: int, start: Start, device: str
+    setup: Setup, agents: Sequence[Agent], seed: int, deals: int, start: Start, device: str, task: Task
 ) -> Iterator[NDArray[np.float64]]:
     """Yields the gains of :func:`both_ways` on the deals from the first on, :data:`LOOK_EVERY` at a time."""
     for at, count in chunks(0, deals, LOOK_EVERY * CHUNKS_AT_ONCE[device]):
-        gains = both_ways(setup, agents, seed, at, count, start, device)
+        gains = both_ways(setup, agents, seed, at, count, start, device, task)
         for first, some in chunks(0, count, LOOK_EVERY):
             yield gains[first : first + some]
 
 
 def both_ways(
-    setup: Setup, agents: Sequence[Agent], seed: int, at: int, count: int, start: Start, device: str = "cpu"
+    setup: Setup,
+    agents: Sequence[Agent],
+    seed: int,
+    at: int,
+    count: int,
+    start: Start,
+    device: str = "cpu",
+    task: Task = DEFAULT_TASK,
 ) -> NDArray[np.float64]:
     """Returns the gains ``(D, 2)`` of each of two agents in a field of the other on the deals ``at .. at+count-1``.
 
     The random draws of agents depend on the seed, ``at`` and ``count``.
     """
+    if task.start == CARRIED:  # each way begins with the chips that its own field left, so nothing is shared
+        ways = [_gains(setup, agents, seed, at, count, start, device, task, (who,)) for who in (0, 1)]
+        return np.concatenate(ways, axis=1)
+    return _gains(setup, agents, seed, at, count, start, device, task, (0, 1))
+
+
+def _gains(
+    setup: Setup,
+    agents: Sequence[Agent],
+    seed: int,
+    at: int,
+    count: int,
+    start: Start,
+    device: str,
+    task: Task,
+    heroes: tuple[int, ...],
+) -> NDArray[np.float64]:
+    """Returns the columns of :func:`both_ways` for ``heroes``, numbers of agents, whose rounds begin with the same tables."""
     n = setup.players
     numbers: dict[tuple[int, ...], int] = {}  # with two seats, A in one of them is also B in the other
 
     def play(seating: tuple[int, ...]) -> int:
         return numbers.setdefault(seating, len(numbers))
 
-    alone = [play((who,) * n) for who in (0, 1)]
-    hero = [[play((1 - who,) * seat + (who,) + (1 - who,) * (n - 1 - seat)) for seat in range(n)] for who in (0, 1)]
+    alone = {1 - who: play((1 - who,) * n) for who in reversed(heroes)}
+    hero = {who: [play((1 - who,) * seat + (who,) + (1 - who,) * (n - 1 - seat)) for seat in range(n)] for who in heroes}
     seating = np.broadcast_to(np.array(list(numbers), np.int64), (count, len(numbers), n))
     rngs = [generator(seed, Stream.VERSUS, who, at) for who in (0, 1)]
-    payoff, _ = play_deals(setup, agents, seating, streams(seed, count, first=at), rngs, start=start, device=device)
-    gains = [payoff[:, hero[who], range(n)] - payoff[:, alone[1 - who]] for who in (0, 1)]  # each (D, n)
+    seeds, field = streams(seed, count, first=at), np.full((count, n), 1 - heroes[0])
+    openings = opening_tables(setup, task, seed, at, count, agents, field)
+    payoff, _ = play_deals(setup, agents, seating, seeds, rngs, start=start, openings=openings, device=device)
+    payoff = task.payoff(payoff.reshape(-1, n)).reshape(payoff.shape)
+    gains = [payoff[:, hero[who], range(n)] - payoff[:, alone[1 - who]] for who in heroes]  # each (D, n)
     return np.stack([gain.mean(axis=1) for gain in gains], axis=1)

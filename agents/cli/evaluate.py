@@ -19,6 +19,13 @@ preset's own stacks, and writes their records.
 --until-decided it stops when a sequential test (GSPRT) decides between at most LOW and at least HIGH, or at --deals. What the
 numbers mean is in docs/evaluation.md.
 
+  nainjaune evaluate --agents closer zoo:strong --preset classic \\
+      --episode match --deals 500
+
+--start says what rounds start with: fresh is the first round of a match, carried a round in the middle of one. --objective
+centred counts payoffs less the mean of the table. --episode match rates whole matches, in which every round is played with the
+same cards whichever agents play. docs/task.md and docs/evaluation.md say what that means.
+
 --device cuda keeps the tables and the agents on an NVIDIA GPU: heuristics, random, and networks. Deals are the same, and so are
 edges, except for agents that draw and for logits that are equal up to rounding. Searches, solutions and agents with other
 suffixes than @sample play on the CPU only. Records and the measures of a report are computed on the CPU.
@@ -31,8 +38,10 @@ from pathlib import Path
 
 from .agents import agent_lines
 from .arguments import add_seed_argument, add_threads_argument, whole
+from .match_play import add_match_arguments, run_matches
 from .progress import progress_bar
 from .setups import add_setup_arguments, game_of, settle_setup
+from .tasks import add_task_arguments, settle_task
 from .versus import MOST_DEALS, add_versus_arguments, run_versus
 
 NAME = "evaluate"
@@ -53,8 +62,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"number of deals (default: {DEALS}; with --until-decided the largest number, {MOST_DEALS})",
     )
     parser.add_argument(
-        "--pots", type=whole(0), nargs="+", metavar="CHIPS", help="chips in the pots before the antes (default: none)"
+        "--pots",
+        type=whole(0),
+        nargs="+",
+        metavar="CHIPS",
+        help="chips in each of the pots before the antes, in place of --start",
     )
+    add_task_arguments(parser)
+    add_match_arguments(parser)
     add_seed_argument(parser)
     parser.add_argument("--out", type=Path, help="folder for results.html, .csv, .json, .txt and .png; must not contain results")
     parser.add_argument(
@@ -91,11 +106,18 @@ def run(args: argparse.Namespace) -> int:
     if args.deals is None:
         args.deals = MOST_DEALS if args.until_decided else DEALS
     setup = settle_setup(args, named)
+    task = settle_task(args, setup)
+    if args.pots is not None and args.start != "fresh":
+        raise ConfigError("--pots are the chips that every round starts with, so they go without --start.")
     agents = [load_agent(name, setup) for name in named]
     use_threads(args.threads)
     if args.versus:
-        return run_versus(args, setup, agents)
+        return run_versus(args, setup, agents, task)
     check_names(agents)  # before a folder is made
+    if args.episode == "match":
+        return run_matches(args, setup, agents, task)
+    if args.rounds is not None:
+        raise ConfigError("--rounds is the length of matches: it goes with --episode match.")
     if args.out is not None and (args.out / "results.json").exists():
         raise ConfigError(f"{str(args.out)!r} already holds results, and is not overwritten: choose another --out.")
     if args.records is not None:
@@ -121,6 +143,7 @@ def run(args: argparse.Namespace) -> int:
             agents,
             deals=args.deals,
             seed=args.seed,
+            task=task,
             pots=args.pots,
             measure=measure,
             rated=rated,

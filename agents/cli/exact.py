@@ -31,12 +31,14 @@ from nainjaune_env.core.printable import printable
 from .arguments import add_seed_argument, add_threads_argument, whole
 from .progress import progress_bar
 from .setups import add_setup_arguments, settle_setup
+from .tasks import add_task_arguments, settle_task
 
 if TYPE_CHECKING:
     from nainjaune_env.core.spec import Setup
 
     from ..exact import Solved
     from ..exact.tree import Tree
+    from ..task import Task
 
 NAME = "exact"
 HELP = "compute how exploitable agents are in a small game"
@@ -62,6 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--draws", type=whole(0, 1_000_000), default=0, help="answers taken from agents that draw and give no probabilities"
     )
     parser.add_argument("--solve", action="store_true", help="print the values of all sizes that the game's own solver knows")
+    add_task_arguments(parser, objective="centred")
     add_seed_argument(parser, meaning="for agents that draw: with --draws numbers depend on it (default: %(default)s)")
     parser.add_argument("--out", type=Path, help="folder for exact.json and exact.csv; must not hold them")
     add_threads_argument(parser)
@@ -98,9 +101,13 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
     from ..exact.policy import tabular
     from ..exact.response import exploitability, value_to_first
     from ..report.format_ci import decimal
+    from ..task import CENTRED, Task
 
-    tree = _build(args, setup)
+    task = settle_task(args, setup)
+    tree = _build(args, setup, task)
     print(_heading(setup))
+    if task != Task(CENTRED):
+        print(f"Task: {task}.")
     openings = f"{len(tree.weight):,} opening{'s' * (len(tree.weight) != 1)}"
     print(f"Tree: {tree.size:,} nodes, {tree.num_infosets:,} information sets, {openings}.")
     own = _solved(setup)
@@ -118,6 +125,7 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
         "seed": args.seed,
         "draws": args.draws,
         "first": args.first,
+        **task.to_dict(),
         "tree": {"nodes": tree.size, "infosets": tree.num_infosets, "openings": len(tree.weight)},
         "solved": None if own is None else own._asdict(),
         "cfr": None,
@@ -162,18 +170,18 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
     return 0
 
 
-def _build(args: argparse.Namespace, setup: Setup) -> Tree:
+def _build(args: argparse.Namespace, setup: Setup, task: Task) -> Tree:
     """The tree; where it is too large, the error says what would fit."""
     from nainjaune_env.core.errors import TreeError
 
     from ..exact.tree import begun_by, build_tree, collect_openings
 
     try:
-        openings = collect_openings(setup, seed=args.seed)
+        openings = collect_openings(setup, seed=args.seed, start=task.fixed_values(setup))
         if args.first is not None:
             openings = begun_by(setup, openings, args.first)
         with progress_bar(unit="node", unit_scale=True) as bar:
-            return build_tree(setup, openings, limit=args.limit, progress=bar.update)
+            return build_tree(setup, openings, objective=task.objective, limit=args.limit, progress=bar.update)
     except TreeError as error:
         raise TreeError(f"{error}{_shorter(setup, args.limit)}") from None
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ..arena.versus import VersusResult
     from ..stats.sequential import SequentialTest
+    from ..task import Task
 
 FILE_NAME = "versus.json"
 MOST_DEALS = 100_000
@@ -40,7 +41,7 @@ def add_versus_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent]) -> int:
+def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent], task: Task) -> int:
     """Compares the two ``agents``, prints and writes the result; ``evaluate`` has checked the common arguments."""
     from nainjaune_env.core.atomic_files import write_text
     from nainjaune_env.core.errors import ConfigError
@@ -48,11 +49,14 @@ def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent]) 
     from ..arena.versus import versus
     from ..report.format_ci import decimal, mean_ci
     from ..stats.sequential import SequentialTest, anytime_half_width
+    from ..task import DEFAULT_TASK
 
     low, high = args.bounds
     test = SequentialTest(low, high, args.alpha, args.beta) if args.until_decided else None
     if args.agents or args.records is not None:
         raise ConfigError("--versus cannot be combined with --agents or --records.")
+    if args.episode == "match":
+        raise ConfigError("--versus compares agents over rounds: matches are rated with --agents A B --episode match.")
     if args.out is not None and (args.out / FILE_NAME).exists():
         raise ConfigError(f"{str(args.out / FILE_NAME)!r} exists, and is not overwritten: choose another --out.")
     if args.out is not None:
@@ -70,11 +74,22 @@ def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent]) 
             bar.refresh()  # looks are rare, and each may be the last
 
         result = versus(
-            setup, agents, deals=args.deals, seed=args.seed, test=test, pots=args.pots, progress=look, device=args.device
+            setup,
+            agents,
+            deals=args.deals,
+            seed=args.seed,
+            test=test,
+            task=task,
+            pots=args.pots,
+            progress=look,
+            device=args.device,
         )
     if args.out is not None:  # first: what is printed may be lost
-        held = {**setup.to_dict(), "unit": setup.game.unit, "seed": args.seed, "pots": args.pots, **result.to_dict(test)}
+        about = {"unit": setup.game.unit, "seed": args.seed, "pots": args.pots, **task.to_dict()}
+        held = {**setup.to_dict(), **about, **result.to_dict(test)}
         write_text(args.out / FILE_NAME, json.dumps(held, indent=2) + "\n")
+    if task != DEFAULT_TASK:
+        print(f"Task: {task}.")
     print(summary_text(setup, result, test, args.seed))
     if args.out is not None:
         print(f"Numbers: {printable(str(args.out / FILE_NAME))}")

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,8 +27,11 @@ from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.spec import Chance, GameSpec, Setup
 from nainjaune_env.engine.batch import Batch, loops_of
 
+from ..task import CENTRED, payoff_by
 from .plies import NOTHING
 
+NO_VALUES: Mapping[str, Sequence[int]] = MappingProxyType({})
+"""The start values of a fresh match."""
 LIMIT = 10_000_000
 """Default for the most nodes of a tree; a leaf takes 28 bytes with two seats."""
 CHUNK = 1 << 15
@@ -56,7 +59,7 @@ class Leaves(NamedTuple):
     last: NDArray[np.int32]
     """``(L, n)`` the last sequence (see :class:`Infosets`) of each seat; -1 where it had no decision."""
     net: NDArray[np.float64]
-    """``(L, n)`` the seats' payoffs less their mean, so that they sum to 0, in the game's unit."""
+    """``(L, n)`` the seats' payoffs as the tree's objective counts them, by default centred, in the game's unit."""
     opening: NDArray[np.int32]
     """``(L,)`` the index of the opening."""
 
@@ -144,30 +147,31 @@ class Tree:
         return np.ascontiguousarray(rows[self.infosets.of, self.infosets.action], np.float64)
 
 
-def collect_openings(setup: Setup, *, seed: int = 0) -> Openings:
-    """Returns every table that the first round of a match can begin with, and its probability.
+def collect_openings(setup: Setup, *, seed: int = 0, start: Mapping[str, Sequence[int]] = NO_VALUES) -> Openings:
+    """Returns every table that the first round of a match can begin with, and its probability; ``start`` are its start values.
 
     A game with ``GameSpec.chance`` lists them, openings that the rules cannot distinguish merged. For other games, deals are
     drawn until an unseen table has a probability below 10^-12, and tested for being equally likely. Raises :class:`TreeError`
     where there are too many openings, or the drawn ones are not equally likely.
     """
     chance = setup.game.chance
-    return _drawn_openings(setup, seed) if chance is None else _listed_openings(setup, chance)
+    return _drawn_openings(setup, seed, start) if chance is None else _listed_openings(setup, chance, start)
 
 
-def _listed_openings(setup: Setup, chance: Chance) -> Openings:
+def _listed_openings(setup: Setup, chance: Chance, start: Mapping[str, Sequence[int]]) -> Openings:
     listed = list(islice(chance.openings(setup), MOST_OPENINGS + 1))
     if len(listed) > MOST_OPENINGS:
         raise TreeError(f"There are more than {MOST_OPENINGS:,} openings, too many to list; give those to begin with.")
-    tables = np.array([chance.opening(setup, drawn) for drawn, _ in listed], setup.game.table)
+    opening: Callable[..., Any] = chance.opening  # takes start values where the game has them
+    tables = np.array([opening(setup, drawn, **start) for drawn, _ in listed], setup.game.table)
     deals = np.array([ways for _, ways in listed], np.float64)
     return Openings(tables, deals / deals.sum())
 
 
-def _drawn_openings(setup: Setup, seed: int) -> Openings:
+def _drawn_openings(setup: Setup, seed: int, start: Mapping[str, Sequence[int]]) -> Openings:
     draws = 1024
     while draws <= MOST_DRAWS:
-        batch = Batch(setup, draws, seed=seed, autoreset=False, observe=False)
+        batch = Batch(setup, draws, seed=seed, start=start, autoreset=False, observe=False)
         tables = batch.tables
         tables["rng"] = 0
         found, first, times = np.unique(_as_bytes(tables), return_index=True, return_counts=True)
@@ -301,13 +305,14 @@ def build_tree(
     setup: Setup,
     openings: Openings | None = None,
     *,
+    objective: str = CENTRED,
     limit: int = LIMIT,
     progress: Callable[[int], object] | None = None,
 ) -> Tree:
     """Returns the tree of the round that begins with ``openings`` (None: all openings of a match).
 
-    ``progress`` is called with the number of nodes added. Raises :class:`TreeError` where there would be more than ``limit``
-    nodes, or where chance acts in the middle of a round.
+    ``objective`` says which payoff the leaves have (``task.OBJECTIVES``). ``progress`` is called with the number of nodes added.
+    Raises :class:`TreeError` where there would be more than ``limit`` nodes, or where chance acts in the middle of a round.
     """
     openings = collect_openings(setup) if openings is None else openings
     weight, n = openings.weight, setup.players
@@ -332,7 +337,7 @@ def build_tree(
     while pending:  # depth first, so that few pieces wait
         nodes = pending.pop()
         over = nodes.legal == 0
-        ends.append(_ends(nodes[over]))
+        ends.append(_ends(nodes[over], objective))
         nodes = nodes[~over]
         decision_nodes += len(nodes)
         found.enter(nodes)
@@ -355,6 +360,5 @@ def build_tree(
     return Tree(setup, leaves, *found.close(), weight, first, decision_nodes)
 
 
-def _ends(nodes: _Nodes) -> Leaves:
-    paid = nodes.paid.astype(np.float64)
-    return Leaves(nodes.last, paid - paid.mean(axis=1, keepdims=True), nodes.opening)
+def _ends(nodes: _Nodes, objective: str) -> Leaves:
+    return Leaves(nodes.last, payoff_by(objective, nodes.paid.astype(np.float64)), nodes.opening)

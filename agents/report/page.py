@@ -14,6 +14,7 @@ from nainjaune_env.core.printable import printable
 
 from ..arena.tournament import Result
 from ..provenance import setup_words
+from ..task import task_words
 from .charts import dots
 from .conclusions import estimate, headline, sentences, strongest
 from .field_section import FieldSection
@@ -76,6 +77,7 @@ def command(result: Result) -> str:
     words += ["--deals", str(result.deals), "--seed", str(result.seed)]
     if result.pots is not None:
         words += ["--pots", *map(str, result.pots)]
+    words += task_words(result.task)
     if result.ratings is None and len(result.agents) > 2:
         words += ["--no-ratings"]
     return shlex.join([*words, "--out", "results"])

@@ -8,6 +8,7 @@ from pathlib import Path
 from nainjaune_env.core.printable import printable
 
 from ..arena.tournament import Result
+from ..task import DEFAULT_TASK
 from .format_ci import mean_ci
 from .summaries import summary_columns
 
@@ -41,6 +42,7 @@ def text_table(result: Result) -> str:
         edges = [None if hero == rival else result.edge(hero, rival) for rival in result.agents]
         cells.append([name, *("·" if edge is None else mean_ci(edge.mean, edge.ci95) for edge in edges)])
     pots = "" if result.pots is None else f"{result.pots} in the pots before the antes, "
+    pots += "" if result.task == DEFAULT_TASK else f"{result.task}, "
     head = (
         f"{result.setup.game.title}, preset {result.setup.preset}, {result.setup.players} players, "
         f"{result.deals} deals, {pots}seed {result.seed}\n"

@@ -84,7 +84,7 @@ class Chance(Protocol):
         """Returns what can be drawn after ``drawn``, ascending, all equally likely; empty where everything is drawn."""
 
     def opening(self, setup: Setup, drawn: Sequence[int]) -> Any:
-        """Returns the table (one record) that the complete ``drawn`` makes."""
+        """Returns the table (one record) that the complete ``drawn`` makes; a game with start values takes them by name, too."""
 
     def draws(self, setup: Setup, table: Any) -> list[int]:
         """Returns draws that make ``table``, a match's first round before any ply."""

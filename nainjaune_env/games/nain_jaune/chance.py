@@ -70,9 +70,9 @@ def outcomes(setup: Setup, drawn: Sequence[int]) -> list[int]:
     return [card for card in deck(setup) if card not in dealt]
 
 
-def opening(setup: Setup, drawn: Sequence[int]) -> Any:
-    """Returns the table that these draws make."""
-    return setup_table(setup, [[DECK[card] for card in hand] for hand in _hands(setup, drawn)], dealer=drawn[0])
+def opening(setup: Setup, drawn: Sequence[int], *, pots: Sequence[int] | None = None) -> Any:
+    """Returns the table that these draws make; ``pots`` are the start values (None: empty)."""
+    return setup_table(setup, [[DECK[card] for card in hand] for hand in _hands(setup, drawn)], dealer=drawn[0], pots=pots)
 
 
 def draws(setup: Setup, table: Any) -> list[int]:

@@ -152,10 +152,10 @@ def test_a_checkpoint_of_other_tables_is_refused() -> None:
 
 def test_init_refuses_a_network_of_another_objective(tmp_path: Path) -> None:
     run_in(tmp_path / "centred", config_of("ppo", iterations=1))
-    with pytest.raises(CheckpointError, match="centred payoff.*own"):
+    with pytest.raises(CheckpointError, match=r"centred payoff.*own"):
         run_in(tmp_path / "a", config_of("expert", init=str(tmp_path / "centred")))
     run_in(tmp_path / "b", config_of("expert", init=str(tmp_path / "centred"), objective="centred"))
-    with pytest.raises(CheckpointError, match="centred payoff.*own"):
+    with pytest.raises(CheckpointError, match=r"centred payoff.*own"):
         run_in(tmp_path / "c", config_of("ppo", init=str(tmp_path / "centred"), objective="own"))
     # a best response counts its own payoff whatever its target was trained for
     target = str(tmp_path / "centred")

@@ -1,0 +1,71 @@
+"""The tables that rounds of duplicate play begin with, by the ``start`` of the task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.agent import Agent
+from nainjaune_env.core.prng import RowStreams, streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.table import Stage
+from nainjaune_env.engine.batch import Batch
+
+from ..task import CARRIED, FRESH, MATCH_ROUNDS, Task
+from .play import play_out
+
+CARRIED_ROUNDS = 4 << 32
+"""The streams of a seed for carried rounds: the deals of round r are in stream ``CARRIED_ROUNDS + r``, draws in the first."""
+
+
+def opening_tables(
+    setup: Setup, task: Task, seed: int, first: int, count: int, agents: Sequence[Agent], seating: NDArray[np.int64]
+) -> NDArray[Any] | None:
+    """Returns the tables ``(D,)`` before any ply of the deals ``first .. first+count-1`` of ``seed``; None for fresh rounds.
+
+    The cards come from ``streams(seed, count, first=first)``, whatever the start. Drawn start values are the same for all agents.
+    Where rounds are carried, deal d is round ``1 + d mod MATCH_ROUNDS`` of a table of its own, at which ``agents``, in the seats
+    that ``seating (D, n)`` gives them, played the rounds before it; where the rules ended a match on the way, another one began.
+    So deals are independent of each other, and depend on the agents only by the chips that these left.
+    """
+    if task.start == FRESH:
+        return None
+    seeds = streams(seed, count, first=first)
+    if task.draws:
+        drawn = task.start_values(setup, seeds)
+        dealer = Batch(setup, count, start=drawn, skip_forced=False, autoreset=False, observe=False)
+        dealer.reset(seeds=seeds)
+        return dealer.tables.copy()
+    dealer = Batch(setup, count, start=CARRIED, skip_forced=False, autoreset=False, observe=False)  # type: ignore[arg-type]
+    number = np.arange(first, first + count) % MATCH_ROUNDS
+    dealer.reset(seeds=seeds)  # those of the first round stay as they are
+    later = np.flatnonzero(number)
+    if later.size:
+        dealer.set_tables(later, _played(setup, seed, first, count, agents, seating, number)[later], trusted=True)
+        dealer.reset(later, seeds=seeds[later], carry=True)
+    return dealer.tables.copy()
+
+
+def _played(
+    setup: Setup,
+    seed: int,
+    first: int,
+    count: int,
+    agents: Sequence[Agent],
+    seating: NDArray[np.int64],
+    rounds: NDArray[np.int64],
+) -> NDArray[Any]:
+    """Returns the tables after so many ``rounds (D,)`` of matches, as they stood at the end of the last."""
+    batch = Batch(setup, count, start=CARRIED, autoreset=False)  # type: ignore[arg-type]
+    draws = streams(seed, count, CARRIED_ROUNDS, first=first)
+    for number in range(int(rounds.max())):
+        goes_on = np.flatnonzero(rounds > number)
+        deals = streams(seed, count, CARRIED_ROUNDS + 1 + number, first=first)[goes_on]
+        batch.reset(goes_on, seeds=deals, carry=number > 0)
+        play_out(batch, agents, seating, lambda _, index: RowStreams(draws, index))
+    tables: NDArray[Any] = batch.tables
+    assert (tables["stage"][rounds > 0] != Stage.PLAYING).all()
+    return tables
