@@ -61,8 +61,8 @@ class Checkpoint:
     progress: dict[str, float] = field(default_factory=dict)
     """Running totals of the trainer: decisions, seconds."""
     tensors: dict[str, Tensor] = field(default_factory=dict)
-    """``model.*``, ``optimizer.*``; with a privileged critic ``critic.*``, a belief head ``belief.*``, past selves
-    ``past.<number>.*``, what actions share ``shared.*``."""
+    """``model.*``, which plays, ``optimizer.*``; with a privileged critic ``critic.*``, a belief head ``belief.*``, past selves
+    ``past.<number>.*``, what actions share ``shared.*``; where ``model.*`` is an average, ``learner.*`` are the last weights."""
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch.optim.adam import adam
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import ConfigError
@@ -28,7 +29,7 @@ from ..nets.arch import DEFAULT_ARCH, get_arch, make_net
 from ..nets.checkpoint import Checkpoint
 from ..nets.net_agent import NetAgent
 from ..nets.policy_value import PolicyValueNet
-from .checkpointing import load_optimizer, optimizer_tensors, restoring, with_prefix, without_prefix
+from .checkpointing import load_initial_weights, load_optimizer, optimizer_tensors, restoring, with_prefix, without_prefix
 from .config import check_bounds, option, resolve_setup
 
 EVAL_SEED = 987_654_321
@@ -37,6 +38,9 @@ MOST_TABLES = 1 << 20
 """Bound of tables in parallel: some gigabytes."""
 MOST_UNITS = 1 << 14
 """Bound of a layer's width: the weights between two such layers are a gigabyte."""
+EMA_MEANING = "decay, an iteration, of an exponential moving average of the weights, which is the player; 0 = none"
+MOST_EMA = 1 - 1e-6
+"""Bound of a decay: at 1 the average would stay what it is."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +113,7 @@ class BaseTrainer(ABC, Generic[C]):
     net: PolicyValueNet
     """The network that plays; the subclass sets it."""
     modules: dict[str, torch.nn.Module]
-    """All modules that a checkpoint keeps, by the prefix of their tensors' names; the subclass sets it."""
+    """All modules that a checkpoint keeps, by the prefix of their tensors' names; the subclass sets it. ``model.`` plays."""
     optimizer: torch.optim.Optimizer | None = None
     """Its state is kept in checkpoints; None if every iteration begins with a new one."""
     common = False
@@ -122,6 +126,8 @@ class BaseTrainer(ABC, Generic[C]):
         self.layout = setup.layout
         """The observation layout that the network takes."""
         self.modules = {}
+        self.averages: list[AveragedModel] = []
+        """Exponential moving averages of the weights of ``net``, see :meth:`average_weights`."""
         self.iteration = 0
         """Iterations done."""
         self.decisions = 0
@@ -155,8 +161,35 @@ class BaseTrainer(ABC, Generic[C]):
         c = self.config
         return make_net(c.arch, self.layout, len(self.setup.game.actions), c.hidden, generator, **arguments)
 
+    def average_weights(self, prefix: str, decay: float) -> PolicyValueNet:
+        """Returns a copy of ``net`` with an exponential moving average of its weights, kept in checkpoints under ``prefix``.
+
+        After each iteration an averaged weight is ``decay`` times what it was, plus ``1 - decay`` times the one of ``net``; after
+        the first it equals that (Polyak and Juditsky, "Acceleration of stochastic approximation by averaging", 1992). With the
+        prefix ``model.`` the average is the player, and the weights of ``net`` itself are kept under ``learner.``.
+        """
+        average = AveragedModel(self.net, multi_avg_fn=get_ema_multi_avg_fn(decay))  # type: ignore[no-untyped-call]
+        self.averages.append(average)
+        if prefix == "model.":
+            self.modules["learner."] = self.net
+        self.modules[prefix] = average.module
+        return self.network(prefix)
+
+    @property
+    def player_net(self) -> PolicyValueNet:
+        """The network that is evaluated, and that plays as the agent of the run."""
+        return self.network("model.")
+
+    def network(self, prefix: str) -> PolicyValueNet:
+        """Returns the network among :attr:`modules` that has the ``prefix``."""
+        net = self.modules[prefix]
+        assert isinstance(net, PolicyValueNet)
+        return net
+
     def finish_iteration(self, metrics: dict[str, float], decisions: int, wall: float) -> dict[str, float]:
         """Counts an iteration of ``decisions`` in ``wall`` seconds; returns ``metrics`` with the common ones added."""
+        for average in self.averages:
+            average.update_parameters(self.net)
         self.iteration += 1
         self.decisions += decisions
         self.seconds += wall
@@ -171,7 +204,7 @@ class BaseTrainer(ABC, Generic[C]):
 
     def agent(self) -> Agent:
         """Returns the agent that is evaluated."""
-        return NetAgent("net", self.net)
+        return NetAgent("net", self.player_net)
 
     def evaluate(self) -> dict[str, float]:
         """Measures the agent's edge over the field of ``eval_against``; changes nothing that an iteration depends on."""
@@ -218,6 +251,14 @@ class BaseTrainer(ABC, Generic[C]):
             self.decisions = int(checkpoint.progress["decisions"])
             self.seconds = checkpoint.progress["seconds"]
         self.iteration = checkpoint.iteration
+        for average in self.averages:
+            average.n_averaged.fill_(self.iteration)
+
+    def load_initial_weights(self, run: str) -> None:
+        """Begins training from the network of another ``run``, named as an agent; raises CheckpointError if it does not fit."""
+        load_initial_weights(self.net, run, self.setup, common=self.layout if self.common else None)
+        for average in self.averages:
+            average.module.load_state_dict(self.net.state_dict())
 
 
 def anneal(first: float, last: float, fraction: float) -> float:

@@ -42,7 +42,7 @@ from nainjaune_env.engine.batch import Batch
 from ..nets.checkpoint import Checkpoint
 from ..sampling import sample
 from ..seeds import Stream, generator
-from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer, centred_payoff, explained_variance
+from .base import COMMON_METRICS, EMA_MEANING, MOST_EMA, MOST_TABLES, BaseConfig, BaseTrainer, centred_payoff, explained_variance
 from .config import option
 from .run import Progress, Run, run_iterations
 
@@ -58,6 +58,7 @@ class Config(BaseConfig):
     last_temperature: float = option(0.02, "temperature at the end, not above that at the start; it changes geometrically")
     max_grad_norm: float = option(10.0, "a gradient with a larger norm is scaled down to this one", low=0)
     centre: bool = option(True, "subtract the table's mean from the payoffs: only the differences between seats count")
+    ema: float = option(0.0, EMA_MEANING, low=0, high=MOST_EMA)
     eval_every: int = option(50, "iterations between evaluations; 0 = none", low=0)
 
     def __post_init__(self) -> None:
@@ -110,6 +111,8 @@ class Trainer(BaseTrainer[Config]):
         policy = {"params": self.net.policy.parameters(), "lr_scale": 1 / config.last_temperature}
         self.optimizer: torch.optim.Adam = torch.optim.Adam([{"params": others, "lr_scale": 1.0}, policy])
         self.batch = Batch(setup, config.tables, autoreset=False)
+        if config.ema:
+            self.average_weights("model.", config.ema)
 
     def iterate(self) -> dict[str, float]:
         """Plays a round at every table and learns from it; returns the metrics."""

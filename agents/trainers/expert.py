@@ -54,7 +54,6 @@ from ..nets.policy_value import PolicyValueNet
 from ..search import SearchAgent, rollouts_by
 from ..seeds import Stream, generator
 from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer, anneal
-from .checkpointing import load_initial_weights
 from .config import option
 from .labels import Labels, concatenate_labels, load_labels, save_labels
 from .run import Progress, Run, run_iterations
@@ -381,5 +380,5 @@ def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Pro
     remove_leftovers(run.folder / LABELS)
     trainer = Trainer(config, run.folder / LABELS)
     if checkpoint is None and config.init is not None:
-        load_initial_weights(trainer.net, config.init, trainer.setup)
+        trainer.load_initial_weights(config.init)
     return run_iterations(trainer, run, checkpoint, progress)

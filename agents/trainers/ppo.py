@@ -54,7 +54,9 @@ from ..nets.specialised import specialised
 from ..seeds import Stream, generator
 from .base import (
     COMMON_METRICS,
+    EMA_MEANING,
     EVAL_SEED,
+    MOST_EMA,
     MOST_TABLES,
     MOST_UNITS,
     BaseConfig,
@@ -63,7 +65,6 @@ from .base import (
     centred_payoff,
     explained_variance,
 )
-from .checkpointing import load_initial_weights
 from .config import option
 from .gpu_rollout import play_on_gpu, unpacked
 from .multitask import mixed_setups, normalize_by_task, setup_names, share_out
@@ -99,6 +100,7 @@ class Config(BaseConfig):
     belief: float = option(0.0, "weight of predicting, from the policy's features, what all other seats hold", low=0)
     centre: bool = option(True, "subtract the table's mean from payoffs: only the differences between seats count")
     bf16: bool = option(False, "matrix products in bfloat16, for processors that compute them fast")
+    ema: float = option(0.0, EMA_MEANING, low=0, high=MOST_EMA)
     device: str = option("cpu", "where tables and networks are: 'cpu', or 'cuda' for an NVIDIA GPU; not with opponents")
 
     def __post_init__(self) -> None:
@@ -182,6 +184,8 @@ class Trainer(BaseTrainer[Config]):
         ]
         """Scale the gradient of a network down to the norm that they are called with, and return the norm that it had."""
         self.policy = RolloutPolicy(self.net, self.critic, dtype)
+        if config.ema:
+            self.average_weights("model.", config.ema)
 
         setups = config.setups() if self.common else [setup]
         self.tables = share_out(setups, config.tables, common=self.common, device=config.device)
@@ -346,7 +350,7 @@ class Trainer(BaseTrainer[Config]):
         """Returns the network's edge over the field of ``eval_against``, on deals apart from those it learns on."""
         edges = []
         for task, tables in enumerate(self.tables):
-            net = specialised(copy.deepcopy(self.net).cpu(), tables.setup) if self.common else self.net
+            net = specialised(copy.deepcopy(self.player_net).cpu(), tables.setup) if self.common else self.player_net
             agents = [NetAgent("net", net), load_agent(self.config.eval_against, tables.setup)]
             edges.append(Duplicate(tables.setup, agents, seed=EVAL_SEED + task).edge(0, 1, self.config.eval_deals))
         metrics = {"eval/edge": float(np.mean([edge.mean for edge in edges]))}
@@ -404,5 +408,5 @@ def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Pro
     """Trains as :func:`~nainjaune_agents.trainers.run.run_iterations` does."""
     trainer = Trainer(config, config.setup())
     if checkpoint is None and config.init is not None:
-        load_initial_weights(trainer.net, config.init, trainer.setup, common=trainer.layout if trainer.common else None)
+        trainer.load_initial_weights(config.init)
     return run_iterations(trainer, run, checkpoint, progress)
