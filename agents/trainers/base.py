@@ -7,6 +7,7 @@ A trainer's module derives its ``Config`` from :class:`BaseConfig` and its ``Tra
 from __future__ import annotations
 
 import dataclasses
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
@@ -18,7 +19,7 @@ from torch.optim.adam import adam
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.errors import ConfigError
+from nainjaune_env.core.errors import ConfigError, choose_one
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import MAX_THREADS
 from nainjaune_env.games import DEFAULT_GAME
@@ -56,7 +57,9 @@ class BaseConfig:
     arch: str = option(DEFAULT_ARCH, "the network: 'mlp', or 'residual' (a block for each of 'hidden', with layer normalisation)")
     hidden: list[int] = option([256, 256], "widths of the network's hidden layers", low=1, high=MOST_UNITS)
     learning_rate: float = option(2e-3, "Adam's step size at the start", low=0, high=1)
-    last_learning_rate: float = option(1e-4, "Adam's step size at the end; it changes linearly", low=0, high=1)
+    last_learning_rate: float = option(1e-4, "Adam's step size at the end; it changes by 'schedule'", low=0, high=1)
+    warmup: int = option(0, "iterations over which the learning rate rises linearly to its schedule, at the start", low=0)
+    schedule: str = option("linear", "how values go from their start to their end: 'linear', or 'cosine', half a period of it")
     epochs: int = option(1, "passes over the decisions of an iteration", low=1)
     minibatch: int = option(1024, "decisions in a gradient step", low=1)
     max_grad_norm: float = option(0.5, "a gradient with a larger norm is scaled down to this one", low=0)
@@ -69,6 +72,8 @@ class BaseConfig:
     def __post_init__(self) -> None:
         check_bounds(self)
         get_arch(self.arch).check_arguments(self.hidden, getattr(self, "recurrent", 0))  # a key of PPO alone
+        if self.schedule not in SCHEDULES:
+            raise ConfigError(choose_one("schedule", self.schedule, SCHEDULES))
         if self.eval_deals == 1:
             raise ConfigError("A confidence interval takes at least 2 deals, and 'eval_deals' is 1.")
         self.setup()
@@ -153,8 +158,14 @@ class BaseTrainer(ABC, Generic[C]):
         return self.iteration
 
     def annealed(self, first: float, last: float) -> float:
-        """Returns the value now of a schedule that goes linearly from ``first`` to ``last`` over the run."""
-        return anneal(first, last, self.iteration / self.config.iterations)
+        """Returns the value now of the schedule that goes from ``first`` to ``last`` over the run."""
+        return anneal(first, last, self.iteration / self.config.iterations, self.config.schedule)
+
+    @property
+    def learning_rate(self) -> float:
+        """Adam's step size now."""
+        c = self.config
+        return self.annealed(c.learning_rate, c.last_learning_rate) * warmed_up(self.iteration, c.warmup)
 
     def new_net(self, generator: torch.Generator, **arguments: Any) -> PolicyValueNet:
         """Returns an untrained network, its weights drawn from ``generator``."""
@@ -261,9 +272,24 @@ class BaseTrainer(ABC, Generic[C]):
             average.module.load_state_dict(self.net.state_dict())
 
 
-def anneal(first: float, last: float, fraction: float) -> float:
-    """Returns the value at ``fraction`` of the line from ``first``, at 0, to ``last``, at 1."""
-    return first + (last - first) * min(max(fraction, 0.0), 1.0)
+SCHEDULES = ("linear", "cosine")
+
+
+def anneal(first: float, last: float, fraction: float, schedule: str = "linear") -> float:
+    """Returns the value at ``fraction`` of the way from ``first``, at 0, to ``last``, at 1.
+
+    On a line, or on half a period of a cosine (Loshchilov and Hutter, "SGDR: stochastic gradient descent with warm restarts",
+    2017, eq. 5).
+    """
+    way = min(max(fraction, 0.0), 1.0)
+    if schedule == "cosine":
+        way = (1 - math.cos(math.pi * way)) / 2
+    return first + (last - first) * way
+
+
+def warmed_up(step: int, steps: int) -> float:
+    """Returns the share of the learning rate at ``step``, counted from 0, that a linear warm-up over ``steps`` steps allows."""
+    return min((step + 1) / (steps + 1), 1.0)
 
 
 @torch.no_grad()

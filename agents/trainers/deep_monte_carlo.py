@@ -161,7 +161,7 @@ class Trainer(BaseTrainer[Config]):
         if self.iteration == 0:
             # the unit of all values from here on
             self.net.payoff_scale.fill_(max(float(rollout.target.std()), 1.0))
-        rate = self.annealed(c.learning_rate, c.last_learning_rate)
+        rate = self.learning_rate
         for group in self.optimizer.param_groups:
             group["lr"] = rate * group["lr_scale"]
         target = rollout.target / np.float32(self.net.payoff_scale)

@@ -92,6 +92,7 @@ class Config(BaseConfig):
     last_entropy: float = option(0.005, "weight of the policy's entropy at the end", low=0)
     epochs: int = option(2, "passes over the decisions of an iteration", low=1)
     minibatch: int = option(1024, "decisions in a gradient step, at most", low=1)
+    target_kl: float = option(0.0, "no further epoch once the mean 'update/kl' of one is above this; 0 = all epochs", low=0)
     clip: float = option(0.2, "how far the probability ratio may move from 1 before its gain is clipped", low=0)
     gae_lambda: float = option(1.0, "lambda of generalised advantage estimation; 1 = plain returns", low=0, high=1)
     value_weight: float = option(0.5, "weight of the value loss", low=0)
@@ -132,6 +133,7 @@ METRICS = {
     "update/value_loss": "mean squared error of the value, in units of payoff_scale squared",
     "update/explained_variance": "1 - var(return - value) / var(return), before the update",
     "update/kl": "mean estimate of KL(old || new), (ratio - 1) - log(ratio) (Schulman's k3)",
+    "update/epochs": "passes made over the decisions; fewer than the key `epochs` where `target_kl` ended them",
     "update/clip_fraction": "share of decisions whose ratio left the clip range",
     "update/grad_norm": "mean gradient norm before scaling down",
     "schedule/learning_rate": "Adam's step size",
@@ -269,9 +271,8 @@ class Trainer(BaseTrainer[Config]):
         if self.common:
             advantage = normalize_by_task(advantage, rollout.task)
         weights = LossWeights(c.clip, c.value_weight, self.annealed(c.entropy, c.last_entropy))
-        learning_rate = self.annealed(c.learning_rate, c.last_learning_rate)
         for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate
+            group["lr"] = self.learning_rate
 
         observations, omniscients = (torch.as_tensor(seen, device=c.device) for seen in (rollout.observation, rollout.omniscient))
         columns = (rollout.legal, rollout.action, rollout.log_prob, advantage, target / scale)
@@ -279,7 +280,7 @@ class Trainer(BaseTrainer[Config]):
         sequences = Sequences(rollout.sequence) if c.recurrent else None
         logged: list[dict[str, Tensor]] = []
         network_seconds = 0.0
-        for _ in range(c.epochs):
+        for epoch in range(1, c.epochs + 1):
             parts = list(minibatches(len(rollout.action), sequences, c.minibatch, rng))
             rows, sizes = torch.cat([rows for rows, _ in parts]).to(c.device), [len(rows) for rows, _ in parts]
             # gathered once for all minibatches: seven calls for each would take 2 % of a step
@@ -314,15 +315,18 @@ class Trainer(BaseTrainer[Config]):
                 norms = [clip(c.max_grad_norm) for clip in self.clippings]
                 adam_step(self.optimizer)
                 logged.append(stats | {"grad_norm": norms[0]})  # as tensors: reading a number waits for a GPU
+            if c.target_kl and epoch < c.epochs and mean_of("kl", logged[-len(parts) :]) > c.target_kl:
+                break
 
-        means = {name: float(torch.stack([stats[name] for stats in logged]).double().mean()) for name in logged[0]}
+        means = {name: mean_of(name, logged) for name in logged[0]}
         return {
             "rollout/entropy": means.pop("entropy"),
             "update/recall_loss": 0.0,
             "update/belief_loss": 0.0,
             **{f"update/{name}": mean for name, mean in means.items()},
             "update/explained_variance": explained_variance(target / scale, rollout.value / scale),
-            "schedule/learning_rate": learning_rate,
+            "update/epochs": float(epoch),
+            "schedule/learning_rate": self.learning_rate,
             "schedule/entropy_weight": weights.entropy,
             "network_seconds": network_seconds,
         }
@@ -385,6 +389,11 @@ def ppo_loss(
     kl, clip_fraction = (ratio - 1 - log_ratio).mean(), ((ratio - 1).abs() > weights.clip).float().mean()
     stats = (policy_loss, value_loss, kl, clip_fraction, entropy)
     return loss, {name: stat.detach() for name, stat in zip(STATS, stats, strict=True)}
+
+
+def mean_of(name: str, logged: list[dict[str, Tensor]]) -> float:
+    """Returns the mean of a statistic over minibatches."""
+    return float(torch.stack([stats[name] for stats in logged]).double().mean())
 
 
 def minibatches(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +19,7 @@ from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint, save_ch
 from nainjaune_agents.nets.common_layout import common_layout
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.trainers import get_trainer
-from nainjaune_agents.trainers.base import BaseConfig, BaseTrainer, adam_step, centred_payoff, explained_variance
+from nainjaune_agents.trainers.base import BaseConfig, BaseTrainer, adam_step, anneal, centred_payoff, explained_variance
 from nainjaune_agents.trainers.config import build, option
 from nainjaune_agents.trainers.run import CONFIG_NAME, Run
 from nainjaune_env.core.errors import ConfigError, DivergenceError, NainJauneError
@@ -143,6 +144,19 @@ def test_payoffs_are_centred_table_by_table() -> None:
     assert np.array_equal(centred_payoff(payoff, True), centred)
     assert torch.equal(centred_payoff(torch.from_numpy(payoff), True), torch.from_numpy(centred))
     assert centred_payoff(payoff, False) is payoff
+
+
+def test_schedules_and_the_warm_up() -> None:
+    trainer = Trainer(Config(learning_rate=1.0, last_learning_rate=0.0, warmup=2, schedule="cosine"))
+    rates = []
+    for _ in range(5):
+        rates.append(trainer.learning_rate)
+        trainer.iterate()
+    share = [(1 + math.cos(math.pi * k / 4)) / 2 for k in range(5)]
+    assert rates == pytest.approx([share[0] / 3, share[1] * 2 / 3, share[2], share[3], 0.0], abs=1e-12)
+    assert [Trainer(Config(learning_rate=1.0, last_learning_rate=0.0)).learning_rate, anneal(4, 2, 0.25)] == [1.0, 3.5]
+    with pytest.raises(ConfigError, match=r"Unknown schedule 'cosinus'\. Did you mean 'cosine'\? Valid: linear, cosine"):
+        build(Config, {"schedule": "cosinus"})
 
 
 def test_explained_variance() -> None:

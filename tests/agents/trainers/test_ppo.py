@@ -284,6 +284,19 @@ def test_schedules_run_from_first_to_last() -> None:
     assert [m["schedule/entropy_weight"] for m in (one, two)] == pytest.approx([0.2, 0.1])
 
 
+def test_no_further_epoch_beyond_the_target_kl() -> None:
+    whole = trainer_of(tiny(epochs=4, learning_rate=0.01)).iterate()
+    assert whole["update/epochs"] == 4
+    ended = trainer_of(tiny(epochs=4, learning_rate=0.01, target_kl=1e-6)).iterate()
+    assert ended["update/epochs"] == 1
+    assert ended["update/kl"] < whole["update/kl"]
+    one = trainer_of(tiny(epochs=1, learning_rate=0.01)).iterate()
+    assert {key: ended[key] for key in one if key.startswith("update/")} == {
+        key: one[key] for key in one if key.startswith("update/")
+    }
+    assert trainer_of(tiny(epochs=4, learning_rate=0.01, target_kl=100)).iterate()["update/kl"] == whole["update/kl"]
+
+
 # ---------------------------------------------------------------- the same run, resumed
 
 
