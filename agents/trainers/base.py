@@ -65,6 +65,8 @@ class BaseConfig:
     max_grad_norm: float = option(0.5, "a gradient with a larger norm is scaled down to this one", low=0)
     threads: int = option(1, "torch's threads; more than there are free cores is many times slower", low=1, high=MAX_THREADS)
     checkpoint_minutes: float = option(2.0, "minutes between checkpoints, at least; 0 = one after every iteration", low=0)
+    keep_best: bool = option(False, "keep the checkpoint with the highest edge in evaluations too, as the agent RUN@best")
+    keep_every: int = option(0, "iterations between checkpoints that are kept, as the agents RUN@ITERATION; 0 = none", low=0)
     eval_every: int = option(25, "iterations between evaluations; 0 = none", low=0)
     eval_deals: int = option(1000, "deals of each evaluation; 0 = none", low=0, high=10**9)
     eval_against: str = option("random", "the agent over whose field the edge is measured")
@@ -76,6 +78,8 @@ class BaseConfig:
             raise ConfigError(choose_one("schedule", self.schedule, SCHEDULES))
         if self.eval_deals == 1:
             raise ConfigError("A confidence interval takes at least 2 deals, and 'eval_deals' is 1.")
+        if self.keep_best and not self.evaluates:
+            raise ConfigError("'keep_best' keeps the checkpoint with the highest edge in evaluations, and there are none.")
         self.setup()
         for setup in self.setups():
             if self.evaluates:  # an unknown name is an error now and not at the first evaluation

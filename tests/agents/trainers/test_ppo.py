@@ -331,6 +331,19 @@ def test_stopped_before_its_first_iteration_and_after_its_last(tmp_path: Path) -
     assert same(run_in(tmp_path / "parts", config, resume=True), whole)
 
 
+def test_a_finished_run_is_extended_under_the_schedules_of_its_new_length(tmp_path: Path) -> None:
+    run_in(tmp_path, tiny(iterations=2))
+    trainer = trainer_of(tiny(iterations=4))
+    trainer.restore(load_checkpoint(tmp_path))
+    rates = [trainer.iterate()["schedule/learning_rate"] for _ in range(2)]
+    assert rates == pytest.approx([2e-3 + (1e-4 - 2e-3) * share for share in (0.5, 0.75)])
+    assert same(run_in(tmp_path, tiny(iterations=4), resume=True), trainer.checkpoint())
+    kept = {"keep_every": 1, "iterations": 5}
+    extended = run_in(tmp_path, tiny(**kept), resume=True)
+    assert same(load_checkpoint(tmp_path / "iteration-000005.safetensors"), extended)
+    assert not (tmp_path / "iteration-000004.safetensors").exists()
+
+
 def test_measuring_on_the_way_changes_nothing(tmp_path: Path) -> None:
     plain = run_in(tmp_path / "plain", tiny(iterations=3))
     measured = run_in(tmp_path / "measured", tiny(iterations=3, eval_every=1, eval_deals=5))
