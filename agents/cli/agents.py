@@ -34,9 +34,7 @@ HELP = "list all agents by name, each in a line with its edge"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's arguments."""
     parser.add_argument("--game", help="only the agents of this game (default: of all games)")
-    parser.add_argument(
-        "--run", type=Path, dest="folder", metavar="RUN", help="the agents of a run: its latest, kept and best checkpoints"
-    )
+    parser.add_argument("--run", type=Path, dest="folder", metavar="RUN", help="the checkpoints of a run, each an agent")
 
 
 def run(args: argparse.Namespace) -> int:

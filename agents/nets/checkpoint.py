@@ -62,7 +62,8 @@ class Checkpoint:
     """Running totals of the trainer: decisions, seconds."""
     tensors: dict[str, Tensor] = field(default_factory=dict)
     """``model.*``, which plays, ``optimizer.*``; with a privileged critic ``critic.*``, a belief head ``belief.*``, past selves
-    ``past.<number>.*``, what actions share ``shared.*``; where ``model.*`` is an average, ``learner.*`` are the last weights."""
+    ``past.<number>.*``, what actions share ``shared.*``, the magnet ``magnet.*``, the pool of a league ``league.*``; where
+    ``model.*`` is an average, ``learner.*`` are the last weights."""
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:

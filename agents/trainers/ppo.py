@@ -13,7 +13,7 @@ game: it takes the common layout, which encodes seats and rules. Since payoffs d
 
 An iteration is this file, ``rollout`` (playing, and the advantages), ``sampling`` (actions), ``nets.fused_mlp`` (plain MLPs,
 forward and backward) and ``ppo_loss`` (the loss compiled, for the CPU). Beside them stand ``gpu_rollout`` (tables on a GPU),
-``sequences`` (for memory) and ``multitask`` (several setups).
+``sequences`` (for memory), ``multitask`` (several setups), ``magnet`` and ``league`` (opponents from a pool).
 
 Sources: Schulman et al., "Proximal policy optimization algorithms", 2017 (clipped surrogate, eq. 7 and 9); Schulman et al.,
 "High-dimensional continuous control using GAE", 2016; Huang et al., "The 37 implementation details of PPO", 2022.
@@ -24,7 +24,6 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, NamedTuple
@@ -67,11 +66,12 @@ from .base import (
 )
 from .config import option
 from .gpu_rollout import play_on_gpu, unpacked
+from .magnet import Magnet
 from .multitask import mixed_setups, normalize_by_task, setup_names, share_out
 from .ppo_loss import STATS, CompiledLoss, Decisions, LossWeights
 from .rollout import LEARNER, Rollout, RolloutBuffer, RolloutPolicy, joined, play
 from .run import Progress, Run, run_iterations
-from .sequences import Sequences
+from .sequences import Sequences, minibatches
 
 
 @dataclass(frozen=True)
@@ -101,6 +101,8 @@ class Config(BaseConfig):
     belief: float = option(0.0, "weight of predicting, from the policy's features, what all other seats hold", low=0)
     centre: bool = option(True, "subtract the table's mean from payoffs: only the differences between seats count")
     bf16: bool = option(False, "matrix products in bfloat16, for processors that compute them fast")
+    magnet: float = option(0.0, "weight of KL(policy || magnet), the magnet being an average of past policies; 0 = none", low=0)
+    magnet_decay: float = option(0.99, "decay, an iteration, of the average of the weights that is the magnet", low=0, high=1)
     ema: float = option(0.0, EMA_MEANING, low=0, high=MOST_EMA)
     device: str = option("cpu", "where tables and networks are: 'cpu', or 'cuda' for an NVIDIA GPU; not with opponents")
 
@@ -130,6 +132,7 @@ METRICS = {
     "update/policy_loss": "clipped surrogate loss",
     "update/recall_loss": "mean cross-entropy of the private bytes of first observations, predicted from the GRU's state",
     "update/belief_loss": "mean cross-entropy of the predicted private observations of all other seats",
+    "update/magnet_kl": "mean KL(policy || magnet), in nats; 0 without a magnet",
     "update/value_loss": "mean squared error of the value, in units of payoff_scale squared",
     "update/explained_variance": "1 - var(return - value) / var(return), before the update",
     "update/kl": "mean estimate of KL(old || new), (ratio - 1) - log(ratio) (Schulman's k3)",
@@ -188,6 +191,7 @@ class Trainer(BaseTrainer[Config]):
         self.policy = RolloutPolicy(self.net, self.critic, dtype)
         if config.ema:
             self.average_weights("model.", config.ema)
+        self.magnet = Magnet(self.average_weights("magnet.", config.magnet_decay), dtype) if config.magnet else None
 
         setups = config.setups() if self.common else [setup]
         self.tables = share_out(setups, config.tables, common=self.common, device=config.device)
@@ -278,6 +282,8 @@ class Trainer(BaseTrainer[Config]):
         columns = (rollout.legal, rollout.action, rollout.log_prob, advantage, target / scale)
         decisions = Decisions(*(torch.as_tensor(column, device=c.device) for column in columns))
         sequences = Sequences(rollout.sequence) if c.recurrent else None
+        if self.magnet:
+            self.magnet.refresh()
         logged: list[dict[str, Tensor]] = []
         network_seconds = 0.0
         for epoch in range(1, c.epochs + 1):
@@ -306,6 +312,9 @@ class Trainer(BaseTrainer[Config]):
                     with self.autocast():
                         belief_loss = self.belief.loss(output.features, omniscient)
                     loss, stats["belief_loss"] = loss + c.belief * belief_loss, belief_loss.detach()
+                if self.magnet:
+                    magnet_kl = self.magnet.kl(output.logits, minibatch.legal, observation, batch_sizes)
+                    loss, stats["magnet_kl"] = loss + c.magnet * magnet_kl, magnet_kl.detach()
 
                 clock = time.perf_counter()
                 for parameter in self.parameters:
@@ -323,6 +332,7 @@ class Trainer(BaseTrainer[Config]):
             "rollout/entropy": means.pop("entropy"),
             "update/recall_loss": 0.0,
             "update/belief_loss": 0.0,
+            "update/magnet_kl": 0.0,
             **{f"update/{name}": mean for name, mean in means.items()},
             "update/explained_variance": explained_variance(target / scale, rollout.value / scale),
             "update/epochs": float(epoch),
@@ -394,23 +404,6 @@ def ppo_loss(
 def mean_of(name: str, logged: list[dict[str, Tensor]]) -> float:
     """Returns the mean of a statistic over minibatches."""
     return float(torch.stack([stats[name] for stats in logged]).double().mean())
-
-
-def minibatches(
-    count: int, sequences: Sequences | None, size: int, rng: np.random.Generator
-) -> Iterator[tuple[Tensor, Tensor | None]]:
-    """Yields the rows of all ``count`` decisions once, in random order, in even parts of at most ``size``, and None.
-
-    The parts differ by one row at most: a small last one would take as long a step as the others, on a noisier gradient. With
-    ``sequences``: whole sequences of about ``size`` decisions, packed, and their batch sizes.
-    """
-    if sequences is None:
-        for rows in np.array_split(rng.permutation(count), math.ceil(count / size)):
-            yield torch.from_numpy(rows), None
-        return
-    for some in sequences.shuffled(size, rng):
-        rows, batch_sizes = sequences.packed(some)
-        yield torch.from_numpy(rows), torch.from_numpy(batch_sizes)
 
 
 def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:

@@ -27,10 +27,10 @@ from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent, load_net_agent
 from nainjaune_agents.seeds import Stream, generator
 from nainjaune_agents.trainers.config import build
-from nainjaune_agents.trainers.ppo import METRICS, Config, Trainer, minibatches, train
+from nainjaune_agents.trainers.ppo import METRICS, Config, Trainer, train
 from nainjaune_agents.trainers.rollout import Rollout
 from nainjaune_agents.trainers.run import Run
-from nainjaune_agents.trainers.sequences import Sequences
+from nainjaune_agents.trainers.sequences import Sequences, minibatches
 from nainjaune_env.core.errors import CheckpointError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch, legal_actions
@@ -311,6 +311,7 @@ def test_no_further_epoch_beyond_the_target_kl() -> None:
         {"recurrent": 8, "recall": 0.5, "bf16": True},
         {"belief": 1.0},
         {"belief": 1.0, "privileged": True, "recurrent": 8},
+        {"magnet": 0.5, "magnet_decay": 0.5, "ema": 0.5, "bf16": True},
     ],
     ids=str,
 )
