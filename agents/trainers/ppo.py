@@ -36,7 +36,7 @@ from torch.nn.functional import mse_loss
 from torch.nn.utils import clip_grad_norm_
 
 from nainjaune_env.agent import SeatAssignment
-from nainjaune_env.core.errors import ConfigError
+from nainjaune_env.core.errors import ConfigError, choose_one
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 
@@ -66,6 +66,7 @@ from .base import (
 )
 from .config import option
 from .gpu_rollout import play_on_gpu, unpacked
+from .league import MATCHING, League
 from .magnet import Magnet
 from .multitask import mixed_setups, normalize_by_task, setup_names, share_out
 from .ppo_loss import STATS, CompiledLoss, Decisions, LossWeights
@@ -84,6 +85,11 @@ class Config(BaseConfig):
     )
     init: str | None = option(None, "the run whose network training begins from (none: a new one)")
     opponents: str | None = option(None, "a frozen agent in all seats but one, which learns (none: all seats learn)")
+    league: float = option(0.0, "share of tables where a member of a pool plays all seats but one; 0 = none", low=0, high=1)
+    pool: list[str] = option([], "agents in that pool, beside past selves")
+    snapshots: int = option(8, "past selves in the pool, the newest ones", low=0)
+    snapshot_every: int = option(25, "iterations between two past selves", low=1)
+    matching: str = option("uniform", "how members are drawn: 'uniform', or 'prioritised', more often those that win")
     iterations: int = option(600, "updates in all; schedules run over them", low=1)
     tables: int = option(2048, "rounds dealt for each update", low=1, high=MOST_TABLES)
     recurrent: int = option(0, "units of a GRU along the decisions of a seat in a round; 0 = no memory", low=0, high=MOST_UNITS)
@@ -113,10 +119,16 @@ class Config(BaseConfig):
             raise ConfigError("A network for a mixture has at least one hidden layer, and 'hidden' is empty.")
         if check_device(self.device) != "cpu" and self.opponents is not None:
             raise ConfigError("Opponents play on the CPU: with device='cuda' there is no 'opponents'.")
+        if self.league and (self.mixture or self.opponents is not None or self.device != "cpu"):
+            raise ConfigError("A league plays at tables of one setup, on the CPU: with it there is no mixture and no opponents.")
+        if self.league and not self.pool and not self.snapshots:
+            raise ConfigError("A league has a 'pool' of agents or 'snapshots' of past selves, and there are none.")
+        if self.matching not in MATCHING:
+            raise ConfigError(choose_one("matching", self.matching, MATCHING))
         super().__post_init__()
-        if self.opponents is not None:
-            for setup in self.setups():
-                load_agent(self.opponents, setup)
+        for setup in self.setups():
+            for name in self.pool if self.opponents is None else [*self.pool, self.opponents]:
+                load_agent(name, setup)
 
     def setups(self) -> list[Setup]:
         """Returns the setups of training: those of the mixture, or the one of :meth:`setup`."""
@@ -129,6 +141,7 @@ METRICS = {
     "rollout/entropy": "mean entropy of the policy at decisions, in nats",
     "rollout/payoff_spread": "standard deviation of a seat's payoff in a round, in the game's unit (chips, cards); "
     "with a mixture the mean over setups",
+    "rollout/league_wins": "share of the league's rounds in which the learner netted more than the mean of the table, ties half",
     "update/policy_loss": "clipped surrogate loss",
     "update/recall_loss": "mean cross-entropy of the private bytes of first observations, predicted from the GRU's state",
     "update/belief_loss": "mean cross-entropy of the predicted private observations of all other seats",
@@ -199,14 +212,21 @@ class Trainer(BaseTrainer[Config]):
         self.buffers = [RolloutBuffer(self.layout.size, larger_size) for _ in self.tables]
         self.random_scales = [random_payoff_scale(tables.setup) for tables in self.tables] if self.common else []
         names = () if config.opponents is None else (config.opponents,)
+        self.league: League | None = None
+        if config.league:
+            pool: dict[str, Any] = {"snapshots": config.snapshots, "share": config.league, "matching": config.matching}
+            self.modules["league."] = self.league = League(setup, self.net, config.pool, **pool)
         self.opponents = [[load_agent(name, tables.setup) for name in names] for tables in self.tables]
 
     def iterate(self) -> dict[str, float]:
         """Plays a round at every table and learns from it; returns the metrics."""
         began = time.perf_counter()
         rng = generator(self.config.seed, Stream.TRAINING, self.iteration)
+        if self.league and self.iteration and self.iteration % self.config.snapshot_every == 0:
+            self.league.take_snapshot(self.player_net)
         rollout = self.collect(rng)
         metrics = self.update(rollout, rng)
+        metrics["rollout/league_wins"] = self.league.record(rollout.final) if self.league else 0.0
         wall = time.perf_counter() - began
         metrics["rollout/decisions_per_round"] = len(rollout.action) / self.config.tables
         metrics["rollout/payoff_spread"] = rollout.payoff_std
@@ -244,12 +264,15 @@ class Trainer(BaseTrainer[Config]):
         return play(tables, self.policy, self.seats(task), self.buffers[task], chance=chance, centred_payoff=centred)
 
     def seats(self, task: int = 0) -> SeatAssignment:
-        """Returns who plays where at the tables of a setup: one learner beside opponents, else the learner in all seats."""
+        """Returns who plays where at the tables of a setup: the learner in all seats, or in one beside opponents."""
         tables, opponents = self.tables[task], self.opponents[task]
         n = tables.setup.players
         seats = np.full((len(tables), n), 0 if opponents else LEARNER)
         table = np.arange(len(tables))
         seats[table, (table + self.iteration) % n] = LEARNER
+        if self.league:
+            opponents = self.league.agents
+            self.league.assign(seats, self.iteration, generator(self.config.seed, Stream.TRAINING, self.iteration, 0))
         chance = generator(self.config.seed, Stream.TRAINING, self.iteration, 1 + task)
         return SeatAssignment(tables.batch, opponents, seats, lambda *_: chance)
 
