@@ -25,6 +25,8 @@ SAMPLED = "@sample"
 """Suffix of a run's name to draw actions from the policy, instead of taking the likeliest."""
 SEARCH = "search"
 """The modifier of a search over an agent, in any game."""
+BEST = "best"
+"""The checkpoint of a run with the highest edge in its evaluations, as ``runs/a@best`` names it."""
 _ENDING = re.compile(r"(.+)@([a-z]+)=([^@/]*)")
 
 
@@ -58,14 +60,33 @@ def undrawn(name: str) -> str:
 
 
 def run_named(name: str) -> tuple[str | None, Path]:
-    """Returns the algorithm before the colon in the name of a run, and the path of the run.
+    """Returns the algorithm before the colon in the name of a run, and the path of the run, or of a checkpoint that it keeps.
 
     The algorithm is None if the name has none; a colon in an existing path separates nothing.
     """
     text = undrawn(name)
     prefix, _, rest = text.partition(":")
     named = rest and prefix.isidentifier() and not exists(text)
-    return (prefix, Path(rest)) if named else (None, Path(text))
+    algorithm, path = (prefix, rest) if named else (None, text)
+    folder, _, kept = path.rpartition("@")
+    is_kept = folder and not exists(path) and (kept == BEST or kept.isdecimal())
+    return algorithm, kept_path(Path(folder), kept) if is_kept else Path(path)
+
+
+def kept_path(folder: Path, kept: str | int) -> Path:
+    """Returns the file of a checkpoint that a run keeps beside its latest: :data:`BEST`, or that after an iteration."""
+    return folder / (f"{BEST}.safetensors" if kept == BEST else f"iteration-{int(kept):06d}.safetensors")
+
+
+def kept_checkpoints(folder: Path) -> dict[str, Path]:
+    """Returns the files of the checkpoints that the run in ``folder`` keeps, by the names of their agents, in order."""
+    kept = {
+        str(int(path.stem.removeprefix("iteration-"))): path
+        for path in sorted(folder.glob(f"iteration-{'[0-9]' * 6}.safetensors"))
+    }
+    if kept_path(folder, BEST).exists():
+        kept[BEST] = kept_path(folder, BEST)
+    return {f"{folder}@{name}": path for name, path in kept.items()}
 
 
 def checkpoint_path(name: str, setup: Setup) -> Path | None:
@@ -93,9 +114,10 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     """Returns the agent called ``name`` for tables with ``setup``; ``device`` is that of its network (None: the CPU).
 
     ``name`` is that of a heuristic, a solution (``exact``) or a zoo agent (``zoo:strong``), or the path of a run's folder or
-    checkpoint (``runs/a``, also ``ppo:runs/a``; it may contain ``:`` and ``@``). With ``@sample`` a network draws from its
-    policy. Modifiers may follow: ``@search=50`` for a search of 50 deals an action by rollouts of the agent, and those of the
-    game (``cheapest@remember=0.7``). ``@search=50,objective=centred`` searches for another payoff than the seat's own (``task``).
+    checkpoint (``runs/a``, also ``ppo:runs/a``; it may contain ``:`` and ``@``). ``runs/a@best`` and ``runs/a@100`` are the
+    checkpoints that the run keeps of its best evaluation and of iteration 100. With ``@sample`` a network draws from its policy.
+    Modifiers may follow: ``@search=50`` for a search of 50 deals an action by rollouts of the agent, and those of the game
+    (``cheapest@remember=0.7``). ``@search=50,objective=centred`` searches for another payoff than the seat's own (``task``).
 
     Raises :class:`AgentError` for an unknown name or a solution of other tables,
     :class:`~nainjaune_env.core.errors.CheckpointError` for a run that is incomplete or not for such tables, and

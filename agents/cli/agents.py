@@ -2,12 +2,14 @@
 
   nainjaune agents
   nainjaune agents --game batasaurus
+  nainjaune agents --run runs/first
   nainjaune evaluate --agents closer zoo:strong
 
 An edge is the payoff of the agent minus that of a field of another agent in
 the same seat on the same deals, with a 95 % interval over deals. The folder
 of a training run is also an agent: runs/first plays the likeliest action of
-its network, and runs/first@sample draws from its policy. tally@search=50
+its network, and runs/first@sample draws from its policy; --run lists the
+checkpoints that a run keeps (runs/first@best, runs/first@100). tally@search=50
 searches over tally. docs/heuristics.md, docs/zoo.md and docs/search.md say
 more.
 """
@@ -15,6 +17,7 @@ more.
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nainjaune_env.core.printable import printable
@@ -31,12 +34,16 @@ HELP = "list all agents by name, each in a line with its edge"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's arguments."""
     parser.add_argument("--game", help="only the agents of this game (default: of all games)")
+    parser.add_argument("--run", type=Path, dest="folder", metavar="RUN", help="the checkpoints of a run, each an agent")
 
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     from nainjaune_env.registry import game_names, get_game
 
+    if args.folder is not None:
+        print("\n".join(run_lines(args.folder)))
+        return 0
     names = game_names() if args.game is None else [args.game]
     print("\n\n".join("\n".join(agent_lines(get_game(name))) for name in names))
     return 0
@@ -59,6 +66,22 @@ def agent_lines(game: GameSpec) -> list[str]:
     rows += [player_row(player) for player in player_registry().players() if player.card.game == game.name]
     where = f", of rules of thumb with {known.table}" if known.table else ""
     return [f"{game.title}: edges in {game.unit} a round{where}", *(f"  {line}" for line in align(rows, left=range(3)))]
+
+
+def run_lines(folder: Path) -> list[str]:
+    """Returns a line for each checkpoint of the run in ``folder``: its agent's name, its iteration, the edge of the best."""
+    from ..loading import kept_checkpoints
+    from ..nets.checkpoint import load_checkpoint
+    from ..report.format_ci import decimal
+    from ..report.text import align
+
+    rows = []
+    for name, path in {str(folder): folder, **kept_checkpoints(folder)}.items():
+        kept = load_checkpoint(path)
+        edge = kept.progress.get("edge")
+        about = "" if edge is None else f"edge {decimal(edge, '+.2f')}, the highest of its evaluations"
+        rows.append([printable(name), f"iteration {kept.iteration}", about])
+    return align(rows, left=range(3))
 
 
 def player_row(player: Player) -> list[str]:

@@ -50,10 +50,12 @@ def _knobs(parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
 
 def _agents(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> Iterable[str]:
     """Returns the heuristics, solutions and zoo players of the game of the arguments so far, and the folders that fit."""
-    from ..loading import named_agents
+    from ..loading import kept_checkpoints, named_agents
     from .setups import game_of
 
-    return [*named_agents(game_of(parsed_args).name), *_players(), *(f"{path}/" for path in Path().glob(f"{prefix}*/"))]
+    folders = list(Path().glob(f"{prefix.partition('@')[0]}*/"))
+    kept = [name for folder in folders for name in kept_checkpoints(folder)]
+    return [*named_agents(game_of(parsed_args).name), *_players(), *(f"{folder}/" for folder in folders), *kept]
 
 
 def _players(**_: Any) -> Iterable[str]:

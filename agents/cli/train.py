@@ -4,12 +4,15 @@
   nainjaune train configs/nain_jaune/ppo.yaml --out runs/first --resume
   nainjaune train configs/nain_jaune/ppo.yaml --out runs/points \\
       --set preset=classic --set iterations=100
+  nainjaune train --resume --out runs/first --set iterations=1200
   nainjaune train --keys --set algorithm=expert
 
 The configuration is a YAML file with the keys that differ from their defaults; --keys lists all keys of an algorithm (ppo,
 deep_monte_carlo, expert, maskable_ppo). The run's folder keeps the resolved configuration, versions and commit, TensorBoard
-metrics (tensorboard --logdir runs) and the latest checkpoint. Ctrl-C stops after the iteration and saves; a resumed run
-gives the same bits as an uninterrupted one.
+metrics (tensorboard --logdir runs) and the latest checkpoint; with keep_best and keep_every also the best and periodic ones,
+which 'nainjaune agents --run runs/first' lists. Ctrl-C stops after the iteration and saves; a resumed run gives the same bits
+as an uninterrupted one. With --resume, --set may change the length of the run (iterations, generations), also of a finished
+one, and keep_best, keep_every and checkpoint_minutes; schedules then go on as those of a run of the new length.
 """
 
 from __future__ import annotations

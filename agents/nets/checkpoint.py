@@ -62,8 +62,9 @@ class Checkpoint:
     progress: dict[str, float] = field(default_factory=dict)
     """Running totals of the trainer: decisions, seconds."""
     tensors: dict[str, Tensor] = field(default_factory=dict)
-    """``model.*``, ``optimizer.*``; with a privileged critic ``critic.*``, a belief head ``belief.*``, past selves
-    ``past.<number>.*``, what actions share ``shared.*``, and matches that go on ``starts.<number>.*``."""
+    """``model.*``, which plays, ``optimizer.*``; with a privileged critic ``critic.*``, a belief head ``belief.*``, past selves
+    ``past.<number>.*``, what actions share ``shared.*``, the magnet ``magnet.*``, the pool of a league ``league.*``, matches that
+    go on ``starts.<number>.*``; where ``model.*`` is an average, ``learner.*`` are the last weights."""
 
     @property
     def task(self) -> Task:

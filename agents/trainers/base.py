@@ -7,6 +7,7 @@ A trainer's module derives its ``Config`` from :class:`BaseConfig` and its ``Tra
 from __future__ import annotations
 
 import dataclasses
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +17,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch.optim.adam import adam
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.errors import ConfigError
+from nainjaune_env.core.errors import ConfigError, choose_one
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import MAX_THREADS
 from nainjaune_env.games import DEFAULT_GAME
@@ -30,7 +32,7 @@ from ..nets.checkpoint import Checkpoint
 from ..nets.net_agent import NetAgent
 from ..nets.policy_value import PolicyValueNet
 from ..task import CENTRED, FRESH, Task
-from .checkpointing import load_optimizer, optimizer_tensors, restoring, with_prefix, without_prefix
+from .checkpointing import load_initial_weights, load_optimizer, optimizer_tensors, restoring, with_prefix, without_prefix
 from .config import check_bounds, option, resolve_setup
 from .starts import RoundStarts
 
@@ -40,6 +42,9 @@ MOST_TABLES = 1 << 20
 """Bound of tables in parallel: some gigabytes."""
 MOST_UNITS = 1 << 14
 """Bound of a layer's width: the weights between two such layers are a gigabyte."""
+EMA_MEANING = "decay, an iteration, of an exponential moving average of the weights, which is the player; 0 = none"
+MOST_EMA = 1 - 1e-6
+"""Bound of a decay: at 1 the average would stay what it is."""
 
 
 @dataclass(frozen=True)
@@ -59,12 +64,16 @@ class BaseConfig:
     arch: str = option(DEFAULT_ARCH, "the network: 'mlp', or 'residual' (a block for each of 'hidden', with layer normalisation)")
     hidden: list[int] = option([256, 256], "widths of the network's hidden layers", low=1, high=MOST_UNITS)
     learning_rate: float = option(2e-3, "Adam's step size at the start", low=0, high=1)
-    last_learning_rate: float = option(1e-4, "Adam's step size at the end; it changes linearly", low=0, high=1)
+    last_learning_rate: float = option(1e-4, "Adam's step size at the end; it changes by 'schedule'", low=0, high=1)
+    warmup: int = option(0, "iterations over which the learning rate rises linearly to its schedule, at the start", low=0)
+    schedule: str = option("linear", "how values go from their start to their end: 'linear', or 'cosine', half a period of it")
     epochs: int = option(1, "passes over the decisions of an iteration", low=1)
     minibatch: int = option(1024, "decisions in a gradient step", low=1)
     max_grad_norm: float = option(0.5, "a gradient with a larger norm is scaled down to this one", low=0)
     threads: int = option(1, "torch's threads; more than there are free cores is many times slower", low=1, high=MAX_THREADS)
     checkpoint_minutes: float = option(2.0, "minutes between checkpoints, at least; 0 = one after every iteration", low=0)
+    keep_best: bool = option(False, "keep the checkpoint with the highest edge in evaluations too, as the agent RUN@best")
+    keep_every: int = option(0, "iterations between checkpoints that are kept, as the agents RUN@ITERATION; 0 = none", low=0)
     eval_every: int = option(25, "iterations between evaluations; 0 = none", low=0)
     eval_deals: int = option(1000, "deals of each evaluation; 0 = none", low=0, high=10**9)
     eval_against: str = option("random", "the agent over whose field the edge is measured")
@@ -72,8 +81,12 @@ class BaseConfig:
     def __post_init__(self) -> None:
         check_bounds(self)
         get_arch(self.arch).check_arguments(self.hidden, getattr(self, "recurrent", 0))  # a key of PPO alone
+        if self.schedule not in SCHEDULES:
+            raise ConfigError(choose_one("schedule", self.schedule, SCHEDULES))
         if self.eval_deals == 1:
             raise ConfigError("A confidence interval takes at least 2 deals, and 'eval_deals' is 1.")
+        if self.keep_best and not self.evaluates:
+            raise ConfigError("'keep_best' keeps the checkpoint with the highest edge in evaluations, and there are none.")
         self.setup()
         for setup in self.setups():
             self.task.check(setup)
@@ -122,7 +135,7 @@ class BaseTrainer(ABC, Generic[C]):
     net: PolicyValueNet
     """The network that plays; the subclass sets it."""
     modules: dict[str, torch.nn.Module]
-    """All modules that a checkpoint keeps, by the prefix of their tensors' names; the subclass sets it."""
+    """All modules that a checkpoint keeps, by the prefix of their tensors' names; the subclass sets it. ``model.`` plays."""
     optimizer: torch.optim.Optimizer | None = None
     """Its state is kept in checkpoints; None if every iteration begins with a new one."""
     starts: Sequence[RoundStarts] = ()
@@ -137,6 +150,8 @@ class BaseTrainer(ABC, Generic[C]):
         self.layout = setup.layout
         """The observation layout that the network takes."""
         self.modules = {}
+        self.averages: list[AveragedModel] = []
+        """Exponential moving averages of the weights of ``net``, see :meth:`average_weights`."""
         self.iteration = 0
         """Iterations done."""
         self.decisions = 0
@@ -162,16 +177,49 @@ class BaseTrainer(ABC, Generic[C]):
         return self.iteration
 
     def annealed(self, first: float, last: float) -> float:
-        """Returns the value now of a schedule that goes linearly from ``first`` to ``last`` over the run."""
-        return anneal(first, last, self.iteration / self.config.iterations)
+        """Returns the value now of the schedule that goes from ``first`` to ``last`` over the run."""
+        return anneal(first, last, self.iteration / self.config.iterations, self.config.schedule)
+
+    @property
+    def learning_rate(self) -> float:
+        """Adam's step size now."""
+        c = self.config
+        return self.annealed(c.learning_rate, c.last_learning_rate) * warmed_up(self.iteration, c.warmup)
 
     def new_net(self, generator: torch.Generator, **arguments: Any) -> PolicyValueNet:
         """Returns an untrained network, its weights drawn from ``generator``."""
         c = self.config
         return make_net(c.arch, self.layout, len(self.setup.game.actions), c.hidden, generator, **arguments)
 
+    def average_weights(self, prefix: str, decay: float) -> PolicyValueNet:
+        """Returns a copy of ``net`` with an exponential moving average of its weights, kept in checkpoints under ``prefix``.
+
+        After each iteration an averaged weight is ``decay`` times what it was, plus ``1 - decay`` times the one of ``net``; after
+        the first it equals that (Polyak and Juditsky, "Acceleration of stochastic approximation by averaging", 1992). With the
+        prefix ``model.`` the average is the player, and the weights of ``net`` itself are kept under ``learner.``.
+        """
+        average = AveragedModel(self.net, multi_avg_fn=get_ema_multi_avg_fn(decay))  # type: ignore[no-untyped-call]
+        self.averages.append(average)
+        if prefix == "model.":
+            self.modules["learner."] = self.net
+        self.modules[prefix] = average.module
+        return self.network(prefix)
+
+    @property
+    def player_net(self) -> PolicyValueNet:
+        """The network that is evaluated, and that plays as the agent of the run."""
+        return self.network("model.")
+
+    def network(self, prefix: str) -> PolicyValueNet:
+        """Returns the network among :attr:`modules` that has the ``prefix``."""
+        net = self.modules[prefix]
+        assert isinstance(net, PolicyValueNet)
+        return net
+
     def finish_iteration(self, metrics: dict[str, float], decisions: int, wall: float) -> dict[str, float]:
         """Counts an iteration of ``decisions`` in ``wall`` seconds; returns ``metrics`` with the common ones added."""
+        for average in self.averages:
+            average.update_parameters(self.net)
         self.iteration += 1
         self.decisions += decisions
         self.seconds += wall
@@ -186,7 +234,7 @@ class BaseTrainer(ABC, Generic[C]):
 
     def agent(self) -> Agent:
         """Returns the agent that is evaluated."""
-        return NetAgent("net", self.net)
+        return NetAgent("net", self.player_net)
 
     def evaluate(self) -> dict[str, float]:
         """Measures the agent's edge over the field of ``eval_against``; changes nothing that an iteration depends on."""
@@ -237,11 +285,37 @@ class BaseTrainer(ABC, Generic[C]):
             self.decisions = int(checkpoint.progress["decisions"])
             self.seconds = checkpoint.progress["seconds"]
         self.iteration = checkpoint.iteration
+        for average in self.averages:
+            average.n_averaged.fill_(self.iteration)
+
+    def load_initial_weights(self, run: str, *, objective: str | None) -> None:
+        """Begins training from the network of another ``run``, named as an agent, trained for ``objective`` (None: any).
+
+        Raises :class:`~nainjaune_env.core.errors.CheckpointError` if it does not fit.
+        """
+        load_initial_weights(self.net, run, self.setup, objective=objective, common=self.layout if self.common else None)
+        for average in self.averages:
+            average.module.load_state_dict(self.net.state_dict())
 
 
-def anneal(first: float, last: float, fraction: float) -> float:
-    """Returns the value at ``fraction`` of the line from ``first``, at 0, to ``last``, at 1."""
-    return first + (last - first) * min(max(fraction, 0.0), 1.0)
+SCHEDULES = ("linear", "cosine")
+
+
+def anneal(first: float, last: float, fraction: float, schedule: str = "linear") -> float:
+    """Returns the value at ``fraction`` of the way from ``first``, at 0, to ``last``, at 1.
+
+    On a line, or on half a period of a cosine (Loshchilov and Hutter, "SGDR: stochastic gradient descent with warm restarts",
+    2017, eq. 5).
+    """
+    way = min(max(fraction, 0.0), 1.0)
+    if schedule == "cosine":
+        way = (1 - math.cos(math.pi * way)) / 2
+    return first + (last - first) * way
+
+
+def warmed_up(step: int, steps: int) -> float:
+    """Returns the share of the learning rate at ``step``, counted from 0, that a linear warm-up over ``steps`` steps allows."""
+    return min((step + 1) / (steps + 1), 1.0)
 
 
 @torch.no_grad()

@@ -21,6 +21,11 @@ C = TypeVar("C")
 PLACEMENT_KEYS = frozenset({"device"})
 """Keys that say where a run computes and not what it computes: a run may be resumed under other values of them."""
 
+LENGTH_KEYS = ("iterations", "generations")
+"""Keys for the length of a run, in whole iterations."""
+RESUME_KEYS = frozenset({*LENGTH_KEYS, "checkpoint_minutes", "keep_best", "keep_every"})
+"""Keys that may be changed when a run is resumed: its length, and which of its checkpoints are kept."""
+
 
 def option(default: Any, meaning: str, *, low: float | None = None, high: float | None = None) -> Any:
     """Returns a dataclass field for a configuration key: its default, its line of documentation and its bounds (inclusive).
@@ -52,10 +57,16 @@ def defaults(cls: type[Any]) -> dict[str, Any]:
 def changed_keys(config: Any, stored: Mapping[str, Any]) -> list[str]:
     """Returns the keys whose ``stored`` values differ from those of ``config``, so that a run cannot be resumed under it.
 
-    A key that ``stored`` lacks has its default: it is newer than the run. :data:`PLACEMENT_KEYS` do not count.
+    A key that ``stored`` lacks has its default: it is newer than the run. :data:`PLACEMENT_KEYS` and :data:`RESUME_KEYS` do not
+    count.
     """
+    return sorted(differing(config, stored).keys() - PLACEMENT_KEYS - RESUME_KEYS)
+
+
+def differing(config: Any, stored: Mapping[str, Any]) -> dict[str, list[Any]]:
+    """Returns the keys whose values differ, each with the one ``stored``, or its default, and that of ``config``."""
     now, before = dataclasses.asdict(config), {**defaults(type(config)), **renamed(type(config), stored)}
-    return sorted(key for key in before.keys() - PLACEMENT_KEYS if key not in now or now[key] != before[key])
+    return {key: [value, now.get(key)] for key, value in before.items() if key not in now or now[key] != value}
 
 
 def renamed(cls: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -42,7 +42,7 @@ from nainjaune_env.engine.batch import Batch
 from ..nets.checkpoint import Checkpoint
 from ..sampling import sample
 from ..seeds import Stream, generator
-from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer, explained_variance
+from .base import COMMON_METRICS, EMA_MEANING, MOST_EMA, MOST_TABLES, BaseConfig, BaseTrainer, explained_variance
 from .config import option
 from .run import Progress, Run, run_iterations
 from .starts import RoundStarts, batch_start
@@ -59,6 +59,7 @@ class Config(BaseConfig):
     temperature: float = option(0.1, "actions are drawn from softmax(Q / temperature) at the start, in units of payoff_scale")
     last_temperature: float = option(0.02, "temperature at the end, not above that at the start; it changes geometrically")
     max_grad_norm: float = option(10.0, "a gradient with a larger norm is scaled down to this one", low=0)
+    ema: float = option(0.0, EMA_MEANING, low=0, high=MOST_EMA)
     eval_every: int = option(50, "iterations between evaluations; 0 = none", low=0)
 
     def __post_init__(self) -> None:
@@ -112,6 +113,8 @@ class Trainer(BaseTrainer[Config]):
         self.optimizer: torch.optim.Adam = torch.optim.Adam([{"params": others, "lr_scale": 1.0}, policy])
         self.batch = Batch(setup, config.tables, start=batch_start(config.task), autoreset=False)
         self.starts = [RoundStarts(config.task, self.batch)]
+        if config.ema:
+            self.average_weights("model.", config.ema)
 
     def iterate(self) -> dict[str, float]:
         """Plays a round at every table and learns from it; returns the metrics."""
@@ -160,7 +163,7 @@ class Trainer(BaseTrainer[Config]):
         if self.iteration == 0:
             # the unit of all values from here on
             self.net.payoff_scale.fill_(max(float(rollout.target.std()), 1.0))
-        rate = self.annealed(c.learning_rate, c.last_learning_rate)
+        rate = self.learning_rate
         for group in self.optimizer.param_groups:
             group["lr"] = rate * group["lr_scale"]
         target = rollout.target / np.float32(self.net.payoff_scale)

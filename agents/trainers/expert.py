@@ -54,8 +54,7 @@ from ..nets.policy_value import PolicyValueNet
 from ..search import SearchAgent, rollouts_by
 from ..seeds import Stream, generator
 from ..task import CARRIED, MATCH_ROUNDS, OWN
-from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer, anneal
-from .checkpointing import load_initial_weights
+from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer, anneal, warmed_up
 from .config import option
 from .labels import Labels, concatenate_labels, load_labels, save_labels
 from .run import Progress, Run, run_iterations
@@ -88,7 +87,8 @@ class Config(BaseConfig):
     epochs: int = option(4, "passes over the labels in a generation", low=1)
     minibatch: int = option(512, "decisions in a gradient step", low=1)
     learning_rate: float = option(1e-3, "Adam's step size at the start of each generation", low=0, high=1)
-    last_learning_rate: float = option(1e-5, "Adam's step size at the end of each; it changes linearly", low=0, high=1)
+    last_learning_rate: float = option(1e-5, "Adam's step size at the end of each; it changes by 'schedule'", low=0, high=1)
+    warmup: int = option(0, "gradient steps over which each generation's learning rate rises linearly to its schedule", low=0)
     value_weight: float = option(0.5, "weight of the value loss", low=0)
     max_grad_norm: float = option(1.0, "a gradient with a larger norm is scaled down to this one", low=0)
     device: str = option("cpu", "where determinizations, rollouts and the network are: 'cpu', or 'cuda' for an NVIDIA GPU")
@@ -327,7 +327,8 @@ class Trainer(BaseTrainer[Config]):
                 rows = order[step * c.minibatch : (step + 1) * c.minibatch]
                 observation, mask, share, goal, share_entropy = (column[rows] for column in columns)
                 for group in optimizer.param_groups:
-                    group["lr"] = anneal(c.learning_rate, c.last_learning_rate, (epoch + step / steps) / c.epochs)
+                    rate = anneal(c.learning_rate, c.last_learning_rate, (epoch + step / steps) / c.epochs, c.schedule)
+                    group["lr"] = rate * warmed_up(epoch * steps + step, c.warmup)
                 logits, value, _ = self.net(observation)
                 # KL(target || policy): the cross-entropy less the target's entropy, which is its minimum
                 policy_loss = soft_cross_entropy(logits, mask, share) - share_entropy.mean()
@@ -392,5 +393,5 @@ def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Pro
     remove_leftovers(run.folder / LABELS)
     trainer = Trainer(config, run.folder / LABELS)
     if checkpoint is None and config.init is not None:
-        load_initial_weights(trainer.net, config.init, trainer.setup, objective=config.objective)
+        trainer.load_initial_weights(config.init, objective=config.objective)
     return run_iterations(trainer, run, checkpoint, progress)

@@ -71,7 +71,7 @@ class Config(BaseConfig):
     snapshot_every: int = option(10, "iterations between two snapshots", low=1)
     learning_rate: float = option(1.5e-3, "Adam's step size at the start", low=0, high=1)
     entropy: float = option(0.05, "weight of the policy's entropy at the start (ent_coef)", low=0)
-    last_entropy: float = option(0.005, "weight of the entropy at the end; it changes linearly", low=0)
+    last_entropy: float = option(0.005, "weight of the entropy at the end", low=0)
     epochs: int = option(3, "passes over the decisions of an iteration (n_epochs)", low=1)
     minibatch: int = option(2048, "decisions in a gradient step (batch_size)", low=2)
     clip: float = option(0.2, "distance of the probability ratio from 1 at which the objective is clipped (clip_range)", low=0)
@@ -149,7 +149,7 @@ class Trainer(BaseTrainer[Config]):
         self.model = MaskablePPO(
             NetPolicy, self.venv, n_steps=c.steps, batch_size=c.minibatch, n_epochs=c.epochs, gamma=1.0,
             gae_lambda=c.gae_lambda, clip_range=c.clip, vf_coef=c.value_weight, max_grad_norm=c.max_grad_norm,
-            learning_rate=lambda _: self.annealed(c.learning_rate, c.last_learning_rate),
+            learning_rate=lambda _: self.learning_rate,
             policy_kwargs={"layout": setup.layout, "arch": c.arch, "hidden": c.hidden}, seed=c.seed % 2**32, device="cpu",
         )  # fmt: skip
         self.model.set_logger(Logger(None, []))  # rollout_metrics reads what it records
@@ -175,7 +175,7 @@ class Trainer(BaseTrainer[Config]):
         c = self.config
         self.prepare()
         metrics = {
-            "schedule/learning_rate": self.annealed(c.learning_rate, c.last_learning_rate),
+            "schedule/learning_rate": self.learning_rate,
             "schedule/entropy_weight": self.model.ent_coef,
         }
         self.model.learn(c.tables * c.steps, log_interval=None)  # type: ignore[arg-type]

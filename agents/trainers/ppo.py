@@ -13,7 +13,7 @@ game: it takes the common layout, which encodes seats and rules. Since payoffs d
 
 An iteration is this file, ``rollout`` (playing, and the advantages), ``sampling`` (actions), ``nets.fused_mlp`` (plain MLPs,
 forward and backward) and ``ppo_loss`` (the loss compiled, for the CPU). Beside them stand ``gpu_rollout`` (tables on a GPU),
-``sequences`` (for memory) and ``multitask`` (several setups).
+``sequences`` (for memory), ``multitask`` (several setups), ``magnet`` and ``league`` (opponents from a pool).
 
 Sources: Schulman et al., "Proximal policy optimization algorithms", 2017 (clipped surrogate, eq. 7 and 9); Schulman et al.,
 "High-dimensional continuous control using GAE", 2016; Huang et al., "The 37 implementation details of PPO", 2022.
@@ -24,7 +24,6 @@ from __future__ import annotations
 import copy
 import math
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar, NamedTuple
@@ -37,7 +36,7 @@ from torch.nn.functional import mse_loss
 from torch.nn.utils import clip_grad_norm_
 
 from nainjaune_env.agent import SeatAssignment
-from nainjaune_env.core.errors import ConfigError
+from nainjaune_env.core.errors import ConfigError, choose_one
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 
@@ -54,7 +53,9 @@ from ..nets.specialised import specialised
 from ..seeds import Stream, generator
 from .base import (
     COMMON_METRICS,
+    EMA_MEANING,
     EVAL_SEED,
+    MOST_EMA,
     MOST_TABLES,
     MOST_UNITS,
     BaseConfig,
@@ -62,14 +63,15 @@ from .base import (
     adam_step,
     explained_variance,
 )
-from .checkpointing import load_initial_weights
 from .config import option
 from .gpu_rollout import play_on_gpu, unpacked
+from .league import MATCHING, League
+from .magnet import Magnet
 from .multitask import mixed_setups, normalize_by_task, setup_names, share_out
 from .ppo_loss import STATS, CompiledLoss, Decisions, LossWeights
 from .rollout import LEARNER, Rollout, RolloutBuffer, RolloutPolicy, joined, play
 from .run import Progress, Run, run_iterations
-from .sequences import Sequences
+from .sequences import Sequences, minibatches
 from .starts import RoundStarts, batch_start
 
 
@@ -84,6 +86,11 @@ class Config(BaseConfig):
     )
     init: str | None = option(None, "the run whose network training begins from (none: a new one)")
     opponents: str | None = option(None, "a frozen agent in all seats but one, which learns (none: all seats learn)")
+    league: float = option(0.0, "share of tables where a member of a pool plays all seats but one; 0 = none", low=0, high=1)
+    pool: list[str] = option([], "agents in that pool, beside past selves")
+    snapshots: int = option(8, "past selves in the pool, the newest ones", low=0)
+    snapshot_every: int = option(25, "iterations between two past selves", low=1)
+    matching: str = option("uniform", "how members are drawn: 'uniform', or 'prioritised', more often those that win")
     iterations: int = option(600, "updates in all; schedules run over them", low=1)
     tables: int = option(2048, "rounds dealt for each update", low=1, high=MOST_TABLES)
     recurrent: int = option(0, "units of a GRU along the decisions of a seat in a round; 0 = no memory", low=0, high=MOST_UNITS)
@@ -92,6 +99,7 @@ class Config(BaseConfig):
     last_entropy: float = option(0.005, "weight of the policy's entropy at the end", low=0)
     epochs: int = option(2, "passes over the decisions of an iteration", low=1)
     minibatch: int = option(1024, "decisions in a gradient step, at most", low=1)
+    target_kl: float = option(0.0, "no further epoch once the mean 'update/kl' of one is above this; 0 = all epochs", low=0)
     clip: float = option(0.2, "how far the probability ratio may move from 1 before its gain is clipped", low=0)
     gae_lambda: float = option(1.0, "lambda of generalised advantage estimation; 1 = plain returns", low=0, high=1)
     value_weight: float = option(0.5, "weight of the value loss", low=0)
@@ -99,6 +107,9 @@ class Config(BaseConfig):
     critic_hidden: list[int] = option([256, 256], "widths of the critic's hidden layers", low=1, high=MOST_UNITS)
     belief: float = option(0.0, "weight of predicting, from the policy's features, what all other seats hold", low=0)
     bf16: bool = option(False, "matrix products in bfloat16, for processors that compute them fast")
+    magnet: float = option(0.0, "weight of KL(policy || magnet), the magnet being an average of past policies; 0 = none", low=0)
+    magnet_decay: float = option(0.99, "decay, an iteration, of the average of the weights that is the magnet", low=0, high=1)
+    ema: float = option(0.0, EMA_MEANING, low=0, high=MOST_EMA)
     device: str = option("cpu", "where tables and networks are: 'cpu', or 'cuda' for an NVIDIA GPU; not with opponents")
 
     def __post_init__(self) -> None:
@@ -108,10 +119,16 @@ class Config(BaseConfig):
             raise ConfigError("A network for a mixture has at least one hidden layer, and 'hidden' is empty.")
         if check_device(self.device) != "cpu" and self.opponents is not None:
             raise ConfigError("Opponents play on the CPU: with device='cuda' there is no 'opponents'.")
+        if self.league and (self.mixture or self.opponents is not None or self.device != "cpu"):
+            raise ConfigError("A league plays at tables of one setup, on the CPU: with it there is no mixture and no opponents.")
+        if self.league and not self.pool and not self.snapshots:
+            raise ConfigError("A league has a 'pool' of agents or 'snapshots' of past selves, and there are none.")
+        if self.matching not in MATCHING:
+            raise ConfigError(choose_one("matching", self.matching, MATCHING))
         super().__post_init__()
-        if self.opponents is not None:
-            for setup in self.setups():
-                load_agent(self.opponents, setup)
+        for setup in self.setups():
+            for name in self.pool if self.opponents is None else [*self.pool, self.opponents]:
+                load_agent(name, setup)
 
     def setups(self) -> list[Setup]:
         """Returns the setups of training: those of the mixture, or the one of :meth:`setup`."""
@@ -124,12 +141,15 @@ METRICS = {
     "rollout/entropy": "mean entropy of the policy at decisions, in nats",
     "rollout/payoff_spread": "standard deviation of a seat's payoff in a round, in the game's unit (chips, cards); "
     "with a mixture the mean over setups",
+    "rollout/league_wins": "share of the league's rounds in which the learner netted more than the mean of the table, ties half",
     "update/policy_loss": "clipped surrogate loss",
     "update/recall_loss": "mean cross-entropy of the private bytes of first observations, predicted from the GRU's state",
     "update/belief_loss": "mean cross-entropy of the predicted private observations of all other seats",
+    "update/magnet_kl": "mean KL(policy || magnet), in nats; 0 without a magnet",
     "update/value_loss": "mean squared error of the value, in units of payoff_scale squared",
     "update/explained_variance": "1 - var(return - value) / var(return), before the update",
     "update/kl": "mean estimate of KL(old || new), (ratio - 1) - log(ratio) (Schulman's k3)",
+    "update/epochs": "passes made over the decisions; fewer than the key `epochs` where `target_kl` ended them",
     "update/clip_fraction": "share of decisions whose ratio left the clip range",
     "update/grad_norm": "mean gradient norm before scaling down",
     "schedule/learning_rate": "Adam's step size",
@@ -182,6 +202,9 @@ class Trainer(BaseTrainer[Config]):
         ]
         """Scale the gradient of a network down to the norm that they are called with, and return the norm that it had."""
         self.policy = RolloutPolicy(self.net, self.critic, dtype)
+        if config.ema:
+            self.average_weights("model.", config.ema)
+        self.magnet = Magnet(self.average_weights("magnet.", config.magnet_decay), dtype) if config.magnet else None
 
         setups = config.setups() if self.common else [setup]
         self.tables = share_out(setups, config.tables, common=self.common, device=config.device, start=batch_start(config.task))
@@ -190,14 +213,21 @@ class Trainer(BaseTrainer[Config]):
         self.buffers = [RolloutBuffer(self.layout.size, larger_size) for _ in self.tables]
         self.random_scales = [random_payoff_scale(tables.setup) for tables in self.tables] if self.common else []
         names = () if config.opponents is None else (config.opponents,)
+        self.league: League | None = None
+        if config.league:
+            pool: dict[str, Any] = {"snapshots": config.snapshots, "share": config.league, "matching": config.matching}
+            self.modules["league."] = self.league = League(setup, self.net, config.pool, **pool)
         self.opponents = [[load_agent(name, tables.setup) for name in names] for tables in self.tables]
 
     def iterate(self) -> dict[str, float]:
         """Plays a round at every table and learns from it; returns the metrics."""
         began = time.perf_counter()
         rng = generator(self.config.seed, Stream.TRAINING, self.iteration)
+        if self.league and self.iteration and self.iteration % self.config.snapshot_every == 0:
+            self.league.take_snapshot(self.player_net)
         rollout = self.collect(rng)
         metrics = self.update(rollout, rng)
+        metrics["rollout/league_wins"] = self.league.record(rollout.final) if self.league else 0.0
         wall = time.perf_counter() - began
         metrics["rollout/decisions_per_round"] = len(rollout.action) / self.config.tables
         metrics["rollout/payoff_spread"] = rollout.payoff_std
@@ -235,12 +265,15 @@ class Trainer(BaseTrainer[Config]):
         return play(tables, self.policy, self.seats(task), self.buffers[task], chance=chance, centred_payoff=centred)
 
     def seats(self, task: int = 0) -> SeatAssignment:
-        """Returns who plays where at the tables of a setup: one learner beside opponents, else the learner in all seats."""
+        """Returns who plays where at the tables of a setup: the learner in all seats, or in one beside opponents."""
         tables, opponents = self.tables[task], self.opponents[task]
         n = tables.setup.players
         seats = np.full((len(tables), n), 0 if opponents else LEARNER)
         table = np.arange(len(tables))
         seats[table, (table + self.iteration) % n] = LEARNER
+        if self.league:
+            opponents = self.league.agents
+            self.league.assign(seats, self.iteration, generator(self.config.seed, Stream.TRAINING, self.iteration, 0))
         chance = generator(self.config.seed, Stream.TRAINING, self.iteration, 1 + task)
         return SeatAssignment(tables.batch, opponents, seats, lambda *_: chance)
 
@@ -266,17 +299,18 @@ class Trainer(BaseTrainer[Config]):
         if self.common:
             advantage = normalize_by_task(advantage, rollout.task)
         weights = LossWeights(c.clip, c.value_weight, self.annealed(c.entropy, c.last_entropy))
-        learning_rate = self.annealed(c.learning_rate, c.last_learning_rate)
         for group in self.optimizer.param_groups:
-            group["lr"] = learning_rate
+            group["lr"] = self.learning_rate
 
         observations, omniscients = (torch.as_tensor(seen, device=c.device) for seen in (rollout.observation, rollout.omniscient))
         columns = (rollout.legal, rollout.action, rollout.log_prob, advantage, target / scale)
         decisions = Decisions(*(torch.as_tensor(column, device=c.device) for column in columns))
         sequences = Sequences(rollout.sequence) if c.recurrent else None
+        if self.magnet:
+            self.magnet.refresh()
         logged: list[dict[str, Tensor]] = []
         network_seconds = 0.0
-        for _ in range(c.epochs):
+        for epoch in range(1, c.epochs + 1):
             parts = list(minibatches(len(rollout.action), sequences, c.minibatch, rng))
             rows, sizes = torch.cat([rows for rows, _ in parts]).to(c.device), [len(rows) for rows, _ in parts]
             # gathered once for all minibatches: seven calls for each would take 2 % of a step
@@ -302,6 +336,9 @@ class Trainer(BaseTrainer[Config]):
                     with self.autocast():
                         belief_loss = self.belief.loss(output.features, omniscient)
                     loss, stats["belief_loss"] = loss + c.belief * belief_loss, belief_loss.detach()
+                if self.magnet:
+                    magnet_kl = self.magnet.kl(output.logits, minibatch.legal, observation, batch_sizes)
+                    loss, stats["magnet_kl"] = loss + c.magnet * magnet_kl, magnet_kl.detach()
 
                 clock = time.perf_counter()
                 for parameter in self.parameters:
@@ -311,15 +348,19 @@ class Trainer(BaseTrainer[Config]):
                 norms = [clip(c.max_grad_norm) for clip in self.clippings]
                 adam_step(self.optimizer)
                 logged.append(stats | {"grad_norm": norms[0]})  # as tensors: reading a number waits for a GPU
+            if c.target_kl and epoch < c.epochs and mean_of("kl", logged[-len(parts) :]) > c.target_kl:
+                break
 
-        means = {name: float(torch.stack([stats[name] for stats in logged]).double().mean()) for name in logged[0]}
+        means = {name: mean_of(name, logged) for name in logged[0]}
         return {
             "rollout/entropy": means.pop("entropy"),
             "update/recall_loss": 0.0,
             "update/belief_loss": 0.0,
+            "update/magnet_kl": 0.0,
             **{f"update/{name}": mean for name, mean in means.items()},
             "update/explained_variance": explained_variance(target / scale, rollout.value / scale),
-            "schedule/learning_rate": learning_rate,
+            "update/epochs": float(epoch),
+            "schedule/learning_rate": self.learning_rate,
             "schedule/entropy_weight": weights.entropy,
             "network_seconds": network_seconds,
         }
@@ -347,7 +388,7 @@ class Trainer(BaseTrainer[Config]):
         """Returns the network's edge over the field of ``eval_against``, on deals apart from those it learns on."""
         edges = []
         for task, tables in enumerate(self.tables):
-            net = specialised(copy.deepcopy(self.net).cpu(), tables.setup) if self.common else self.net
+            net = specialised(copy.deepcopy(self.player_net).cpu(), tables.setup) if self.common else self.player_net
             agents = [NetAgent("net", net), load_agent(self.config.eval_against, tables.setup)]
             edges.append(Duplicate(tables.setup, agents, seed=EVAL_SEED + task).edge(0, 1, self.config.eval_deals))
         metrics = {"eval/edge": float(np.mean([edge.mean for edge in edges]))}
@@ -384,29 +425,15 @@ def ppo_loss(
     return loss, {name: stat.detach() for name, stat in zip(STATS, stats, strict=True)}
 
 
-def minibatches(
-    count: int, sequences: Sequences | None, size: int, rng: np.random.Generator
-) -> Iterator[tuple[Tensor, Tensor | None]]:
-    """Yields the rows of all ``count`` decisions once, in random order, in even parts of at most ``size``, and None.
-
-    The parts differ by one row at most: a small last one would take as long a step as the others, on a noisier gradient. With
-    ``sequences``: whole sequences of about ``size`` decisions, packed, and their batch sizes.
-    """
-    if sequences is None:
-        for rows in np.array_split(rng.permutation(count), math.ceil(count / size)):
-            yield torch.from_numpy(rows), None
-        return
-    for some in sequences.shuffled(size, rng):
-        rows, batch_sizes = sequences.packed(some)
-        yield torch.from_numpy(rows), torch.from_numpy(batch_sizes)
+def mean_of(name: str, logged: list[dict[str, Tensor]]) -> float:
+    """Returns the mean of a statistic over minibatches."""
+    return float(torch.stack([stats[name] for stats in logged]).double().mean())
 
 
 def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
     """Trains as :func:`~nainjaune_agents.trainers.run.run_iterations` does."""
     trainer = Trainer(config, config.setup())
     if checkpoint is None and config.init is not None:
-        common = trainer.layout if trainer.common else None
         # a best response has its own objective, and learns its value anew
-        objective = config.objective if config.opponents is None else None
-        load_initial_weights(trainer.net, config.init, trainer.setup, objective=objective, common=common)
+        trainer.load_initial_weights(config.init, objective=config.objective if config.opponents is None else None)
     return run_iterations(trainer, run, checkpoint, progress)

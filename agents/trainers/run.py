@@ -3,6 +3,8 @@
 ``config.yaml``              the resolved configuration
 ``run.json``                 versions, commit, command, time of the start
 ``checkpoint.safetensors``   the latest checkpoint, written atomically
+``best.safetensors``         with ``keep_best``, that of the best evaluation
+``iteration-000100.safetensors``  with ``keep_every``, that of iteration 100
 ``events.out.tfevents.*``    metrics for TensorBoard
 ``.run.lock``                while a process trains in it
 """
@@ -16,7 +18,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -29,10 +31,11 @@ from torch.utils.tensorboard import SummaryWriter
 from nainjaune_env.core.atomic_files import locked, remove_leftovers, write_text
 from nainjaune_env.core.errors import CheckpointError, ConfigError, DivergenceError, quoted
 
+from ..loading import BEST, kept_path
 from ..nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
 from ..provenance import commit
 from .base import BaseConfig, BaseTrainer
-from .config import changed_keys, read_yaml
+from .config import LENGTH_KEYS, RESUME_KEYS, changed_keys, differing, read_yaml
 
 CONFIG_NAME = "config.yaml"
 """The first file that is written: a folder with it holds a run."""
@@ -127,7 +130,21 @@ class Run:
             checkpoint = None
         if not (self.folder / ABOUT_NAME).exists():  # the run was stopped before it was written
             self._write_about()
+        new = {key: values for key, values in differing(config, stored).items() if key in RESUME_KEYS}
+        if new:
+            self._change(new, stored, 0 if checkpoint is None else checkpoint.iteration)
         return checkpoint
+
+    def _change(self, new: dict[str, list[Any]], stored: dict[str, Any], iteration: int) -> None:
+        """Writes the ``new`` values of keys that may be changed on resumption, after ``iteration``, to the two files."""
+        for key in LENGTH_KEYS:
+            if key in new and new[key][1] < iteration:
+                raise ConfigError(f"The run has done {iteration} {key}: set {key!r} to more, not to {new[key][1]}.")
+        about = json.loads((self.folder / ABOUT_NAME).read_text(encoding="utf-8"))
+        about["changed"] = [*about.get("changed", []), {"iteration": iteration, "commit": commit(), "keys": new}]
+        write_text(self.folder / ABOUT_NAME, json.dumps(about, indent=2) + "\n")
+        now = stored | {key: value for key, (_, value) in new.items()}
+        write_text(self.folder / CONFIG_NAME, yaml.safe_dump(now, sort_keys=False))
 
     def _lock(self) -> None:
         try:
@@ -153,6 +170,16 @@ class Run:
         """Writes the checkpoint."""
         save_checkpoint(self.checkpoint_path, checkpoint)
         self._last_save = time.monotonic()
+
+    def keep(self, checkpoint: Checkpoint) -> None:
+        """Writes the checkpoint under the name of its iteration, beside the latest."""
+        save_checkpoint(kept_path(self.folder, checkpoint.iteration), checkpoint)
+
+    def keep_if_best(self, checkpoint: Checkpoint, edge: float) -> None:
+        """Writes the checkpoint as the best one if its ``edge`` is above that of the best so far."""
+        path = kept_path(self.folder, BEST)
+        if not path.exists() or edge > load_checkpoint(path).progress["edge"]:
+            save_checkpoint(path, replace(checkpoint, progress={**checkpoint.progress, "edge": edge}))
 
     def save_is_due(self, minutes: float) -> bool:
         """Returns whether the last checkpoint is ``minutes`` old."""
@@ -202,6 +229,10 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
                 last = trainer.completed == config.iterations
                 if config.evaluates and (trainer.iteration % config.eval_every == 0 or last):
                     metrics.update(trainer.evaluate())
+                    if config.keep_best:
+                        run.keep_if_best(trainer.checkpoint(), metrics["eval/edge"])
+                if config.keep_every and trainer.iteration % config.keep_every == 0:
+                    run.keep(trainer.checkpoint())
                 for name, value in metrics.items():
                     writer.add_scalar(name, value, trainer.iteration)
                 if run.save_is_due(config.checkpoint_minutes):

@@ -1,11 +1,14 @@
-"""Decisions sorted into sequences, the decisions of one seat in one round, for networks with memory."""
+"""Minibatches of decisions; for networks with memory, of whole sequences: the decisions of one seat in one round."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 
 class Sequences:
@@ -39,3 +42,20 @@ class Sequences:
         present = steps[:, None] < lengths[None, :]  # (L, sequences)
         at = self._starts[some][None, :] + steps[:, None]
         return self._rows[at[present]], present.sum(axis=1)
+
+
+def minibatches(
+    count: int, sequences: Sequences | None, size: int, rng: np.random.Generator
+) -> Iterator[tuple[Tensor, Tensor | None]]:
+    """Yields the rows of all ``count`` decisions once, in random order, in even parts of at most ``size``, and None.
+
+    The parts differ by one row at most: a small last one would take as long a step as the others, on a noisier gradient. With
+    ``sequences``: whole sequences of about ``size`` decisions, packed, and their batch sizes.
+    """
+    if sequences is None:
+        for rows in np.array_split(rng.permutation(count), math.ceil(count / size)):
+            yield torch.from_numpy(rows), None
+        return
+    for some in sequences.shuffled(size, rng):
+        rows, batch_sizes = sequences.packed(some)
+        yield torch.from_numpy(rows), torch.from_numpy(batch_sizes)

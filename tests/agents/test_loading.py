@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -11,7 +12,7 @@ import pytest
 
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.heuristics.batasaurus import Forgetful
-from nainjaune_agents.loading import load_agent, run_named, setup_of_runs, undrawn, unmodified
+from nainjaune_agents.loading import kept_checkpoints, load_agent, run_named, setup_of_runs, undrawn, unmodified
 from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_env.core.errors import AgentError, CheckpointError
@@ -50,6 +51,21 @@ def test_a_run_that_draws_from_its_policy(run: str, prefix: str) -> None:
     assert isinstance(agent, NetAgent)
     assert agent.stochastic
     assert agent.name == f"{prefix}{run}@sample"
+
+
+def test_kept_checkpoints_of_a_run_by_name(run: str) -> None:
+    for name in ("best", "iteration-000100"):
+        save_checkpoint(Path(run) / f"{name}.safetensors", replace(make(small()), iteration=77))
+    for name in (f"{run}@best", f"ppo:{run}@best", f"{run}@100@sample", f"{run}/best.safetensors"):
+        agent = load_agent(name, small())
+        assert isinstance(agent, NetAgent)
+        assert agent.stochastic == name.endswith("@sample")
+    assert run_named(f"ppo:{run}@100@sample@search=50") == ("ppo", Path(run) / "iteration-000100.safetensors")
+    assert list(kept_checkpoints(Path(run))) == [f"{run}@100", f"{run}@best"]
+    with pytest.raises(AgentError, match=r"There is no run or checkpoint at 'runs/a/iteration-000200\.safetensors'"):
+        load_agent(f"{run}@200", small())
+    os.rename(run, "runs/b@100")  # a folder of that name is itself
+    assert run_named("runs/b@100") == (None, Path("runs/b@100"))
 
 
 def test_the_prefix_is_the_algorithm(run: str) -> None:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from nainjaune_agents.exact import exact_agents
 from nainjaune_agents.heuristics import about, heuristics
+from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_agents.report.format_ci import mean_ci
 from nainjaune_agents.zoo import player_registry
 from nainjaune_env.registry import game_names, get_game
 from tests.agents.cli.command import status_of
+from tests.agents.nets.test_checkpoint import make
+from tests.support.positions import small
 from tests.support.source import ROOT
 
 
@@ -34,6 +39,19 @@ def test_one_game(capfd: pytest.CaptureFixture[str]) -> None:
     assert "Nain Jaune" not in out
     assert status_of(["agents", "--game", "batasaurs"]) == 2
     assert "Unknown game 'batasaurs'. Did you mean 'batasaurus'?" in capfd.readouterr().err
+
+
+def test_the_checkpoints_of_a_run(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    latest = make(small())
+    for name, progress in ((FILE_NAME, {}), ("iteration-000005.safetensors", {}), ("best.safetensors", {"edge": 0.256})):
+        save_checkpoint(tmp_path / name, replace(latest, progress=progress))
+    assert status_of(["agents", "--run", str(tmp_path)]) == 0
+    found = [line.split("  ") for line in capfd.readouterr().out.splitlines()]
+    assert [[cell.strip() for cell in line if cell.strip()] for line in found] == [
+        [str(tmp_path), f"iteration {latest.iteration}"],
+        [f"{tmp_path}@5", f"iteration {latest.iteration}"],
+        [f"{tmp_path}@best", f"iteration {latest.iteration}", "edge +0.26, the highest of its evaluations"],
+    ]
 
 
 @pytest.mark.parametrize("game", [name for name in game_names() if about(name).field])

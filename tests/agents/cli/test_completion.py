@@ -49,9 +49,10 @@ def test_every_completer_belongs_to_an_argument() -> None:
 def test_completers_answer_without_a_shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("runs/a").mkdir(parents=True)
+    Path("runs/a/best.safetensors").touch()
     args = Namespace(game=None, preset="batasaurus")
     found = {key: list(completer(prefix="runs/", parsed_args=args)) for key, completer in COMPLETERS.items()}
-    assert {"mirror", "exact", "zoo:strong", "runs/a/"} <= set(found["AGENT"])
+    assert {"mirror", "exact", "zoo:strong", "runs/a/", "runs/a@best"} <= set(found["AGENT"])
     assert "tally" not in found["AGENT"]
     assert "memory=" in found["KNOB=VALUE"]
     assert {"djeco", "batasaurus"} <= set(found["preset"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,10 +14,12 @@ import pytest
 import torch
 import yaml
 
-from nainjaune_agents.nets.checkpoint import load_checkpoint
+from nainjaune_agents.loading import load_agent
+from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
 from nainjaune_agents.nets.common_layout import common_layout
+from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.trainers import get_trainer
-from nainjaune_agents.trainers.base import BaseConfig, BaseTrainer, adam_step, explained_variance
+from nainjaune_agents.trainers.base import BaseConfig, BaseTrainer, adam_step, anneal, explained_variance
 from nainjaune_agents.trainers.config import build, option
 from nainjaune_agents.trainers.run import CONFIG_NAME, Run
 from nainjaune_env.core.errors import ConfigError, DivergenceError, NainJauneError
@@ -89,6 +92,63 @@ def test_a_checkpoint_says_what_the_network_is_for() -> None:
     trainer.layout, trainer.common = common_layout(setup.game), True
     everywhere = trainer.checkpoint()
     assert (everywhere.layout, everywhere.common) == (common_layout(setup.game).fingerprint, True)
+
+
+def test_the_average_of_the_weights_plays_and_is_the_agent(tmp_path: Path) -> None:
+    class Moving(Trainer):
+        def iterate(self) -> dict[str, float]:
+            with torch.no_grad():
+                self.net.policy.bias.fill_(float(2**self.iteration))
+            return super().iterate()
+
+    trainer, seen = Moving(Config()), []
+    trainer.average_weights("model.", 0.75)
+    for _ in range(3):
+        trainer.iterate()
+        seen.append(float(trainer.player_net.policy.bias[0].detach()))
+    assert seen == [1.0, 0.75 * 1 + 0.25 * 2, 0.75 * 1.25 + 0.25 * 4]
+    checkpoint = trainer.checkpoint()
+    assert float(checkpoint.tensors["model.policy.bias"][0]) == seen[-1]
+    assert float(checkpoint.tensors["learner.policy.bias"][0]) == 4.0
+    save_checkpoint(tmp_path / FILE_NAME, checkpoint)
+    for agent in (trainer.agent(), load_agent(str(tmp_path), trainer.setup)):
+        assert isinstance(agent, NetAgent)
+        assert float(agent.net.policy.bias[0].detach()) == seen[-1]
+    resumed = Moving(Config())
+    resumed.average_weights("model.", 0.75)
+    resumed.restore(checkpoint)
+    for continued in (trainer, resumed):
+        continued.iterate()
+    assert same(trainer.checkpoint(), dataclasses.replace(resumed.checkpoint(), progress=trainer.checkpoint().progress))
+
+
+@pytest.mark.parametrize("algorithm", ["ppo", "deep_monte_carlo"])
+def test_a_run_with_averaged_weights_resumes_bit_for_bit(tmp_path: Path, algorithm: str) -> None:
+    config = dataclasses.replace(tiny(algorithm), ema=0.9)  # type: ignore[call-arg]
+    whole = run_in(tmp_path / "whole", config)
+    run_in(tmp_path / "parts", config, stop_at=2)
+    assert same(run_in(tmp_path / "parts", config, resume=True), whole)
+    plain = run_in(tmp_path / "plain", tiny(algorithm))
+    for name, tensor in whole.tensors.items():  # averaging does not change what is learned
+        if name.startswith("learner."):
+            assert torch.equal(tensor, plain.tensors[name.replace("learner.", "model.")])
+    assert not torch.equal(whole.tensors["model.policy.weight"], whole.tensors["learner.policy.weight"])
+    again = run_in(tmp_path / "init", dataclasses.replace(tiny("ppo"), init=str(tmp_path / "whole"), ema=0.5), stop_at=0)  # type: ignore[call-arg]
+    for prefix in ("model.", "learner."):
+        assert torch.equal(again.tensors[prefix + "policy.weight"], whole.tensors["model.policy.weight"])
+
+
+def test_schedules_and_the_warm_up() -> None:
+    trainer = Trainer(Config(learning_rate=1.0, last_learning_rate=0.0, warmup=2, schedule="cosine"))
+    rates = []
+    for _ in range(5):
+        rates.append(trainer.learning_rate)
+        trainer.iterate()
+    share = [(1 + math.cos(math.pi * k / 4)) / 2 for k in range(5)]
+    assert rates == pytest.approx([share[0] / 3, share[1] * 2 / 3, share[2], share[3], 0.0], abs=1e-12)
+    assert [Trainer(Config(learning_rate=1.0, last_learning_rate=0.0)).learning_rate, anneal(4, 2, 0.25)] == [1.0, 3.5]
+    with pytest.raises(ConfigError, match=r"Unknown schedule 'cosinus'\. Did you mean 'cosine'\? Valid: linear, cosine"):
+        build(Config, {"schedule": "cosinus"})
 
 
 def test_explained_variance() -> None:

@@ -18,6 +18,7 @@ from nainjaune_agents.trainers.config import (
     changed_keys,
     check_bounds,
     describe,
+    differing,
     option,
     read_yaml,
     resolve_setup,
@@ -157,6 +158,17 @@ def test_changed_keys_are_those_that_decide_what_a_run_computes() -> None:
     assert changed_keys(Placed(), stored) == []
     assert changed_keys(Placed(size=4, rate=0.6), stored) == ["rate", "size"]
     assert changed_keys(Placed(), {**stored, "name": "y", "dropped": 1}) == ["dropped", "name"]
+
+
+def test_the_length_of_a_run_and_what_it_keeps_may_be_changed() -> None:
+    @dataclass(frozen=True)
+    class Long(Toy):
+        iterations: int = option(9, "updates")
+        keep_every: int = option(0, "iterations")
+
+    stored = {"iterations": 5, "rate": 0.5}
+    assert changed_keys(Long(keep_every=3), stored) == []
+    assert differing(Long(keep_every=3, rate=0.6), stored) == {"iterations": [5, 9], "keep_every": [0, 3], "rate": [0.5, 0.6]}
 
 
 def test_names_of_parameters_are_no_knobs() -> None:

@@ -27,10 +27,10 @@ from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent, load_net_agent
 from nainjaune_agents.seeds import Stream, generator
 from nainjaune_agents.trainers.config import build
-from nainjaune_agents.trainers.ppo import METRICS, Config, Trainer, minibatches, train
+from nainjaune_agents.trainers.ppo import METRICS, Config, Trainer, train
 from nainjaune_agents.trainers.rollout import Rollout
 from nainjaune_agents.trainers.run import Run
-from nainjaune_agents.trainers.sequences import Sequences
+from nainjaune_agents.trainers.sequences import Sequences, minibatches
 from nainjaune_env.core.errors import CheckpointError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch, legal_actions
@@ -284,6 +284,19 @@ def test_schedules_run_from_first_to_last() -> None:
     assert [m["schedule/entropy_weight"] for m in (one, two)] == pytest.approx([0.2, 0.1])
 
 
+def test_no_further_epoch_beyond_the_target_kl() -> None:
+    whole = trainer_of(tiny(epochs=4, learning_rate=0.01)).iterate()
+    assert whole["update/epochs"] == 4
+    ended = trainer_of(tiny(epochs=4, learning_rate=0.01, target_kl=1e-6)).iterate()
+    assert ended["update/epochs"] == 1
+    assert ended["update/kl"] < whole["update/kl"]
+    one = trainer_of(tiny(epochs=1, learning_rate=0.01)).iterate()
+    assert {key: ended[key] for key in one if key.startswith("update/")} == {
+        key: one[key] for key in one if key.startswith("update/")
+    }
+    assert trainer_of(tiny(epochs=4, learning_rate=0.01, target_kl=100)).iterate()["update/kl"] == whole["update/kl"]
+
+
 # ---------------------------------------------------------------- the same run, resumed
 
 
@@ -298,6 +311,7 @@ def test_schedules_run_from_first_to_last() -> None:
         {"recurrent": 8, "recall": 0.5, "bf16": True},
         {"belief": 1.0},
         {"belief": 1.0, "privileged": True, "recurrent": 8},
+        {"magnet": 0.5, "magnet_decay": 0.5, "ema": 0.5, "bf16": True},
     ],
     ids=str,
 )
@@ -316,6 +330,19 @@ def test_stopped_before_its_first_iteration_and_after_its_last(tmp_path: Path) -
     assert run_in(tmp_path / "parts", config, stop_after=0).iteration == 0
     assert same(run_in(tmp_path / "parts", config, resume=True), whole)
     assert same(run_in(tmp_path / "parts", config, resume=True), whole)
+
+
+def test_a_finished_run_is_extended_under_the_schedules_of_its_new_length(tmp_path: Path) -> None:
+    run_in(tmp_path, tiny(iterations=2))
+    trainer = trainer_of(tiny(iterations=4))
+    trainer.restore(load_checkpoint(tmp_path))
+    rates = [trainer.iterate()["schedule/learning_rate"] for _ in range(2)]
+    assert rates == pytest.approx([2e-3 + (1e-4 - 2e-3) * share for share in (0.5, 0.75)])
+    assert same(run_in(tmp_path, tiny(iterations=4), resume=True), trainer.checkpoint())
+    kept = {"keep_every": 1, "iterations": 5}
+    extended = run_in(tmp_path, tiny(**kept), resume=True)
+    assert same(load_checkpoint(tmp_path / "iteration-000005.safetensors"), extended)
+    assert not (tmp_path / "iteration-000004.safetensors").exists()
 
 
 def test_measuring_on_the_way_changes_nothing(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 import torch
 import yaml
 
+from nainjaune_agents.loading import BEST, kept_checkpoints, kept_path
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
 from nainjaune_agents.trainers import run as module
 from nainjaune_agents.trainers.base import BaseConfig, BaseTrainer
@@ -70,6 +71,32 @@ def test_a_run_resumes_under_its_own_configuration_only(tmp_path: Path) -> None:
     Run(tmp_path).create(Toy(), resume=False)
     with pytest.raises(ConfigError, match=r"this differs \(rate: 0\.1 then, 0\.2 now, size: 2 then, 3 now\)"):
         Run(tmp_path).create(Toy(0.2, 3), resume=True)
+
+
+@dataclass(frozen=True)
+class Long(Toy):
+    iterations: int = 12
+    keep_every: int = 0
+
+
+def test_a_finished_run_is_extended_and_that_is_written_down(tmp_path: Path) -> None:
+    with Run(tmp_path) as run:
+        run.create(Long(), resume=False)
+        run.save(dataclasses.replace(make(small()), iteration=12))
+    for total in (20, 12):
+        with Run(tmp_path) as run:
+            assert run.create(Long(iterations=total, keep_every=5), resume=True) is not None
+        config = yaml.safe_load((tmp_path / "config.yaml").read_text(encoding="utf-8"))
+        assert config == {"rate": 0.1, "size": 2, "iterations": total, "keep_every": 5}
+    changed = json.loads((tmp_path / "run.json").read_text(encoding="utf-8"))["changed"]
+    assert [entry["keys"] for entry in changed] == [{"iterations": [12, 20], "keep_every": [0, 5]}, {"iterations": [20, 12]}]
+    assert [entry["iteration"] for entry in changed] == [12, 12]
+    before = (tmp_path / "config.yaml").read_bytes()
+    with pytest.raises(ConfigError, match="The run has done 12 iterations: set 'iterations' to more, not to 11"):
+        Run(tmp_path).create(Long(iterations=11, keep_every=5), resume=True)
+    with pytest.raises(ConfigError, match=r"this differs \(rate: 0\.1 then, 0\.3 now\)"):
+        Run(tmp_path).create(Long(rate=0.3, iterations=30, keep_every=5), resume=True)
+    assert (tmp_path / "config.yaml").read_bytes() == before
 
 
 @pytest.mark.parametrize("there", ["nothing", "folder", "file"])
@@ -340,6 +367,37 @@ def test_metrics_are_on_disk_before_the_checkpoint_that_follows_them(tmp_path: P
     run_iterations(Counter(Counting(iterations=2, checkpoint_minutes=0)), Run(tmp_path), None, lambda completed, metrics: None)
     before = [calls[place - 1] for place, call in enumerate(calls) if call == "save" and place]
     assert before == ["flush"] * 3
+
+
+class Rated(Counter):
+    """Its edges rise and fall."""
+
+    def evaluate(self) -> dict[str, float]:
+        return {"eval/edge": (0.0, 0.3, 0.3, 0.5, 0.1)[self.iteration]}
+
+
+def test_the_best_and_periodic_checkpoints_are_kept(tmp_path: Path) -> None:
+    """The best is the first of the highest; resumed, it is compared with that of before."""
+    config = Counting(iterations=4, eval_every=1, keep_best=True, keep_every=2)
+    run = Run(tmp_path)
+
+    def stop(completed: int, metrics: dict[str, float]) -> None:
+        run.stop_requested = completed == 2
+        if completed == 2:
+            assert load_checkpoint(kept_path(tmp_path, BEST)).iteration == 1
+
+    assert not run_iterations(Rated(config), run, None, stop)
+    assert run_iterations(Rated(config), Run(tmp_path), load_checkpoint(tmp_path), lambda completed, metrics: None)
+    best = load_checkpoint(kept_path(tmp_path, BEST))
+    assert (best.iteration, best.progress["edge"]) == (3, 0.5)
+    assert {name: load_checkpoint(path).iteration for name, path in kept_checkpoints(tmp_path).items()} == {
+        f"{tmp_path}@2": 2, f"{tmp_path}@4": 4, f"{tmp_path}@best": 3
+    }  # fmt: skip
+
+
+def test_only_evaluations_have_a_best() -> None:
+    with pytest.raises(ConfigError, match="keeps the checkpoint with the highest edge in evaluations, and there are none"):
+        BaseConfig(keep_best=True, eval_every=0)
 
 
 @pytest.mark.parametrize("none", [{"eval_every": 0}, {"eval_deals": 0}], ids=str)

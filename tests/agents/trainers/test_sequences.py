@@ -8,8 +8,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from nainjaune_agents.trainers.ppo import minibatches
-from nainjaune_agents.trainers.sequences import Sequences
+from nainjaune_agents.trainers.sequences import Sequences, minibatches
 
 SOME = np.array([7, 2, 7, 9, 2, 7, 2, 7])
 """Three sequences: number 2 at rows 1, 4, 6; number 7 at 0, 2, 5, 7; number 9 at 3."""
