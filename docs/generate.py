@@ -110,7 +110,7 @@ def player_section(player: Player) -> str:
         [
             f"### {player.plays_at}\n",
             f"{card.note} Trained by [{card.algorithm}](trainer_{card.algorithm}.md): {effort}, "
-            f"at commit {str(card.commit)[:12]}. `{player.path.parent.name}/{player.path.name}`, "
+            f"{card.made_at}. `{player.path.parent.name}/{player.path.name}`, "
             f"{player.path.stat().st_size / 1e6:.2f} MB.\n",
             f"```\n{commands}\n```\n",
             markdown_table(["setup", "over a field of", f"edge, {unit} a round", "deals", "seed"], rows),

@@ -89,7 +89,7 @@ def model_card() -> str:
         parts += [
             f"### {player.path.name}\n",
             f"{player.plays_at}. {card.note} Trained by `{card.algorithm}`: {card.decisions / 1e6:.3g} million decisions, "
-            f"{card.seconds / 60:.1f} minutes on {card.machine}, at commit {card.commit}. SHA-256 `{card.sha256}`.\n",
+            f"{card.seconds / 60:.1f} minutes on {card.machine}, {card.made_at}. SHA-256 `{card.sha256}`.\n",
             f"```\n{commands}\n```\n",
             markdown_table(["table", "over a field of", f"edge, {unit} a round", "deals", "seed"], rows),
         ]

@@ -10,6 +10,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.texts import sentence
 
 from ..stats.intervals import Z_95
+from ..stats.multiple_testing import holm
 from .adviser import Advice
 from .playouts import advice_hooks_of
 from .texts import TEXTS
@@ -20,26 +21,35 @@ MOST_REASONS = 3
 
 
 def clear(difference: NDArray[np.float64], error: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Returns whether the 95 % interval of a difference excludes 0; False where the difference is NaN."""
-    found: NDArray[np.bool_] = np.abs(difference) > Z_95 * error
-    return found
+    """Returns which differences of a family ``(N,)`` are significant, all together at 5 % (Holm); not those that are NaN."""
+    statistics = np.full(difference.shape, np.nan)
+    certain = (error == 0) & (difference != 0)
+    np.divide(difference, error, out=statistics, where=error > 0)
+    statistics[certain] = np.inf
+    return holm(statistics)
+
+
+def worse(advice: Advice, k: int) -> NDArray[np.bool_]:
+    """Returns which actions ``(A,)`` of position ``k`` are significantly worse than the best one, all together at 5 %."""
+    return clear(advice.behind[k, :, 0], advice.behind_error[k, :, 0])
 
 
 def why(setup: Setup, table: np.record, advice: Advice, k: int, other: int, language: str) -> str:
     """Returns a sentence on the lead of the best action of position ``k`` over ``other``, and its sources, largest first.
 
-    ``table`` is the position as its seat to act sees it. Only sources with a significant part in the difference are mentioned.
+    ``table`` is the position as its seat to act sees it. Only sources with a significant part in the difference are mentioned, at
+    5 % for all statements of the sentence together.
     """
     hooks, texts = advice_hooks_of(setup.game), TEXTS[language]
     best = int(advice.best[k])
     behind, error = advice.behind[k, other], advice.behind_error[k, other]
-    significant = clear(behind, error)
+    significant = np.concatenate([worse(advice, k)[[other]], clear(behind[1:], error[1:])])  # the payoff is column 0
     forecast = {p.name: advice.named(p.name, advice.mean[k]) for p in hooks.PROSPECTS}
     beyond = {p.name: advice.named(p.name, significant) for p in hooks.PROSPECTS}
     chips, shown = advice.named(hooks.ACCOUNT, behind), advice.named(hooks.ACCOUNT, significant)
     sources = [int(s) for s in np.argsort(-np.abs(chips)) if shown[s] and abs(chips[s]) >= LEAST][:MOST_REASONS]
-    better, worse = ({name: values[action] for name, values in forecast.items()} for action in (best, other))
-    reasons = [hooks.reason(s, Forecast(float(chips[s]), better, worse, beyond), language) for s in sources]
+    better, worse_one = ({name: values[action] for name, values in forecast.items()} for action in (best, other))
+    reasons = [hooks.reason(s, Forecast(float(chips[s]), better, worse_one, beyond), language) for s in sources]
     text = texts.better if significant[0] else texts.equal
     said = text.format(
         best=hooks.named(table, best, language),

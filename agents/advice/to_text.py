@@ -15,7 +15,7 @@ from ..report.text import align
 from ..stats.intervals import Z_95
 from .adviser import Advice
 from .playouts import advice_hooks_of
-from .reasons import clear, why
+from .reasons import why, worse
 from .texts import TEXTS
 
 WIDTH = 100
@@ -59,8 +59,7 @@ def _prospects(setup: Setup, table: Any, language: str) -> list[tuple[Prospect, 
 def _mark(advice: Advice, k: int, action: int, language: str) -> str:
     if action == advice.best[k]:
         return TEXTS[language].best_mark
-    worse = clear(advice.behind[k, action, :1], advice.behind_error[k, action, :1])[0]
-    return "" if worse else TEXTS[language].equal_mark
+    return "" if worse(advice, k)[action] else TEXTS[language].equal_mark
 
 
 def _interval(mean: Any, error: Any, k: int, action: int, language: str) -> str:
@@ -72,8 +71,8 @@ def reason_lines(setup: Setup, table: Any, advice: Advice, k: int, language: str
     """Returns why the best move is better than the second best, and than the best one that is significantly worse."""
     tried = [int(action) for action in np.flatnonzero(advice.deals[k]) if action != advice.best[k]]
     tried.sort(key=lambda action: float(advice.behind[k, action, 0]))
-    worse = [a for a in tried if clear(advice.behind[k, a, :1], advice.behind_error[k, a, :1])[0]]
-    reasons = [why(setup, table, advice, k, other, language) for other in dict.fromkeys([*tried[:1], *worse[:1]])]
+    clearly = [action for action in tried if worse(advice, k)[action]]
+    reasons = [why(setup, table, advice, k, other, language) for other in dict.fromkeys([*tried[:1], *clearly[:1]])]
     return [line for reason in reasons for line in wrapped(reason)]
 
 

@@ -14,6 +14,7 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 
+from ..stats.intervals import to_json
 from ..task import DEFAULT_TASK, Task
 from .duplicate import Duplicate, Edge
 
@@ -32,13 +33,13 @@ class BestResponseGap:
         return {
             "responder": self.gain.hero,
             **_gain(self.gain),
-            "by_distance_from_lead": [{"mean": m.mean, "ci95": m.half_width} for m in self.gain.by_seat],
+            "by_distance_from_lead": [{"mean": m.mean, "ci95": to_json(m.half_width)} for m in self.gain.by_seat],
             "chosen_among": [{"responder": edge.hero, **_gain(edge)} for edge in self.chosen_by],
         }
 
 
 def _gain(edge: Edge) -> dict[str, Any]:
-    return {"gain": edge.mean, "ci95": edge.ci95, "deals": edge.moments.count}
+    return {"gain": edge.mean, "ci95": to_json(edge.ci95), "deals": edge.moments.count, "differ": edge.moments.differing}
 
 
 def best_response_gap(

@@ -22,7 +22,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, make_batch
 
 from ..seeds import Stream, generator
-from ..stats.intervals import Moments
+from ..stats.differences import Differences
 from ..task import DEFAULT_TASK, Task
 from .behaviour import Behaviour, BehaviourCounter
 from .openings import opening_tables
@@ -44,8 +44,8 @@ class Edge:
 
     hero: str
     field_name: str
-    moments: Moments = field(default_factory=Moments)
-    by_seat: list[Moments] = field(default_factory=list)
+    moments: Differences = field(default_factory=Differences)
+    by_seat: list[Differences] = field(default_factory=list)
     """The same by the hero's distance from the seat that acts first."""
     behaviour: Behaviour | None = None
     """How hero and field played these deals; None if not measured."""
@@ -57,7 +57,7 @@ class Edge:
 
     @property
     def ci95(self) -> float:
-        """Half-width of the 95 % interval."""
+        """Half-width of the 95 % interval; nan if too few deals differ for one."""
         return self.moments.half_width
 
 
@@ -102,33 +102,54 @@ class Duplicate:
         first_deal: int = 0,
         progress: Callable[[int], object] | None = None,
     ) -> Edge:
-        """Returns the edge of agent number ``hero`` over a field of agent ``rival``, over ``deals`` deals from ``first_deal`` on.
+        """Returns the edge of agent number ``hero`` over a field of agent ``rival``; the arguments are those of :meth:`edges`."""
+        (found,) = self.edges([(hero, rival)], deals, first_deal=first_deal, progress=progress)
+        return found
+
+    def edges(
+        self,
+        pairs: Sequence[tuple[int, int]],
+        deals: int,
+        *,
+        first_deal: int = 0,
+        progress: Callable[[int], object] | None = None,
+        on_gains: Callable[[NDArray[np.float64]], object] | None = None,
+    ) -> list[Edge]:
+        """Returns the edge of each pair (hero, field) of agents by number, over ``deals`` deals from ``first_deal`` on.
 
         Deal d is the same for every pair of agents. The random draws of agents depend on the seed, the pair, the device and all
         deals played at once with d; the edge of deterministic agents is the same on every device. ``progress`` is called with the
-        number of deals done since the last call.
+        number of deals of a pair done since the last call, and ``on_gains`` with the gains ``(pairs, D)`` on D deals.
         """
         n = self.setup.players
-        result = Edge(self.agents[hero].name, self.agents[rival].name, by_seat=[Moments() for _ in range(n)])
-        if self.measure:
-            result.behaviour = Behaviour(self.setup)
+        names = [agent.name for agent in self.agents]
+        found = [Edge(names[hero], names[rival], by_seat=[Differences() for _ in range(n)]) for hero, rival in pairs]
+        for edge in found if self.measure else ():
+            edge.behaviour = Behaviour(self.setup)
         size = CHUNK_TABLES // (n + 1)
         for at, count in chunks(first_deal, deals, size * CHUNKS_AT_ONCE[self.device]):
-            openings = self._openings(rival, at, count)
-            counter = self._counter(at, count, openings)
-            payoff, leader = self._play_chunk(hero, rival, at, count, None if counter is None else counter.add_step, openings)
-            tallies = None if counter is None else counter.tallies()
-            for first, some in chunks(0, count, size):
-                part = slice(first, first + some)
-                self._add(
-                    result, payoff[part], leader[part], None if tallies is None else tallies[2 * first : 2 * (first + some)]
-                )
-            if progress is not None:
-                progress(count)
-        return result
+            parts = [slice(first, first + some) for first, some in chunks(0, count, size)]
+            gains = np.zeros((len(pairs), count))
+            for number, (pair, edge) in enumerate(zip(pairs, found, strict=True)):
+                openings = self._openings(pair[1], at, count)
+                counter = self._counter(at, count, openings)
+                after_step = None if counter is None else counter.add_step
+                payoff, leader = self._play_chunk(*pair, at, count, after_step, openings)
+                tallies = None if counter is None else counter.tallies()
+                for part in parts:
+                    of_part = None if tallies is None else tallies[2 * part.start : 2 * part.stop]
+                    gains[number, part] = self._add(edge, payoff[part], leader[part], of_part)
+                if progress is not None:
+                    progress(count)
+            if on_gains is not None:
+                for part in parts:
+                    on_gains(gains[:, part])
+        return found
 
-    def _add(self, edge: Edge, payoff: NDArray[np.int64], leader: NDArray[np.int64], tallies: NDArray[np.int64] | None) -> None:
-        """Adds some deals of :meth:`_play_chunk` and their tallies to ``edge``."""
+    def _add(
+        self, edge: Edge, payoff: NDArray[np.int64], leader: NDArray[np.int64], tallies: NDArray[np.int64] | None
+    ) -> NDArray[np.float64]:
+        """Adds some deals of :meth:`_play_chunk` and their tallies to ``edge``; returns the hero's gain on each ``(D,)``."""
         n = self.setup.players
         if edge.behaviour is not None:
             edge.behaviour.add(payoff, leader, tallies)
@@ -139,6 +160,8 @@ class Duplicate:
         for distance in range(n):
             seats = (leader + distance) % n
             edge.by_seat[distance].add(gain[np.arange(len(gain)), seats])
+        mean: NDArray[np.float64] = gain.mean(axis=1)
+        return mean
 
     def _openings(self, rival: int, at: int, count: int) -> NDArray[Any] | None:
         seating = np.zeros((count, self.setup.players), np.int64)  # the field plays the rounds before

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -16,9 +16,12 @@ from nainjaune_env.core.spec import Setup
 
 from ..seeds import Stream, generator
 from ..stats.alpharank import Masses, masses
+from ..stats.differences import Differences
+from ..stats.intervals import to_json
 from ..stats.ratings import Ratings
 from ..stats.ratio_estimate import Estimate
 from ..task import DEFAULT_TASK, Task
+from .advantage import Advantages, advantage, stronger
 from .behaviour import Behaviour
 from .duplicate import Duplicate, Edge
 from .rated_rounds import rate
@@ -37,6 +40,8 @@ class Result:
     """Chips in the pots before the antes, on every deal; None: empty."""
     edges: list[Edge]
     """Every ordered pair of different agents, heroes in the order of ``agents``."""
+    advantages: Advantages
+    """Of every pair of agents, on the same deals."""
     clocks: list[DecisionClock] = field(default_factory=list)
     """Times of each agent's decisions; empty if not measured."""
     ratings: Ratings | None = None
@@ -50,16 +55,19 @@ class Result:
         """Returns the edge of ``hero`` over a field of ``rival``."""
         return next(edge for edge in self.edges if (edge.hero, edge.field_name) == (hero, rival))
 
+    def advantage(self, one: str, other: str) -> Differences:
+        """Returns the advantages of ``one`` over ``other``, over deals."""
+        return self.advantages.of(self.agents.index(one), self.agents.index(other))
+
     @cached_property
     def alpha_rank(self) -> Masses | None:
         """alpha-rank of the agents in order, from their edges; None for two agents, where it adds nothing to the edges."""
         if len(self.agents) < 3:
             return None
-        mean, half = np.zeros((2, len(self.agents), len(self.agents)))
-        for edge in self.edges:
-            pair = self.agents.index(edge.hero), self.agents.index(edge.field_name)
-            mean[pair], half[pair] = edge.mean, edge.ci95
-        return masses(mean, half, generator(self.seed, Stream.ALPHA_RANK))
+        found = self.advantages
+        half = np.array([pair.half_width for pair in found.found])
+        rng = generator(self.seed, Stream.ALPHA_RANK)
+        return masses(found.matrix(), found.pairs, half, found.correlation(), rng)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the content of ``results.json``."""
@@ -80,14 +88,26 @@ class Result:
                     "hero": edge.hero,
                     "field": edge.field_name,
                     "mean": edge.mean,
-                    "ci95": edge.ci95,
+                    "ci95": to_json(edge.ci95),
                     "blocks": edge.moments.count,
-                    "by_distance_from_lead": [{"mean": m.mean, "ci95": m.half_width} for m in edge.by_seat],
+                    "differ": edge.moments.differing,
+                    "by_distance_from_lead": [{"mean": m.mean, "ci95": to_json(m.half_width)} for m in edge.by_seat],
                     **({} if edge.behaviour is None else {"measures": _measures(edge.behaviour)}),
                 }
                 for edge in self.edges
             ],
         }
+        held["advantages"] = [
+            {
+                "agent": self.agents[one],
+                "over": self.agents[other],
+                "mean": found.mean,
+                "ci95": to_json(found.half_width),
+                "differ": found.differing,
+                "stronger": {1: self.agents[one], -1: self.agents[other], 0: None}[stronger(found)],
+            }
+            for (one, other), found in zip(self.advantages.pairs, self.advantages.found, strict=True)
+        ]
         if self.device != "cpu":
             held["device"] = self.device
         if self.ratings is not None:
@@ -106,10 +126,7 @@ def _measures(behaviour: Behaviour) -> list[dict[str, Any]]:
     """Returns all estimates as JSON values; NaN becomes null."""
 
     def pair(estimate: Estimate) -> dict[str, float | None]:
-        return {
-            "mean": None if math.isnan(estimate.mean) else estimate.mean,
-            "ci95": None if math.isnan(estimate.ci95) else estimate.ci95,
-        }
+        return {"mean": to_json(estimate.mean), "ci95": to_json(estimate.ci95)}
 
     return [
         {
@@ -157,14 +174,16 @@ def tournament(
     names = [agent.name for agent in agents]
     timed = [TimedAgent(agent) for agent in agents] if measure and device == "cpu" else []
     duplicate = Duplicate(setup, timed or agents, seed=seed, task=task, pots=pots, measure=measure, device=device)
-    edges = [
-        duplicate.edge(hero, rival, deals, progress=progress)
-        for hero in range(len(names))
-        for rival in range(len(names))
-        if hero != rival
-    ]
+    pairs = list(permutations(range(len(names)), 2))
+    advantages = Advantages(len(names))
+    forth = [pairs.index((one, other)) for one, other in advantages.pairs]
+    back = [pairs.index((other, one)) for one, other in advantages.pairs]
+    edges = duplicate.edges(
+        pairs, deals, progress=progress, on_gains=lambda gains: advantages.add(advantage(gains[forth], gains[back]))
+    )
     clocks = [agent.clock for agent in timed]
     ratings = None
     if rated:
         ratings = rate(setup, agents, deals=deals, seed=seed, task=task, pots=pots, progress=progress, device=device)
-    return Result(setup, names, deals, seed, None if pots is None else list(pots), edges, clocks, ratings, task, device)
+    stored_pots = None if pots is None else list(pots)
+    return Result(setup, names, deals, seed, stored_pots, edges, advantages, clocks, ratings, task, device)

@@ -1,9 +1,8 @@
 """Two agents compared over deals, for a fixed number of deals or until a sequential test decides.
 
 A and B play each deal both ways: A in each seat in turn in a field of B, B in each seat in turn in a field of A, and each agent
-once in all seats. As in ``duplicate``, a hero's gain is the mean, over seats, of its payoff minus what the field got in the same
-seat on the same deal. The advantage of A on a deal is half of A's gain minus B's gain, in the game's unit a round. It is
-antisymmetric: swapping A and B changes its sign. Advantages on different deals are independent and identically distributed.
+once in all seats. ``duplicate`` defines gains, and ``advantage`` who is stronger. Advantages on different deals are independent
+and identically distributed.
 """
 
 from __future__ import annotations
@@ -21,9 +20,11 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 
 from ..seeds import Stream, generator
-from ..stats.intervals import Moments
+from ..stats.differences import Differences
+from ..stats.intervals import to_json
 from ..stats.sequential import SequentialTest, anytime_half_width
 from ..task import CARRIED, DEFAULT_TASK, Task
+from .advantage import advantage
 from .duplicate import CHUNKS_AT_ONCE, Start, check_device, chunks, play_deals, start_with
 from .openings import opening_tables
 
@@ -36,9 +37,9 @@ class VersusResult:
     """How A and B compare so far."""
 
     names: tuple[str, str]
-    advantage: Moments = field(default_factory=Moments)
-    """Half of A's gain minus B's gain, over deals."""
-    gains: tuple[Moments, Moments] = field(default_factory=lambda: (Moments(), Moments()))
+    advantage: Differences = field(default_factory=Differences)
+    """Of A over B."""
+    gains: tuple[Differences, Differences] = field(default_factory=lambda: (Differences(), Differences()))
     """A's edge over a field of B, and B's over a field of A."""
 
     def to_dict(self, test: SequentialTest | None) -> dict[str, Any]:
@@ -49,10 +50,11 @@ class VersusResult:
             "b": b,
             "deals": self.advantage.count,
             "mean": self.advantage.mean,
-            "ci95": self.advantage.half_width,
-            "anytime95": anytime_half_width(self.advantage),
+            "ci95": to_json(self.advantage.half_width),
+            "differ": self.advantage.differing,
+            "anytime95": to_json(anytime_half_width(self.advantage)),
             "edges": [
-                {"hero": hero, "field": rival, "mean": gain.mean, "ci95": gain.half_width}
+                {"hero": hero, "field": rival, "mean": gain.mean, "ci95": to_json(gain.half_width), "differ": gain.differing}
                 for hero, rival, gain in zip((a, b), (b, a), self.gains, strict=True)
             ],
             "test": None,
@@ -94,7 +96,7 @@ def versus(
     result = VersusResult((names[0], names[1]))
     task.check(setup)
     for gains in looks(setup, agents, seed, deals, start_with(pots), device, task):
-        result.advantage.add((gains[:, 0] - gains[:, 1]) / 2)
+        result.advantage.add(advantage(*gains.T))
         for moments, gain in zip(result.gains, gains.T, strict=True):
             moments.add(gain)
         if progress is not None:

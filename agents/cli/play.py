@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resume", action="store_true", help="go on with the match that you left last")
     parser.add_argument(
         "--agents", nargs="+", metavar="AGENT",
-        help="the agents in the other seats, in seat order, or one for all of them (default: the game's last heuristic)",
+        help="the agents in the other seats, in seat order, or one for all of them (default: the game's best heuristic)",
     )  # fmt: skip
     parser.add_argument("--seat", type=whole(0), help="your seat (default: 0)")
     length = parser.add_mutually_exclusive_group()
@@ -148,10 +148,10 @@ def _new_match(args: argparse.Namespace) -> SavedMatch:
     """Returns the match that the arguments describe, without a ply."""
     from nainjaune_env.core.errors import AgentError, RulesError
 
-    from ..heuristics import heuristics
+    from ..heuristics import yardstick
     from ..play.saved import SavedMatch
 
-    names = args.agents or list(heuristics(game_of(args).name))[-1:]
+    names = args.agents or [yardstick(game_of(args).name)]
     setup = settle_setup(args, names)
     if len(names) not in (1, setup.players - 1):
         raise AgentError(f"At a table of {setup.players}, --agents takes 1 or {setup.players - 1} names, not {len(names)}.")

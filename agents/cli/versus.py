@@ -98,27 +98,29 @@ def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent], 
 
 def summary_text(setup: Setup, result: VersusResult, test: SequentialTest | None, seed: int) -> str:
     """Returns the result in sentences."""
-    from ..report.format_ci import decimal, mean_ci
+    from ..arena.advantage import stronger
+    from ..report.format_ci import decimal, few_differ, mean_of_deals
+    from ..report.text import FEW
     from ..stats.sequential import anytime_half_width
 
     (a, b), advantage = map(printable, result.names), result.advantage
-    plain, wide = (mean_ci(advantage.mean, width) for width in (advantage.half_width, anytime_half_width(advantage)))
+    plain, wide = (mean_of_deals(advantage, width) for width in (advantage.half_width, anytime_half_width(advantage)))
     lines = [
         f"{setup.game.title}, preset {setup.preset}, {setup.players} players, {advantage.count} deals, seed {seed}",
         f"A = {a}, B = {b}; {setup.game.unit} a round, plain 95 % intervals over deals:",
-        f"  A in a field of B, beyond that field  {mean_ci(result.gains[0].mean, result.gains[0].half_width)}",
-        f"  B in a field of A, beyond that field  {mean_ci(result.gains[1].mean, result.gains[1].half_width)}",
-        f"  half of the one less the other        {plain}",
+        f"  A in a field of B, beyond that field  {mean_of_deals(result.gains[0])}",
+        f"  B in a field of A, beyond that field  {mean_of_deals(result.gains[1])}",
+        f"  advantage of A, half the difference   {plain}",
     ]
+    lines += [FEW] if any(few_differ(found) for found in (advantage, *result.gains)) else []
     if test is None:
-        clear = abs(advantage.mean) > advantage.half_width
-        who = ("A is stronger" if advantage.mean > 0 else "B is stronger") if clear else "Neither is significantly stronger"
+        who = {1: "A is stronger", -1: "B is stronger", 0: "Neither is significantly stronger"}[stronger(advantage)]
         return "\n".join([*lines, f"{who}: {plain} ({advantage.count} deals)."])
     lower, upper = test.thresholds
     decisions = {
         "stronger": "A is stronger",
         "not stronger": f"A is not stronger by {decimal(test.high, 'g')}",
-        "undecided": "Undecided at the cap",
+        "undecided": "Undecided at the cap" if advantage.decidable else "Undecided at the cap, as too few deals differ",
     }
     lines += [
         f"At most {decimal(test.low, 'g')}, or at least {decimal(test.high, 'g')}? LLR {decimal(test.llr(advantage), '+.2f')}, "

@@ -8,7 +8,8 @@
 
 Without a name: all players, a line a file. With a name: the model cards of that player, with the commands that reproduce it and
 its edges over fields of other agents, with 95 % intervals over deals. --add rates the network of a finished run and adds it to
-the zoo without the training state; a network for all tables is rated at every preset and number of seats.
+the zoo without the training state. A run that was made with files that differ from its commit is refused, unless --local-changes
+is given; the model card says so then. A network for all tables is rated at every preset and number of seats.
 """
 
 from __future__ import annotations
@@ -37,6 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", metavar="PLAYER", help="the player: strong, or zoo:strong")
     parser.add_argument("--add", type=Path, metavar="RUN", help="add the network of the finished run RUN as PLAYER")
     parser.add_argument("--note", help="with --add: a description in a sentence")
+    parser.add_argument(
+        "--local-changes", action="store_true", help="with --add: also a run that was made with files that differ from its commit"
+    )
     parser.add_argument("--against", nargs="+", metavar="AGENT", help="with --add: agents whose fields it is rated in")
     parser.add_argument("--deals", type=whole(2), default=10_000, help="number of deals of each rating (default: %(default)s)")
     add_seed_argument(parser, default=2)
@@ -58,8 +62,8 @@ def run(args: argparse.Namespace) -> int:
             raise ConfigError("--add needs a name, --note and --against: nainjaune zoo NAME --add RUN --note … --against AGENT …")
         check_name(name)
         return _add(args, name, registry)
-    if args.note or args.against:
-        raise ConfigError("--note and --against need --add.")
+    if args.note or args.against or args.local_changes:
+        raise ConfigError("--note, --against and --local-changes need --add.")
     if not registry.folder.is_dir():
         raise ConfigError(f"There is no folder at {quoted(str(registry.folder))}.")
     if name is not None and name not in registry.names():
@@ -80,7 +84,7 @@ def _add(args: argparse.Namespace, name: str, registry: PlayerRegistry) -> int:
     with progress_bar(total=total, unit="deal") as bar:
         path = publish(
             args.add, name, setups, against=args.against, deals=args.deals, seed=args.seed, note=args.note,
-            registry=registry,
+            registry=registry, local_changes=args.local_changes,
             progress=bar.update,
         )  # fmt: skip
     print(f"Added: {printable(str(path))}")
@@ -111,7 +115,7 @@ def _card(player: Player) -> list[str]:
     lines = [
         f"{player.name}: {player.plays_at}",
         card.note,
-        f"Trained by {card.algorithm}: {decisions}, {minutes}, on {card.machine}, at commit {card.commit}. Reproduced by:",
+        f"Trained by {card.algorithm}: {decisions}, {minutes}, on {card.machine}, {card.made_at}. Reproduced by:",
         *(f"  {command}" for command in card.made_by),
         "Edges, a round, over a field of",
     ]

@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from itertools import combinations
 
+from ..arena import advantage
 from ..arena.duplicate import Edge
 from ..arena.tournament import Result
 from ..stats.ratio_estimate import Estimate
-from .format_ci import format_ci
+from .format_ci import few_differ, format_ci
 from .text import short_names
 
 
 def estimate(edge: Edge) -> Estimate:
     """Returns the edge as an estimate."""
     return Estimate(edge.mean, edge.ci95)
+
+
+def edge_text(edge: Edge, unit: str) -> str:
+    """Returns the edge with its interval, or with the number of deals that differ if they are too few for one."""
+    few = few_differ(edge.moments)
+    return format_ci(estimate(edge), unit, signed=True) + (f" ({few})" if few else "")
 
 
 def headline(result: Result) -> str:
@@ -41,8 +48,8 @@ def strongest(result: Result) -> str | None:
 
 
 def stronger(result: Result, one: str, other: str) -> bool:
-    """Returns whether ``one`` significantly gains in a field of ``other``, and ``other`` loses in a field of ``one``."""
-    return estimate(result.edge(one, other)).sign > 0 and estimate(result.edge(other, one)).sign < 0
+    """Returns whether ``one`` is stronger than ``other``, as ``arena.advantage`` defines it."""
+    return advantage.stronger(result.advantage(one, other)) > 0
 
 
 def sentences(result: Result) -> list[str]:
@@ -61,12 +68,15 @@ def _pair(result: Result, names: dict[str, str], one: str, other: str) -> str:
         one, other = other, one
     forth, back = estimate(result.edge(one, other)), estimate(result.edge(other, one))
     unit = result.setup.game.unit
+    forth_text, back_text = (edge_text(result.edge(*pair), unit) for pair in ((one, other), (other, one)))
     edges = (
-        f"{names[one]} makes {format_ci(forth, unit, signed=True)} {unit} a round in a field of {names[other]}, "
-        f"{names[other]} {format_ci(back, unit, signed=True)} in a field of {names[one]}"
+        f"{names[one]} makes {forth_text} {unit} a round in a field of {names[other]}, "
+        f"{names[other]} {back_text} in a field of {names[one]}"
     )
     if stronger(result, one, other):
-        what = f"{names[one]} is stronger than {names[other]}"
+        found = result.advantage(one, other)
+        by = format_ci(Estimate(found.mean, found.half_width), unit)
+        what = f"{names[one]} is stronger than {names[other]} by {by} {unit} a round"
     elif forth.sign > 0 and back.sign > 0:
         what = f"{names[one]} and {names[other]} each gain in a field of the other"
     elif forth.sign < 0 and back.sign < 0:

@@ -6,6 +6,7 @@ import math
 
 from nainjaune_env.analysis.stat_hook import SHARE
 
+from ..stats.differences import Differences
 from ..stats.ratio_estimate import Estimate
 
 UNKNOWN = "—"
@@ -18,8 +19,22 @@ def decimal(value: float, form: str) -> str:
 
 
 def mean_ci(mean: float, half: float, digits: int = 3) -> str:
-    """Returns ``+0.250 ± 0.040``: a signed mean and the half-width of its interval."""
-    return f"{decimal(mean, f'+.{digits}f')} ± {half:.{digits}f}"
+    """Returns ``+0.250 ± 0.040``: a signed mean and the half-width of its interval; a dash for no interval."""
+    return f"{decimal(mean, f'+.{digits}f')} ± {UNKNOWN if math.isnan(half) else f'{half:.{digits}f}'}"
+
+
+def mean_of_deals(found: Differences, half: float | None = None) -> str:
+    """Returns :func:`mean_ci` of a mean over deals, or ``+0.250 (3 of 50 deals differ)`` if too few differ for an interval.
+
+    ``half``: the half-width (None: that of ``found``).
+    """
+    half = found.half_width if half is None else half
+    return f"{decimal(found.mean, '+.3f')} ({few_differ(found)})" if few_differ(found) else mean_ci(found.mean, half)
+
+
+def few_differ(found: Differences) -> str:
+    """Returns ``3 of 50 deals differ`` if these are too few for an interval, else an empty text."""
+    return f"{found.differing:,} of {found.count:,} deals differ" if math.isnan(found.inflation) else ""
 
 
 def format_ci(estimate: Estimate, unit: str, *, signed: bool = False) -> str:

@@ -12,15 +12,16 @@ import numpy as np
 
 from nainjaune_env.core.atomic_files import replacing, write_text
 
+from ..arena.duplicate import Edge
 from ..arena.tournament import Result
 from ..provenance import provenance
-from .format_ci import decimal
+from .format_ci import decimal, few_differ
 from .page import page
 from .summaries import csv_rows
 from .text import short_names, text_table
 
 CSV_HEAD = (
-    "game", "preset", "players", "seed", "hero", "field", "measure", "part", "of", "unit", "mean", "ci95", "blocks",
+    "game", "preset", "players", "seed", "hero", "field", "measure", "part", "of", "unit", "mean", "ci95", "blocks", "differ",
 )  # fmt: skip
 
 
@@ -52,16 +53,22 @@ def _csv(result: Result) -> str:
     writer.writerow(CSV_HEAD)
     for edge in result.edges:
         pair = [*run, edge.hero, edge.field_name]
-        writer.writerow([*pair, "edge", "", "difference", about.game.unit, edge.mean, edge.ci95, edge.moments.count])
+        ci95 = "" if math.isnan(edge.ci95) else edge.ci95
+        blocks = [edge.moments.count, edge.moments.differing]
+        writer.writerow([*pair, "edge", "", "difference", about.game.unit, edge.mean, ci95, *blocks])
     for agent, measure, part, unit, mean, ci95 in csv_rows(result):
-        writer.writerow([*run, agent, "", measure, part, "hero", unit, mean, ci95, result.deals])
+        writer.writerow([*run, agent, "", measure, part, "hero", unit, mean, ci95, result.deals, ""])
     for edge in result.edges:
         for each in () if edge.behaviour is None else edge.behaviour.estimates():
             for of, found in (("hero", each.hero), ("field", each.field), ("difference", each.difference)):
                 numbers = ["" if math.isnan(number) else number for number in (found.mean, found.ci95)]
                 what = [each.measure.name, each.part, of, each.measure.unit]
-                writer.writerow([*run, edge.hero, edge.field_name, *what, *numbers, edge.moments.count])
+                writer.writerow([*run, edge.hero, edge.field_name, *what, *numbers, edge.moments.count, ""])
     return text.getvalue()
+
+
+def _half(edge: Edge) -> str:
+    return few_differ(edge.moments) or f"±{edge.ci95:.2f}"
 
 
 def _draw_png(result: Result, path: Path) -> None:
@@ -82,7 +89,7 @@ def _draw_png(result: Result, path: Path) -> None:
         row, column = result.agents.index(edge.hero), result.agents.index(edge.field_name)
         dark = abs(edge.mean) > 0.6 * bound
         matrix.text(
-            column, row, f"{decimal(edge.mean, '+.2f')}\n±{edge.ci95:.2f}", ha="center", va="center", fontsize=8,
+            column, row, f"{decimal(edge.mean, '+.2f')}\n{_half(edge)}", ha="center", va="center", fontsize=8,
             color="white" if dark else "black",
         )  # fmt: skip
     matrix.set_xticks(range(count), short, rotation=30, ha="right")
@@ -94,7 +101,8 @@ def _draw_png(result: Result, path: Path) -> None:
     order = sorted(result.edges, key=lambda edge: edge.mean)
     for at, edge in enumerate(order):
         colour = matplotlib.colormaps["RdBu"](0.5 + 0.5 * edge.mean / bound)
-        bars.errorbar(edge.mean, at, xerr=edge.ci95, fmt="o", color="black", markerfacecolor=colour, capsize=3, markersize=6)
+        half = None if math.isnan(edge.ci95) else edge.ci95
+        bars.errorbar(edge.mean, at, xerr=half, fmt="o", color="black", markerfacecolor=colour, capsize=3, markersize=6)
     names = dict(zip(result.agents, short, strict=True))
     bars.set_yticks(range(len(order)), [f"{names[e.hero]} in a field of {names[e.field_name]}" for e in order], fontsize=8)
     bars.axvline(0, color="grey", linewidth=0.8)

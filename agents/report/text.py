@@ -9,8 +9,10 @@ from nainjaune_env.core.printable import printable
 
 from ..arena.tournament import Result
 from ..task import DEFAULT_TASK
-from .format_ci import mean_ci
+from .format_ci import few_differ, mean_of_deals
 from .summaries import summary_columns
+
+FEW = "Without an interval: too few deals differ for one (docs/evaluation.md)."
 
 
 def align(rows: Sequence[Sequence[str]], *, left: Collection[int] = (), ruled: bool = False) -> list[str]:
@@ -40,7 +42,7 @@ def text_table(result: Result) -> str:
     cells = [["hero \\ field", *short]]
     for hero, name in zip(result.agents, short, strict=True):
         edges = [None if hero == rival else result.edge(hero, rival) for rival in result.agents]
-        cells.append([name, *("·" if edge is None else mean_ci(edge.mean, edge.ci95) for edge in edges)])
+        cells.append([name, *("·" if edge is None else mean_of_deals(edge.moments) for edge in edges)])
     pots = "" if result.pots is None else f"{result.pots} in the pots before the antes, "
     pots += "" if result.task == DEFAULT_TASK else f"{result.task}, "
     head = (
@@ -50,7 +52,8 @@ def text_table(result: Result) -> str:
         "in the same seat on the\nsame deal; 95 % intervals over deals.\n"
     )
     below = summary_lines(result)
-    return head + "\n".join([*align(cells, ruled=True), *(["", *below] if below else [])]) + "\n"
+    few = [FEW] if any(few_differ(edge.moments) for edge in result.edges) else []
+    return head + "\n".join([*align(cells, ruled=True), *few, *(["", *below] if below else [])]) + "\n"
 
 
 def summary_lines(result: Result) -> list[str]:

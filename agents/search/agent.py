@@ -197,10 +197,15 @@ class ActionStats:
         return np.sqrt(error, out=error)
 
     def typical_error(self) -> NDArray[np.float64]:
-        """Returns the mean of the standard errors over actions, ``(K,)``; 0 if there is none."""
+        """Returns the mean of the standard errors over actions, ``(K,)``.
+
+        Where no action was tried twice, it is the root mean square of the payoffs, as the standard deviation of a payoff about 0:
+        one payoff has that standard error, and the mean payoff of a seat is near 0. If all payoffs are 0, it is 1.
+        """
         enough = self.count > 1
         typical: NDArray[np.float64] = np.where(enough, self.error(), 0.0).sum(axis=1) / np.maximum(enough.sum(axis=1), 1)
-        return typical
+        spread = np.sqrt(self._squares.sum(axis=1) / self.count.sum(axis=1))
+        return np.where(enough.any(axis=1), typical, np.where(spread > 0, spread, 1.0))
 
 
 def better_half(score: NDArray[np.float64], left: NDArray[np.int64]) -> NDArray[np.int64]:

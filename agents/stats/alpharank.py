@@ -10,6 +10,7 @@ Omidshafiei et al., "alpha-rank: multi-agent evaluation by evolution", Scientifi
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,7 +21,7 @@ from .intervals import Z_95
 EPSILON = 0.01
 """Probability of adopting the worse of two agents; it keeps the Markov chain irreducible."""
 DRAWS = 1000
-"""Samples of the edges that :func:`masses` takes its intervals from."""
+"""Samples of the advantages that :func:`masses` takes its intervals from."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +31,7 @@ class Masses:
     mass: NDArray[np.float64]
     """``(k,)`` from the estimated edges; sums to 1."""
     low: NDArray[np.float64]
-    """``(k,)``: 2.5 % quantile of the masses when edges are resampled within their intervals; ``high`` is the 97.5 % quantile."""
+    """``(k,)``: 2.5 % quantile of the masses when advantages vary within their intervals; ``high`` is the 97.5 % quantile."""
     high: NDArray[np.float64]
 
 
@@ -58,15 +59,25 @@ def stationary(chain: NDArray[np.float64]) -> NDArray[np.float64]:
     return shares
 
 
-def masses(edges: NDArray[np.float64], ci95: NDArray[np.float64], rng: np.random.Generator) -> Masses:
-    """Returns alpha-rank from ``edges (k, k)``, with intervals from the edges' 95 % half-widths ``ci95 (k, k)``.
+def masses(
+    mean: NDArray[np.float64],
+    pairs: Sequence[tuple[int, int]],
+    half: NDArray[np.float64],
+    correlation: NDArray[np.float64],
+    rng: np.random.Generator,
+) -> Masses:
+    """Returns alpha-rank from the mean advantages ``mean (k, k)`` of the row agent over the column agent, with intervals.
 
-    Masses depend on signs alone, and the sign of a difference near 0 is uncertain (Rowland et al., "Multiagent evaluation under
-    incomplete information", 2019). The errors of the two edges of a pair are taken to be opposite, which is nearly true: on deals
-    where skill matters more, one agent gains more and the other loses more.
+    ``half (P,)`` are the 95 % half-widths of the advantages of the P ``pairs``, and ``correlation (P, P)`` the correlations of
+    their errors: all pairs play the same deals, and errors of pairs that share an agent are far from independent. Masses depend
+    on signs alone, and the sign of an advantage near 0 is uncertain (Rowland et al., "Multiagent evaluation under incomplete
+    information", 2019). With a half-width of nan, any sign is as likely.
     """
-    mean, half = (np.where(np.eye(len(edges)), 0.0, given) for given in (edges, ci95))
-    noise = rng.standard_normal((DRAWS, *mean.shape))
-    noise = (noise - noise.swapaxes(-1, -2)) / np.sqrt(2)  # one number a pair, with opposite signs
-    low, high = np.quantile(alpha_rank(mean + noise * half / Z_95), (0.025, 0.975), axis=0)
+    rows, columns = np.array(pairs).T
+    known = ~np.isnan(half)
+    noise = rng.multivariate_normal(np.zeros(len(half)), correlation, DRAWS, check_valid="ignore", method="eigh")
+    drawn = np.where(known, mean[rows, columns] + noise * np.where(known, half, 0) / Z_95, noise)
+    samples = np.zeros((DRAWS, *mean.shape))
+    samples[:, rows, columns], samples[:, columns, rows] = drawn, -drawn
+    low, high = np.quantile(alpha_rank(samples), (0.025, 0.975), axis=0)
     return Masses(alpha_rank(mean), low, high)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 Z_95 = 1.959963984540054
 """Half-width of a 95 % interval of the normal distribution, in standard errors; :func:`t_95` is that of Student's t."""
@@ -25,9 +26,14 @@ class Moments:
         x = np.asarray(values, np.float64).ravel()
         if x.size == 0:
             return
-        self.merge(Moments(int(x.size), float(x.mean()), float(((x - x.mean()) ** 2).sum())))
+        self.merge(self.of(x))
 
-    def merge(self, other: Moments) -> None:
+    @classmethod
+    def of(cls, values: NDArray[np.float64]) -> Self:
+        """Returns the moments of ``values (N,)``, at least one."""
+        return cls(int(values.size), float(values.mean()), float(((values - values.mean()) ** 2).sum()))
+
+    def merge(self, other: Self) -> None:
         """Adds all numbers that ``other`` has seen."""
         total = self.count + other.count
         if total == 0:
@@ -44,10 +50,25 @@ class Moments:
 
     @property
     def half_width(self) -> float:
-        """Half the width of the 95 % confidence interval of the mean; nan below two numbers."""
+        """Half the width of the 95 % confidence interval of the mean; nan below two numbers, and if ``inflation`` is."""
         if self.count < 2:
             return math.nan
-        return t_95(self.count - 1) * math.sqrt(self.variance / self.count)
+        return t_95(self.count - 1) * math.sqrt(self.variance / self.count * self.inflation)
+
+    @property
+    def inflation(self) -> float:
+        """Squared ratio of the interval's width to Student's; nan if the numbers allow no interval."""
+        return 1.0
+
+    @property
+    def decidable(self) -> bool:
+        """Whether the numbers suffice for the decision of a test."""
+        return self.count > 0
+
+
+def to_json(value: float) -> float | None:
+    """Returns ``value``, or None for nan, which JSON does not have."""
+    return None if math.isnan(value) else value
 
 
 def t_95(freedom: int) -> float:

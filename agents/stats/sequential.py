@@ -6,7 +6,8 @@ compares the largest likelihoods under the two bounds, with the variance unknown
     LLR = N/2 * log( (v + (m - low)^2) / (v + (m - high)^2) ),   m, v: mean and variance of N values,
 
 and the test stops when LLR leaves (log(beta / (1 - alpha)), log((1 - beta) / alpha)). Values of single deals are not normal;
-means of hundreds of them nearly are.
+means of hundreds of them nearly are. Where most values are 0 they are not. Then LLR is divided by ``inflation``, the squared
+ratio of the interval's width to Student's, and nothing is decided before enough values differ (``stats/differences.py``).
 
 Wald, "Sequential tests of statistical hypotheses", 1945 (the bounds); Li, Liu and Ying, "Generalized sequential probability ratio
 test for separate families of hypotheses", 2014. Stockfish's fishtest tests changes of a chess engine in this way.
@@ -49,14 +50,17 @@ class SequentialTest:
         return math.log(self.beta / (1 - self.alpha)), math.log((1 - self.beta) / self.alpha)
 
     def llr(self, seen: Moments) -> float:
-        """Returns the logarithm of the generalised likelihood ratio; infinite if all values equal one of the bounds."""
-        if seen.count == 0:
+        """Returns the logarithm of the generalised likelihood ratio; infinite if all values equal one of the bounds.
+
+        0 if the values allow no decision.
+        """
+        if not seen.decidable:
             return 0.0
         variance = seen.squares / seen.count
         if_low, if_high = variance + (seen.mean - self.low) ** 2, variance + (seen.mean - self.high) ** 2
         if if_low == 0 or if_high == 0:
             return -math.inf if if_low == 0 else math.inf
-        return seen.count / 2 * math.log(if_low / if_high)
+        return seen.count / 2 * math.log(if_low / if_high) / seen.inflation
 
     def outcome(self, seen: Moments) -> Outcome:
         """Returns the decision after the values so far."""
@@ -72,14 +76,15 @@ TUNED_TO = 5000
 def anytime_half_width(seen: Moments, alpha: float = 0.05) -> float:
     """Returns the half-width of an interval that covers the mean at all times at once with probability 1 - ``alpha``.
 
-    NaN below 2 values. A fixed-sample interval is valid only if the number of values was chosen before. A sequential test stops
-    where the mean went far, and there a fixed-sample interval misses more often than it claims. This one stays valid under any
-    stopping rule: Robbins's normal mixture with an estimated variance (Waudby-Smith, Arbour, Sinha, Kennedy and Ramdas,
-    "Time-uniform central limit theory and asymptotic confidence sequences", 2024). It is more than 1.5 times as wide.
+    NaN below 2 values, and if they allow no interval. A fixed-sample interval is valid only if the number of values was chosen
+    before. A sequential test stops where the mean went far, and there a fixed-sample interval misses more often than it claims.
+    This one stays valid under any stopping rule: Robbins's normal mixture with an estimated variance (Waudby-Smith, Arbour,
+    Sinha, Kennedy and Ramdas, "Time-uniform central limit theory and asymptotic confidence sequences", 2024). It is more than
+    1.5 times as wide.
     """
     if seen.count < 2:
         return math.nan
     log = -2 * math.log(alpha)
     mixed = seen.count * (log + math.log(log) + 1) / TUNED_TO  # N rho^2 in the paper
     standard_errors = math.sqrt(2 * (1 + 1 / mixed) * math.log(math.sqrt(1 + mixed) / alpha))
-    return standard_errors * math.sqrt(seen.variance / seen.count)
+    return standard_errors * math.sqrt(seen.variance / seen.count * seen.inflation)

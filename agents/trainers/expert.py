@@ -6,7 +6,9 @@ A generation has three parts:
    drawing from its policy. Of their decisions some are chosen uniformly and labelled by a flat Monte Carlo search, which tries
    all legal actions in the same determinizations: deals of the hidden cards that are consistent with what the seat knows.
 2. Learn: the network learns the labels of the last generations: its policy softmax(mean / temperature), where mean are the
-   search's action values, and its value what that policy nets.
+   search's action values, and its value what such a policy nets. A policy that is chosen by some means is overvalued by the same
+   means, as it prefers actions whose errors are positive. So the value is cross-fitted: each half of the determinizations chooses
+   a policy, the other half values it, and the target is the mean of both.
 3. Evaluate.
 
 The targets are soft because means have errors: two actions that the search cannot tell apart get nearly equal probabilities, and
@@ -52,6 +54,8 @@ from ..nets.modules import masked_log_softmax
 from ..nets.net_agent import NetAgent
 from ..nets.policy_value import PolicyValueNet
 from ..search import SearchAgent, rollouts_by
+from ..search.agent import Values
+from ..search.rollouts import Rollouts
 from ..seeds import Stream, generator
 from ..task import CARRIED, MATCH_ROUNDS, OWN
 from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer, anneal, warmed_up
@@ -213,8 +217,10 @@ class Trainer(BaseTrainer[Config]):
         """Returns the player of this generation's rounds."""
         return NetAgent("net", self.net, stochastic=True) if self.has_learned else self.rule
 
-    def expert(self) -> SearchAgent:
-        """Returns the search that labels. It does not halve, because the values of all actions are learned.
+    def experts(self) -> tuple[SearchAgent, SearchAgent]:
+        """Returns the searches that label, each with half of the determinizations: their values are independent.
+
+        They do not halve, because the values of all actions are learned.
 
         On a GPU, determinizations and rollouts by a rule of thumb are those of the CPU, and so are labels of the same decisions;
         by a network they differ by rounding.
@@ -224,9 +230,16 @@ class Trainer(BaseTrainer[Config]):
         if self.config.device == "cuda":
             from ..search.gpu_rollouts import DETERMINIZATIONS, gpu_rollouts
 
-            rollouts = gpu_rollouts(policy, self.setup, self.config.objective)
-            return SearchAgent("expert", rollouts, self.config.deals, halving=False, draw=rollouts.draw, at_once=DETERMINIZATIONS)
-        return SearchAgent("expert", rollouts_by(policy, self.setup, self.config.objective), self.config.deals, halving=False)
+            on_gpu = gpu_rollouts(policy, self.setup, self.config.objective)
+            rollouts: Rollouts = on_gpu
+            options: dict[str, Any] = {"draw": on_gpu.draw, "at_once": DETERMINIZATIONS}
+        else:
+            rollouts, options = rollouts_by(policy, self.setup, self.config.objective), {}
+        first = self.config.deals // 2
+        one, other = (
+            SearchAgent("expert", rollouts, deals, halving=False, **options) for deals in (first, self.config.deals - first)
+        )
+        return one, other
 
     def shard_path(self, generation: int, number: int) -> Path:
         """Returns the file of a shard."""
@@ -238,11 +251,11 @@ class Trainer(BaseTrainer[Config]):
 
     def make_shard(self, number: int) -> Labels:
         """Labels the decisions of a shard and writes it. Safe to call from several threads."""
-        labels = self.label(number, self.expert())
+        labels = self.label(number, self.experts())
         save_labels(self.shard_path(self.iteration, number), labels, self.setup)
         return labels
 
-    def label(self, number: int, expert: SearchAgent) -> Labels:
+    def label(self, number: int, experts: Sequence[SearchAgent]) -> Labels:
         """Plays the rounds of a shard and labels a random choice of their decisions."""
         rng = generator(self.config.seed, Stream.TRAINING, self.iteration, 1 + number)
         tables, return_so_far = self.play(self.new_batch(), self.player(), rng)
@@ -256,12 +269,14 @@ class Trainer(BaseTrainer[Config]):
         batch.set_tables(np.arange(len(chosen)), tables[chosen], trusted=True)
         # the search sees a table only as a DecisionBatch shows it: with what the seat may know
         decisions = DecisionBatch(batch, np.arange(len(chosen)))
-        values = expert.evaluate_actions(decisions, rng)
+        halves = [expert.evaluate_actions(decisions, rng) for expert in experts]
+        mean, error = pooled(halves)
         return Labels(
             observation=decisions.observation,
             legal=decisions.legal,
-            mean=values.mean.astype(np.float32),
-            error=values.error.astype(np.float32),
+            mean=mean.astype(np.float32),
+            halves=np.stack([half.mean for half in halves], axis=1).astype(np.float32),
+            error=error.astype(np.float32),
             earned=return_so_far[chosen],
             seat=decisions.seat.astype(np.uint8),
             generation=np.full(len(chosen), self.iteration, np.int32),
@@ -362,19 +377,40 @@ class Trainer(BaseTrainer[Config]):
         return log_policy
 
 
+def pooled(halves: Sequence[Values]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Returns the mean ``(K, A)`` over the determinizations of two searches, and its standard error."""
+    one, other = halves
+    count = one.count + other.count
+    with np.errstate(invalid="ignore"):  # illegal actions were not tried
+        mean = (one.count * one.mean + other.count * other.mean) / count
+        squares = sum(half.count * (half.count - 1) * np.nan_to_num(half.error) ** 2 for half in halves)
+        squares += one.count * other.count / count * (one.mean - other.mean) ** 2
+        return mean, np.sqrt(squares / (count * (count - 1)))
+
+
 def targets(
     labels: Labels, temperature: float, prior: NDArray[np.float32] | float = 0.0
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Returns the policy's targets ``(K, A)``, 0 for illegal actions, and the value's ``(K,)``.
 
-    The policy's are softmax(mean / temperature + prior), ``prior (K, A)`` being weighted log-probabilities; the value's are what
-    a seat that plays by them nets in the rest of the round, in the game's unit.
+    The policy's are softmax(mean / temperature + prior), ``prior (K, A)`` being weighted log-probabilities. The value's are what
+    a seat nets in the rest of the round, in the game's unit, if it plays by the policy of one half of the determinizations,
+    valued by the other half: the mean of both ways.
     """
-    exponent = np.where(labels.mask, labels.mean / temperature + prior, -np.inf)
+    first, second = (softmax_of(half, labels.mask, temperature, prior) for half in labels.halves.swapaxes(0, 1))
+    known = np.nan_to_num(labels.halves)
+    value = (first * known[:, 1] + second * known[:, 0]).sum(axis=1) / 2 - labels.earned
+    return softmax_of(labels.mean, labels.mask, temperature, prior), value.astype(np.float32)
+
+
+def softmax_of(
+    mean: NDArray[np.float32], mask: NDArray[np.bool_], temperature: float, prior: NDArray[np.float32] | float
+) -> NDArray[np.float32]:
+    """Returns softmax(mean / temperature + prior) over the actions of ``mask``, ``(K, A)``; 0 for others."""
+    exponent = np.where(mask, mean / temperature + prior, -np.inf)
     weights = np.exp(exponent - exponent.max(axis=1, keepdims=True))
-    share = (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
-    value = (share * np.nan_to_num(labels.mean)).sum(axis=1) - labels.earned
-    return share, value.astype(np.float32)
+    share: NDArray[np.float32] = (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
+    return share
 
 
 def entropy(share: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -27,6 +27,7 @@ class Labels:
     observation: NDArray[np.uint8]  # (K, size) of the seat to act
     legal: NDArray[np.int64]  # (K,) bits of its legal actions, at least two each
     mean: NDArray[np.float32]  # (K, A) mean payoff of the whole round after each action, in the game's unit; NaN if illegal
+    halves: NDArray[np.float32]  # (K, 2, A) the same mean over each half of the determinizations, drawn independently
     error: NDArray[np.float32]  # (K, A) standard error of the mean; NaN if illegal, or tried once
     earned: NDArray[np.float32]  # (K,) part of that payoff that the seat had netted before the decision
     seat: NDArray[np.uint8]  # (K,) of the decision
@@ -65,6 +66,11 @@ def load_labels(path: Path, setup: Setup, *, generation: int, count: int) -> Lab
             "Delete it, and --resume makes it again."
         ) from None
     names = {"layout", *(f.name for f in fields(Labels))}
+    if arrays.keys() == names - {"halves"}:
+        raise LabelsError(
+            f"The labels at {str(path)!r} are of an earlier version, without the means of both halves of the determinizations, "
+            "which the value's targets need. Delete them, and --resume makes them again."
+        )
     if arrays.keys() != names:
         raise LabelsError(f"{str(path)!r} is not a shard of labels, which holds the arrays {', '.join(sorted(names))}.")
     layout = str(arrays.pop("layout"))
@@ -78,6 +84,7 @@ def load_labels(path: Path, setup: Setup, *, generation: int, count: int) -> Lab
         "observation": ((count, setup.layout.size), "uint8"),
         "legal": ((count,), "int64"),
         "mean": ((count, actions), "float32"),
+        "halves": ((count, 2, actions), "float32"),
         "error": ((count, actions), "float32"),
         "earned": ((count,), "float32"),
         "seat": ((count,), "uint8"),
@@ -92,7 +99,9 @@ def load_labels(path: Path, setup: Setup, *, generation: int, count: int) -> Lab
     labels = Labels(**arrays)
     if (labels.generation != generation).any():
         raise LabelsError(f"The labels at {str(path)!r} are not all of generation {generation}.")
-    if (labels.mask != (labels.legal[:, None] >> np.arange(actions) & 1)).any() or np.isinf(labels.mean).any():
+    means = np.concatenate([labels.mean[:, None], labels.halves], axis=1)
+    legal = labels.legal[:, None, None] >> np.arange(actions) & 1
+    if (~np.isnan(means) != legal).any() or np.isinf(means).any():
         raise LabelsError(f"The labels at {str(path)!r} must have a finite mean for every legal action, and NaN for every other.")
     return labels
 

@@ -12,6 +12,8 @@ from nainjaune_env.core.errors import CheckpointError
 
 FORMAT = "nainjaune-zoo-card"
 VERSION = 1
+LOCAL_CHANGES = "+"
+"""End of a commit in whose checkout files differed, as ``provenance.commit`` writes it."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class ModelCard:
     made_by: list[str]
     """The commands that reproduce it from a checkout, in order."""
     commit: str | None
-    """The git commit it was made with."""
+    """The git commit it was made with, with ``+`` if files differed from it; None: not from a checkout."""
     seconds: float
     """Total training time."""
     decisions: float
@@ -63,6 +65,14 @@ class ModelCard:
     def anywhere(self) -> bool:
         """Whether it plays at any table of its game."""
         return self.preset is None
+
+    @property
+    def made_at(self) -> str:
+        """The commit in words."""
+        if self.commit is None:
+            return "at no known commit"
+        own = self.commit.removesuffix(LOCAL_CHANGES)
+        return f"at commit {own[:12]}" + (" with local changes" if own != self.commit else "")
 
 
 def save_card(path: Path, card: ModelCard) -> None:

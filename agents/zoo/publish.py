@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -10,13 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from nainjaune_env.core.atomic_files import digest
-from nainjaune_env.core.errors import CheckpointError, ConfigError
+from nainjaune_env.core.errors import CheckpointError, ConfigError, quoted
 from nainjaune_env.core.spec import Setup
 
 from ..arena.duplicate import Duplicate
 from ..loading import load_agent
 from ..nets.checkpoint import ABOUT_NAME, Checkpoint, check_fits, load_checkpoint, save_checkpoint
 from . import ModelCard, PlayerRegistry, Rating, save_card
+from .model_card import LOCAL_CHANGES
 from .registry import check_name
 
 
@@ -26,6 +28,7 @@ class Origin:
 
     commands: list[str]
     commit: str | None
+    """Of its own run; with ``+`` if files differed from it in any of the runs."""
     machine: str
     seconds: float
     decisions: float
@@ -47,8 +50,10 @@ def origin(run: Path) -> Origin:
     if initialised_from is None:
         return own
     before = origin(Path(initialised_from))
+    changed = any(each is not None and each.endswith(LOCAL_CHANGES) for each in (before.commit, commit))
     return replace(
         own,
+        commit=commit if commit is None or not changed else commit.removesuffix(LOCAL_CHANGES) + LOCAL_CHANGES,
         commands=[*before.commands, *own.commands],
         seconds=before.seconds + own.seconds,
         decisions=before.decisions + own.decisions,
@@ -77,17 +82,24 @@ def publish(
     seed: int,
     note: str,
     registry: PlayerRegistry,
+    local_changes: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> Path:
     """Rates the network of the finished ``run`` under ``setups`` and adds it to ``registry`` as ``name``; returns its path.
 
     ``progress`` is called with the number of deals done, in all ``deals`` for each setup and each agent it is rated ``against``.
     Raises :class:`AgentError` for a ``name`` that cannot be a folder's, :class:`ConfigError` if the player has a file for these
-    tables already, and :class:`CheckpointError` if the run does not play at them.
+    tables already, if too few deals differ for an interval, or if the run was made with files that differ from its commit, unless
+    ``local_changes`` allows it (nobody could make it again), and :class:`CheckpointError` if the run does not play there.
     """
     check_name(name)
     checkpoint = load_checkpoint(run)
     made = origin(run)
+    if made.commit is not None and made.commit.endswith(LOCAL_CHANGES) and not local_changes:
+        raise ConfigError(
+            f"The run {quoted(str(run))} was made at commit {made.commit.removesuffix(LOCAL_CHANGES)} with local changes, so its "
+            "commands do not make it again. Commit the changes and train again, or add it with --local-changes: its card says so."
+        )
     for setup in setups:
         check_fits(checkpoint, setup, repr(str(run)))
     path = registry.folder / name / f"{_stem(checkpoint, setups[0])}.safetensors"
@@ -126,6 +138,9 @@ def _stem(checkpoint: Checkpoint, setup: Setup) -> str:
 def _rating(hero: str, rival: str, setup: Setup, deals: int, seed: int, progress: Callable[[int], object] | None) -> Rating:
     duplicate = Duplicate(setup, [load_agent(hero, setup), load_agent(rival, setup)], seed=seed)
     edge = duplicate.edge(0, 1, deals, progress=progress)
+    if math.isnan(edge.ci95):
+        differ = f"{edge.moments.differing} of {deals} deals differ in a field of {rival!r}"
+        raise ConfigError(f"Too few deals for an interval, which a rating has: {differ}. Rate it on more deals (--deals).")
     return Rating(
         field=rival,
         preset=setup.preset,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from nainjaune_agents.arena.advantage import Advantages
 from nainjaune_agents.arena.tournament import Result
 from nainjaune_agents.cli import evaluate
 from nainjaune_agents.cli.setups import settle_setup
@@ -30,7 +31,7 @@ from nainjaune_env.registry import make_setup
 def test_the_command_says_all_that_defaults_would_decide(setup: Setup) -> None:
     pots = [1, 2, 3, 4, 5] if setup.game.start_values else None
     names = ["lowest", "runs/my run@sample"]
-    words = shlex.split(command(Result(setup, names, 300, 7, pots, [])))
+    words = shlex.split(command(Result(setup, names, 300, 7, pots, [], Advantages(2))))
     assert words[:2] == ["nainjaune", "evaluate"]
     parser = argparse.ArgumentParser()
     evaluate.add_arguments(parser)

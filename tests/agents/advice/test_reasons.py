@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.advice import Advice, columns_of
-from nainjaune_agents.advice.reasons import clear, why
+from nainjaune_agents.advice.reasons import clear, why, worse
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
@@ -92,8 +92,28 @@ def test_moves_that_come_to_the_same() -> None:
 
 def test_what_is_clear() -> None:
     nan = np.nan
-    found = clear(np.array([2.0, -2.0, 1.9, 0.0, nan, 1.0]), np.array([1.0, 1.0, 1.0, 0.0, 1.0, nan]))
+    found = clear(np.array([3.0, -3.0, 1.9, 0.0, nan, 1.0]), np.array([1.0, 1.0, 1.0, 0.0, 1.0, nan]))
     assert found.tolist() == [True, True, False, False, False, False]
+    assert clear(np.array([0.5, 0.0]), np.zeros(2)).tolist() == [True, False]
+
+
+def test_of_many_statements_none_is_clear_by_its_own_interval_alone() -> None:
+    """2.2 standard errors are clear of noise for one source; of six sources one in six such families has one by chance."""
+    alone = advice({("payoff", 0): (4.0, 0.4), ("chips", CAPTURED): (2.2, 1.0)})
+    among = advice(
+        {("payoff", 0): (4.0, 0.4), **{("chips", part): (0.1, 1.0) for part in range(6)}, ("chips", CAPTURED): (2.2, 1.0)}
+    )
+    assert "from pots" in why(SETUP, TABLE, alone, 0, 0, "en")
+    assert ":" not in why(SETUP, TABLE, among, 0, 0, "en")
+
+
+def test_of_many_moves_none_is_worse_by_its_own_interval_alone() -> None:
+    one = advice({("payoff", 0): (2.2, 1.0)})
+    assert worse(one, 0)[0]
+    one.behind[0, 1:9, 0], one.behind_error[0, 1:9, 0] = 0.5, 1.0
+    assert not worse(one, 0).any()
+    one.behind[0, 5, 0] = 4.0
+    assert np.flatnonzero(worse(one, 0)).tolist() == [5]
 
 
 @pytest.mark.parametrize("language", ["en", "fr"])

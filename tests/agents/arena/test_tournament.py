@@ -7,12 +7,12 @@ import json
 import numpy as np
 import pytest
 
-from nainjaune_agents.arena.duplicate import Duplicate, Edge
+from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.rated_rounds import rate
 from nainjaune_agents.arena.tournament import Result, tournament
 from nainjaune_agents.heuristics import heuristics
-from nainjaune_agents.stats.intervals import Moments
 from nainjaune_env.core.errors import AgentError
+from tests.agents.arena.edges import advantages, edges
 from tests.agents.arena.scripted import Chance, First, Last
 from tests.support.positions import small
 
@@ -52,7 +52,8 @@ def test_a_rule_of_thumb_beats_chance_and_chance_does_not_beat_it(result: Result
 
 def test_results_are_as_others_will_read_them(result: Result) -> None:
     held = result.to_dict()
-    names = ["game", "preset", "players", "rules", "deals", "seed", "unit", "pots", "agents", "edges", "ratings", "alpha_rank"]
+    names = ["game", "preset", "players", "rules", "deals", "seed", "unit", "pots", "agents", "edges"]
+    names += ["advantages", "ratings", "alpha_rank"]
     assert list(held) == names
     assert result.ratings is not None
     assert held["ratings"] == result.ratings.to_dict()
@@ -63,7 +64,7 @@ def test_results_are_as_others_will_read_them(result: Result) -> None:
     assert held["rules"]["max_rounds"] == 2
     assert len(held["edges"]) == 6
     for row, edge in zip(held["edges"], result.edges, strict=True):
-        assert list(row) == ["hero", "field", "mean", "ci95", "blocks", "by_distance_from_lead"]
+        assert list(row) == ["hero", "field", "mean", "ci95", "blocks", "differ", "by_distance_from_lead"]
         assert (row["hero"], row["field"], row["mean"], row["ci95"]) == (edge.hero, edge.field_name, edge.mean, edge.ci95)
         assert row["blocks"] == 200
         assert len(row["by_distance_from_lead"]) == 4
@@ -89,12 +90,12 @@ def test_rating_changes_no_edge_and_is_that_of_rate() -> None:
 
 def test_alpha_rank_is_that_of_the_edges_and_two_agents_need_none() -> None:
     means = {"ab": 1.0, "ba": -1.0, "bc": 0.5, "cb": 0.0, "ca": 2.0, "ac": -1.0}
-    edges = [Edge(pair[0], pair[1], Moments(100, mean, 9.0)) for pair, mean in means.items()]
-    result = Result(small(), ["a", "b", "c"], 100, 3, None, edges)
+    found = edges({(pair[0], pair[1]): mean for pair, mean in means.items()})
+    result = Result(small(), ["a", "b", "c"], 100, 3, None, found, advantages("abc", found))
     assert result.alpha_rank is not None
-    for found in (result.alpha_rank.mass, result.alpha_rank.low, result.alpha_rank.high):
-        np.testing.assert_allclose(found, 1 / 3)
-    assert Result(small(), ["a", "b"], 100, 3, None, edges[:2]).alpha_rank is None
+    for masses in (result.alpha_rank.mass, result.alpha_rank.low, result.alpha_rank.high):
+        np.testing.assert_allclose(masses, 1 / 3)
+    assert Result(small(), ["a", "b"], 100, 3, None, found[:2], advantages("ab", found[:2])).alpha_rank is None
 
 
 @pytest.mark.parametrize("names", [[], ["a"], ["a", "b", "a"], ["a" * 10**6] * 2])

@@ -89,11 +89,14 @@ def test_it_stops_as_soon_as_it_is_decided(monkeypatch: pytest.MonkeyPatch) -> N
     assert capped.to_dict(SequentialTest(0, 0.01))["test"]["outcome"] == "undecided"
 
 
-def test_agents_without_a_difference_are_not_stronger() -> None:
-    """Every figure is 0: no other number is as likely."""
-    found = versus(small(), [First("a"), First("b")], deals=5000, seed=1, test=SequentialTest())
-    assert (found.advantage.count, found.advantage.mean) == (versus_module.LOOK_EVERY, 0)
-    assert SequentialTest().outcome(found.advantage) == "not stronger"
+def test_nothing_is_decided_before_enough_deals_differ() -> None:
+    """Deals without a difference do not say how large one is where there is one."""
+    found = versus(small(), [First("a"), First("b")], deals=600, seed=1, test=SequentialTest())
+    assert (found.advantage.count, found.advantage.mean, found.advantage.differing) == (600, 0, 0)
+    held = found.to_dict(SequentialTest())
+    assert (held["test"]["outcome"], held["test"]["llr"]) == ("undecided", 0)
+    assert (held["ci95"], held["anytime95"], held["differ"]) == (None, None, 0)
+    assert [(edge["ci95"], edge["differ"]) for edge in held["edges"]] == [(None, 0)] * 2
 
 
 @pytest.mark.parametrize("names", ["a", "aa", "abc"])

@@ -41,6 +41,7 @@ def test_a_run_is_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: 
     monkeypatch.chdir(tmp_path)
     run_in(Path("runs/a"), tiny(iterations=1))
     words = ["zoo", "tiny", "--folder", "box", "--add", "runs/a", "--note", "Tiny.", "--against", "lowest", "--deals", "20"]
+    words += ["--local-changes"]  # a developer's checkout may have some
     status, out, _ = nainjaune(capfd, *words)
     assert status == 0
     path = Path(out.removeprefix("Added: ").strip())
@@ -57,7 +58,7 @@ def test_a_run_is_added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: 
             "with a letter or digit; not '../../evil'.",
         ),
         (["--add", "runs/a"], "--add needs a name, --note and --against"),
-        (["a", "--note", "x"], "--note and --against need --add"),
+        (["a", "--note", "x"], "--note, --against and --local-changes need --add"),
         (
             ["a", "--add", "runs/a", "--note", "x", "--against", "lowest", "--deals", "1"],
             "--deals: expected a whole number from 2 to",

@@ -152,7 +152,7 @@ def test_labels_are_those_of_the_cpu(rollouts: str, monkeypatch: pytest.MonkeyPa
             trainer.iteration = 1
             trainer.net = untrained(config.setup()).net
             trainer.player = lambda trainer=trainer: trainer.rule  # type: ignore[method-assign, misc]
-        found.append(trainer.label(0, trainer.expert()))
+        found.append(trainer.label(0, trainer.experts()))
     assert np.nanmax(found[1].mean) > 0
     for field in fields(found[0]):
         assert getattr(found[0], field.name).tobytes() == getattr(found[1], field.name).tobytes(), field.name

@@ -91,7 +91,7 @@ def test_a_shard_of_labels_is_that_of_the_cpu(tmp_path: Path) -> None:
     for device in ("cuda", "cpu"):
         config = expert.Config(preset="djeco", rule="tally", rounds=500, shard=2000, shards=1, eval_deals=0, device=device)
         trainer = expert.Trainer(config, tmp_path)
-        made.append(trainer.label(0, trainer.expert()))
+        made.append(trainer.label(0, trainer.experts()))
     for field in fields(made[0]):
         assert getattr(made[0], field.name).tobytes() == getattr(made[1], field.name).tobytes(), field.name
 

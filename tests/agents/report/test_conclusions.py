@@ -4,26 +4,29 @@ from __future__ import annotations
 
 import pytest
 
-from nainjaune_agents.arena.duplicate import Edge
 from nainjaune_agents.arena.tournament import Result
 from nainjaune_agents.report.conclusions import headline, sentences, strongest
-from nainjaune_agents.stats.intervals import Moments
+from tests.agents.arena.edges import advantages, edges
 from tests.support.positions import small
 
 
 def of(**means: float) -> Result:
     """From ``ab=0.5``: a in a field of b, with an interval of 0.06 on either side."""
-    edges = [Edge(pair[0], pair[1], Moments(100, mean, 9.0)) for pair, mean in means.items()]
-    return Result(small(), sorted({edge.hero for edge in edges}), 1500, 1, None, edges)
+    found = edges({(pair[0], pair[1]): mean for pair, mean in means.items()})
+    names = sorted({edge.hero for edge in found})
+    return Result(small(), names, 1500, 1, None, found, advantages(names, found))
 
 
 @pytest.mark.parametrize(
     ("ab", "ba", "head", "says"),
     [
-        (0.5, -0.5, "a is stronger than b", "a is stronger than b: a makes +0.500 ± 0.060 chips a round in a field of b, "
-         "b −0.500 ± 0.060 in a field of a."),
-        (-0.5, 0.5, "b is stronger than a", "b is stronger than a: b makes +0.500"),
-        (0.5, 0.01, "Neither a nor b is stronger", "1,500 deals show no significant difference between a and b: a makes +0.500"),
+        (0.5, -0.5, "a is stronger than b", "a is stronger than b by 0.500 ± 0.042 chips a round: a makes +0.500 ± 0.060 chips a "
+         "round in a field of b, b −0.500 ± 0.060 in a field of a."),
+        (-0.5, 0.5, "b is stronger than a", "b is stronger than a by 0.500 ± 0.042 chips a round: b makes +0.500"),
+        # half of the difference of the edges decides, also where one of them alone says nothing, or both gain
+        (0.5, 0.01, "a is stronger than b", "a is stronger than b by 0.245 ± 0.042 chips a round: a makes +0.500"),
+        (0.1, 0.5, "b is stronger than a", "b is stronger than a by 0.200 ± 0.042 chips a round: b makes +0.500"),
+        (0.05, -0.03, "Neither a nor b is stronger", "1,500 deals show no significant difference between a and b: a makes"),
         (0.01, -0.01, "Neither a nor b is stronger", "1,500 deals show no significant difference between a and b"),
         (0.5, 0.5, "Neither a nor b is stronger", "a and b each gain in a field of the other"),
         (-0.5, -0.5, "Neither a nor b is stronger", "a and b each lose in a field of the other"),
@@ -41,7 +44,8 @@ def test_the_strongest_of_three_and_its_nearest_rival_first() -> None:
     assert strongest(result) == "a"
     assert headline(result) == "a is the strongest of 3"
     assert [said.split(":")[0] for said in sentences(result)] == [
-        "a is stronger than c", "a is stronger than b", "1,500 deals show no significant difference between b and c",
+        "a is stronger than c by 0.250 ± 0.042 chips a round", "a is stronger than b by 0.900 ± 0.042 chips a round",
+        "1,500 deals show no significant difference between b and c",
     ]  # fmt: skip
 
 

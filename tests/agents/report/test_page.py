@@ -8,14 +8,13 @@ from html.parser import HTMLParser
 
 import pytest
 
-from nainjaune_agents.arena.duplicate import Edge
 from nainjaune_agents.arena.tournament import Result, tournament
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.report.format_ci import format_ci
 from nainjaune_agents.report.page import command, page
-from nainjaune_agents.stats.intervals import Moments
 from nainjaune_agents.stats.ratio_estimate import Estimate
 from nainjaune_env.registry import make_setup
+from tests.agents.arena.edges import advantages, edges
 from tests.agents.arena.scripted import First, Last
 from tests.support.games import games_with
 from tests.support.positions import small
@@ -114,8 +113,8 @@ def test_names_are_escaped() -> None:
 
 
 def test_without_measures_there_is_the_matrix() -> None:
-    edges = [Edge("a", "b", Moments(100, 1.0, 9.0)), Edge("b", "a", Moments(100, -1.0, 9.0))]
-    text = page(Result(small(), ["a", "b"], 100, 3, [1, 2, 3, 4, 5], edges), MADE)
+    found = edges({("a", "b"): 1.0, ("b", "a"): -1.0})
+    text = page(Result(small(), ["a", "b"], 100, 3, [1, 2, 3, 4, 5], found, advantages("ab", found)), MADE)
     reader = Reader(text)
     assert "How they play" not in reader.texts
     assert "Time to decide" not in reader.texts
@@ -124,8 +123,8 @@ def test_without_measures_there_is_the_matrix() -> None:
 
 def test_cells_are_coloured_where_the_interval_has_nothing_outside() -> None:
     means = {("a", "b"): 1.0, ("b", "a"): -1.0, ("a", "c"): 0.01, ("c", "a"): 0.0, ("b", "c"): -0.01, ("c", "b"): 2.0}
-    edges = [Edge(hero, rival, Moments(100, mean, 9.0)) for (hero, rival), mean in means.items()]
-    text = page(Result(small(), ["a", "b", "c"], 100, 3, None, edges), MADE)
+    found = edges(means)
+    text = page(Result(small(), ["a", "b", "c"], 100, 3, None, found, advantages("abc", found)), MADE)
     cells = re.findall(r'<td class="(gain|loss|open)" style="--weight: (\d+)%">([^<]*)</td>', text)
     assert [(shade, shown[:5]) for shade, _, shown in cells] == [
         ("gain", "+1.00"), ("open", "+0.01"), ("loss", "−1.00"), ("open", "−0.01"), ("open", "0.000"), ("gain", "+2.00"),

@@ -16,7 +16,7 @@ from nainjaune_agents.arena.duplicate import Edge
 from nainjaune_agents.arena.tournament import Result, tournament
 from nainjaune_agents.report.report import write_report
 from nainjaune_agents.report.text import text_table
-from nainjaune_agents.stats.intervals import Moments
+from tests.agents.arena.edges import advantages, differences, edges
 from tests.agents.arena.scripted import First, Last
 from tests.support.positions import small
 
@@ -26,8 +26,8 @@ MEANS = {(0, 1): 2.5, (0, 2): -0.25, (1, 0): -3.0, (1, 2): 0.0, (2, 0): 1.0, (2,
 
 @pytest.fixture
 def result() -> Result:
-    edges = [Edge(NAMES[i], NAMES[j], Moments(100, mean, 99.0), [Moments(100, mean, 99.0)] * 3) for (i, j), mean in MEANS.items()]
-    return Result(small(), NAMES, 100, 7, None, edges)
+    found = edges({(NAMES[i], NAMES[j]): mean for (i, j), mean in MEANS.items()}, squares=99.0)
+    return Result(small(), NAMES, 100, 7, None, found, advantages(NAMES, found))
 
 
 def test_the_table_has_a_row_a_hero_and_a_column_a_field(result: Result) -> None:
@@ -129,8 +129,8 @@ def test_the_picture_shows_something(result: Result, tmp_path: Path) -> None:
 
 def test_equal_agents_make_a_picture_too(tmp_path: Path) -> None:
     """All means 0, no spread, and NaN intervals: nothing to scale colours by."""
-    edges = [Edge("a", "b", Moments(1, 0.0, 0.0)), Edge("b", "a", Moments(50, 0.0, 0.0))]
-    report = write_report(Result(small(), ["a", "b"], 50, 0, None, edges), tmp_path)
+    found = [Edge("a", "b", differences(0.0, 1, 0.0)), Edge("b", "a", differences(0.0, 50, 0.0))]
+    report = write_report(Result(small(), ["a", "b"], 50, 0, None, found, advantages("ab", found)), tmp_path)
     assert report.with_suffix(".png").stat().st_size > 5000
 
 

@@ -8,15 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.arena.duplicate import Edge
 from nainjaune_agents.arena.tournament import Result
 from nainjaune_agents.report.page import command, page
 from nainjaune_agents.report.report import write_report
 from nainjaune_agents.report.summaries import csv_rows
 from nainjaune_agents.report.text import summary_lines, text_table
-from nainjaune_agents.stats.intervals import Moments
 from nainjaune_agents.stats.ratings import Ratings
 from nainjaune_agents.stats.ratio_estimate import Estimate
+from tests.agents.arena.edges import advantages, edges
 from tests.agents.report.test_page import EVIL, MADE, Reader
 from tests.support.positions import small
 
@@ -28,8 +27,8 @@ RATINGS = Ratings(NAMES, [Estimate(81.25, 4.0), Estimate(-20.5, 4.0), Estimate(-
 def result() -> Result:
     """The first two are not told apart, and the third is worse than both."""
     means = {(0, 1): 0.1, (1, 0): -0.1, (0, 2): 2.0, (2, 0): -2.0, (1, 2): 3.0, (2, 1): -3.0}
-    edges = [Edge(NAMES[i], NAMES[j], Moments(100, mean, 99.0), [Moments(100, mean, 99.0)] * 3) for (i, j), mean in means.items()]
-    return Result(small(), NAMES, 100, 7, None, edges, ratings=RATINGS)
+    found = edges({(NAMES[i], NAMES[j]): mean for (i, j), mean in means.items()}, squares=99.0)
+    return Result(small(), NAMES, 100, 7, None, found, advantages(NAMES, found), ratings=RATINGS)
 
 
 def test_a_row_an_agent_below_the_chips(result: Result) -> None:

@@ -218,6 +218,30 @@ def test_a_nat_of_the_prior_is_worth_a_fifth_of_a_standard_error(halving: bool) 
         assert agent.act(decisions, np.random.default_rng(0)).tolist() == [expected], (nats, worse)
 
 
+@pytest.mark.parametrize("halving", [True, False])
+def test_the_prior_keeps_its_weight_where_actions_are_tried_once(halving: bool) -> None:
+    """One determinization each, with payoffs of about 100 or 0: five nats outweigh a difference of 1, and not one of 500."""
+    setup = small()
+    (decisions,) = turns(setup, seed=10, tables=1, steps=1)
+    first, second = legal_actions(int(decisions.legal[0]))[:2]
+    worth, prior = [-50.0] * 24, [-50.0] * 24
+    worth[first], worth[second], prior[first], prior[second] = 50.0, 51.0, 0.0, -5.0
+    chosen = []
+    for better in (1.0, 500.0):
+        worth[second] = worth[first] + better
+        agent = SearchAgent("noisy", Noisy(worth), 1, halving=halving, prior=Thinks(prior))
+        chosen += agent.act(decisions, np.random.default_rng(0)).tolist()
+    assert chosen == [first, second]
+
+
+def test_a_typical_error_of_single_payoffs_is_their_spread() -> None:
+    sums = ActionStats(3, 3)
+    sums.add(np.array([0, 1, 2]), np.array([0b011, 0b111, 0b011]), np.array([[3.0, 4, 0], [0, 0, 0], [1, 3, 0]]))
+    assert sums.typical_error().tolist() == pytest.approx([12.5**0.5, 1, 5**0.5])
+    sums.add(np.array([2]), np.array([0b001]), np.array([[5.0, 0, 0]]))
+    assert sums.typical_error()[2] == pytest.approx(2)
+
+
 def test_nothing_is_searched_where_there_is_no_choice() -> None:
     setup = small()
     batch = Batch(setup, 40, seed=3, skip_forced=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from open_spiel.python.egt import alpharank as open_spiel
 
 from nainjaune_agents.stats.alpharank import EPSILON, alpha_rank, masses, stationary
+from nainjaune_agents.stats.intervals import Z_95
 
 some = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 squares = st.integers(2, 6).flatmap(
@@ -87,12 +89,14 @@ def test_only_signs_count_and_the_diagonal_does_not() -> None:
 
 
 def between(edges: NDArray[np.float64], half: float) -> Any:
-    return masses(edges, np.full(edges.shape, half), rng())
+    """Of advantages whose errors are independent; ``edges`` are antisymmetric, so they are advantages, too."""
+    pairs = list(combinations(range(len(edges)), 2))
+    return masses(edges, pairs, np.full(len(pairs), half), np.eye(len(pairs)), rng())
 
 
 def test_what_is_certain_is_certain() -> None:
     edges = np.array([[0.0, 1, 2], [-1, 0, 3], [-2, -3, 0]])
-    for half in (0.0, 0.4):  # 1 - (-1) = 2 is five times as far from 0 as both intervals together reach
+    for half in (0.0, 0.4):  # 1 is five standard errors from 0
         found = between(edges, half)
         np.testing.assert_array_equal(found.mass, alpha_rank(edges))
         np.testing.assert_array_equal(found.low, found.mass)
@@ -109,19 +113,61 @@ def test_a_pair_that_is_not_told_apart_may_be_either_way() -> None:
     np.testing.assert_array_equal(found.low[2], found.high[2])
 
 
-def test_the_edges_of_a_pair_are_off_in_opposite_directions() -> None:
-    """a - b is 2 and off by up to 2.2: one time in 27 the sign turns, which the ends at 2.5 % show. Were the two off each for
-    itself, it would be off by 1.56, one time in 170, and they would not."""
+def test_the_sign_of_an_advantage_turns_as_often_as_its_interval_says() -> None:
+    """1 is 1.96 standard errors of 0.51 from 0, and as far as 2.5 % of the draws."""
     edges = np.array([[0.0, 1], [-1, 0]])
-    found = between(edges, 1.1)
-    assert found.low[0] == pytest.approx(EPSILON)
-    assert between(edges, 0.8).low[0] == pytest.approx(1 - EPSILON)
+    assert between(edges, 1.1).low[0] == pytest.approx(EPSILON)
+    assert between(edges, 0.9).low[0] == pytest.approx(1 - EPSILON)
+
+
+def test_errors_on_the_same_deals_are_drawn_together() -> None:
+    """a and b are hardly better than c, by advantages that go up and down together: both are better, or neither is."""
+    edges = np.array([[0.0, 1, 0.1], [-1, 0, 0.1], [-0.1, -0.1, 0]])
+    pairs, half = [(0, 1), (0, 2), (1, 2)], np.array([0.01, 0.2, 0.2])
+    together, apart = (np.array([[1, 0, 0], [0, 1, r], [0, r, 1]]) for r in (1.0, 0.0))
+    found = masses(edges, pairs, half, together, rng())
+    ladder, turned = alpha_rank(edges), alpha_rank(np.array([[0.0, 1, -1], [-1, 0, -1], [1, 1, 0]]))
+    np.testing.assert_allclose(found.low, np.minimum(ladder, turned))
+    np.testing.assert_allclose(found.high, np.maximum(ladder, turned))
+    cycle = masses(edges, pairs, half, apart, rng()).high[
+        1
+    ]  # a over b over c over a: one draw in seven, if they were independent
+    assert cycle == pytest.approx(1 / 3)
+    assert found.high[1] < 0.05
+
+
+def test_masses_are_those_of_a_bootstrap_over_deals() -> None:
+    """The share of deals drawn anew, all pairs of a deal together, in which the third agent comes out best."""
+    deals = np.random.default_rng(5).normal(size=(400, 3)) @ np.array([[0.3, 1, 1.05], [0, 0.3, 0.3], [0, 0, 0.3]]) + [
+        2,
+        0.08,
+        0.07,
+    ]
+    pairs = [(0, 1), (0, 2), (1, 2)]
+
+    def matrix(means: NDArray[np.float64]) -> NDArray[np.float64]:
+        square = np.zeros((*means.shape[:-1], 3, 3))
+        for number, (one, other) in enumerate(pairs):
+            square[..., one, other], square[..., other, one] = means[..., number], -means[..., number]
+        return square
+
+    drawn = np.random.default_rng(6).integers(len(deals), size=(2000, len(deals)))
+    by_bootstrap = np.quantile(alpha_rank(matrix(deals[drawn].mean(axis=1))), (0.025, 0.975), axis=0)
+    half = Z_95 * deals.std(axis=0, ddof=1) / np.sqrt(len(deals))
+    found = masses(matrix(deals.mean(axis=0)), pairs, half, np.corrcoef(deals.T), rng())
+    np.testing.assert_allclose([found.low, found.high], by_bootstrap)
+    apart = masses(matrix(deals.mean(axis=0)), pairs, half, np.eye(3), rng())
+    assert not np.allclose([apart.low, apart.high], by_bootstrap)
+
+
+def test_an_advantage_without_an_interval_may_have_either_sign() -> None:
+    edges = np.array([[0.0, 1e-9], [-1e-9, 0]])
+    found = masses(edges, [(0, 1)], np.array([np.nan]), np.eye(1), rng())
+    np.testing.assert_allclose([found.low, found.high], [[EPSILON] * 2, [1 - EPSILON] * 2])
 
 
 def test_nothing_is_read_from_a_diagonal() -> None:
-    half = np.full((3, 3), 0.1)
-    np.fill_diagonal(half, np.nan)
     edges = CYCLE.copy()
     np.fill_diagonal(edges, np.nan)
-    found = masses(edges, half, rng())
+    found = between(edges, 0.1)
     np.testing.assert_allclose([found.low, found.high], 1 / 3)

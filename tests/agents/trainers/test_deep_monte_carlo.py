@@ -320,7 +320,7 @@ def test_rounds_without_a_choice_are_an_error() -> None:
 
 def test_the_shipped_configuration() -> None:
     config = build(Config, read_yaml(ROOT / "configs" / "nain_jaune" / "deep_monte_carlo.yaml"))
-    assert (config.eval_against, config.setup().players) == ("tally", 4)
+    assert (config.eval_against, config.setup().players) == ("closer", 4)
 
 
 # ---------------------------------------------------------------- it learns

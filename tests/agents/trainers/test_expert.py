@@ -23,9 +23,10 @@ from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.search.agent import Values
 from nainjaune_agents.trainers.base import EVAL_SEED
 from nainjaune_agents.trainers.config import build, read_yaml
-from nainjaune_agents.trainers.expert import LABELS, METRICS, Config, Trainer, entropy, soft_cross_entropy, targets, train
+from nainjaune_agents.trainers.expert import LABELS, METRICS, Config, Trainer, entropy, pooled, soft_cross_entropy, targets, train
 from nainjaune_agents.trainers.labels import Labels, concatenate_labels
 from nainjaune_agents.trainers.run import Run
 from nainjaune_env.agent import DecisionBatch
@@ -62,7 +63,7 @@ def same_run(one: Path, two: Path) -> bool:
 
 def some_labels(tmp_path: Path, **other: Any) -> tuple[Trainer, Labels]:
     trainer = trainer_of(tmp_path, **other)
-    return trainer, trainer.label(0, trainer.expert())
+    return trainer, trainer.label(0, trainer.experts())
 
 
 # ---------------------------------------------------------------- labels
@@ -81,7 +82,7 @@ def test_labels_approximate_the_mean_over_all_consistent_deals(tmp_path: Path, m
     assert len(tables) >= 5
     trainer.config = tiny(**values, shard=len(tables), deals=1000)
     monkeypatch.setattr(trainer, "play", lambda batch, player, rng: (tables, earned))
-    labels = trainer.label(0, trainer.expert())
+    labels = trainer.label(0, trainer.experts())
     for i, table in enumerate(tables):
         seat = int(table["seat"])
         unseen = [card for card in cards_in(all_cards(setup)) if not int(table["hand"][seat]) >> card & 1]
@@ -128,7 +129,7 @@ def test_no_label_depends_on_hidden_cards(tmp_path: Path, game: dict[str, Any], 
         made = []
         for rows in (tables, mixed):
             monkeypatch.setattr(trainer, "play", lambda batch, player, rng, shown=(rows, earned): shown)
-            made.append(trainer.label(0, trainer.expert()))
+            made.append(trainer.label(0, trainer.experts()))
         for f in dataclasses.fields(Labels):
             assert getattr(made[0], f.name).tobytes() == getattr(made[1], f.name).tobytes(), f.name
 
@@ -141,7 +142,7 @@ def test_every_choice_of_the_rounds_can_be_labelled(tmp_path: Path, game: dict[s
     rest.set_tables(np.arange(len(tables)), tables)
     assert (rest.legal & (rest.legal - 1) != 0).all()
     assert rest.tables.tobytes() == tables.tobytes()
-    labels = trainer.label(0, trainer.expert())
+    labels = trainer.label(0, trainer.experts())
     assert len(labels) == trainer.config.shard
     assert (np.unique(labels.seat) == np.arange(3)).all()
     assert (labels.mask.sum(axis=1) > 1).all()
@@ -187,12 +188,12 @@ def test_too_few_choices_for_a_shard_are_an_error(tmp_path: Path) -> None:
 def test_the_players_of_rounds_and_rollouts(tmp_path: Path) -> None:
     trainer = trainer_of(tmp_path, rollouts="net")
     assert trainer.player().name == "lowest"
-    by_rule = trainer.label(0, trainer.expert())
+    by_rule = trainer.label(0, trainer.experts())
     trainer.iteration = 1
     assert isinstance(trainer.player(), NetAgent)
-    made = [trainer.label(0, trainer.expert()).mean]
+    made = [trainer.label(0, trainer.experts()).mean]
     trainer.config = tiny(rollouts="rule")
-    made.append(trainer.label(0, trainer.expert()).mean)
+    made.append(trainer.label(0, trainer.experts()).mean)
     assert len({mean.tobytes() for mean in (*made, by_rule.mean)}) == 3
 
 
@@ -206,8 +207,8 @@ def test_init_loads_the_network_of_another_run(tmp_path: Path) -> None:
     trainer = Trainer(config, tmp_path / "a" / LABELS)
     assert trainer.player().name == "net"
     trainer.restore(begun)
-    by_net = trainer.label(0, trainer.expert())
-    by_rule = trainer_of(tmp_path / "b" / LABELS, seed=9).label(0, trainer_of(tmp_path / "b" / LABELS).expert())
+    by_net = trainer.label(0, trainer.experts())
+    by_rule = trainer_of(tmp_path / "b" / LABELS, seed=9).label(0, trainer_of(tmp_path / "b" / LABELS).experts())
     assert not np.array_equal(by_net.observation, by_rule.observation)
     after = run_in(tmp_path / "a", config, resume=True)
     assert torch.equal(after.tensors["model.payoff_scale"], before.tensors["model.payoff_scale"])
@@ -226,6 +227,7 @@ def test_targets_are_the_softmax_of_the_action_values() -> None:
         observation=np.zeros((2, 3), np.uint8),
         legal=np.array([0b101, 0b110]),
         mean=np.array([[1.0, nan, 1.0 - math.log(3)], [nan, -7.0, -7.0]], np.float32),
+        halves=np.array([[[2.0, nan, 2.0], [4.0, nan, 4.0 - math.log(3)]], [[nan, -6.0, -6.0], [nan, -8.0, -8.0]]], np.float32),
         error=np.full((2, 3), nan, np.float32),
         earned=np.array([0.5, -9.0], np.float32),
         seat=np.zeros(2, np.uint8),
@@ -233,13 +235,50 @@ def test_targets_are_the_softmax_of_the_action_values() -> None:
     )
     share, value = targets(labels, 1.0)
     assert share == pytest.approx(np.array([[0.75, 0, 0.25], [0, 0.5, 0.5]]), abs=1e-6)
-    assert value == pytest.approx([1.0 - 0.25 * math.log(3) - 0.5, 2.0], abs=1e-6)
+    one_way, other_way = 4 - 0.5 * math.log(3), 2.0  # half and half by the first, 3/4 and 1/4 by the second
+    assert value == pytest.approx([(one_way + other_way) / 2 - 0.5, 2.0], abs=1e-6)
     assert targets(labels, 0.5)[0][0] == pytest.approx([0.9, 0, 0.1], abs=1e-6)
     assert targets(labels, 1e-3)[0][0] == pytest.approx([1, 0, 0], abs=1e-6)
     assert entropy(share)[1] == pytest.approx(math.log(2))
     logits = torch.tensor([[math.log(3), 50.0, 0.0], [9.0, 2.0, 2.0]])
     met = soft_cross_entropy(logits, torch.from_numpy(labels.mask), torch.from_numpy(share))
     assert float(met) == pytest.approx(float(entropy(share).mean()), abs=1e-6)
+
+
+def test_the_value_of_a_policy_is_not_taken_from_the_means_that_chose_it() -> None:
+    """Ten actions that are all worth 3, by noisy means: chosen and valued by the same ones, the policy seems to be worth more."""
+    rng, count, actions = np.random.default_rng(1), 4000, 10
+    halves = rng.normal(3.0, 2.0, (count, 2, actions)).astype(np.float32)
+    labels = Labels(
+        observation=np.zeros((count, 1), np.uint8),
+        legal=np.full(count, (1 << actions) - 1),
+        mean=halves.mean(axis=1),
+        halves=halves,
+        error=np.full((count, actions), math.sqrt(2.0), np.float32),
+        earned=np.zeros(count, np.float32),
+        seat=np.zeros(count, np.uint8),
+        generation=np.zeros(count, np.int32),
+    )
+    share, value = targets(labels, 2.0)
+    biased = (share * labels.mean).sum(axis=1)
+    assert biased.mean() - 3.0 > 10 * biased.std() / math.sqrt(count)
+    assert abs(value.mean() - 3.0) < 3 * value.std() / math.sqrt(count)
+
+
+def test_halves_are_independent_and_together_the_whole(tmp_path: Path) -> None:
+    """Of an odd number of determinizations one half has one more; the error is that of all of them."""
+    values = np.random.default_rng(2).normal(size=(7, 4, 3))
+    halves = []
+    for part in (values[:3], values[3:]):
+        error = part.std(axis=0, ddof=1) / math.sqrt(len(part))
+        halves.append(Values(part.mean(axis=0), error, np.full((4, 3), len(part)), np.zeros(4, np.int64)))
+    mean, error = pooled(halves)
+    np.testing.assert_allclose(mean, values.mean(axis=0))
+    np.testing.assert_allclose(error, values.std(axis=0, ddof=1) / math.sqrt(7))
+    trainer, labels = some_labels(tmp_path, deals=5)
+    assert [expert.deals for expert in trainer.experts()] == [2, 3]
+    np.testing.assert_allclose(labels.halves[:, 0] * 0.4 + labels.halves[:, 1] * 0.6, labels.mean, rtol=1e-5, atol=1e-4)
+    assert (labels.halves[:, 0] != labels.halves[:, 1])[labels.mask].any()
 
 
 def test_a_prior_adds_the_log_policy_of_the_network_to_the_targets(tmp_path: Path) -> None:

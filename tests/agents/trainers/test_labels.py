@@ -31,6 +31,7 @@ def some_labels(generation: int = 2, seed: int = 0) -> Labels:
         observation=rng.integers(0, 256, (COUNT, SETUP.layout.size), np.uint8),
         legal=legal,
         mean=mean,
+        halves=np.stack([mean - 1, mean + 1], axis=1),
         error=error,
         earned=rng.random(COUNT, np.float32),
         seat=rng.integers(0, 3, COUNT, np.uint8),
@@ -103,7 +104,7 @@ def test_a_shard_that_does_not_fit_is_refused(tmp_path: Path) -> None:
         with pytest.raises(LabelsError, match="is not a whole npz file"):
             load(path)
     damaged = bytearray(whole)
-    damaged[len(whole) // 3] ^= 0xFF
+    damaged[len(whole) // 2] ^= 0xFF
     path.write_bytes(damaged)
     with pytest.raises(LabelsError, match="is not a whole npz file"):
         load(path)
@@ -117,6 +118,10 @@ def test_a_shard_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     damaged[27] = 4  # the length of a name: zipfile's error quotes that number of bytes
     path.write_bytes(damaged)
     with pytest.raises(LabelsError, match=r"is not a whole npz file .{0,400}$"):
+        load(path)
+    arrays = {f.name: getattr(some_labels(), f.name) for f in dataclasses.fields(Labels) if f.name != "halves"}
+    np.savez(path, layout=np.array(SETUP.layout.fingerprint), **arrays)
+    with pytest.raises(LabelsError, match="of an earlier version, without the means of both halves of the determinizations"):
         load(path)
     np.savez(path, weights=np.zeros(3))
     with pytest.raises(LabelsError, match="is not a shard of labels, which holds the arrays earned, error"):
@@ -133,6 +138,15 @@ def test_means_and_legal_actions_must_agree(tmp_path: Path) -> None:
         save_labels(tmp_path / "x.npz", dataclasses.replace(labels, mean=mean), SETUP)
         with pytest.raises(LabelsError, match="must have a finite mean for every legal action, and NaN for every other"):
             load(tmp_path / "x.npz")
+
+
+def test_means_of_halves_must_agree_with_legal_actions_too(tmp_path: Path) -> None:
+    labels = some_labels()
+    halves = labels.halves.copy()
+    halves[0, 1, int(np.flatnonzero(labels.mask[0])[0])] = np.nan
+    save_labels(tmp_path / "x.npz", dataclasses.replace(labels, halves=halves), SETUP)
+    with pytest.raises(LabelsError, match="must have a finite mean for every legal action"):
+        load(tmp_path / "x.npz")
 
 
 def test_a_flipped_bit_is_refused_or_changes_nothing(tmp_path: Path) -> None:

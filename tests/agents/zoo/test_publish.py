@@ -17,7 +17,7 @@ from nainjaune_env.core.errors import CheckpointError, ConfigError
 from nainjaune_env.core.spec import Setup
 from tests.agents.trainers.test_ppo import run_in, tiny
 
-SHELVED = {"against": ["lowest", "random"], "deals": 40, "seed": 3, "note": "Tiny."}
+SHELVED = {"against": ["lowest", "random"], "deals": 40, "seed": 3, "note": "Tiny.", "local_changes": True}
 
 
 def trained(folder: Path, **other: object) -> Setup:
@@ -66,6 +66,30 @@ def test_commands_say_no_place_on_this_machine(tmp_path: Path) -> None:
         "python train.py c.yaml --out runs/first --set seed=1",
         "python train.py c.yaml --out runs/second --set seed=1 init=runs/first",
     ]
+
+
+def made_at(run: Path, commit: str | None) -> None:
+    """Writes that ``run`` was made at ``commit``."""
+    about = json.loads((run / "run.json").read_text(encoding="utf-8"))
+    (run / "run.json").write_text(json.dumps({**about, "commit": commit}), encoding="utf-8")
+
+
+def test_a_run_with_local_changes_is_refused_or_marked(tmp_path: Path) -> None:
+    """Also where only the run that it began from had some."""
+    setup, box = trained(tmp_path / "first"), PlayerRegistry(tmp_path / "box")
+    trained(tmp_path / "second", init=str(tmp_path / "first"))
+    made_at(tmp_path / "first", "0123456789ab+")
+    made_at(tmp_path / "second", "ba9876543210")
+    for run, commit in (("first", "0123456789ab"), ("second", "ba9876543210")):
+        with pytest.raises(ConfigError, match=rf"made at commit {commit} with local changes"):
+            publish(tmp_path / run, "x", [setup], registry=box, **{**SHELVED, "local_changes": False})  # type: ignore[arg-type]
+    assert not (tmp_path / "box").exists()
+    path = publish(tmp_path / "second", "x", [setup], registry=box, **SHELVED)  # type: ignore[arg-type]
+    card = load_card(path.with_suffix(".json"))
+    assert (card.commit, card.made_at) == ("ba9876543210+", "at commit ba9876543210 with local changes")
+    made_at(tmp_path / "first", "0123456789ab")
+    path = publish(tmp_path / "second", "y", [setup], registry=box, **{**SHELVED, "local_changes": False})  # type: ignore[arg-type]
+    assert load_card(path.with_suffix(".json")).made_at == "at commit ba9876543210"
 
 
 def test_what_is_refused(tmp_path: Path) -> None:

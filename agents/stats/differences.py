@@ -1,0 +1,108 @@
+"""Means of paired differences, of which most may be 0, with 95 % intervals in constant memory.
+
+Agents that play nearly alike differ on few deals, and all other differences are 0. So the mean depends on how many deals differ,
+and its distribution is skewed. Intervals by Student's t are then too narrow: for ``patient`` against ``closer`` on ``skip``,
+where 2 % of the deals differ, they contained the mean in 51 % of samples of 50 deals and in 91 % of 1,000, not in 95 %.
+
+Where less than a quarter of the values differ from 0, their number is nearly a Poisson variable, and their sum one with random
+weights. The positive values and the negative ones then have independent sums. Each has the gamma interval of Fay and Feuer,
+"Confidence intervals for directly standardized rates: a method based on the gamma distribution", 1997: the lower end is the
+quantile of the gamma distribution with the mean and the variance of the sum, the upper end that with one more value. They are
+combined as Zou and Donner do, "Construction of confidence limits about effect measures", 2008. The half-width is the distance
+to the farther end. ``docs/evaluation.md`` has the coverage.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .intervals import Z_95, Moments
+
+ENOUGH = 10
+"""Least number of values other than 0 for an interval, where most are 0."""
+ENOUGH_TO_DECIDE = 20
+"""The same for the decision of a sequential test, which looks many times."""
+RARE = 0.25
+"""Share of values other than 0 below which intervals are not Student's."""
+
+
+class Side(NamedTuple):
+    """The values of one sign: their number, and the sums of their sizes and of the squares."""
+
+    number: int = 0
+    sizes: float = 0.0
+    squares: float = 0.0
+
+
+@dataclass
+class Differences(Moments):
+    """Moments of paired differences; a value of exactly 0 is a pair that does not differ."""
+
+    sides: tuple[Side, Side] = field(default=(Side(), Side()))
+    """The values above 0, and those below."""
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64]) -> Self:
+        """Returns the differences of ``values (N,)``, at least one."""
+        plain, signed = Moments.of(values), (values[values > 0], -values[values < 0])
+        sides = [Side(side.size, float(side.sum()), float(side @ side)) for side in signed]
+        return cls(plain.count, plain.mean, plain.squares, (sides[0], sides[1]))
+
+    def merge(self, other: Self) -> None:
+        """Adds all values that ``other`` has seen."""
+        super().merge(other)
+        above, below = (
+            Side(mine.number + its.number, mine.sizes + its.sizes, mine.squares + its.squares)
+            for mine, its in zip(self.sides, other.sides, strict=True)
+        )
+        self.sides = above, below
+
+    def negated(self) -> Self:
+        """Returns the differences with the opposite signs."""
+        return type(self)(self.count, -self.mean, self.squares, self.sides[::-1])
+
+    @property
+    def differing(self) -> int:
+        """Number of values other than 0."""
+        return sum(side.number for side in self.sides)
+
+    @property
+    def rare(self) -> bool:
+        """Whether so few values differ from 0 that intervals are not Student's."""
+        return self.differing < RARE * self.count
+
+    @property
+    def decidable(self) -> bool:
+        """Whether enough values differ from 0 for the decision of a test."""
+        return self.count > 0 and not (self.rare and self.differing < ENOUGH_TO_DECIDE)
+
+    @property
+    def inflation(self) -> float:
+        """Squared ratio of the interval's width to Student's: 1 unless most values are 0, nan if too few differ from 0."""
+        if not self.rare:
+            return 1.0
+        if self.differing < ENOUGH:
+            return math.nan
+        sizes, squares = (sum(side[at] for side in self.sides) for at in (1, 2))
+        (gain, *gain_ends), (loss, *loss_ends) = (gamma_interval(side, squares / sizes) for side in self.sides)
+        down = math.hypot(gain - gain_ends[0], loss_ends[1] - loss)
+        up = math.hypot(gain_ends[1] - gain, loss - loss_ends[0])
+        return max(down, up) ** 2 / (Z_95**2 * squares)
+
+
+def gamma_interval(side: Side, another: float) -> tuple[float, float, float]:
+    """Returns the sum of sizes of ``side``, and the ends of its 95 % interval; ``another`` is the size of one more value."""
+    total = side.sizes
+    low = _gamma_quantile(total, side.squares, -Z_95) if total > 0 else 0.0
+    return total, low, _gamma_quantile(total + another, side.squares + another**2, Z_95)
+
+
+def _gamma_quantile(mean: float, variance: float, z: float) -> float:
+    """Returns a quantile of the gamma distribution, at the point ``z`` of the normal one, by Wilson and Hilferty (1931)."""
+    part = variance / (9 * mean**2)
+    return mean * max(1 - part + z * math.sqrt(part), 0.0) ** 3
