@@ -17,13 +17,13 @@ from nainjaune_env.registry import get_game
 
 from .exact import exact_agents
 from .heuristics import heuristics, modifiers
-from .search import searching
+from .search import AdaptiveSearchAgent, SearchAgent, searching
 from .zoo import PREFIX, is_zoo_name, player_registry
 
 SAMPLED = "@sample"
 """Suffix of a run's name to draw actions from the policy, instead of taking the likeliest."""
-SEARCH = "search"
-"""The modifier of a search over an agent, in any game."""
+SEARCHES = (SearchAgent, AdaptiveSearchAgent)
+"""The searches over an agent, in any game; each has a modifier."""
 _ENDING = re.compile(r"(.+)@([a-z]+)=([^@/]*)")
 
 
@@ -126,7 +126,10 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
 
 
 def _modified(agent: Agent, word: str, number: str, setup: Setup) -> Agent:
-    known: dict[str, Callable[[Agent, float], Agent]] = {**modifiers(setup.game.name), SEARCH: partial(searching, setup=setup)}
+    known: dict[str, Callable[[Agent, float], Agent]] = {
+        **modifiers(setup.game.name),
+        **{search.modifier: partial(searching, setup=setup, search=search) for search in SEARCHES},
+    }
     if word not in known:
         raise AgentError(choose_one(f"ending of an agent's name in {setup.game.title}:", f"@{word}", [f"@{w}=" for w in known]))
     try:
