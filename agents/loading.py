@@ -17,14 +17,14 @@ from nainjaune_env.registry import get_game
 
 from .exact import exact_agents
 from .heuristics import heuristics, modifiers
-from .search import searching
+from .search import AdaptiveSearchAgent, SearchAgent, searching
 from .task import OWN
 from .zoo import PREFIX, is_zoo_name, player_registry
 
 SAMPLED = "@sample"
 """Suffix of a run's name to draw actions from the policy, instead of taking the likeliest."""
-SEARCH = "search"
-"""The modifier of a search over an agent, in any game."""
+SEARCHES = (SearchAgent, AdaptiveSearchAgent)
+"""The searches over an agent, in any game; each has a modifier."""
 BEST = "best"
 """The checkpoint of a run with the highest edge in its evaluations, as ``runs/a@best`` names it."""
 _ENDING = re.compile(r"(.+)@([a-z]+)=([^@/]*)")
@@ -151,10 +151,14 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
 def _modified(agent: Agent, word: str, text: str, setup: Setup) -> Agent:
     number, *settings = text.split(",")
     given = dict(setting.partition("=")[::2] for setting in settings)
-    if given and (word != SEARCH or len(given) < len(settings) or given.keys() != {"objective"}):
+    searches = {search.modifier: search for search in SEARCHES}
+    if given and (word not in searches or len(given) < len(settings) or given.keys() != {"objective"}):
         raise AgentError(f"After the number of @{word}= comes nothing, or ,objective=centred for a search, not {quoted(text)}.")
-    search = partial(searching, setup=setup, objective=given.get("objective", OWN))
-    known: dict[str, Callable[[Agent, float], Agent]] = {**modifiers(setup.game.name), SEARCH: search}
+    objective = given.get("objective", OWN)
+    known: dict[str, Callable[[Agent, float], Agent]] = {
+        **modifiers(setup.game.name),
+        **{name: partial(searching, setup=setup, search=search, objective=objective) for name, search in searches.items()},
+    }
     if word not in known:
         raise AgentError(choose_one(f"ending of an agent's name in {setup.game.title}:", f"@{word}", [f"@{w}=" for w in known]))
     try:

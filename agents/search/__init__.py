@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
+from .adaptive import AdaptiveSearchAgent
 from .agent import SearchAgent, Values, searching
 from .rollouts import Rollouts, rollouts_by
 
-__all__ = ["Rollouts", "SearchAgent", "Values", "rollouts_by", "searching"]
+__all__ = ["AdaptiveSearchAgent", "Rollouts", "SearchAgent", "Values", "rollouts_by", "searching"]

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +62,10 @@ class Values:
 
 class SearchAgent:
     """Plays the action that a search finds best, from tables redacted for the seat to act."""
+
+    modifier: ClassVar[str] = "search"
+    """The word of agents' names that stands for this search."""
+    least_deals: ClassVar[int] = 1
 
     def __init__(
         self,
@@ -230,18 +234,21 @@ def _number(bits: NDArray[np.int64]) -> NDArray[np.int64]:
     return number
 
 
-def searching(agent: Agent, deals: float, setup: Setup, objective: str = OWN) -> SearchAgent:
-    """Returns a search of ``deals`` an action with ``agent`` in its rollouts, for the payoff that ``objective`` counts.
+def searching(
+    agent: Agent, deals: float, setup: Setup, search: type[SearchAgent] = SearchAgent, objective: str = OWN
+) -> SearchAgent:
+    """Returns a ``search`` of ``deals`` an action with ``agent`` in its rollouts, for the payoff that ``objective`` counts.
 
     Raises :class:`AgentError` if it cannot be.
     """
+    word, least = search.modifier, search.least_deals
     if objective not in OBJECTIVES:
         raise AgentError(choose_one("objective of a search", objective, OBJECTIVES))
     if isinstance(agent, SearchAgent):
         raise AgentError(f"{agent.name} searches already; a search over it would search at every decision of every rollout.")
-    if not 1 <= deals <= MAX_DEALS or deals != int(deals):
-        raise AgentError(f"Expected a whole number of deals from 1 to {MAX_DEALS} after @search=, not {deals:g}.")
+    if not least <= deals <= MAX_DEALS or deals != int(deals):
+        raise AgentError(f"Expected a whole number of deals from {least} to {MAX_DEALS} after @{word}=, not {deals:g}.")
     rollouts = rollouts_by(agent, setup, objective)
     prior = agent.scorer() if isinstance(agent, ScoringAgent) else None
     suffix = "" if objective == OWN else f",objective={objective}"
-    return SearchAgent(f"{agent.name}@search={deals:g}{suffix}", rollouts, int(deals), prior=prior)
+    return search(f"{agent.name}@{word}={deals:g}{suffix}", rollouts, int(deals), prior=prior)
