@@ -27,6 +27,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -47,7 +48,7 @@ from ..nets.checkpoint import Checkpoint
 from ..nets.common_layout import common_layout, seat_counts
 from ..nets.devices import check_device
 from ..nets.fused_mlp import FusedTraining
-from ..nets.modules import BeliefHead, ValueNet, masked_log_softmax
+from ..nets.modules import BeliefHead, ValueNet, check_weights, masked_log_softmax
 from ..nets.net_agent import NetAgent
 from ..nets.payoff_scale import random_payoff_scale
 from ..nets.specialised import specialised
@@ -109,6 +110,7 @@ class Config(BaseConfig):
         if check_device(self.device) != "cpu" and self.opponents is not None:
             raise ConfigError("Opponents play on the CPU: with device='cuda' there is no 'opponents'.")
         super().__post_init__()
+        check_weights(sum(a * b for a, b in pairwise(self.critic_hidden)))
         if self.opponents is not None:
             for setup in self.setups():
                 load_agent(self.opponents, setup)

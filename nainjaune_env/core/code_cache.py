@@ -19,6 +19,7 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -57,12 +58,8 @@ def _open_folder(root: Path, module: str, file: Path) -> Path | None:
     try:
         fresh = not folder.exists()
         root.parent.mkdir(parents=True, exist_ok=True)
-        for place in (root, folder.parent, folder):
+        for place in chain((root, folder.parent, folder), folder.glob("*/")):  # numba's own folders too, with the pickles
             place.mkdir(mode=0o700, exist_ok=True)
-            if open_to := _open_to_others(place):
-                warn_uncached(place, open_to)
-                return None
-        for place in filter(Path.is_dir, folder.iterdir()):  # numba's own folders, with the pickles
             if open_to := _open_to_others(place):
                 warn_uncached(place, open_to)
                 return None
