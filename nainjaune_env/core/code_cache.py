@@ -24,6 +24,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numba
+
 from nainjaune_env.core.locked_cache import warn_uncached
 
 PACKAGE_ROOT = Path(__file__).resolve().parents[1]
@@ -95,7 +97,9 @@ def remove_unused(parent: Path) -> None:
 
 
 def source_hash(file: Path, module: ModuleType | None = None) -> str:
-    """16 hexadecimal digits that change with any source that ``file`` is compiled from.
+    """16 hexadecimal digits that change with any source that ``file`` is compiled from, and with the version of numba.
+
+    Environments with other versions of numba would otherwise replace each other's code at every start.
 
     ``module`` is the module of ``file``; its ``__modules__``, where it has them, are the modules bound to a template or joined
     into one, which are sources too.
@@ -108,7 +112,7 @@ def source_hash(file: Path, module: ModuleType | None = None) -> str:
         if source not in sources and any(source.is_relative_to(root) for root in roots):
             sources.add(source)
             files += _imported_files(source)
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(numba.__version__.encode())
     for line in sorted(f"{source.relative_to(package_root(source).parent).as_posix()} {_digest(source)}" for source in sources):
         digest.update(line.encode())
     return digest.hexdigest()[:16]
