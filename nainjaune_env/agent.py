@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.validation import as_array
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.determinize import determinize, generator_states
 
@@ -214,7 +215,8 @@ class SeatAssignment:
             where = np.flatnonzero(to_act == number)
             if where.size:
                 decisions = self._states.decision_batch(number, index[where])
-                chosen = np.asarray(agent.act(decisions, self._chance(number, decisions.index)))
+                refusal = f"The agent {agent.name!r} was asked for one whole number a decision, and gave"
+                chosen = as_array(refusal, agent.act(decisions, self._chance(number, decisions.index)), AgentError)
                 self._states.keep(number, decisions)
                 if chosen.shape != where.shape or chosen.dtype.kind not in "iu":
                     raise AgentError(

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 
 from nainjaune_env.core.speech import LANGUAGES
 
-from .arguments import add_seed_argument, add_threads_argument, number, whole
+from .arguments import add_seed_argument, add_threads_argument, integer, number
 from .setups import add_setup_arguments, settle_setup
 from .streams import print_json
 
@@ -54,12 +54,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     position.add_argument("--moves", nargs="+", metavar="MOVE", help="cards played since the deal, as in '1: 3 4 5 3: 6 7♦'")
     position.add_argument("--pots", nargs="+", metavar="CHIPS", help="chips in the pots (default: the antes not yet captured)")
     position.add_argument("--stacks", nargs="+", metavar="CHIPS", help="chips of each seat (default: those of a new match)")
-    position.add_argument("--seat", type=whole(0), help="your seat (default: 0)")
-    position.add_argument("--round", type=whole(1), help="number of the round in the match (default: 1)")
+    position.add_argument("--seat", type=integer(0), help="your seat (default: 0)")
+    position.add_argument("--round", type=integer(1), help="number of the round in the match (default: 1)")
     position.add_argument("--record", type=Path, metavar="FILE", help="take the position from a match in this file of records")
-    position.add_argument("--match", type=whole(1), metavar="N", help="with --record: the match, from 1 (default: 1)")
+    position.add_argument("--match", type=integer(1), metavar="N", help="with --record: the match, from 1 (default: 1)")
     position.add_argument(
-        "--move", type=whole(1), metavar="N", help="with --record: the move of the round, from 1, forced ones included"
+        "--move", type=integer(1), metavar="N", help="with --record: the move of the round, from 1, forced ones included"
     )
     add_setup_arguments(parser)
     parser.add_argument(
@@ -73,7 +73,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_chance_arguments(parser)
     effort = parser.add_mutually_exclusive_group()
     effort.add_argument("--error", type=number(1e-6, 100_000), help=f"half-width of the 95 %% intervals (default: {ERROR})")
-    effort.add_argument("--deals", type=whole(2, MOST_DEALS), help="number of deals for each move, in place of --error")
+    effort.add_argument("--deals", type=integer(2, MOST_DEALS), help="number of deals for each move, in place of --error")
     parser.add_argument("--every", action="store_true", help="reach --error for moves far behind the best, too")
     add_output_arguments(parser)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .advise import MOST_DEALS, add_chance_arguments, add_output_arguments
-from .arguments import whole
+from .arguments import integer
 from .progress import progress_bar
 from .streams import print_json
 
@@ -37,26 +37,26 @@ HELP = "review recorded matches, decision by decision"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's arguments."""
     parser.add_argument("file", type=Path, metavar="FILE", help="a file of records (.jsonl)")
-    parser.add_argument("--match", type=whole(1), metavar="N", help="only this match, from 1 (default: all)")
+    parser.add_argument("--match", type=integer(1), metavar="N", help="only this match, from 1 (default: all)")
     who = parser.add_mutually_exclusive_group()
-    who.add_argument("--seat", type=whole(0), help="only the decisions of this seat")
+    who.add_argument("--seat", type=integer(0), help="only the decisions of this seat")
     who.add_argument("--player", metavar="NAME", help="only the decisions of the player with this name in the records")
     parser.add_argument(
         "--choosing",
-        type=whole(2, MOST_DEALS),
+        type=integer(2, MOST_DEALS),
         default=500,
         metavar="DEALS",
         help="deals to find the best move in (default: %(default)s)",
     )
     parser.add_argument(
         "--measuring",
-        type=whole(2, MOST_DEALS),
+        type=integer(2, MOST_DEALS),
         default=2000,
         metavar="DEALS",
         help="deals to compare it with the one played in (default: %(default)s)",
     )
     parser.add_argument(
-        "--worst", type=whole(0), default=3, metavar="N", help="number of mistakes to show as positions (default: %(default)s)"
+        "--worst", type=integer(0), default=3, metavar="N", help="number of mistakes to show as positions (default: %(default)s)"
     )
     parser.add_argument("--out", type=Path, metavar="FILE", help="write all decisions to this file, as CSV")
     parser.add_argument(

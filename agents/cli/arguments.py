@@ -12,7 +12,7 @@ MOST = 10**9
 """Bound of numbers of deals, rounds and iterations: more than any machine plays in a year."""
 
 
-def whole(least: int, most: int = MOST) -> Callable[[str], int]:
+def integer(least: int, most: int = MOST) -> Callable[[str], int]:
     """Returns the type of whole numbers from ``least`` to ``most``."""
 
     def parse(text: str) -> int:
@@ -45,14 +45,14 @@ def number(least: float, most: float) -> Callable[[str], float]:
 def add_seed_argument(parser: argparse.ArgumentParser, *, default: int | None = 0, meaning: str = "") -> None:
     """Declares ``--seed``; ``meaning`` replaces the usual help."""
     meaning = meaning or "seed of deals and all other random numbers (default: %(default)s)"
-    parser.add_argument("--seed", type=whole(0, MAX_SEED), default=default, help=meaning)
+    parser.add_argument("--seed", type=integer(0, MAX_SEED), default=default, help=meaning)
 
 
 def add_threads_argument(parser: argparse.ArgumentParser, *, default: int = 1, meaning: str = "torch's threads") -> None:
     """Declares ``--threads``."""
     parser.add_argument(
         "--threads",
-        type=whole(1, MAX_THREADS),
+        type=integer(1, MAX_THREADS),
         default=default,
         help=f"{meaning}, at most the free cores (default: %(default)s)",
     )

@@ -37,7 +37,7 @@ import argparse
 from pathlib import Path
 
 from .agents import agent_lines
-from .arguments import add_seed_argument, add_threads_argument, whole
+from .arguments import add_seed_argument, add_threads_argument, integer
 from .match_play import add_match_arguments, run_matches
 from .progress import progress_bar
 from .setups import add_setup_arguments, game_of, settle_setup
@@ -58,12 +58,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_versus_arguments(parser)
     parser.add_argument(
         "--deals",
-        type=whole(2),
+        type=integer(2),
         help=f"number of deals (default: {DEALS}; with --until-decided the largest number, {MOST_DEALS})",
     )
     parser.add_argument(
         "--pots",
-        type=whole(0),
+        type=integer(0),
         nargs="+",
         metavar="CHIPS",
         help="chips in each of the pots before the antes, in place of --start",
@@ -78,7 +78,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--records", type=Path, metavar="FILE", help="also play whole matches and write their records to this file"
     )
-    parser.add_argument("--matches", type=whole(1), default=100, help="number of matches for --records (default: %(default)s)")
+    parser.add_argument("--matches", type=integer(1), default=100, help="number of matches for --records (default: %(default)s)")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="device of tables and agents (default: cpu)")
     add_threads_argument(parser)
     parser.add_argument("--list", action="store_true", help="list the game's agents, as nainjaune agents does, and exit")

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any
 
 from nainjaune_env.core.printable import printable
 
-from .arguments import add_seed_argument, add_threads_argument, whole
+from .arguments import add_seed_argument, add_threads_argument, integer
 from .progress import progress_bar
 from .setups import add_setup_arguments, settle_setup
 from .tasks import add_task_arguments, settle_task
@@ -55,13 +55,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("--agents", nargs="+", default=[], metavar="AGENT", help="heuristics, runs, or solutions such as exact")
     add_setup_arguments(parser)
-    parser.add_argument("--iterations", type=whole(0), default=0, help="iterations of CFR+ (default: %(default)s)")
+    parser.add_argument("--iterations", type=integer(0), default=0, help="iterations of CFR+ (default: %(default)s)")
     parser.add_argument(
-        "--limit", type=whole(1), default=LIMIT, metavar="NODES", help="largest tree (default: %(default)s nodes)"
+        "--limit", type=integer(1), default=LIMIT, metavar="NODES", help="largest tree (default: %(default)s nodes)"
     )
-    parser.add_argument("--first", type=whole(0), metavar="SEAT", help="only rounds that this seat begins (default: all)")
+    parser.add_argument("--first", type=integer(0), metavar="SEAT", help="only rounds that this seat begins (default: all)")
     parser.add_argument(
-        "--draws", type=whole(0, 1_000_000), default=0, help="answers taken from agents that draw and give no probabilities"
+        "--draws", type=integer(0, 1_000_000), default=0, help="answers taken from agents that draw and give no probabilities"
     )
     parser.add_argument("--solve", action="store_true", help="print the values of all sizes that the game's own solver knows")
     add_task_arguments(parser, objective="centred")

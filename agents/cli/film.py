@@ -22,7 +22,7 @@ from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.render.film import LONGEST
 from nainjaune_env.render.raster import LEAST_SCALE, MOST_SCALE
 
-from .arguments import add_seed_argument, number, whole
+from .arguments import add_seed_argument, integer, number
 from .progress import progress_bar
 from .setups import add_setup_arguments, settle_setup
 
@@ -38,18 +38,20 @@ ENDINGS = (".gif", ".png", ".svg")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the command's arguments."""
     parser.add_argument("file", nargs="?", metavar="FILE", help="a file of records (.jsonl); without it a new round is played")
-    parser.add_argument("--match", type=whole(1), metavar="N", help="the number of the match, from 1 (default: 1)")
-    parser.add_argument("--round", type=whole(1), default=1, metavar="N", help="the number of the round, from 1 (default: 1)")
+    parser.add_argument("--match", type=integer(1), metavar="N", help="the number of the match, from 1 (default: 1)")
+    parser.add_argument("--round", type=integer(1), default=1, metavar="N", help="the number of the round, from 1 (default: 1)")
     parser.add_argument("--agents", nargs="+", metavar="AGENT", help="the agents in seat order, repeated if there are more seats")
     add_setup_arguments(parser)
     add_seed_argument(parser, default=None, meaning="the seed of a new round (default: 0)")
     parser.add_argument(
         "--out", type=Path, required=True, metavar="FILE", help="the output: .gif for a film, .png or .svg for a picture"
     )
-    parser.add_argument("--seat", type=whole(0), help="the seat whose view is shown (default: a spectator, who sees every hand)")
+    parser.add_argument(
+        "--seat", type=integer(0), help="the seat whose view is shown (default: a spectator, who sees every hand)"
+    )
     parser.add_argument("--lang", choices=LANGUAGES, default="en", help="the language (default: %(default)s)")
     parser.add_argument(
-        "--ply", type=whole(0), metavar="N", help="show the picture after N plies; 0: the deal (default: all plies)"
+        "--ply", type=integer(0), metavar="N", help="show the picture after N plies; 0: the deal (default: all plies)"
     )
     parser.add_argument(
         "--scale", type=number(LEAST_SCALE, MOST_SCALE), help="scale of a .gif (default: 0.6) or .png (default: 1)"

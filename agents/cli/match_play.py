@@ -1,4 +1,4 @@
-"""``evaluate --episode match``: agents rated over whole matches in duplicate."""
+"""``evaluate --episode match``: agents rated over integer matches in duplicate."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nainjaune_env.core.printable import printable
 
-from .arguments import whole
+from .arguments import integer
 from .progress import progress_bar
 
 if TYPE_CHECKING:
@@ -25,11 +25,14 @@ FILE_NAME = "matches.json"
 def add_match_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the arguments."""
     parser.add_argument(
-        "--episode", choices=("round", "match"), default="round", help="what is rated: rounds, or whole matches (default: round)"
+        "--episode",
+        choices=("round", "match"),
+        default="round",
+        help="what is rated: rounds, or integer matches (default: round)",
     )
     parser.add_argument(
         "--rounds",
-        type=whole(1, 10_000),
+        type=integer(1, 10_000),
         help="with --episode match: most rounds of a match (default: as the rules end it, else 12)",
     )
 

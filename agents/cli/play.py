@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from nainjaune_env.core.speech import LANGUAGES
 
-from .arguments import add_seed_argument, number, whole
+from .arguments import add_seed_argument, integer, number
 from .setups import add_setup_arguments, game_of, settle_setup
 
 if TYPE_CHECKING:
@@ -50,10 +50,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--agents", nargs="+", metavar="AGENT",
         help="the agents in the other seats, in seat order, or one for all of them (default: the game's best heuristic)",
     )  # fmt: skip
-    parser.add_argument("--seat", type=whole(0), help="your seat (default: 0)")
+    parser.add_argument("--seat", type=integer(0), help="your seat (default: 0)")
     length = parser.add_mutually_exclusive_group()
     length.add_argument("--match", action="store_true", help="play a match (the default if the rules end it)")
-    length.add_argument("--rounds", type=whole(1), metavar="N", help="play N single rounds")
+    length.add_argument("--rounds", type=integer(1), metavar="N", help="play N single rounds")
     add_seed_argument(parser, default=None, meaning="the seed of cards and agents (default: random)")
     parser.add_argument("--records", type=Path, metavar="FILE", help="append the record of each finished match to this file")
     parser.add_argument("--name", help="your name in records (default: person)")

@@ -18,7 +18,7 @@ from nainjaune_env.core.errors import NainJauneError, RecordError
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.speech import LANGUAGES
 
-from .arguments import whole
+from .arguments import integer
 from .progress import progress_bar
 from .streams import FAILED, print_error
 
@@ -46,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "show", help=_SHOW_HELP, description=f"{_sentence(_SHOW_HELP)} All matches up to it are verified first."
     )
     show.add_argument("file", metavar="FILE", help="a file of records (.jsonl)")
-    show.add_argument("--match", type=whole(1), default=1, metavar="N", help="the number of the match, from 1 (default: 1)")
-    show.add_argument("--round", type=whole(1), metavar="N", help="show this round only, from 1 (default: all)")
+    show.add_argument("--match", type=integer(1), default=1, metavar="N", help="the number of the match, from 1 (default: 1)")
+    show.add_argument("--round", type=integer(1), metavar="N", help="show this round only, from 1 (default: all)")
     show.add_argument("--lang", choices=LANGUAGES, default="en", help="the language (default: %(default)s)")
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from nainjaune_env.core.printable import printable
 
-from .arguments import whole
+from .arguments import integer
 
 if TYPE_CHECKING:
     from nainjaune_env.core.spec import GameSpec, Setup
@@ -19,7 +19,7 @@ def add_setup_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares ``--game``, ``--preset``, ``--players`` and ``--set``."""
     parser.add_argument("--game", help="the game (default: that of --preset or of the runs, else the package's first)")
     parser.add_argument("--preset", help="the rule preset (default: that of the runs, else the game's default)")
-    parser.add_argument("--players", type=whole(1), help="number of seats (default: likewise)")
+    parser.add_argument("--players", type=integer(1), help="number of seats (default: likewise)")
     parser.add_argument("--set", action="append", default=[], metavar="KNOB=VALUE", help="set a rule knob over the preset")
 
 

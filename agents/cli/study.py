@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 
 from nainjaune_env.core.printable import printable
 
-from .arguments import add_seed_argument, add_threads_argument, number, whole
+from .arguments import add_seed_argument, add_threads_argument, integer, number
 from .progress import progress_bar
 from .setups import add_setup_arguments, settle_setup
 
@@ -51,22 +51,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--agents", nargs="+", default=[], metavar="AGENT", help="agents that play (see nainjaune agents)")
     add_setup_arguments(parser)
     length = parser.add_mutually_exclusive_group()
-    length.add_argument("--rounds", type=whole(1), metavar="N", help="number of rounds, each the first of a new match")
-    length.add_argument("--matches", type=whole(1), metavar="N", help="number of whole matches, in place of --rounds")
+    length.add_argument("--rounds", type=integer(1), metavar="N", help="number of rounds, each the first of a new match")
+    length.add_argument("--matches", type=integer(1), metavar="N", help="number of whole matches, in place of --rounds")
     parser.add_argument("--out", type=Path, help="folder for the files; must not exist")
     add_seed_argument(parser)
     parser.add_argument(
-        "--first", type=whole(0, MOST_FIRST), default=0, metavar="D", help="number of the first deal (default: %(default)s)"
+        "--first", type=integer(0, MOST_FIRST), default=0, metavar="D", help="number of the first deal (default: %(default)s)"
     )
     parser.add_argument(
         "--seating", choices=("random", "fixed"), default="random", help="agents of seats: drawn, or as named (default: random)"
     )
     parser.add_argument(
-        "--pots", type=whole(0), nargs="+", metavar="CHIPS", help="chips in the pots before the antes (default: none)"
+        "--pots", type=integer(0), nargs="+", metavar="CHIPS", help="chips in the pots before the antes (default: none)"
     )
     parser.add_argument("--every-ply", action="store_true", help="also a row for plies without a choice")
     parser.add_argument(
-        "--search", type=whole(2, MOST_SEARCH), metavar="K", help="try every action of a decision in K deals, at least 2"
+        "--search", type=integer(2, MOST_SEARCH), metavar="K", help="try every action of a decision in K deals, at least 2"
     )
     parser.add_argument(
         "--search-share",

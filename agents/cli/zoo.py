@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 from nainjaune_env.core.printable import printable
 
 from .agents import player_row
-from .arguments import add_seed_argument, whole
+from .arguments import add_seed_argument, integer
 from .progress import progress_bar
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--local-changes", action="store_true", help="with --add: also a run that was made with files that differ from its commit"
     )
     parser.add_argument("--against", nargs="+", metavar="AGENT", help="with --add: agents whose fields it is rated in")
-    parser.add_argument("--deals", type=whole(2), default=10_000, help="number of deals of each rating (default: %(default)s)")
+    parser.add_argument("--deals", type=integer(2), default=10_000, help="number of deals of each rating (default: %(default)s)")
     add_seed_argument(parser, default=2)
     parser.add_argument("--folder", type=Path, help="folder of another zoo (default: the package's own)")
 
@@ -53,19 +53,21 @@ def run(args: argparse.Namespace) -> int:
 
     from ..report.text import align
     from ..zoo import PREFIX, PlayerRegistry
-    from ..zoo.registry import check_name
+    from ..zoo.registry import check_player_name
 
     registry = PlayerRegistry() if args.folder is None else PlayerRegistry(args.folder)
     name = None if args.name is None else args.name.removeprefix(PREFIX)
     if args.add is not None:
         if name is None or not args.note or not args.against:
             raise ConfigError("--add needs a name, --note and --against: nainjaune zoo NAME --add RUN --note … --against AGENT …")
-        check_name(name)
+        check_player_name(name)
         return _add(args, name, registry)
     if args.note or args.against or args.local_changes:
         raise ConfigError("--note, --against and --local-changes need --add.")
     if not registry.folder.is_dir():
         raise ConfigError(f"There is no folder at {quoted(str(registry.folder))}.")
+    if not registry.names():
+        raise ConfigError(f"There are no players in the folder {quoted(str(registry.folder))}.")
     if name is not None and name not in registry.names():
         raise AgentError(choose_one("zoo player", name, registry.names()))
     players = list(registry.players(name))

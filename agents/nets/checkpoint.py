@@ -19,7 +19,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from nainjaune_env.core.atomic_files import replacing
-from nainjaune_env.core.errors import CheckpointError, quoted
+from nainjaune_env.core.errors import CheckpointError, as_sentence, quoted
 from nainjaune_env.core.spec import Setup
 
 from ..task import Task, stored_task
@@ -81,7 +81,7 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
         try:
             save_file(tensors, temporary, metadata=head)
         except SafetensorError as error:  # a full disk, which is no OSError here
-            raise CheckpointError(f"{str(path)!r} cannot be written: {str(error).rstrip('.')}.") from None
+            raise CheckpointError(f"{str(path)!r} cannot be written: {as_sentence(error)}") from None
 
 
 def load_checkpoint(path: Path) -> Checkpoint:
@@ -99,7 +99,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
             head = opened.metadata() or {}
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 - not a dict
     except (SafetensorError, OSError) as error:
-        raise CheckpointError(f"{str(path)!r} is no whole safetensors file (cut short?): {str(error).rstrip('.')}.") from None
+        raise CheckpointError(f"{str(path)!r} is no whole safetensors file (cut short?): {as_sentence(error)}") from None
     if head.get("format") != FORMAT or head.get("version") != str(VERSION):
         raise CheckpointError(
             f"{str(path)!r} is not a {FORMAT} of version {VERSION}: "
@@ -112,7 +112,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
         checkpoint = Checkpoint(**json.loads(head["about"]), tensors=tensors)
         _check_types(checkpoint)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise CheckpointError(f"The head of {str(path)!r} does not describe a checkpoint: {str(error).rstrip('.')}.") from None
+        raise CheckpointError(f"The head of {str(path)!r} does not describe a checkpoint: {as_sentence(error)}") from None
     for name, tensor in tensors.items():
         if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
             raise CheckpointError(f"{str(path)!r} has no sound weights: {quoted(name)} holds NaN or infinity.")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
+from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.layout import Layout
 
 from .fused_mlp import LinearChain, linear_chain
@@ -101,6 +102,16 @@ def fold_inputs(layer: nn.Module, constant: Tensor, columns: Tensor) -> None:
     layer.bias = nn.Parameter((bias.double() + weight[:, : len(constant)].double() @ constant).to(bias.dtype))
     layer.weight = nn.Parameter(weight[:, columns])
     layer.in_features = len(columns)
+
+
+MOST_WEIGHTS = 1 << 28
+"""Bound of the weights between the hidden layers of a network: a gigabyte, and four with gradients and Adam's state."""
+
+
+def check_weights(weights: int) -> None:
+    """Raises :class:`ConfigError` for more than :data:`MOST_WEIGHTS` ``weights`` between hidden layers."""
+    if weights > MOST_WEIGHTS:
+        raise ConfigError(f"The hidden layers of a network have at most {MOST_WEIGHTS} weights between them, not {weights}.")
 
 
 def masked_log_softmax(logits: Tensor, mask: Tensor) -> Tensor:

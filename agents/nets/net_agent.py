@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import DecisionBatch, Rng
-from nainjaune_env.core.errors import CheckpointError
+from nainjaune_env.core.errors import CheckpointError, as_sentence
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 
@@ -121,7 +121,7 @@ def stored_net(checkpoint: Checkpoint, layout: Layout, where: str) -> PolicyValu
         if checkpoint.common and not net.hidden:
             raise ValueError("a network for all tables has a hidden layer")
     except (RuntimeError, TypeError, ValueError) as error:
-        raise CheckpointError(f"The tensors of {where} are not those of its network: {error}.") from None
+        raise CheckpointError(f"The tensors of {where} are not those of its network: {as_sentence(error)}") from None
     return net
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import ClassVar, Self
 
 import numpy as np
@@ -14,11 +15,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from nainjaune_env.core.errors import ConfigError
+from nainjaune_env.core.errors import ConfigError, quoted
 from nainjaune_env.core.layout import Layout
 
 from .fused_mlp import LinearChain
-from .modules import linear
+from .modules import check_weights, linear
 from .observation_net import ObservationNet
 
 
@@ -54,7 +55,14 @@ class PolicyValueNet(ObservationNet):
     def check_arguments(cls, hidden: Sequence[int], recurrent: int) -> None:
         """Raises :class:`ConfigError` where there is no network of this architecture with these arguments."""
         if min(hidden, default=1) < 1:
-            raise ConfigError(f"Layers have a width of at least 1, not {list(hidden)!r}.")
+            raise ConfigError(f"Layers have a width of at least 1, not {quoted(list(hidden))}.")
+        check_weights(cls.weights_between(hidden, recurrent))
+
+    @classmethod
+    def weights_between(cls, hidden: Sequence[int], recurrent: int) -> int:
+        """Returns the number of weights between hidden layers."""
+        memory = 3 * recurrent * (recurrent + hidden[0]) + recurrent * hidden[0] if recurrent and hidden else 3 * recurrent**2
+        return memory + sum(a * b for a, b in pairwise(hidden))
 
     @abstractmethod
     def build(self, layout: Layout, generator: torch.Generator) -> int:

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from nainjaune_env.core.atomic_files import write_text
-from nainjaune_env.core.errors import ConfigError, NainJauneError
+from nainjaune_env.core.errors import ConfigError, NainJauneError, as_sentence
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.validation import read_json
 from nainjaune_env.registry import get_game
 
 FORMAT = "nainjaune-left-match"
@@ -73,12 +74,7 @@ def save_match(path: Path, match: SavedMatch) -> None:
 
 def load_match(path: Path) -> SavedMatch:
     """Returns the match at ``path``; raises :class:`ConfigError` if there is none, or the file is none or was damaged."""
-    try:
-        held = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise ConfigError(f"There is no match to resume at {str(path)!r}.") from None
-    except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{str(path)!r} is not a match that was left: {str(error).rstrip('.')}.") from None
+    held = read_json(path, "match that was left", ConfigError)
     expected = {"format", "version", *(field.name for field in fields(SavedMatch))}
     if not isinstance(held, dict) or held.keys() != expected or (held["format"], held["version"]) != (FORMAT, VERSION):
         raise ConfigError(f"{str(path)!r} is not a match that was left, of the format {FORMAT} {VERSION}.")
@@ -95,7 +91,7 @@ def load_match(path: Path) -> SavedMatch:
         about = held["setup"]
         setup = get_game(about["game"]).setup(about["preset"], about["players"], **about["rules"])
     except (KeyError, TypeError, NainJauneError) as error:
-        raise ConfigError(f"{str(path)!r} is a damaged match: {str(error).rstrip('.')}.") from None
+        raise ConfigError(f"{str(path)!r} is a damaged match: {as_sentence(error)}") from None
     if values["rounds"] is not None and values["rounds"] < 1:
         raise ConfigError(f"{str(path)!r} is a damaged match: it has {values['rounds']} rounds, and one is the least.")
     if len(values["agents"]) != setup.players - 1:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nainjaune_env.core.atomic_files import replacing_folder
-from nainjaune_env.core.errors import ConfigError
+from nainjaune_env.core.errors import ConfigError, as_sentence
 
 from ..provenance import commit, versions
 from .arrays import KINDS, decision_arrays, option_arrays, round_arrays
@@ -80,7 +80,7 @@ def about(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise ConfigError(f"There is no study at {str(path)!r}.") from None
     except pa.ArrowInvalid as error:
-        raise ConfigError(f"{str(path)!r} is no Parquet file: {error}.") from None
+        raise ConfigError(f"{str(path)!r} is no Parquet file: {as_sentence(error)}") from None
     if KEY not in (schema.metadata or {}):
         raise ConfigError(f"{str(path)!r} is a Parquet file, but not of a study.")
     held: dict[str, Any] = json.loads(schema.metadata[KEY])

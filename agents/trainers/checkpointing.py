@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from nainjaune_env.core.errors import CheckpointError
+from nainjaune_env.core.errors import CheckpointError, as_sentence
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 
@@ -34,7 +34,7 @@ def restoring(checkpoint: Checkpoint, config: Any, setup: Setup) -> Iterator[Non
     try:
         yield
     except (RuntimeError, ValueError, KeyError) as error:
-        raise CheckpointError(f"The run's checkpoint does not fit its configuration: {error}.") from None
+        raise CheckpointError(f"The run's checkpoint does not fit its configuration: {as_sentence(error)}") from None
 
 
 def load_initial_weights(

@@ -26,6 +26,7 @@ import math
 import time
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -46,7 +47,7 @@ from ..nets.checkpoint import Checkpoint
 from ..nets.common_layout import common_layout, seat_counts
 from ..nets.devices import check_device
 from ..nets.fused_mlp import FusedTraining
-from ..nets.modules import BeliefHead, ValueNet, masked_log_softmax
+from ..nets.modules import BeliefHead, ValueNet, check_weights, masked_log_softmax
 from ..nets.net_agent import NetAgent
 from ..nets.payoff_scale import random_payoff_scale
 from ..nets.specialised import specialised
@@ -126,6 +127,7 @@ class Config(BaseConfig):
         if self.matching not in MATCHING:
             raise ConfigError(choose_one("matching", self.matching, MATCHING))
         super().__post_init__()
+        check_weights(sum(a * b for a, b in pairwise(self.critic_hidden)))
         for setup in self.setups():
             for name in self.pool if self.opponents is None else [*self.pool, self.opponents]:
                 load_agent(name, setup)

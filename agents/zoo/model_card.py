@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from nainjaune_env.core.atomic_files import write_text
-from nainjaune_env.core.errors import CheckpointError
+from nainjaune_env.core.errors import CheckpointError, as_sentence
+from nainjaune_env.core.validation import read_json
 
 FORMAT = "nainjaune-zoo-card"
 VERSION = 1
@@ -82,12 +83,7 @@ def save_card(path: Path, card: ModelCard) -> None:
 
 def load_card(path: Path) -> ModelCard:
     """Reads a card; raises :class:`CheckpointError` if it is missing, incomplete or another kind of file."""
-    try:
-        held = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise CheckpointError(f"There is no model card at {str(path)!r}.") from None
-    except (OSError, ValueError) as error:
-        raise CheckpointError(f"{str(path)!r} is not a complete model card: {error}.") from None
+    held = read_json(path, "model card", CheckpointError)
     if not isinstance(held, dict) or held.pop("format", None) != FORMAT or held.pop("version", None) != VERSION:
         raise CheckpointError(f"{str(path)!r} is not a {FORMAT} of version {VERSION}.")
     expected = {f.name for f in fields(ModelCard)}
@@ -100,4 +96,4 @@ def load_card(path: Path) -> ModelCard:
             raise TypeError("'ratings' is not a list")
         return ModelCard(**{**held, "ratings": [Rating(**rating) for rating in held["ratings"]]})
     except TypeError as error:
-        raise CheckpointError(f"The model card at {str(path)!r} has malformed ratings: {error}.") from None
+        raise CheckpointError(f"The model card at {str(path)!r} has malformed ratings: {as_sentence(error)}") from None

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import math
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from nainjaune_env.core.atomic_files import digest
-from nainjaune_env.core.errors import CheckpointError, ConfigError, quoted
+from nainjaune_env.core.errors import CheckpointError, ConfigError, as_sentence, quoted
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.validation import read_json
 
 from ..arena.duplicate import Duplicate
 from ..loading import load_agent
 from ..nets.checkpoint import ABOUT_NAME, Checkpoint, check_fits, load_checkpoint, save_checkpoint
 from . import ModelCard, PlayerRegistry, Rating, save_card
 from .model_card import LOCAL_CHANGES
-from .registry import check_name
+from .registry import check_player_name
 
 
 @dataclass(frozen=True)
@@ -37,12 +36,12 @@ class Origin:
 def origin(run: Path) -> Origin:
     """Returns the origin of the run in the folder ``run``; raises :class:`CheckpointError` if the folder does not record it."""
     checkpoint = load_checkpoint(run)
+    about = read_json(run / ABOUT_NAME, "record of how a run was made", CheckpointError)
     try:
-        about: dict[str, Any] = json.loads((run / ABOUT_NAME).read_text(encoding="utf-8"))
         program, *rest = about["command"]
         commit, machine = about["commit"], about["machine"]
-    except (OSError, ValueError, KeyError) as error:
-        raise CheckpointError(f"{str(run)!r} has no record of how it was made in {ABOUT_NAME}: {error}.") from None
+    except (KeyError, TypeError, ValueError) as error:
+        raise CheckpointError(f"{str(run)!r} has no record of how it was made in {ABOUT_NAME}: {as_sentence(error)}") from None
     initialised_from = checkpoint.config.get("init")
     words = ["python", "train.py", *rest] if Path(program).name == "train.py" else ["nainjaune", *rest]
     seconds, decisions = checkpoint.progress["seconds"], checkpoint.progress["decisions"]
@@ -92,7 +91,7 @@ def publish(
     tables already, if too few deals differ for an interval, or if the run was made with files that differ from its commit, unless
     ``local_changes`` allows it (nobody could make it again), and :class:`CheckpointError` if the run does not play there.
     """
-    check_name(name)
+    check_player_name(name)
     checkpoint = load_checkpoint(run)
     made = origin(run)
     if made.commit is not None and made.commit.endswith(LOCAL_CHANGES) and not local_changes:

@@ -20,7 +20,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 FOLDER = Path(__file__).resolve().parent
 
 
-def check_name(name: str) -> None:
+def check_player_name(name: str) -> None:
     """Raises :class:`AgentError` unless ``name``, without the prefix, can be that of a new player's folder."""
     if not _NAME.fullmatch(name):
         raise AgentError(

@@ -12,6 +12,7 @@ from nainjaune_env.analysis.stat_hook import Measures
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.spec import GameSpec, Setup
+from nainjaune_env.core.validation import as_array
 from nainjaune_env.engine.batch import loops_of
 
 
@@ -30,7 +31,7 @@ def _loop_of(game: GameSpec) -> ModuleType:
 
 def checked_actions(actions: ArrayLike, count: int) -> NDArray[np.int8]:
     """Returns ``actions (P, count)`` for the compiled loops; raises :class:`RecordError` for another shape or type."""
-    given = np.asarray(actions)
+    given = as_array(f"Expected a row of whole numbers a step, shape (P, {count}), not", actions, RecordError)
     if given.ndim != 2 or given.shape[1] != count or given.dtype.kind not in "iu":
         raise RecordError(f"Expected a row of whole numbers a step, shape (P, {count}), not {given.dtype} {given.shape}.")
     if given.dtype != np.int8:

@@ -19,9 +19,12 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+import numba
 
 from nainjaune_env.core.locked_cache import warn_uncached
 
@@ -57,12 +60,8 @@ def _open_folder(root: Path, module: str, file: Path) -> Path | None:
     try:
         fresh = not folder.exists()
         root.parent.mkdir(parents=True, exist_ok=True)
-        for place in (root, folder.parent, folder):
+        for place in chain((root, folder.parent, folder), folder.glob("*/")):  # numba's own folders too, with the pickles
             place.mkdir(mode=0o700, exist_ok=True)
-            if open_to := _open_to_others(place):
-                warn_uncached(place, open_to)
-                return None
-        for place in filter(Path.is_dir, folder.iterdir()):  # numba's own folders, with the pickles
             if open_to := _open_to_others(place):
                 warn_uncached(place, open_to)
                 return None
@@ -98,7 +97,9 @@ def remove_unused(parent: Path) -> None:
 
 
 def source_hash(file: Path, module: ModuleType | None = None) -> str:
-    """16 hexadecimal digits that change with any source that ``file`` is compiled from.
+    """16 hexadecimal digits that change with any source that ``file`` is compiled from, and with the version of numba.
+
+    Environments with other versions of numba would otherwise replace each other's code at every start.
 
     ``module`` is the module of ``file``; its ``__modules__``, where it has them, are the modules bound to a template or joined
     into one, which are sources too.
@@ -111,7 +112,7 @@ def source_hash(file: Path, module: ModuleType | None = None) -> str:
         if source not in sources and any(source.is_relative_to(root) for root in roots):
             sources.add(source)
             files += _imported_files(source)
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(numba.__version__.encode())
     for line in sorted(f"{source.relative_to(package_root(source).parent).as_posix()} {_digest(source)}" for source in sources):
         digest.update(line.encode())
     return digest.hexdigest()[:16]

@@ -111,6 +111,11 @@ def quoted(value: object) -> str:
     return text if len(text) <= MOST_QUOTED else text[: MOST_QUOTED - 3] + "..."
 
 
+def as_sentence(error: Exception) -> str:
+    """Returns the message of ``error``, of any library, with one full stop at its end."""
+    return f"{str(error).rstrip().rstrip('.')}."
+
+
 def choose_one(what: str, given: object, allowed: Iterable[str]) -> str:
     """The sentence for an unknown name: what came, the nearest valid name, and all valid names."""
     names = list(allowed)

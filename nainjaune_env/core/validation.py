@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import operator
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from nainjaune_env.core.errors import DealError, RecordError, RulesError, choose_one, quoted
+from nainjaune_env.core.errors import DealError, NainJauneError, RecordError, RulesError, as_sentence, choose_one, quoted
 
 MAX_SEED = (1 << 64) - 1
 """The largest seed: the state of a generator is 64 bits."""
@@ -42,6 +45,24 @@ def check_seed(given: Any) -> int:
     if seed is None or not 0 <= seed <= MAX_SEED:
         raise DealError(f"A seed is a whole number from 0 to {MAX_SEED}, not {quoted(given)}.")
     return seed
+
+
+def as_array(refusal: str, given: Any, error: type[NainJauneError] = DealError) -> NDArray[Any]:
+    """Returns ``given`` as an array; raises ``error``, the sentence ``refusal`` with ``given`` at its end, for ragged lists."""
+    try:
+        return np.asarray(given)
+    except ValueError:
+        raise error(f"{refusal} {quoted(given)}.") from None
+
+
+def read_json(path: Path, what: str, error: type[NainJauneError]) -> Any:
+    """Returns the JSON in the file ``path``, which is ``what``; raises ``error`` if there is none or it is incomplete."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise error(f"There is no {what} at {str(path)!r}.") from None
+    except (OSError, ValueError, RecursionError) as reason:
+        raise error(f"{str(path)!r} is not a {what}: {as_sentence(reason)}") from None
 
 
 def identical(given: object, expected: object) -> bool:

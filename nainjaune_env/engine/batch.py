@@ -14,7 +14,7 @@ from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError
 from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.prng import entropy, streams
 from nainjaune_env.core.spec import GameSpec, Setup
-from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS, check_seed, whole
+from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS, as_array, check_seed, whole
 from nainjaune_env.engine.options import EpisodeOptions
 from nainjaune_env.engine.threads import Threads
 
@@ -156,10 +156,7 @@ class Batch:
         return np.concatenate([np.zeros((self.num_tables, 0), np.int32), *columns], axis=1), False
 
     def _start_column(self, what: str, size: int, values: ArrayLike) -> NDArray[np.int32]:
-        try:
-            given = np.asarray(values)
-        except ValueError:
-            raise DealError(f"{what} is rows of one length, not {quoted(values)}.") from None
+        given = as_array(f"{what} is rows of one length, not", values)
         if given.shape not in ((size,), (self.num_tables, size)):
             raise DealError(f"{what} has shape ({size},) or ({self.num_tables}, {size}), not {given.shape}.")
         if given.dtype.kind not in "iu":
@@ -238,7 +235,7 @@ class Batch:
         self._values, _ = self._start_values(start)
 
     def _states(self, seeds: ArrayLike, count: int) -> NDArray[np.uint64]:
-        given = np.asarray(seeds)
+        given = as_array("Expected one seed a table, not", seeds)
         if given.shape != (count,):
             raise DealError(f"{count} tables are reset, so seeds has shape ({count},), not {given.shape}.")
         if given.size and (given.dtype.kind not in "iu" or given.min() < 0):
@@ -252,10 +249,7 @@ class Batch:
         """
         if which is None:
             return np.arange(self.num_tables)
-        try:
-            index = np.atleast_1d(np.asarray(which))
-        except ValueError:  # lists of unequal lengths
-            raise DealError(f"Tables are named by their numbers in a row, not by {quoted(which)}.") from None
+        index = np.atleast_1d(as_array("Tables are named by their numbers in a row, not by", which))
         if index.size and index.dtype.kind not in "iu":
             raise DealError(f"Tables are named by whole numbers, not by an array of {index.dtype}.")
         if index.ndim != 1:
@@ -289,7 +283,7 @@ class Batch:
         self._loop(self._loops.step_tables, index, chosen, others=(self._values,))
 
     def _whole_numbers(self, actions: ArrayLike, count: int) -> NDArray[np.int64]:
-        given = np.asarray(actions)
+        given = as_array("Expected one action a table, not", actions, IllegalActionError)
         if given.shape != (count,):
             raise IllegalActionError(f"Expected one action a table, shape ({count},), not {given.shape}.")
         if given.dtype.kind not in "iu":
@@ -351,7 +345,7 @@ class Batch:
         return out
 
     def _seats_of(self, seats: ArrayLike, count: int) -> NDArray[np.int64]:
-        given = np.asarray(seats)
+        given = as_array("Expected one seat, or one a table, not", seats)
         if given.dtype.kind not in "iu":
             raise DealError(f"Seats are whole numbers, not an array of {given.dtype}.")
         if given.shape not in ((), (count,)):
@@ -397,7 +391,8 @@ class Batch:
         if not isinstance(saved, Mapping):
             raise DealError(f"A batch restores what save() returned, not {quoted(saved)}.")
         for name in _SAVED:
-            array, given = getattr(self, name), np.asarray(saved.get(name))
+            array = getattr(self, name)
+            given = as_array(f"A batch restores a state of its own: expected {name!r} to be an array, not", saved.get(name))
             if given.shape != array.shape or given.dtype != array.dtype:
                 what = f"{quoted(array.dtype)} of shape {array.shape}, not {quoted(given.dtype)} of shape {given.shape}"
                 raise DealError(f"A batch restores a state of its own: expected {name!r} to be {what}.")
@@ -416,7 +411,7 @@ class Batch:
         self._loop(self._loops.enter_tables, index)
 
     def _records(self, rows: NDArray[Any], count: int) -> NDArray[Any]:
-        given = np.asarray(rows)
+        given = as_array("Tables are set to records of the game's table, not to", rows)
         if given.dtype != self.game.table:
             raise DealError(f"Tables are set to records of the game's table, not an array of {given.dtype}.")
         if given.shape not in ((), (count,)):

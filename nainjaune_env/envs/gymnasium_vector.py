@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import DealError, IllegalActionError, RulesError, choose_one, quoted
+from nainjaune_env.core.validation import as_array
 from nainjaune_env.engine.batch import Episode
 from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables, Opponents
 from nainjaune_env.envs._shared.reset_options import Start, options_of, seed_number
@@ -139,7 +140,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
         self, actions: NDArray[np.int64]
     ) -> tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Info]:
         """Take the learners' actions ``(B,)`` and play every table on to its next decision or the end."""
-        given = np.asarray(actions)
+        given = as_array("Expected one action a table, not", actions, IllegalActionError)
         if given.shape != (self.num_envs,):
             raise IllegalActionError(f"Expected one action a table, shape ({self.num_envs},), not {given.shape}.")
         reward = np.zeros(self.num_envs)

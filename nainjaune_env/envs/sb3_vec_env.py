@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import DealError, IllegalActionError, MissingLibraryError
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.validation import as_array
 from nainjaune_env.engine.batch import Episode
 from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables, Opponents
 from nainjaune_env.envs._shared.reset_options import Start, seed_number
@@ -116,7 +117,7 @@ class SeatVecEnv(VecEnv):
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
         """Give the learners' actions ``(B,)``, which :meth:`step_wait` takes."""
-        given = np.asarray(actions)
+        given = as_array("Expected one whole number a table, not", actions, IllegalActionError)
         if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
             raise IllegalActionError(
                 f"Expected one whole number a table, shape ({self.num_envs},), not {given.dtype}, shape {given.shape}."

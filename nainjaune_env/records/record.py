@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nainjaune_env.core.atomic_files import locked, replacing
-from nainjaune_env.core.errors import RecordError, RulesError, choose_one, quoted
+from nainjaune_env.core.errors import RecordError, RulesError, as_sentence, choose_one, quoted
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import GameSpec, Setup, Transcriber
 from nainjaune_env.core.validation import check_keys, check_list
@@ -134,7 +134,7 @@ def format_record(record: Mapping[str, Any]) -> str:
         text = json.dumps(ordered, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
         text.encode()
     except (TypeError, ValueError, RecursionError) as error:
-        raise RecordError(f"The record cannot be written: {error}.") from None
+        raise RecordError(f"The record cannot be written: {as_sentence(error)}") from None
     return text
 
 
@@ -155,7 +155,7 @@ def _load(text: str) -> Record:
     except RecordError:
         raise
     except (ValueError, RecursionError) as error:
-        raise RecordError(f"Expected a record as JSON: {error}.") from None
+        raise RecordError(f"Expected a record as JSON: {as_sentence(error)}") from None
     return record
 
 

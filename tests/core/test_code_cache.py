@@ -106,6 +106,13 @@ def hashed_now(file: Path) -> str:
     return source_hash(file)
 
 
+def test_environments_with_other_versions_of_numba_keep_their_code_apart(package: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one folder each would replace the other's code at every start."""
+    before = source_hash(package / "loops.py")
+    monkeypatch.setattr("numba.__version__", "0.60.0")
+    assert source_hash(package / "loops.py") != before
+
+
 def test_the_kernels_do_not_depend_on_words_and_pictures() -> None:
     from nainjaune_env.engine import loops
     from nainjaune_env.registry import game_names, get_game

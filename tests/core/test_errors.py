@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nainjaune_env.core.errors import MOST_QUOTED, choose_one, quoted
+from nainjaune_env.core.errors import MOST_QUOTED, as_sentence, choose_one, quoted
 
 
 @pytest.mark.parametrize(
@@ -42,3 +42,8 @@ def test_an_unknown_name_is_quoted_in_part_too() -> None:
     assert choose_one("agent", "talyl", ["tally"]) == "Unknown agent 'talyl'. Did you mean 'tally'? Valid: tally."
     assert len(choose_one("agent", "tally" * 10**5, ["tally"])) < MOST_QUOTED + 50
     assert len(choose_one("agent", BOMB, ["tally"])) < MOST_QUOTED + 50
+
+
+@pytest.mark.parametrize("message", ["size mismatch", "size mismatch.", "size mismatch.\n"])
+def test_the_message_of_another_library_ends_with_one_full_stop(message: str) -> None:
+    assert as_sentence(RuntimeError(message)) == "size mismatch."

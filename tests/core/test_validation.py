@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from nainjaune_env.core.errors import DealError, RecordError
-from nainjaune_env.core.validation import check_equal, check_keys, check_list, check_whole, identical, whole
+from nainjaune_env.core.errors import ConfigError, DealError, RecordError
+from nainjaune_env.core.validation import as_array, check_equal, check_keys, check_list, check_whole, identical, read_json, whole
 
 
 @pytest.mark.parametrize(
@@ -54,3 +56,31 @@ def test_a_number_of_a_deal_is_whole_and_in_range() -> None:
     for number in (-1, 8):
         with pytest.raises(DealError, match=rf"The seed is from 0 to 7, not {number}\."):
             check_whole("The seed", number, 0, 7)
+
+
+def test_lists_of_unequal_lengths_are_no_array() -> None:
+    assert as_array("Expected rows, not", [[1, 2], [3, 4]]).tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(RecordError, match=r"^Expected rows, not \[\[1, 2\], \[3\]\]\.$"):
+        as_array("Expected rows, not", [[1, 2], [3]], RecordError)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, r"^There is no card at '.*c\.json'\.$"),
+        (b"{", r"'.*c\.json' is not a card: Expecting property name.*[^.]\.$"),
+        (b"[" * 100_000, r"is not a card: maximum recursion depth exceeded.*[^.]\.$"),
+        (b"\xff", r"is not a card: 'utf-8' codec can't decode.*[^.]\.$"),
+    ],
+    ids=["none", "cut", "nested", "bytes"],
+)
+def test_a_file_that_is_no_json_is_refused(content: bytes | None, says: str, tmp_path: Path) -> None:
+    if content is not None:
+        (tmp_path / "c.json").write_bytes(content)
+    with pytest.raises(ConfigError, match=says):
+        read_json(tmp_path / "c.json", "card", ConfigError)
+
+
+def test_a_folder_is_no_json(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"is not a card: .*Is a directory"):
+        read_json(tmp_path, "card", ConfigError)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -313,6 +314,34 @@ def test_a_state_of_another_batch_is_not_restored() -> None:
 def test_tables_named_by_lists_of_unequal_lengths_are_refused() -> None:
     with pytest.raises(DealError, match=r"^Tables are named by their numbers in a row, not by \[\[0, 1\], \[2\]\]\.$"):
         make().reset([[0, 1], [2]])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "sentence"),
+    [
+        (
+            lambda batch: batch.step([[0], [0, 1], [0]]),
+            IllegalActionError,
+            "Expected one action a table, not [[0], [0, 1], [0]].",
+        ),
+        (lambda batch: batch.observe([[0], [0, 1]]), DealError, "Expected one seat, or one a table, not [[0], [0, 1]]."),
+        (lambda batch: batch.reset(seeds=[[1], []]), DealError, "Expected one seed a table, not [[1], []]."),
+        (
+            lambda batch: batch.set_tables(None, [[1], []]),
+            DealError,
+            "Tables are set to records of the game's table, not to [[1], []].",
+        ),
+        (
+            lambda batch: batch.restore({**batch.save(), "done": [[1], []]}),
+            DealError,
+            "A batch restores a state of its own: expected 'done' to be an array, not [[1], []].",
+        ),
+    ],
+    ids=["actions", "seats", "seeds", "tables", "state"],
+)
+def test_lists_of_unequal_lengths_are_refused(call: Any, error: type[Exception], sentence: str) -> None:
+    with pytest.raises(error, match=rf"^{re.escape(sentence)}$"):
+        call(make())
 
 
 @pytest.mark.parametrize("call", [Batch.sample, Batch.play_out])

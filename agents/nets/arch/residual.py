@@ -17,7 +17,7 @@ from typing import Self
 import torch
 from torch import Tensor, nn
 
-from nainjaune_env.core.errors import ConfigError
+from nainjaune_env.core.errors import ConfigError, quoted
 from nainjaune_env.core.layout import Layout
 
 from ..modules import fold_inputs, linear
@@ -57,9 +57,16 @@ class Residual(PolicyValueNet):
         """See :meth:`PolicyValueNet.check_arguments`."""
         super().check_arguments(hidden, recurrent)
         if not hidden or len(set(hidden)) > 1:
-            raise ConfigError(f"With arch 'residual', 'hidden' is one width a block, all of them equal, not {list(hidden)!r}.")
+            raise ConfigError(
+                f"With arch 'residual', 'hidden' is one width a block, all of them equal, not {quoted(list(hidden))}."
+            )
         if recurrent:
             raise ConfigError(f"A network of arch 'residual' has no memory: 'recurrent' is 0 for it, not {recurrent!r}.")
+
+    @classmethod
+    def weights_between(cls, hidden: Sequence[int], recurrent: int) -> int:
+        """See :meth:`PolicyValueNet.weights_between`."""
+        return sum(2 * width**2 for width in hidden)
 
     def trunk(
         self, observation: Tensor, state: Tensor | None = None, sequences: Tensor | None = None

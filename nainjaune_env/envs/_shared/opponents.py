@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import Agent, DecisionBatch, Rng, find_agent
 from nainjaune_env.core.errors import AgentError, quoted
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.validation import as_array
 
 Choose = Callable[[NDArray[np.uint8], NDArray[np.bool_]], Any]
 """Takes K observations ``(K, size)`` and their masks ``(K, A)``, and returns K legal actions, ``(K,)``."""
@@ -40,7 +41,8 @@ class FunctionAgent:
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[Any]:
         """Return the function's actions."""
-        return np.asarray(self.choose(decisions.observation, decisions.mask))
+        refusal = f"The function {self.name!r} was asked for one action a decision, and gave"
+        return as_array(refusal, self.choose(decisions.observation, decisions.mask), AgentError)
 
 
 class ModelAgent:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from nainjaune_agents.cli.arguments import number, whole
+from nainjaune_agents.cli.arguments import integer, number
 from nainjaune_agents.cli.main import command_line
 from tests.agents.cli.command import status_of
 
@@ -70,11 +70,11 @@ def test_numbers_that_ended_the_process_or_never_ended(words: str, capfd: pytest
 
 def test_bounds_belong_to_what_is_allowed() -> None:
     for text, least, most in itertools.product(("1", "7"), (1,), (7,)):
-        assert whole(least, most)(text) == int(text)
+        assert integer(least, most)(text) == int(text)
         assert number(least, most)(text) == float(text)
     for text in ("0", "8", "0.99", "7.01", "1.5"):
         with pytest.raises(argparse.ArgumentTypeError, match=f"^expected a whole number from 1 to 7, not '{text}'$"):
-            whole(1, 7)(text)
+            integer(1, 7)(text)
     for text in ("0", "8", "0.99", "7.01"):
         with pytest.raises(argparse.ArgumentTypeError, match=f"^expected a number from 1 to 7, not '{text}'$"):
             number(1, 7)(text)

@@ -193,7 +193,7 @@ def test_a_match_that_was_left_is_resumed(
     assert list(read_records("mine.jsonl"))[1]["agents"] == ["Zoé", "random", "random"]
     status, _, err = play(capfd, monkeypatch, "--resume")
     assert status == 2
-    assert err.startswith("nainjaune play: There is no match to resume at ")
+    assert err.startswith("nainjaune play: There is no match that was left at ")
 
 
 def test_a_hint_is_a_legal_move_and_changes_nothing(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -77,3 +77,10 @@ def test_a_folder_that_does_not_exist_is_an_error(tmp_path: Path, capfd: pytest.
     status, out, err = nainjaune(capfd, "zoo", "--folder", str(tmp_path / "no"))
     assert (status, out) == (2, "")
     assert err == f"nainjaune zoo: There is no folder at {str(tmp_path / 'no')!r}."
+
+
+@pytest.mark.parametrize("name", [[], ["strong"]])
+def test_an_empty_folder_has_no_players(name: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, err = nainjaune(capfd, "zoo", *name, "--folder", str(tmp_path))
+    assert (status, out) == (2, "")
+    assert err == f"nainjaune zoo: There are no players in the folder {str(tmp_path)!r}."

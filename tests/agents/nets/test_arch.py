@@ -135,3 +135,23 @@ def test_checkpoints_from_before_there_were_architectures_are_mlps() -> None:
     for path in paths:
         assert b'\\"arch\\"' not in path.read_bytes()[:20_000]
         assert load_checkpoint(path).arch == DEFAULT_ARCH == "mlp"
+
+
+def test_a_head_whose_tensors_do_not_fit_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    save_checkpoint(tmp_path / FILE_NAME, dataclasses.replace(make(small()), hidden=[7]))
+    with pytest.raises(CheckpointError, match=r"those of its network: (.|\n)*size mismatch(.|\n)*[^.]\.$"):
+        load_agent(str(tmp_path), small())
+
+
+@pytest.mark.parametrize(
+    ("arch", "hidden", "recurrent"),
+    [("mlp", [1 << 14] * 3, 0), ("mlp", [1 << 10], 1 << 14), ("mlp", [], 1 << 14), ("residual", [1 << 14], 0)],
+)
+def test_a_network_that_would_fill_the_memory_is_refused(arch: str, hidden: list[int], recurrent: int, tmp_path: Path) -> None:
+    says = r"The hidden layers of a network have at most 268435456 weights between them, not \d+\.$"
+    with pytest.raises(ConfigError, match=rf"^{says}"):
+        make_net(arch, small().layout, 9, hidden, torch.Generator(), recurrent=recurrent)
+    save_checkpoint(tmp_path / FILE_NAME, make(small(), arch=arch, hidden=hidden, recurrent=recurrent))
+    with pytest.raises(CheckpointError, match=says):
+        load_agent(str(tmp_path), small())
+    get_arch("mlp").check_arguments([1 << 14] * 2, 0)

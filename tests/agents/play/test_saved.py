@@ -86,7 +86,7 @@ def test_other_files_are_refused(text: str, tmp_path: Path) -> None:
     (tmp_path / "m.json").write_text(text, encoding="utf-8")
     with pytest.raises(ConfigError, match="is not a match that was left"):
         load_match(tmp_path / "m.json")
-    with pytest.raises(ConfigError, match="There is no match to resume at"):
+    with pytest.raises(ConfigError, match="There is no match that was left at"):
         load_match(tmp_path / "none.json")
 
 

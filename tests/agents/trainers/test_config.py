@@ -300,3 +300,18 @@ def test_values_that_exceed_any_memory_are_out_of_bounds(algorithm: str) -> None
     for key in found:
         with pytest.raises(ConfigError, match=f"The configuration key '{key}' is at most [0-9]+, and it is"):
             build(config, {key: values[key]})
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"hidden": [1 << 14] * 3}, {"arch": "residual", "hidden": [1 << 13] * 4}, {"recurrent": 1 << 14},
+        {"critic_hidden": [1 << 14] * 3},
+    ],
+    ids=["hidden", "residual", "recurrent", "critic"],
+)  # fmt: skip
+def test_layers_that_exceed_any_memory_together_are_refused(values: dict[str, Any]) -> None:
+    with pytest.raises(
+        ConfigError, match=r"The hidden layers of a network have at most 268435456 weights between them, not \d+\."
+    ):
+        build(get_trainer("ppo").Config, values)

@@ -61,7 +61,13 @@ def test_another_one_is_refused(card: Path, change: Any, says: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"), [("{", "is not a complete model card"), ("[]", "is not a nainjaune"), (None, "There is no model card")]
+    ("text", "says"),
+    [
+        ("{", "is not a model card"),
+        ("[]", "is not a nainjaune"),
+        pytest.param("[" * 100_000, "is not a model card: maximum recursion", id="nested"),
+        (None, "There is no model card"),
+    ],
 )
 def test_a_broken_one_is_refused(card: Path, text: str | None, says: str) -> None:
     card.unlink() if text is None else card.write_text(text, encoding="utf-8")

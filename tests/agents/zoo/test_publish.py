@@ -100,6 +100,10 @@ def test_what_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="exists, and is not overwritten"):
         publish(run, "tiny", [setup], registry=box, **SHELVED)  # type: ignore[arg-type]
     about = run / "run.json"
-    about.write_text(json.dumps({"command": []}), encoding="utf-8")
-    with pytest.raises(CheckpointError, match="has no record of how it was made"):
+    for content in ({"command": []}, {"command": ["train.py"]}, [], None):
+        about.write_text(json.dumps(content), encoding="utf-8")
+        with pytest.raises(CheckpointError, match=r"has no record of how it was made.*[^.]\.$"):
+            origin(run)
+    about.write_text("{", encoding="utf-8")
+    with pytest.raises(CheckpointError, match=r"run\.json' is not a record of how a run was made"):
         origin(run)

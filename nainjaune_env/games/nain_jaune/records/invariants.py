@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
 from nainjaune_env.core.table_checks import Invariant, between, every
-from nainjaune_env.games.nain_jaune.rules import Blocked, KernelRules
-from nainjaune_env.games.nain_jaune.state import ACES, ALL_RANKS, MAX_SEATS, NOBODY, POT_LIMIT
+from nainjaune_env.games.nain_jaune.rules import Announce, Blocked, KernelRules, Payment, Stranded
+from nainjaune_env.games.nain_jaune.state import ACES, ALL_RANKS, MAX_SEATS, NOBODY, NUM_RANKS, POT_LIMIT
 
 MAX_STACK = 1 << 48
 """Bound of the chips of a seat, far from where sums would overflow."""
@@ -40,6 +40,7 @@ def table_invariants(setup: Setup, rows: NDArray[Any]) -> Iterator[Invariant]:
     yield from _of_chips(rules, rows)
     yield from _of_cards(rules, rows)
     yield from _of_play(rules, rows)
+    yield from _of_payments(rules, rows)
 
 
 def _of_chips(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
@@ -62,11 +63,11 @@ def _of_cards(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
     for name in ("hand", "played"):
         yield Invariant(name, every(rows[name] & ~np.int64(rules.deck) == 0), "sets of cards of the deck (N1.1, N1.7)")
     dealt = np.concatenate([hand, played], axis=1)
-    twice = _count(dealt).sum(axis=1) != _count(np.bitwise_or.reduce(dealt, axis=1))
+    twice = np.bitwise_count(dealt).sum(axis=1) != np.bitwise_count(np.bitwise_or.reduce(dealt, axis=1))
     yield Invariant("hand", ~twice, "every card in one hand, or played once")
-    yield Invariant("cards", every(rows["cards"] == _count(hand)), "the number of cards in each hand")
+    yield Invariant("cards", every(rows["cards"] == np.bitwise_count(hand)), "the number of cards in each hand")
     seats = slice(None, rules.players)
-    whole = every(_count(hand | played)[:, seats] == size)
+    whole = every(np.bitwise_count(hand | played)[:, seats] == size)
     yield Invariant("hand", whole, f"{size} cards dealt to each seat, in hand or played (N1.4)")
     for rank in range(1, rules.top_rank + 1):
         held = (rows["void"] >> rank - 1 & 1 == 1) & (hand & ACES << rank - 1 != 0)
@@ -79,12 +80,6 @@ def _of_cards(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
         yield Invariant("deck", first == (hand | played)[:, seat], f"the cards dealt to seat {seat} in their place")
     in_deck = np.bitwise_or.reduce(cards[:, : rules.deck_size], axis=1) == rules.deck
     yield Invariant("deck", in_deck, f"the {rules.deck_size} cards of the deck first (N1.7)")
-
-
-def _count(sets: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Returns the number of bits in each of ``sets``; NumPy 1 has no ``bitwise_count``."""
-    bits = np.unpackbits(np.ascontiguousarray(sets)[..., None].view(np.uint8), axis=-1)
-    return np.asarray(bits.sum(axis=-1), np.int64)
 
 
 def _of_play(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
@@ -105,3 +100,41 @@ def _of_play(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
     if rules.blocked == Blocked.RESTART:
         follows = rows["played"][k, last] & ACES << np.maximum(required - 2, 0) != 0
         yield Invariant("required_rank", (required == 0) | (required > 1) & follows, "the rank above a card of 'last' (N2.3)")
+
+
+def _of_payments(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
+    """Yields what each seat's stack can have gained and lost in the round so far: pots, payments and antes.
+
+    A captured pot can have held up to ``POT_LIMIT`` chips, as matches may start with any stacks and pots, and no field keeps what
+    it held: a stack may be wrong by that much for each pot that its seat has captured, and else by no more than it may have paid.
+    """
+    seats = np.arange(rules.players)
+    hand, played = rows["hand"][:, seats], rows["played"][:, seats]
+    winner = (rows["winner"][:, None] == seats).astype(np.int64)
+    captured = rows["captor"][:, None] == seats[:, None]  # (K, seats, pots)
+    captured |= (winner * rows["opera"][:, None])[..., None] == 1
+    uncaptured = ~captured.any(axis=1)
+    over = (rows["stage"] != Stage.PLAYING)[:, None]
+    ranks = np.arange(1, NUM_RANKS + 1)
+    value = np.minimum(ranks, 10) if rules.payment == Payment.POINTS else np.ones_like(ranks)
+    owed = over * (np.bitwise_count(hand[..., None] & ACES << ranks - 1) @ value)  # N3.2
+    received = winner * owed.sum(axis=1, keepdims=True)
+    antes = np.minimum(np.array(rules.antes) * rules.stake, POT_LIMIT)
+    gain = rows["stack"][:, seats] - rows["before"][:, seats]
+    before = gain.sum(axis=1) + rows["pot"].sum(axis=1, dtype=np.int64)  # in the pots before the antes (N4.5)
+    # an ante is paid whole, but not into a full pot (N4.7) and not by who defaults (N4.2)
+    not_full = uncaptured & (rows["pot"] < POT_LIMIT) | (before[:, None] <= POT_LIMIT - rules.players * antes)
+    paid = not_full @ antes
+    defaulted = rows["defaults"][:, None] >> seats & 1 == 1
+    most = captured.sum(axis=2) * POT_LIMIT + received - np.where(defaulted, 0, paid[:, None])
+    silent = played[..., None] >> np.array(rules.pot_cards) & 1 == 1  # N2.7
+    silent &= ~captured & (rules.announce == Announce.EXPLICIT and rules.unannounced > 0)
+    stranded = over[..., None] & (hand[..., None] >> np.array(rules.pot_cards) & 1 == 1)  # N3.3
+    stranded &= rules.stranded != Stranded.NONE
+    # what was paid into a pot is there, unless it was captured since, in a grand opéra
+    added = np.where(uncaptured, rows["pot"], POT_LIMIT)[:, None] * (silent | stranded)
+    least = (0 if rules.limited else received) - owed - antes.sum() - added.sum(axis=2)
+    yield Invariant("stack", every(gain <= most), "no stack to gain more than captured pots can hold and losers owe (N2.7, N3)")
+    yield Invariant("stack", every(gain >= least), "no stack to lose more than its seat owes to pots and to the winner (N2, N3)")
+    held = np.where(uncaptured, rows["pot"], POT_LIMIT).sum(axis=1)
+    yield Invariant("stack", before <= held, "no more chips than before the round and what captured pots can have held (N4.5)")

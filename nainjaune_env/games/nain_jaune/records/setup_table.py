@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.core.cards import DECK, card_number, card_set, cards_in
-from nainjaune_env.core.errors import DealError, quoted
+from nainjaune_env.core.errors import DealError, as_sentence, quoted
 from nainjaune_env.core.rules import MAX_NUMBER
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import MAX_SEED, check_whole
@@ -41,7 +41,7 @@ def setup_table(
     try:
         numbers = [[card_number(card) for card in hand] for hand in hands]
     except ValueError as error:
-        raise DealError(f"The deal is no deck: {error}.") from None
+        raise DealError(f"The deal is no deck: {as_sentence(error)}") from None
     flat = [number for hand in numbers for number in hand]
     twice = sorted({DECK[number] for number in flat if flat.count(number) > 1})
     if twice:

@@ -62,6 +62,15 @@ def captor_without_the_card(row: Any) -> None:
     row["captor"][0, pot] = (row["captor"][0, pot] + 1) % 3
 
 
+def more_for_who_captured_nothing(row: Any) -> None:
+    row["stack"][0, int(np.argmin(np.isin(np.arange(3), row["captor"][0])))] += 1
+
+
+def pay_more_than_the_antes(row: Any) -> None:
+    row["stack"][0, 0] -= 16
+    row["pot"][0, 0] += 16  # no chip is lost
+
+
 def lead_of_another(row: Any) -> None:
     row["required_rank"] = 0
     row["seat"] = (row["last"] + 1) % 3
@@ -86,6 +95,9 @@ CHANGES = [
     (change("before", 0, 1 << 48), "0 to 281474976710655 chips in a stack"),
     (change("stack", slice(0, 2), 1 << 30), f"0 to {5 * POT_LIMIT} more chips in stacks and pots than in 'before'"),
     (change("stack", 0, 0), f"0 to {5 * POT_LIMIT} more chips in stacks and pots than in 'before'"),
+    (change("stack", 0, 1 << 30), "no stack to gain more than captured pots can hold and losers owe (N2.7, N3)"),
+    (more_for_who_captured_nothing, "no stack to gain more than captured pots can hold and losers owe (N2.7, N3)"),
+    (pay_more_than_the_antes, "no stack to lose more than its seat owes to pots and to the winner (N2, N3)"),
     (change("before", 0, 1 << 33), "at most 2147483647 chips from 'before'"),
     (change("void", 0, 1 << 13), "sets of ranks"),
     (void_of_a_held_rank, "that holds it (N6)"),
@@ -138,4 +150,37 @@ def test_nobody_defaults_on_unlimited_credit() -> None:
     row = Batch(setup, 1).tables.copy()
     row["defaults"] = 1
     with pytest.raises(DealError, match="expected no default on unlimited credit"):
+        setup.check_tables(row)
+
+
+def test_what_the_losers_pay_is_bounded_by_their_cards() -> None:
+    setup = make_setup("nain_jaune", "classic", 3)
+    batch, draws = Batch(setup, 200, seed=1, autoreset=False), streams(2, 200)
+    batch.play_out(draws)
+    rows = batch.tables[(batch.tables["captor"] != batch.tables["winner"][:, None]).all(axis=1) & (batch.tables["opera"] == 0)]
+    assert len(rows)
+    setup.check_tables(rows)
+    changed = rows.copy()
+    changed["stack"][np.arange(len(rows)), rows["winner"]] += 1
+    with pytest.raises(DealError, match="no stack to gain more than"):
+        setup.check_tables(changed)
+    changed = rows.copy()
+    changed["stack"][np.arange(len(rows)), rows["winner"]] -= 1
+    with pytest.raises(DealError, match="no stack to lose more than"):
+        setup.check_tables(changed)
+
+
+def test_a_silent_play_costs_no_more_than_its_pot() -> None:
+    setup = make_setup("nain_jaune", "djeco", 3, announce="explicit", unannounced=2)
+    batch, draws = Batch(setup, 64, seed=1, autoreset=False), streams(2, 64)
+    for _ in range(9):
+        batch.step(batch.sample(draws))
+    setup.check_tables(batch.tables)
+    lost = batch.tables["stack"] - batch.tables["before"]
+    k, seat = np.unravel_index(int(np.argmin(lost)), lost.shape)
+    assert lost[k, seat] < -15
+    row = batch.tables[[k]]
+    row["stack"][0, seat] -= 1000
+    row["before"][0, (seat + 1) % 3] -= 1000
+    with pytest.raises(DealError):
         setup.check_tables(row)
