@@ -1,4 +1,4 @@
-"""``evaluate --episode match``: agents rated over integer matches in duplicate."""
+"""``evaluate --episode match``: agents rated over whole matches in duplicate."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def add_match_arguments(parser: argparse.ArgumentParser) -> None:
         "--episode",
         choices=("round", "match"),
         default="round",
-        help="what is rated: rounds, or integer matches (default: round)",
+        help="what is rated: rounds, or whole matches (default: round)",
     )
     parser.add_argument(
         "--rounds",
