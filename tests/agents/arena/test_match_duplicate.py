@@ -26,7 +26,7 @@ PAIR = [RULES["lowest"], RULES["tally"]]
 
 
 class Noting:
-    """Plays as another agent, and notes the hands dealt, the dealer and the round at every table it is shown first."""
+    """Plays as another agent, and notes the hand dealt and the dealer at every table, round and seat that it is shown."""
 
     def __init__(self, agent: Agent) -> None:
         self.name = agent.name
@@ -36,9 +36,9 @@ class Noting:
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         for table, index in zip(decisions.tables, decisions.index, strict=True):
             seat = int(table["seat"])
-            dealt = int(table["hand"][seat] | table["played"][seat]) if table["hand_untouched"] else 0
-            if dealt and not table["played"][seat]:
-                self.seen.setdefault((int(index), int(table["rounds"]), seat), (dealt, int(table["dealer"])))
+            dealt = int(table["hand"][seat] | table["played"][seat])
+            before = self.seen.setdefault((int(index), int(table["rounds"]), seat), (dealt, int(table["dealer"])))
+            assert before == (dealt, int(table["dealer"]))
         return self.agent.act(decisions, rng)
 
 
