@@ -14,6 +14,7 @@ import pytest
 from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, NainJauneError, RulesError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.rules import MAX_NUMBER
+from nainjaune_env.core.table import Stage
 from nainjaune_env.core.validation import MAX_SEED
 from nainjaune_env.engine.batch import MAX_START_VALUE, MAX_TABLES, Batch, legal_actions
 from nainjaune_env.engine.threads import LEAST_ROWS
@@ -363,6 +364,38 @@ def test_seeds_give_equal_deals() -> None:
     batch = make()
     batch.reset([0, 2], seeds=np.array([77, 77], np.uint64))
     assert batch.tables[0].tobytes() == batch.tables[2].tobytes() != batch.tables[1].tobytes()
+
+
+def test_a_reset_goes_on_with_matches_where_they_are_not_over() -> None:
+    """With the cards of the seeds, like the next round that autoreset deals from the table's own generator."""
+    batch = make(start="carried", autoreset=False, skip_forced=False)
+    draws = streams(1, 3)
+    batch.play_out(draws)
+    before = batch.tables.copy()
+    batch.tables["stage"][2] = Stage.MATCH_OVER
+    batch.reset(seeds=before["rng"], carry=True)
+    other = make(start="carried", skip_forced=False)
+    other.play_out(streams(1, 3))
+    assert batch.tables[:2].tobytes() == other.tables[:2].tobytes()
+    assert batch.tables["rounds"].tolist() == [2, 2, 1]
+    assert (batch.tables["before"][:2] == before["stack"][:2]).all()
+    batch.reset([0], seeds=streams(5, 1))
+    assert batch.tables["rounds"].tolist() == [1, 2, 1]  # without carry a reset begins a new match
+    with pytest.raises(DealError, match="start='carried'"):
+        make().reset(carry=True)
+
+
+def test_start_values_of_later_matches_can_be_set() -> None:
+    batch = make(autoreset=False, skip_forced=False)
+    before = batch.tables.copy()
+    batch.set_start({"pots": np.arange(15).reshape(3, 5)})
+    assert batch.tables.tobytes() == before.tobytes()
+    batch.reset(seed=0)
+    expected = make(autoreset=False, skip_forced=False, start={"pots": np.arange(15).reshape(3, 5)})
+    assert batch.tables.tobytes() == expected.tables.tobytes()
+    for wrong in ("fresh", {"pot": [1]}, {"pots": [1]}, 3):
+        with pytest.raises(DealError):
+            batch.set_start(wrong)
 
 
 @pytest.mark.parametrize("seats", [4, -1, [0, 1, 4]])

@@ -65,7 +65,7 @@ def search(setup: Setup, device: str) -> dict[str, Any]:
     for _ in range(6):
         batch.step(batch.sample(draws))
     decisions, found = DecisionBatch(batch, np.arange(5)), {}
-    for name in ("random", "longest", "cheapest"):
+    for name, objective in (("random", "own"), ("longest", "own"), ("cheapest", "own"), ("longest", "centred")):
         if name not in heuristics(setup.game.name):
             continue
         agent = load_agent(name, setup)
@@ -73,14 +73,14 @@ def search(setup: Setup, device: str) -> dict[str, Any]:
         if device == "cuda":
             from nainjaune_agents.search.gpu_rollouts import gpu_rollouts
 
-            rollouts = gpu_rollouts(agent, setup)
+            rollouts = gpu_rollouts(agent, setup, objective)
             options = {"draw": rollouts.draw, "at_once": 12}
         else:
-            rollouts = rollouts_by(agent, setup)
+            rollouts = rollouts_by(agent, setup, objective)
         for halving in (False, True):
             expert = SearchAgent("expert", rollouts, 3, halving=halving, **options)
             values = expert.evaluate_actions(decisions, np.random.default_rng(5))
-            found[f"{name}, halving {halving}"] = [
+            found[f"{name}, {objective}, halving {halving}"] = [
                 np.nan_to_num(values.mean).tolist(),
                 values.count.tolist(),
                 values.action.tolist(),

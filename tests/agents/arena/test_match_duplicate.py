@@ -1,0 +1,133 @@
+"""Whole matches in duplicate: what is equal at the tables of a block, and gains against matches played one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nainjaune_agents.arena.match_duplicate import MATCH_DEALS, MatchDuplicate
+from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.task import MATCH_ROUNDS, Task
+from nainjaune_env.agent import Agent, DecisionBatch, Rng
+from nainjaune_env.core.errors import ConfigError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.table import Stage
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.registry import make_setup
+
+CLASSIC = make_setup("nain_jaune", "classic", 3, max_rounds=4)
+DJECO = make_setup("nain_jaune", "djeco", 2, starting_stack=40)
+RULES = heuristics("nain_jaune")
+PAIR = [RULES["lowest"], RULES["tally"]]
+
+
+class Noting:
+    """Plays as another agent, and notes the hand dealt and the dealer at every table, round and seat that it is shown."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.name = agent.name
+        self.agent = agent
+        self.seen: dict[tuple[int, int, int], tuple[int, int]] = {}
+
+    def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
+        for table, index in zip(decisions.tables, decisions.index, strict=True):
+            seat = int(table["seat"])
+            dealt = int(table["hand"][seat] | table["played"][seat])
+            before = self.seen.setdefault((int(index), int(table["rounds"]), seat), (dealt, int(table["dealer"])))
+            assert before == (dealt, int(table["dealer"]))
+        return self.agent.act(decisions, rng)
+
+
+def by_hand(setup: Setup, agents: Sequence[Agent], seed: int, match: int, rounds: int) -> tuple[list[list[int]], int]:
+    """The payoffs of a match by round, with ``agents`` by seat, played at one table; and its length."""
+    batch = Batch(setup, 1, start="carried", autoreset=False)
+    found = []
+    for number in range(rounds):
+        batch.reset(seeds=streams(seed, 1, MATCH_DEALS + number, first=match), carry=number > 0)
+        payoff = batch.reward[0].astype(np.int64)
+        while not batch.done[0]:
+            decisions = DecisionBatch(batch, np.zeros(1, np.int64))
+            batch.step(agents[int(batch.seat[0])].act(decisions, np.random.default_rng(0)))
+            payoff += batch.reward[0]
+        found.append(payoff.tolist())
+        if batch.tables["stage"][0] == Stage.MATCH_OVER:
+            break
+    return found, len(found)
+
+
+@pytest.mark.parametrize("setup", [CLASSIC, DJECO], ids=["classic", "djeco"])
+def test_gains_are_those_of_matches_played_one_at_a_time(setup: Setup) -> None:
+    n, matches = setup.players, 6
+    edge = MatchDuplicate(setup, PAIR, seed=9).edge(0, 1, matches)
+    gains, lengths, by_round = [], [], np.zeros((matches, 60))
+    for match in range(matches):
+        alone, _ = by_hand(setup, [PAIR[1]] * n, 9, match, 60)
+        gain = 0.0
+        for seat in range(n):
+            agents = [PAIR[0] if other == seat else PAIR[1] for other in range(n)]
+            played, length = by_hand(setup, agents, 9, match, 60)
+            lengths.append(length)
+            gain += (sum(row[seat] for row in played) - sum(row[seat] for row in alone)) / n
+            for rows, sign in ((played, 1), (alone, -1)):
+                by_round[match, : len(rows)] += sign * np.array([row[seat] for row in rows]) / n
+        gains.append(gain)
+    assert edge.matches.mean == pytest.approx(np.mean(gains))
+    assert edge.matches.half_width > 0
+    assert edge.rounds == pytest.approx(np.mean(lengths))
+    assert edge.per_round.mean == pytest.approx(np.mean(gains) / np.mean(lengths))
+    assert [each.mean for each in edge.by_round] == pytest.approx(by_round.mean(axis=0)[: len(edge.by_round)].tolist())
+    assert all(each.count == matches for each in edge.by_round)
+    if setup is DJECO:
+        assert len(set(lengths)) > 1  # matches of one block end in different rounds
+
+
+def test_cards_dealers_and_rounds_are_those_of_the_block() -> None:
+    """At every table of a block, in every round; those of different rounds and blocks differ."""
+    noting = [Noting(agent) for agent in PAIR]
+    MatchDuplicate(CLASSIC, noting, seed=9).edge(0, 1, 3)
+    seen: dict[tuple[int, int, int], set[tuple[int, int]]] = {}
+    for agent in noting:
+        for (table, number, seat), dealt in agent.seen.items():
+            seen.setdefault((table // 4, number, seat), set()).add(dealt)
+    assert len(seen) > 24
+    assert all(len(dealt) == 1 for dealt in seen.values())
+    assert len(set().union(*seen.values())) > 0.9 * len(seen)
+    assert {number for _, number, _ in seen} == {1, 2, 3, 4}
+
+
+def test_agents_that_play_alike_gain_nothing_and_pots_are_carried() -> None:
+    class Twin:
+        name = "twin"
+
+        def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
+            return PAIR[0].act(decisions, rng)
+
+    edge = MatchDuplicate(CLASSIC, [PAIR[0], Twin()], seed=9).edge(1, 0, 5)
+    assert (edge.matches.mean, edge.matches.half_width) == (0, 0)
+    payoff, length = MatchDuplicate(CLASSIC, PAIR, seed=9).play(
+        PAIR, np.zeros((5, 1, 3), np.int64), 0, [np.random.default_rng(0)]
+    )
+    assert payoff.shape == (5, 1, 4, 3)
+    assert (length == 4).all()
+    left = -payoff.sum(axis=3).cumsum(axis=2)
+    assert (left >= 0).all()  # what seats lost lies in the pots
+    assert (np.diff(left, axis=2) < 0).any()  # and is won in later rounds
+
+
+def test_objective_start_and_length_are_obeyed() -> None:
+    own = MatchDuplicate(CLASSIC, PAIR, seed=9).edge(0, 1, 8)
+    centred = MatchDuplicate(CLASSIC, PAIR, seed=9, task=Task("centred")).edge(0, 1, 8)
+    heavy = MatchDuplicate(CLASSIC, PAIR, seed=9, task=Task(start={"pots": [50, 50]}))
+    assert own.matches.mean != pytest.approx(centred.matches.mean)
+    chance = [np.random.default_rng(0)]
+    payoff, _ = heavy.play(PAIR[:1], np.zeros((5, 1, 3), np.int64), 0, chance)
+    assert (payoff.sum(axis=(1, 2, 3)) > 100).all()  # 250 chips lie there, and most are won
+    assert len(MatchDuplicate(CLASSIC, PAIR, seed=9, rounds=2).edge(0, 1, 3).by_round) == 2
+    endless = make_setup("nain_jaune", "classic", 3, max_rounds=None)
+    assert MatchDuplicate(endless, PAIR, seed=9).rounds == MATCH_ROUNDS
+    with pytest.raises(ConfigError, match="not 'carried'"):
+        MatchDuplicate(CLASSIC, PAIR, seed=9, task=Task(start="carried"))
