@@ -41,6 +41,15 @@ NO_OBSERVATIONS = np.array([0x243F6A8885A308D3, 0x13198A2E03707344], np.uint64)
 """The hash of an empty history: bits of π, an arbitrary value other than 0."""
 
 
+Payoff = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+"""What seats play for: a function of what rounds pay to the seats ``(L, n)``."""
+
+
+def centred(paid: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Returns each seat's own payoff less the mean of all seats: with it every game is zero-sum."""
+    return paid - paid.mean(axis=1, keepdims=True)
+
+
 class Openings(NamedTuple):
     """The openings of a tree."""
 
@@ -55,8 +64,8 @@ class Leaves(NamedTuple):
 
     last: NDArray[np.int32]
     """``(L, n)`` the last sequence (see :class:`Infosets`) of each seat; -1 where it had no decision."""
-    net: NDArray[np.float64]
-    """``(L, n)`` the seats' payoffs less their mean, so that they sum to 0, in the game's unit."""
+    payoff: NDArray[np.float64]
+    """``(L, n)`` the seats' payoffs as :func:`build_tree` was given them, in the game's unit."""
     opening: NDArray[np.int32]
     """``(L,)`` the index of the opening."""
 
@@ -112,9 +121,15 @@ class Tree:
         return len(self.infosets.action)
 
     @functools.cached_property
-    def weighted_net(self) -> NDArray[np.float64]:
-        """``(L, n)`` the payoffs ``net`` of each leaf times the probability of its opening."""
-        return self.leaves.net * self.weight[self.leaves.opening, None]
+    def weighted_payoff(self) -> NDArray[np.float64]:
+        """``(L, n)`` the payoffs of each leaf times the probability of its opening."""
+        return self.leaves.payoff * self.weight[self.leaves.opening, None]
+
+    @functools.cached_property
+    def constant_sum(self) -> bool:
+        """Whether the payoffs of all seats add up to the same number in every leaf."""
+        total = self.leaves.payoff.sum(axis=1)
+        return bool(np.ptp(total) < 1e-9) if total.size else True
 
     @functools.cached_property
     def depth(self) -> NDArray[np.int64]:
@@ -301,11 +316,13 @@ def build_tree(
     setup: Setup,
     openings: Openings | None = None,
     *,
+    payoff: Payoff = centred,
     limit: int = LIMIT,
     progress: Callable[[int], object] | None = None,
 ) -> Tree:
     """Returns the tree of the round that begins with ``openings`` (None: all openings of a match).
 
+    Seats play for ``payoff`` of what the round pays: values, best responses and equilibria are those of that game.
     ``progress`` is called with the number of nodes added. Raises :class:`TreeError` where there would be more than ``limit``
     nodes, or where chance acts in the middle of a round.
     """
@@ -332,7 +349,7 @@ def build_tree(
     while pending:  # depth first, so that few pieces wait
         nodes = pending.pop()
         over = nodes.legal == 0
-        ends.append(_ends(nodes[over]))
+        ends.append(_ends(nodes[over], payoff))
         nodes = nodes[~over]
         decision_nodes += len(nodes)
         found.enter(nodes)
@@ -355,6 +372,5 @@ def build_tree(
     return Tree(setup, leaves, *found.close(), weight, first, decision_nodes)
 
 
-def _ends(nodes: _Nodes) -> Leaves:
-    paid = nodes.paid.astype(np.float64)
-    return Leaves(nodes.last, paid - paid.mean(axis=1, keepdims=True), nodes.opening)
+def _ends(nodes: _Nodes, payoff: Payoff) -> Leaves:
+    return Leaves(nodes.last, payoff(nodes.paid.astype(np.float64)), nodes.opening)
