@@ -47,7 +47,8 @@ Payoff = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 def centred(paid: NDArray[np.float64]) -> NDArray[np.float64]:
     """Returns each seat's own payoff less the mean of all seats: with it every game is zero-sum."""
-    return paid - paid.mean(axis=1, keepdims=True)
+    net: NDArray[np.float64] = paid - paid.mean(axis=1, keepdims=True)
+    return net
 
 
 class Openings(NamedTuple):
