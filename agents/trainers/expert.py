@@ -55,6 +55,7 @@ from ..nets.net_agent import NetAgent
 from ..nets.policy_value import PolicyValueNet
 from ..search import SearchAgent, rollouts_by
 from ..search.agent import Values
+from ..search.rollouts import Rollouts
 from ..seeds import Stream, generator
 from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer, anneal
 from .checkpointing import load_initial_weights
@@ -223,13 +224,15 @@ class Trainer(BaseTrainer[Config]):
         """
         by_net = self.has_learned and self.config.rollouts == "net"
         policy = NetAgent("net", self.net) if by_net else self.rule
+        rollouts: Rollouts
+        options: dict[str, Any] = {}
         if self.config.device == "cuda":
             from ..search.gpu_rollouts import DETERMINIZATIONS, gpu_rollouts
 
-            rollouts = gpu_rollouts(policy, self.setup)
-            options: dict[str, Any] = {"draw": rollouts.draw, "at_once": DETERMINIZATIONS}
+            rollouts = on_gpu = gpu_rollouts(policy, self.setup)
+            options = {"draw": on_gpu.draw, "at_once": DETERMINIZATIONS}
         else:
-            rollouts, options = rollouts_by(policy, self.setup), {}
+            rollouts = rollouts_by(policy, self.setup)
         first = self.config.deals // 2
         one, other = (
             SearchAgent("expert", rollouts, deals, halving=False, **options) for deals in (first, self.config.deals - first)
