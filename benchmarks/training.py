@@ -54,8 +54,8 @@ LEVELS = [-0.2, 0.0, 0.1, 0.2, 0.3, 0.4]
 EVAL_SEED = 2_718_281
 """Seed of the measurements, whose deals differ from those of the trainers' own evaluations."""
 ONE_SEED = (
-    "All intervals are over deals, for the networks of one training seed. The differences between training seeds are not in "
-    "them, so they are too narrow for a claim about the algorithms."
+    "Intervals are over deals, for the networks of one training seed. The differences between training seeds are not in them: "
+    "they are too narrow for a claim about the algorithms."
 )
 LIGHT = {"deals": 20, "measured": 2, "levels": [-10.0]}
 LIGHT_KNOBS = {

@@ -9,14 +9,15 @@
       --set hand=4 --first 0 --agents random tally
 
 Every line of play becomes a branch of a tree, and against each agent the best response is computed: nothing is drawn,
-and there is no interval. An agent's exploitability is what a seat gains by leaving the agent's play for its best response,
-in the mean over the seats, the others going on with it: 0 in an equilibrium and nowhere else. With two seats it is what a best
-opponent makes of the agent over the value of the game. --iterations also lets CFR+ look for an equilibrium. --solve
-prints instead what the game's own solver knows, for games far too large for a tree. Exact numbers go to --out, as
-exact.json and exact.csv.
+and there is no interval. A seat's best-response gain is what it gains by leaving the agent's play for its best response, the
+others going on with it. NashConv is the sum of the gains over the seats: 0 in an equilibrium and nowhere else. With two seats and
+payoffs of a constant sum, half of it is the exploitability: what a best opponent makes of the agent over the value of the game.
+Seats play for their own payoff less the mean of all seats. --iterations also lets CFR+ look for an equilibrium. --solve prints
+instead what the game's own solver knows, for games far too large for a tree. Exact numbers go to --out, as exact.json and
+exact.csv.
 
 Where the seats are alike at the start, one of them can begin for all: with --first 0 only the rounds that seat 0 begins are
-written out, exploitability is the same, and the gains are those of who begins and who does not. An agent that draws its
+written out, NashConv is the same, and the gains are those of who begins and who does not. An agent that draws its
 actions and gives no probabilities, as searches do, is refused; with --draws 100 it is asked so often in every position.
 """
 
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from ..task import Task
 
 NAME = "exact"
-HELP = "compute how exploitable agents are in a small game"
+HELP = "compute what best responses gain against agents in a small game"
 
 LIMIT = 10_000_000
 """That of ``exact.tree``, which is too slow to import before the command line is parsed."""
@@ -99,7 +100,7 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
 
     from ..exact.cfr import cfr_plus
     from ..exact.policy import tabular
-    from ..exact.response import exploitability, value_to_first
+    from ..exact.response import best_response_gains, value_to_first
     from ..report.format_ci import decimal
     from ..task import CENTRED, Task
 
@@ -135,27 +136,32 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
     if args.iterations:
         with progress_bar(total=args.iterations, unit="iteration") as bar:
 
-            def look(done: int, gain: float) -> None:
-                bar.set_postfix_str(f"exploitability {gain:.2e}", refresh=False)
+            def look(done: int, nash_conv: float) -> None:
+                bar.set_postfix_str(f"NashConv {nash_conv:.2e}", refresh=False)
                 bar.update(done - bar.n)
 
             found = cfr_plus(tree, args.iterations, every=-(-args.iterations // LOOKS), progress=look)
-        looks = list(zip(found.iterations.tolist(), found.exploitability.tolist(), strict=True))
-        lines += ["", "CFR+, iterations and exploitability:"]
-        lines += [f"{done:>10,}  {decimal(gain, 'z.9f')}" for done, gain in looks]
+        known = best_response_gains(tree, found.policy).exploitability is not None
+        looks = list(zip(found.iterations.tolist(), found.nash_conv.tolist(), strict=True))
+        lines += ["", f"CFR+, iterations and {'exploitability' if known else 'NashConv'}:"]
+        lines += [f"{done:>10,}  {decimal(nash_conv / 2 if known else nash_conv, 'z.9f')}" for done, nash_conv in looks]
         value = decimal(value_to_first(tree, found.policy), "+z.9f")
         lines.append(f"Value to the seat that begins, where all play so: {value}.")
-        held["cfr"] = {"iterations": [done for done, _ in looks], "exploitability": [gain for _, gain in looks]}
+        held["cfr"] = {
+            "iterations": [done for done, _ in looks],
+            "nash_conv": [nash_conv for _, nash_conv in looks],
+            "exploitability": [nash_conv / 2 for _, nash_conv in looks] if known else None,
+        }
         names.append(f"(CFR+ {args.iterations})")
         policies.append(found.policy)
     rows = []
     for name, policy in zip(names, policies, strict=True):
-        gains = exploitability(tree, policy)
+        gains = best_response_gains(tree, policy)
         rows.append(
             {
                 "agent": name,
-                "exploitability": gains.mean,
                 "nash_conv": gains.nash_conv,
+                "exploitability": gains.exploitability,
                 "value_to_first": value_to_first(tree, policy),
                 "values": gains.values.tolist(),
                 "responses": gains.responses.tolist(),
@@ -266,13 +272,15 @@ def _table(setup: Setup, rows: list[dict[str, Any]]) -> str:
     from ..report.text import align, short_names
 
     gains = [f"gain in seat {seat}" for seat in range(setup.players)]
-    cells = [["agent", "exploitability", *gains, "value to first"]]
+    half = rows[0]["exploitability"] is not None
+    cells = [["agent", *["exploitability"] * half, "NashConv", *gains, "value to first"]]
     for row, name in zip(rows, short_names([row["agent"] for row in rows]), strict=True):
-        numbers = [decimal(gain, "z.6f") for gain in row["gains"]]
-        cells.append([name, decimal(row["exploitability"], "z.6f"), *numbers, decimal(row["value_to_first"], "+z.6f")])
+        numbers = [*[row["exploitability"]] * half, row["nash_conv"], *row["gains"]]
+        cells.append([name, *(decimal(number, "z.6f") for number in numbers), decimal(row["value_to_first"], "+z.6f")])
     return (
         "The gain in a seat is what its exact best response makes, less what the agent itself makes there, the agent sitting in "
-        "all\nother seats; exploitability is the mean of the gains. Last, what the seat that begins makes where all play so.\n"
+        f"all\nother seats; NashConv is the sum of the gains{', exploitability half of it' if half else ''}. "
+        "Last, what the seat that begins makes where all play so.\n"
         f"{_mean(setup)}\n" + "\n".join(align(cells, left=(0,), ruled=True))
     )
 

@@ -85,7 +85,7 @@ class TrainingBar:
 
     def update(self, iteration: int, metrics: dict[str, float]) -> None:
         """Receives the progress of a run, as ``run.Progress``."""
-        from ..report.format_ci import decimal
+        from ..report.format_ci import mean_ci
 
         if not metrics:  # a run is started or resumed
             self._bar.initial = self._bar.n = iteration
@@ -94,6 +94,6 @@ class TrainingBar:
         self._shown["kdec/s"] = f"{metrics['speed/decisions_per_second'] / 1000:.3g}"
         self._shown["entropy"] = f"{metrics['rollout/entropy']:.2f}"
         if "eval/edge" in metrics:
-            self._shown["edge"] = f"{decimal(metrics['eval/edge'], '+.2f')} ± {metrics['eval/ci95']:.2f}"
+            self._shown["edge"] = mean_ci(metrics["eval/edge"], metrics["eval/ci95"], 2)
         self._bar.set_postfix(self._shown, refresh=False)
         self._bar.update(iteration - self._bar.n)

@@ -2,7 +2,7 @@
 
 The seats are updated in turn. Each plays by regret matching on its counterfactual regrets, which are kept at 0 or above; the
 result is the average of its policies, weighted linearly by iteration. With two seats the average converges to an equilibrium;
-with more there is no guarantee, and :func:`~.response.exploitability` measures the result.
+with more there is no guarantee, and :func:`~.response.best_response_gains` measures the result.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.jit import jit
 
-from .response import add_counterfactual_values, exploitability, realization_plan
+from .response import add_counterfactual_values, best_response_gains, realization_plan
 from .tree import Tree
 
 ROUNDING = 1e-12
@@ -74,8 +74,8 @@ class Equilibrium:
     """``(S,)`` the average policy."""
     iterations: NDArray[np.int64]
     """``(C,)`` the iterations at which the average policy was evaluated."""
-    exploitability: NDArray[np.float64]
-    """``(C,)`` its exploitability there (``Exploitability.mean``)."""
+    nash_conv: NDArray[np.float64]
+    """``(C,)`` its NashConv there."""
     values: NDArray[np.float64]
     """``(n,)`` each seat's value."""
 
@@ -94,16 +94,16 @@ def cfr_plus(
     target: float = 0.0,
     progress: Callable[[int, float], object] | None = None,
 ) -> Equilibrium:
-    """Returns the average policy after ``iterations``, or earlier if its exploitability is at most ``target``.
+    """Returns the average policy after ``iterations``, or earlier if its NashConv is at most ``target``.
 
-    It is evaluated after each ``every`` iterations and at the end; ``progress`` is called with the iteration and the
-    exploitability.
+    It is evaluated after each ``every`` iterations and at the end; ``progress`` is called with the iteration and
+    NashConv.
     """
     if iterations < 1 or every < 1:
         raise AgentError(f"The numbers of iterations and between evaluations are at least 1, not {iterations!r} and {every!r}.")
     if not tree.num_infosets:
         raise AgentError("The tree has no decisions, so there is nothing to learn.")
-    infosets, weighted_net = tree.infosets, tree.weighted_net
+    infosets, weighted_payoff = tree.infosets, tree.weighted_payoff
     policy, regret, total = tree.uniform(), np.zeros(tree.num_sequences), np.zeros(tree.num_sequences)
     plan, cf_values = np.zeros(tree.num_sequences), np.zeros(tree.num_sequences)
     realization_plan(infosets, policy, plan)
@@ -115,16 +115,16 @@ def cfr_plus(
             for seat in range(tree.setup.players):
                 add_policy(infosets, seat, float(t), plan, total)
                 cf_values[:] = 0
-                add_counterfactual_values(tree.leaves, weighted_net, plan, seat, cf_values)
+                add_counterfactual_values(tree.leaves, weighted_payoff, plan, seat, cf_values)
                 add_regrets(infosets, seat, policy, cf_values, regret)
                 match_regrets(infosets, regret, seat, policy)
                 realization_plan(infosets, policy, plan)
             done = t
         mean = average(tree, total)
-        gains = exploitability(tree, mean)
+        gains = best_response_gains(tree, mean)
         evaluated.append(done)
-        found.append(gains.mean)
+        found.append(gains.nash_conv)
         if progress is not None:
-            progress(done, gains.mean)
-        if done == iterations or gains.mean <= target:
+            progress(done, gains.nash_conv)
+        if done == iterations or gains.nash_conv <= target:
             return Equilibrium(mean, np.array(evaluated), np.array(found), gains.values)

@@ -26,8 +26,8 @@ def tabular(tree: Tree, agent: Agent, rng: np.random.Generator, *, draws: int = 
     depend on ``rng``; raises :class:`AgentError` if they do. An agent's memory follows the decisions of its seat.
 
     With ``draws``, the actions may depend on ``rng``: the agent acts ``draws`` times at every information set, and the policy is
-    the frequency of its actions. In the mean over ``rng`` this estimate is at least as exploitable as the true policy with two
-    seats, since the value of a best response is convex in the policy; the excess shrinks with more draws.
+    the frequency of its actions. In the mean over ``rng`` this estimate has at least the exploitability of the true policy with
+    two seats, since the value of a best response is convex in the policy; the excess shrinks with more draws.
     """
     if isinstance(agent, RandomAgent):
         return tree.uniform()

@@ -1,7 +1,7 @@
 """Exact values of a policy on a tree, and exact best responses to it.
 
 A policy is ``(S,) float64``, the probability of each sequence of the tree at its information set. Values are per seat, in the
-game's unit a round (cards, chips), less the mean over the seats, so the seats' values sum to 0.
+game's unit a round (cards, chips), of the payoff that the tree was built with.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ def reach_leaves(leaves: Any, plan: Any, reach: Any) -> None:
 
 
 @jit
-def add_counterfactual_values(leaves: Any, weighted_net: Any, plan: Any, seat: Any, cf_values: Any) -> Any:
+def add_counterfactual_values(leaves: Any, weighted_payoff: Any, plan: Any, seat: Any, cf_values: Any) -> Any:
     """Add each leaf's payoff to ``seat``, times the reach probability of chance and the others, to its last sequence.
 
-    Adds to ``cf_values (S,)``; returns the sum over leaves at which the seat had no decision. ``weighted_net (L, n)`` as in
+    Adds to ``cf_values (S,)``; returns the sum over leaves at which the seat had no decision. ``weighted_payoff (L, n)`` as in
     :class:`~.tree.Tree`.
     """
     without_decision = 0.0
-    for leaf in range(weighted_net.shape[0]):
-        value = weighted_net[leaf, seat]
-        for other in range(weighted_net.shape[1]):
+    for leaf in range(weighted_payoff.shape[0]):
+        value = weighted_payoff[leaf, seat]
+        for other in range(weighted_payoff.shape[1]):
             if other != seat and leaves.last[leaf, other] >= 0:
                 value *= plan[leaves.last[leaf, other]]
         if leaves.last[leaf, seat] >= 0:
@@ -110,7 +110,7 @@ TOLERANCE = 1e-6
 
 def values(tree: Tree, policy: NDArray[np.float64]) -> NDArray[np.float64]:
     """Returns each seat's value where all follow ``policy``, ``(n,)``."""
-    return _reach(tree, policy) @ tree.weighted_net
+    return _reach(tree, policy) @ tree.weighted_payoff
 
 
 def value_to_first(tree: Tree, policy: NDArray[np.float64]) -> float:
@@ -118,13 +118,13 @@ def value_to_first(tree: Tree, policy: NDArray[np.float64]) -> float:
     reach = _reach(tree, policy)
     first = tree.first[tree.leaves.opening]
     decided = np.flatnonzero(first >= 0)  # the others are over without a decision
-    return float(reach[decided] @ tree.weighted_net[decided, first[decided]])
+    return float(reach[decided] @ tree.weighted_payoff[decided, first[decided]])
 
 
 def _reach(tree: Tree, policy: NDArray[np.float64]) -> NDArray[np.float64]:
     """Returns the probability that all play to each leaf by ``policy``, ``(L,)``, chance aside."""
     check_policy(tree, policy)
-    plan, reach = np.zeros(tree.num_sequences), np.zeros(len(tree.weighted_net))
+    plan, reach = np.zeros(tree.num_sequences), np.zeros(len(tree.weighted_payoff))
     realization_plan(tree.infosets, policy, plan)
     reach_leaves(tree.leaves, plan, reach)
     return reach
@@ -136,7 +136,7 @@ def best_response(tree: Tree, policy: NDArray[np.float64], seat: int) -> Respons
     plan, cf_values = np.zeros(tree.num_sequences), np.zeros(tree.num_sequences)
     choice = np.full(tree.num_infosets, -1, np.int64)
     realization_plan(tree.infosets, policy, plan)
-    without_decision = add_counterfactual_values(tree.leaves, tree.weighted_net, plan, seat, cf_values)
+    without_decision = add_counterfactual_values(tree.leaves, tree.weighted_payoff, plan, seat, cf_values)
     value = without_decision + maximize(tree.infosets, seat, cf_values, choice)
     return Response(float(value), choice[tree.infosets.seat == seat])
 
@@ -150,31 +150,41 @@ def follow(tree: Tree, policy: NDArray[np.float64], seat: int, response: Respons
 
 
 @dataclass(frozen=True)
-class Exploitability:
-    """How far a policy is from an equilibrium, in the game's unit a round."""
+class BestResponseGains:
+    """How far a policy that all seats follow is from an equilibrium, in the game's unit a round."""
 
     values: NDArray[np.float64]
     """``(n,)`` each seat's value where all follow the policy."""
     responses: NDArray[np.float64]
     """``(n,)`` each seat's value by a best response where the others follow the policy."""
+    constant_sum: bool
+    """Whether the seats' payoffs always add up to the same number."""
 
     @property
     def gains(self) -> NDArray[np.float64]:
-        """``(n,)`` each seat's gain by a best response."""
+        """``(n,)`` each seat's best-response gain: what it gains by a best response."""
         return self.responses - self.values
 
     @property
     def nash_conv(self) -> float:
-        """NashConv, the sum of all seats' gains: 0 exactly in an equilibrium."""
+        """NashConv, the sum of all seats' gains (Lanctot et al. 2017): 0 exactly in an equilibrium."""
         return float(self.gains.sum())
 
     @property
-    def mean(self) -> float:
-        """A seat's mean gain, NashConv / n. With two seats: what a best opponent makes of the policy over the game's value."""
+    def mean_gain(self) -> float:
+        """The mean over seats of the best-response gain, NashConv / n."""
         return self.nash_conv / len(self.values)
 
+    @property
+    def exploitability(self) -> float | None:
+        """NashConv / 2 with two seats and a constant sum: what a best opponent wins beyond the game's value, over both seats.
 
-def exploitability(tree: Tree, policy: NDArray[np.float64]) -> Exploitability:
-    """Returns how far ``policy`` is from an equilibrium."""
+        None in other games, which have no such number: several opponents may do more together, or gain what nobody loses.
+        """
+        return self.mean_gain if len(self.values) == 2 and self.constant_sum else None
+
+
+def best_response_gains(tree: Tree, policy: NDArray[np.float64]) -> BestResponseGains:
+    """Returns what each seat gains by a best response where the others follow ``policy``."""
     responses = [best_response(tree, policy, seat).value for seat in range(tree.setup.players)]
-    return Exploitability(values(tree, policy), np.array(responses))
+    return BestResponseGains(values(tree, policy), np.array(responses), tree.constant_sum)

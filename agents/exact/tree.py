@@ -58,7 +58,7 @@ class Leaves(NamedTuple):
 
     last: NDArray[np.int32]
     """``(L, n)`` the last sequence (see :class:`Infosets`) of each seat; -1 where it had no decision."""
-    net: NDArray[np.float64]
+    payoff: NDArray[np.float64]
     """``(L, n)`` the seats' payoffs as the tree's objective counts them, by default centred, in the game's unit."""
     opening: NDArray[np.int32]
     """``(L,)`` the index of the opening."""
@@ -115,9 +115,15 @@ class Tree:
         return len(self.infosets.action)
 
     @functools.cached_property
-    def weighted_net(self) -> NDArray[np.float64]:
-        """``(L, n)`` the payoffs ``net`` of each leaf times the probability of its opening."""
-        return self.leaves.net * self.weight[self.leaves.opening, None]
+    def weighted_payoff(self) -> NDArray[np.float64]:
+        """``(L, n)`` the payoffs of each leaf times the probability of its opening."""
+        return self.leaves.payoff * self.weight[self.leaves.opening, None]
+
+    @functools.cached_property
+    def constant_sum(self) -> bool:
+        """Whether the payoffs of all seats add up to the same number in every leaf."""
+        total = self.leaves.payoff.sum(axis=1)
+        return bool(np.ptp(total) < 1e-9) if total.size else True
 
     @functools.cached_property
     def depth(self) -> NDArray[np.int64]:
@@ -311,8 +317,9 @@ def build_tree(
 ) -> Tree:
     """Returns the tree of the round that begins with ``openings`` (None: all openings of a match).
 
-    ``objective`` says which payoff the leaves have (``task.OBJECTIVES``). ``progress`` is called with the number of nodes added.
-    Raises :class:`TreeError` where there would be more than ``limit`` nodes, or where chance acts in the middle of a round.
+    Seats play for the payoff that ``objective`` (``task.OBJECTIVES``) counts: values, best responses and equilibria are those of
+    that game. ``progress`` is called with the number of nodes added. Raises :class:`TreeError` where there would be more than
+    ``limit`` nodes, or where chance acts in the middle of a round.
     """
     openings = collect_openings(setup) if openings is None else openings
     weight, n = openings.weight, setup.players

@@ -227,14 +227,15 @@ class Trainer(BaseTrainer[Config]):
         """
         by_net = self.has_learned and self.config.rollouts == "net"
         policy = NetAgent("net", self.net) if by_net else self.rule
+        rollouts: Rollouts
+        options: dict[str, Any] = {}
         if self.config.device == "cuda":
             from ..search.gpu_rollouts import DETERMINIZATIONS, gpu_rollouts
 
-            on_gpu = gpu_rollouts(policy, self.setup, self.config.objective)
-            rollouts: Rollouts = on_gpu
-            options: dict[str, Any] = {"draw": on_gpu.draw, "at_once": DETERMINIZATIONS}
+            rollouts = on_gpu = gpu_rollouts(policy, self.setup, self.config.objective)
+            options = {"draw": on_gpu.draw, "at_once": DETERMINIZATIONS}
         else:
-            rollouts, options = rollouts_by(policy, self.setup, self.config.objective), {}
+            rollouts = rollouts_by(policy, self.setup, self.config.objective)
         first = self.config.deals // 2
         one, other = (
             SearchAgent("expert", rollouts, deals, halving=False, **options) for deals in (first, self.config.deals - first)

@@ -34,8 +34,8 @@ def test_best_responses_to_uniform_play_are_worth_what_we_compute(game_string: s
     tree = tree_of(game)
     uniform = policies.UniformRandomPolicy(game)
     n = game.num_players()
-    ours = response.exploitability(tree, tree.uniform())
-    assert exploitability.nash_conv(game, uniform) == pytest.approx(n * ours.mean, abs=1e-9)
+    ours = response.best_response_gains(tree, tree.uniform())
+    assert exploitability.nash_conv(game, uniform) == pytest.approx(ours.nash_conv, abs=1e-9)
     assert expected_game_score.policy_value(game.new_initial_state(), [uniform] * n) == pytest.approx(
         response.values(tree, tree.uniform()), abs=1e-9
     )
@@ -75,7 +75,7 @@ def test_cfr_plus_goes_where_ours_goes() -> None:
     found = pyspiel.nash_conv(game, solver.average_policy())
     assert found == pytest.approx(0.0004554455445544554, abs=1e-12)
     ours = cfr_plus(tree_of(game), 100)
-    assert found == pytest.approx(2 * ours.exploitability[-1], abs=1e-12)
+    assert found == pytest.approx(ours.nash_conv[-1], abs=1e-12)
     values = expected_game_score.policy_value(game.new_initial_state(), [tabular(game, solver)] * 2)
     assert values == pytest.approx(ours.values, abs=1e-9)
 
@@ -89,13 +89,13 @@ def test_our_equilibrium_of_a_short_deck_is_as_near_to_one_there(preset: str) ->
     ours = cfr_plus(tree, iterations, every=iterations)
     given = Given(game, tree, ours.policy)
     assert len(given.rows) == tree.num_infosets
-    assert exploitability.nash_conv(game, given) == pytest.approx(2 * ours.exploitability[-1], abs=1e-9)
+    assert exploitability.nash_conv(game, given) == pytest.approx(ours.nash_conv[-1], abs=1e-9)
     values = expected_game_score.policy_value(game.new_initial_state(), [given] * 2)
     assert values == pytest.approx(ours.values, abs=1e-9)
     solver = pyspiel.CFRPlusSolver(game)
     for _ in range(iterations):
         solver.evaluate_and_update_policy()
-    assert pyspiel.nash_conv(game, solver.average_policy()) == pytest.approx(2 * ours.exploitability[-1], abs=1e-9)
+    assert pyspiel.nash_conv(game, solver.average_policy()) == pytest.approx(ours.nash_conv[-1], abs=1e-9)
 
 
 class Given(policies.Policy):  # type: ignore[misc]

@@ -19,7 +19,7 @@ from nainjaune_agents.cli.main import main
 from nainjaune_agents.exact import exact_agents, tree
 from nainjaune_agents.exact.batasaurus import solve
 from nainjaune_agents.exact.policy import tabular
-from nainjaune_agents.exact.response import Exploitability, exploitability
+from nainjaune_agents.exact.response import BestResponseGains, best_response_gains
 from nainjaune_agents.exact.tree import build_tree
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent, setup_of_runs
@@ -52,9 +52,9 @@ def perfect(dinosaurs: int, players: int = 2) -> Setup:
     return make_setup("batasaurus", players=players, memory="perfect", dinosaurs=dinosaurs)
 
 
-def of_agent(setup: Setup, name: str) -> Exploitability:
+def of_agent(setup: Setup, name: str) -> BestResponseGains:
     written = build_tree(setup)
-    return exploitability(written, tabular(written, load_agent(name, setup), np.random.default_rng(0)))
+    return best_response_gains(written, tabular(written, load_agent(name, setup), np.random.default_rng(0)))
 
 
 @pytest.mark.slow
@@ -76,12 +76,12 @@ def test_the_numbers_are_the_librarys(dinosaurs: int, capfd: pytest.CaptureFixtu
     assert list(table) == names
     for row in held["agents"]:
         found = of_agent(setup, row["agent"])
-        assert row["exploitability"] == found.mean
+        assert row["exploitability"] == found.mean_gain == found.nash_conv / 2
         assert row["nash_conv"] == found.nash_conv
         assert [row["values"], row["responses"], row["gains"]] == [
             part.tolist() for part in (found.values, found.responses, found.gains)
         ]
-        numbers = [found.mean, *found.gains, row["value_to_first"]]
+        numbers = [found.mean_gain, found.nash_conv, *found.gains, row["value_to_first"]]
         assert [float(cell.replace("−", "-")) for cell in table[row["agent"]]] == pytest.approx(numbers, abs=1e-6)
     assert held["agents"][0]["exploitability"] > 0.5
     assert held["agents"][2]["exploitability"] == pytest.approx(0, abs=1e-12)
@@ -154,7 +154,7 @@ def test_agents_that_draw_are_asked_as_often_as_is_said(
         found[draws, seed] = held["agents"][0]["exploitability"]
     assert found[1, 0] != found[1, 1]
     written = build_tree(micro())
-    truth = exploitability(written, written.uniform()).mean
+    truth = best_response_gains(written, written.uniform()).mean_gain
     for seed in (0, 1):  # it plays any card
         assert found[300, seed] == pytest.approx(truth, abs=0.1)
 
@@ -180,7 +180,8 @@ def test_three_seats(capfd: pytest.CaptureFixture[str]) -> None:
     assert "other's" not in out
     held = json.loads(Path("x/exact.json").read_text(encoding="utf-8"))
     assert held["solved"] is None
-    assert held["agents"][0]["exploitability"] == of_agent(perfect(3, 3), "cheapest").mean
+    assert held["agents"][0]["nash_conv"] == of_agent(perfect(3, 3), "cheapest").nash_conv
+    assert held["agents"][0]["exploitability"] is None  # a word for two seats
 
 
 def test_agents_that_remember(capfd: pytest.CaptureFixture[str]) -> None:

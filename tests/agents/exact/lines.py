@@ -38,4 +38,4 @@ def replayed(tree: Tree, openings: Openings) -> Iterator[tuple[int, tuple[int, .
             paid += batch.reward[0]
             line = (*line, sequence)
         assert batch.done[0]
-        assert tree.leaves.net[leaf].tolist() == (paid - paid.mean()).tolist()
+        assert tree.leaves.payoff[leaf].tolist() == (paid - paid.mean()).tolist()

@@ -7,7 +7,7 @@ import pytest
 
 from nainjaune_agents.exact.batasaurus import solve
 from nainjaune_agents.exact.cfr import cfr_plus
-from nainjaune_agents.exact.response import exploitability
+from nainjaune_agents.exact.response import best_response_gains
 from nainjaune_agents.exact.tree import Openings, build_tree, collect_openings
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
@@ -26,13 +26,13 @@ def test_it_finds_the_value_of_the_game(dinosaurs: int, iterations: int) -> None
     tree = build_tree(setup, Openings(openings.tables[:1], np.ones(1)))
     found = cfr_plus(tree, iterations)
     leader = int(openings.tables["leader"][0])
-    reached = found.exploitability[-1]
+    reached = found.nash_conv[-1]
     assert reached < 0.004
     # neither seat can do better than the value by more than the other leaves it
     assert 2 * found.values[leader] == pytest.approx(solve(dinosaurs).value, abs=4 * reached + 1e-12)
     assert found.iterations.tolist() == list(range(100, iterations + 1, 100))
-    assert exploitability(tree, found.policy).mean == reached
-    assert found.exploitability[0] > reached
+    assert best_response_gains(tree, found.policy).nash_conv == reached
+    assert found.nash_conv[0] > reached
 
 
 @pytest.mark.parametrize(
@@ -46,14 +46,14 @@ def test_the_steps_are_those_of_another_implementation(dinosaurs: int, expected:
     tree = build_tree(perfect(dinosaurs))
     found = cfr_plus(tree, max(expected), every=1)
     for iteration, nash_conv in expected.items():
-        assert 2 * found.exploitability[iteration - 1] == pytest.approx(nash_conv, rel=1e-9)
+        assert found.nash_conv[iteration - 1] == pytest.approx(nash_conv, rel=1e-9)
 
 
 def test_three_seats_are_no_worse_than_random() -> None:
-    """CFR+ guarantees nothing there, but the result is a policy, and its exploitability is computed."""
+    """CFR+ guarantees nothing there, but the result is a policy, and its NashConv is computed."""
     tree = build_tree(perfect(3, 3))
     found = cfr_plus(tree, 200, every=200)
-    assert found.exploitability[-1] < exploitability(tree, tree.uniform()).mean / 4
+    assert found.nash_conv[-1] < best_response_gains(tree, tree.uniform()).nash_conv / 4
     assert found.values.sum() == pytest.approx(0)
 
 
@@ -62,8 +62,8 @@ def test_it_stops_where_it_is_near_enough() -> None:
     reported: list[tuple[int, float]] = []
     found = cfr_plus(tree, 10_000, every=10, target=0.01, progress=lambda t, gain: reported.append((t, gain)))
     assert found.iterations[-1] < 1000
-    assert found.exploitability[-1] <= 0.01 < found.exploitability[-2]
-    assert reported == list(zip(found.iterations.tolist(), found.exploitability.tolist(), strict=True))
+    assert found.nash_conv[-1] <= 0.01 < found.nash_conv[-2]
+    assert reported == list(zip(found.iterations.tolist(), found.nash_conv.tolist(), strict=True))
 
 
 def test_the_last_evaluation_is_at_the_end() -> None:

@@ -12,7 +12,7 @@ from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.exact import policy as module
 from nainjaune_agents.exact.batasaurus import ExactAgent
 from nainjaune_agents.exact.policy import tabular
-from nainjaune_agents.exact.response import exploitability, values
+from nainjaune_agents.exact.response import best_response_gains, values
 from nainjaune_agents.exact.tree import Openings, Tree, build_tree, collect_openings
 from nainjaune_agents.heuristics import RandomAgent
 from nainjaune_env.agent import Agent, DecisionBatch
@@ -132,9 +132,9 @@ def test_it_is_asked_as_often_as_is_said_and_its_answers_counted(tree: Tree) -> 
     assert set(np.concatenate(once).tolist()) == {0.0, 1.0}
     assert many * 200 == pytest.approx(np.round(many * 200), abs=1e-9)
     assert np.abs(many - tree.uniform()).max() < 0.18  # five standard errors
-    truth = exploitability(tree, tree.uniform()).mean
-    assert exploitability(tree, many).mean == pytest.approx(truth, abs=0.1)
-    assert np.mean([exploitability(tree, policy).mean for policy in once]) > truth + 0.3
+    truth = best_response_gains(tree, tree.uniform()).mean_gain
+    assert best_response_gains(tree, many).mean_gain == pytest.approx(truth, abs=0.1)
+    assert np.mean([best_response_gains(tree, policy).mean_gain for policy in once]) > truth + 0.3
 
 
 def test_a_random_memory_is_refused_with_draws(tree: Tree) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.exact.batasaurus import ExactAgent, solve
 from nainjaune_agents.exact.policy import tabular
-from nainjaune_agents.exact.response import best_response, exploitability, follow, value_to_first, values
+from nainjaune_agents.exact.response import best_response, best_response_gains, follow, value_to_first, values
 from nainjaune_agents.exact.tree import Openings, Tree, build_tree, collect_openings
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
@@ -43,19 +43,32 @@ def test_against_the_recursion(dinosaurs: int, players: int, slow: Policy) -> No
     for table in openings.tables:
         tree = build_tree(setup, Openings(table.reshape(1), np.ones(1)))
         policy = {uniform: tree.uniform(), lowest: edge(tree), highest: tabular(tree, Last("last"), RNG)}[slow]
-        found = exploitability(tree, policy)
+        found = best_response_gains(tree, policy)
         twin = Recursion(setup, table)
         assert found.values == pytest.approx(twin.values(slow), abs=1e-12)
         assert found.responses == pytest.approx([twin.best(slow, seat) for seat in range(players)], abs=1e-12)
         assert found.nash_conv == pytest.approx(sum(found.responses))
-        assert found.mean == pytest.approx(found.nash_conv / players)
+        assert found.mean_gain == pytest.approx(found.nash_conv / players)
+        assert found.exploitability == (found.mean_gain if players == 2 else None)
+
+
+def test_exploitability_is_a_word_for_two_seats_with_a_constant_sum() -> None:
+    """Chips that stay in the pots make the sum of own payoffs vary; less their mean they always sum to 0."""
+    setup = make_setup("nain_jaune", "djeco", 2, ranks=3, suits=2, hand=2)
+    own, less_mean = build_tree(setup, objective="own"), build_tree(setup)
+    assert (own.constant_sum, less_mean.constant_sum) == (False, True)
+    np.testing.assert_allclose(own.leaves.payoff - own.leaves.payoff.mean(axis=1, keepdims=True), less_mean.leaves.payoff)
+    found = [best_response_gains(tree, tree.uniform()) for tree in (own, less_mean)]
+    assert found[0].exploitability is None
+    assert found[1].exploitability == found[1].nash_conv / 2 == found[1].mean_gain
+    assert found[0].nash_conv != pytest.approx(found[1].nash_conv, rel=0.01)
 
 
 @pytest.mark.parametrize(("dinosaurs", "nash_conv"), [(2, 0), (3, 4 / 3), (4, 8 / 3), (5, 3.45)])
 def test_random_play(dinosaurs: int, nash_conv: float) -> None:
     """As OpenSpiel 2.0.2 has it, on a game written for it from the rules."""
     tree = build_tree(perfect(dinosaurs))
-    assert exploitability(tree, tree.uniform()).nash_conv == pytest.approx(nash_conv, abs=1e-12)
+    assert best_response_gains(tree, tree.uniform()).nash_conv == pytest.approx(nash_conv, abs=1e-12)
 
 
 def test_a_best_response_has_the_value_that_it_reports() -> None:
@@ -74,7 +87,7 @@ def test_nobody_gains_against_the_solution(dinosaurs: int) -> None:
     openings = collect_openings(setup)
     for table in openings.tables:
         tree = build_tree(setup, Openings(table.reshape(1), np.ones(1)))
-        found = exploitability(tree, tabular(tree, ExactAgent(), RNG))
+        found = best_response_gains(tree, tabular(tree, ExactAgent(), RNG))
         assert found.gains == pytest.approx(np.zeros(2), abs=1e-9)
         assert 2 * found.values[table["leader"]] == pytest.approx(solve(dinosaurs).value, abs=1e-9)
 
@@ -97,14 +110,14 @@ def test_the_value_to_who_begins() -> None:
 def test_under_void_too() -> None:
     setup = make_setup("batasaurus", players=2, memory="perfect", dinosaurs=4, exhausted="void")
     tree = build_tree(setup)
-    assert exploitability(tree, tabular(tree, ExactAgent(), RNG)).gains == pytest.approx(np.zeros(2), abs=1e-9)
+    assert best_response_gains(tree, tabular(tree, ExactAgent(), RNG)).gains == pytest.approx(np.zeros(2), abs=1e-9)
 
 
 def test_remembering_everything_glimpse_is_no_other_game() -> None:
     """With perfect recall a seat knows its layout after the memorising step: shuffled slots, the same play."""
     glimpse = build_tree(make_setup("batasaurus", players=2, memory="glimpse", dinosaurs=3))
     sorted_slots = build_tree(perfect(3))
-    found, known = exploitability(glimpse, glimpse.uniform()), exploitability(sorted_slots, sorted_slots.uniform())
+    found, known = best_response_gains(glimpse, glimpse.uniform()), best_response_gains(sorted_slots, sorted_slots.uniform())
     assert found.responses == pytest.approx(known.responses)
 
 
@@ -134,6 +147,6 @@ def test_a_battle_by_hand() -> None:
 )
 def test_what_is_no_policy(policy: Callable[[Tree], NDArray[Any]], message: str) -> None:
     tree = build_tree(perfect(3))
-    for ask in (values, exploitability, lambda t, p: best_response(t, p, 0)):
+    for ask in (values, best_response_gains, lambda t, p: best_response(t, p, 0)):
         with pytest.raises(AgentError, match=message):
             ask(tree, policy(tree))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.exact import tree as module
-from nainjaune_agents.exact.response import exploitability
+from nainjaune_agents.exact.response import best_response_gains
 from nainjaune_agents.exact.tree import Openings, begun_by, build_tree, collect_openings, plies_of
 from nainjaune_env.core.errors import NainJauneError, TreeError
 from nainjaune_env.core.prng import streams
@@ -48,8 +48,8 @@ def test_two_seats_play_their_cards_in_any_order(dinosaurs: int, ends: int) -> N
 def test_the_arrays_fit_together(setup: Setup) -> None:
     tree = build_tree(setup)
     leaves, sets = tree.leaves, tree.infosets
-    assert leaves.last.shape == leaves.net.shape == (len(leaves.opening), setup.players)
-    assert leaves.net.sum(axis=1) == pytest.approx(np.zeros(len(leaves.net)))
+    assert leaves.last.shape == leaves.payoff.shape == (len(leaves.opening), setup.players)
+    assert leaves.payoff.sum(axis=1) == pytest.approx(np.zeros(len(leaves.payoff)))
     assert sorted(set(leaves.opening.tolist())) == list(range(len(tree.weight)))
     assert len({(*last, opening) for last, opening in zip(leaves.last.tolist(), leaves.opening.tolist(), strict=True)}) == len(
         leaves.last
@@ -183,9 +183,9 @@ def test_one_seat_begins_for_all(setup: Setup) -> None:
     whole, part = build_tree(setup, openings), build_tree(setup, some)
     assert part.size * setup.players == whole.size
     assert part.num_infosets * setup.players == whole.num_infosets
-    found = exploitability(part, part.uniform())
-    assert found.mean > 0.01
-    assert found.mean == pytest.approx(exploitability(whole, whole.uniform()).mean, abs=1e-12)
+    found = best_response_gains(part, part.uniform())
+    assert found.nash_conv > 0.02
+    assert found.nash_conv == pytest.approx(best_response_gains(whole, whole.uniform()).nash_conv, abs=1e-12)
 
 
 def test_seats_that_are_not_alike() -> None:
@@ -229,9 +229,9 @@ def test_pieces_make_the_same_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     pieces = build_tree(perfect(4))
     # in another order; but the ends are as many, and as much is paid to as good answers
     assert (whole.size, whole.num_infosets, whole.num_sequences) == (pieces.size, pieces.num_infosets, pieces.num_sequences)
-    ends = [sorted(zip(tree.leaves.opening.tolist(), tree.leaves.net.tolist(), strict=True)) for tree in (whole, pieces)]
+    ends = [sorted(zip(tree.leaves.opening.tolist(), tree.leaves.payoff.tolist(), strict=True)) for tree in (whole, pieces)]
     assert ends[0] == ends[1]
-    found = [exploitability(tree, tree.uniform()) for tree in (whole, pieces)]
+    found = [best_response_gains(tree, tree.uniform()) for tree in (whole, pieces)]
     assert found[0].responses == pytest.approx(found[1].responses, abs=1e-12)
 
 
@@ -257,7 +257,7 @@ def test_any_game_from_given_openings() -> None:
     tree = build_tree(setup, Openings(batch.tables[late[:2]].copy(), np.array([0.25, 0.75])))
     assert tree.size > 4
     assert tree.weight.tolist() == [0.25, 0.75]
-    assert tree.leaves.net.any()
+    assert tree.leaves.payoff.any()
 
 
 def test_progress_counts_all_nodes() -> None:

@@ -12,11 +12,15 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
+from nainjaune_agents.arena.advantage import Advantages
 from nainjaune_agents.arena.duplicate import Edge
 from nainjaune_agents.arena.tournament import Result, tournament
+from nainjaune_agents.report.conclusions import sentences
 from nainjaune_agents.report.report import write_report
 from nainjaune_agents.report.text import text_table
-from tests.agents.arena.edges import advantages, differences, edges
+from nainjaune_agents.stats.differences import Differences
+from tests.agents.arena.edges import advantages as advantages_of
+from tests.agents.arena.edges import differences, edges
 from tests.agents.arena.scripted import First, Last
 from tests.support.positions import small
 
@@ -27,7 +31,7 @@ MEANS = {(0, 1): 2.5, (0, 2): -0.25, (1, 0): -3.0, (1, 2): 0.0, (2, 0): 1.0, (2,
 @pytest.fixture
 def result() -> Result:
     found = edges({(NAMES[i], NAMES[j]): mean for (i, j), mean in MEANS.items()}, squares=99.0)
-    return Result(small(), NAMES, 100, 7, None, found, advantages(NAMES, found))
+    return Result(small(), NAMES, 100, 7, None, found, advantages_of(NAMES, found))
 
 
 def test_the_table_has_a_row_a_hero_and_a_column_a_field(result: Result) -> None:
@@ -127,10 +131,33 @@ def test_the_picture_shows_something(result: Result, tmp_path: Path) -> None:
         assert 0.005 < part.mean() < 0.95
 
 
+def test_too_few_deals_that_differ_are_said_everywhere_instead_of_an_interval(tmp_path: Path) -> None:
+    """Two agents that differ on 3 deals of 50: no file has an interval, and each says why."""
+    values = np.array([1.5, -0.5, 2.0] + [0.0] * 47)
+    few = Differences.of(values)
+    found = [Edge("a", "b", few, [few] * 3), Edge("b", "a", few.negated(), [few] * 3)]
+    advantages = Advantages(2)
+    advantages.add(values[None])
+    result = Result(small(), ["a", "b"], 50, 0, None, found, advantages)
+    assert "+0.060 (3 of 50 deals differ)" in text_table(result)
+    assert "too few deals differ" in text_table(result)
+    (said,) = sentences(result)
+    assert "no significant difference" in said
+    assert "+0.06 (3 of 50 deals differ) chips" in said
+    report = write_report(result, tmp_path)
+    assert "they are too few for an" in report.read_text(encoding="utf-8")
+    held = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    for row in (*held["edges"], *held["advantages"]):
+        assert (row["ci95"], row["differ"]) == (None, 3)
+    assert held["advantages"][0]["stronger"] is None
+    with (tmp_path / "results.csv").open(encoding="utf-8", newline="") as file:
+        assert [(row["ci95"], row["differ"]) for row in csv.DictReader(file)] == [("", "3")] * 2
+
+
 def test_equal_agents_make_a_picture_too(tmp_path: Path) -> None:
     """All means 0, no spread, and NaN intervals: nothing to scale colours by."""
     found = [Edge("a", "b", differences(0.0, 1, 0.0)), Edge("b", "a", differences(0.0, 50, 0.0))]
-    report = write_report(Result(small(), ["a", "b"], 50, 0, None, found, advantages("ab", found)), tmp_path)
+    report = write_report(Result(small(), ["a", "b"], 50, 0, None, found, advantages_of("ab", found)), tmp_path)
     assert report.with_suffix(".png").stat().st_size > 5000
 
 

@@ -14,7 +14,7 @@ import torch
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.exact.policy import tabular
-from nainjaune_agents.exact.response import exploitability
+from nainjaune_agents.exact.response import best_response_gains
 from nainjaune_agents.exact.tree import build_tree
 from nainjaune_agents.heuristics import RandomAgent, heuristics
 from nainjaune_agents.loading import load_agent
@@ -351,5 +351,5 @@ def test_it_becomes_hard_to_exploit() -> None:
         trainer.iterate()
     tree = build_tree(trainer.setup)
     policy = tabular(tree, NetAgent("net", trainer.net, stochastic=True), np.random.default_rng(0))
-    assert exploitability(tree, tree.uniform()).nash_conv == pytest.approx(8 / 3)
-    assert exploitability(tree, policy).nash_conv < 0.6
+    assert best_response_gains(tree, tree.uniform()).nash_conv == pytest.approx(8 / 3)
+    assert best_response_gains(tree, policy).nash_conv < 0.6

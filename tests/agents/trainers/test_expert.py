@@ -246,7 +246,7 @@ def test_targets_are_the_softmax_of_the_action_values() -> None:
 
 
 def test_the_value_of_a_policy_is_not_taken_from_the_means_that_chose_it() -> None:
-    """Ten actions that are all worth 3, by noisy means: chosen and valued by the same ones, the policy seems to be worth more."""
+    """Ten actions of value 3, with noisy means: a policy that the same means choose and value seems to have a larger value."""
     rng, count, actions = np.random.default_rng(1), 4000, 10
     halves = rng.normal(3.0, 2.0, (count, 2, actions)).astype(np.float32)
     labels = Labels(
