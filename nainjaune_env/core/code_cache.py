@@ -19,16 +19,16 @@ import stat
 import sys
 import time
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import numba
-
 from nainjaune_env.core.locked_cache import warn_uncached
 
 PACKAGE_ROOT = Path(__file__).resolve().parents[1]
+NUMBA_VERSION = version("numba")
 UNUSED_DAYS = 30
 """Folders that no process has used for this many days are removed."""
 
@@ -112,7 +112,7 @@ def source_hash(file: Path, module: ModuleType | None = None) -> str:
         if source not in sources and any(source.is_relative_to(root) for root in roots):
             sources.add(source)
             files += _imported_files(source)
-    digest = hashlib.sha256(numba.__version__.encode())
+    digest = hashlib.sha256(NUMBA_VERSION.encode())
     for line in sorted(f"{source.relative_to(package_root(source).parent).as_posix()} {_digest(source)}" for source in sources):
         digest.update(line.encode())
     return digest.hexdigest()[:16]

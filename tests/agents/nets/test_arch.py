@@ -151,7 +151,7 @@ def test_a_network_that_would_fill_the_memory_is_refused(arch: str, hidden: list
     says = r"The hidden layers of a network have at most 268435456 weights between them, not \d+\.$"
     with pytest.raises(ConfigError, match=rf"^{says}"):
         make_net(arch, small().layout, 9, hidden, torch.Generator(), recurrent=recurrent)
-    save_checkpoint(tmp_path / FILE_NAME, make(small(), arch=arch, hidden=hidden, recurrent=recurrent))
+    save_checkpoint(tmp_path / FILE_NAME, dataclasses.replace(make(small()), arch=arch, hidden=hidden, recurrent=recurrent))
     with pytest.raises(CheckpointError, match=says):
         load_agent(str(tmp_path), small())
     get_arch("mlp").check_arguments([1 << 14] * 2, 0)

@@ -94,6 +94,7 @@ def _of_play(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
         captor = rows["captor"][:, pot].astype(np.int64)
         had = rows["played"][k, captor & MAX_SEATS - 1] >> card & 1 == 1
         yield Invariant("captor", (captor == NOBODY) | had, f"a captor of pot {pot} that has played its card (N2.7)")
+        yield Invariant("pot", (captor == NOBODY) | (rows["pot"][:, pot] == 0), f"no chips in pot {pot} when captured (N2.7)")
     required = rows["required_rank"].astype(np.int64)
     leads = (required > 0) | (last == rows["seat"]) | ~playing
     yield Invariant("required_rank", leads, "the lead with the seat that played last (N2.3, N2.6)")

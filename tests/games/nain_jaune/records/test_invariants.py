@@ -66,6 +66,10 @@ def more_for_who_captured_nothing(row: Any) -> None:
     row["stack"][0, int(np.argmin(np.isin(np.arange(3), row["captor"][0])))] += 1
 
 
+def chips_in_a_captured_pot(row: Any) -> None:
+    row["pot"][0, int(np.argmax(row["captor"][0] != NOBODY))] = 1
+
+
 def pay_more_than_the_antes(row: Any) -> None:
     row["stack"][0, 0] -= 16
     row["pot"][0, 0] += 16  # no chip is lost
@@ -98,6 +102,7 @@ CHANGES = [
     (change("stack", 0, 1 << 30), "no stack to gain more than captured pots can hold and losers owe (N2.7, N3)"),
     (more_for_who_captured_nothing, "no stack to gain more than captured pots can hold and losers owe (N2.7, N3)"),
     (pay_more_than_the_antes, "no stack to lose more than its seat owes to pots and to the winner (N2, N3)"),
+    (chips_in_a_captured_pot, "no chips in pot "),
     (change("before", 0, 1 << 33), "at most 2147483647 chips from 'before'"),
     (change("void", 0, 1 << 13), "sets of ranks"),
     (void_of_a_held_rank, "that holds it (N6)"),
@@ -155,19 +160,17 @@ def test_nobody_defaults_on_unlimited_credit() -> None:
 
 def test_what_the_losers_pay_is_bounded_by_their_cards() -> None:
     setup = make_setup("nain_jaune", "classic", 3)
-    batch, draws = Batch(setup, 200, seed=1, autoreset=False), streams(2, 200)
-    batch.play_out(draws)
-    rows = batch.tables[(batch.tables["captor"] != batch.tables["winner"][:, None]).all(axis=1) & (batch.tables["opera"] == 0)]
-    assert len(rows)
-    setup.check_tables(rows)
-    changed = rows.copy()
-    changed["stack"][np.arange(len(rows)), rows["winner"]] += 1
-    with pytest.raises(DealError, match="no stack to gain more than"):
-        setup.check_tables(changed)
-    changed = rows.copy()
-    changed["stack"][np.arange(len(rows)), rows["winner"]] -= 1
-    with pytest.raises(DealError, match="no stack to lose more than"):
-        setup.check_tables(changed)
+    batch = Batch(setup, 200, seed=1, autoreset=False)
+    batch.play_out(streams(2, 200))
+    captor, winner = batch.tables["captor"], batch.tables["winner"]
+    row = batch.tables[(captor != winner[:, None]).all(axis=1) & (captor[:, 0] == NOBODY) & (batch.tables["opera"] == 0)][:1]
+    setup.check_tables(row)
+    for chips, says in ((1, "no stack to gain more than"), (-1, "no stack to lose more than")):
+        changed = row.copy()
+        changed["stack"][0, row["winner"][0]] += chips
+        changed["pot"][0, 0] -= chips
+        with pytest.raises(DealError, match=says):
+            setup.check_tables(changed)
 
 
 def test_a_silent_play_costs_no_more_than_its_pot() -> None:
