@@ -29,7 +29,7 @@ PSEUDO = 35.0
 """Determinizations that the prior of a difference counts as, with a policy."""
 DEVIATIONS_PER_NAT = 0.2
 """Prior mean of a difference for each nat of log-probability, in standard deviations of the paired difference."""
-UNLIKELY = -3.0
+UNLIKELY = -2.0
 """Log-probability relative to the likeliest action, in nats, below which an action is not tried."""
 POOLED = 4.0
 """Degrees of freedom of the mean variance over a decision's actions, to which that of each one is shrunk."""
