@@ -140,7 +140,7 @@ def keep(
     difference, deviation = _paired(sums, left, likeliest, worlds)
     prior = DEVIATIONS_PER_NAT * (nats - nats[rows, likeliest][:, None]) * deviation
     posterior = np.where(left, (worlds * difference + pseudo * prior) / (worlds + pseudo), -np.inf)
-    leader = posterior.argmax(axis=1)
+    leader = np.where(posterior.max(axis=1) > posterior[rows, likeliest], posterior.argmax(axis=1), likeliest)
     gap = np.where(left, posterior[rows, leader][:, None] - posterior, 0.0)
     _, deviation = _paired(sums, left, leader, worlds)
     error = deviation / math.sqrt(worlds + pseudo)
