@@ -19,6 +19,12 @@ preset's own stacks, and writes their records.
 --until-decided it stops when a sequential test (GSPRT) decides between at most LOW and at least HIGH, or at --deals. What the
 numbers mean is in docs/evaluation.md.
 
+  nainjaune evaluate --control-variates --agents zoo:strong@search=50 \\
+      zoo:strong --deals 300
+
+--control-variates prints the edge of the first agent in fields of the others, with the luck of cards that it could not see
+averaged out: a slow player needs fewer deals. The mean is not biased.
+
 --device cuda keeps the tables and the agents on an NVIDIA GPU: heuristics, random, and networks. Deals are the same, and so are
 edges, except for agents that draw and for logits that are equal up to rounding. Searches, solutions and agents with other
 suffixes than @sample play on the CPU only. Records and the measures of a report are computed on the CPU.
@@ -31,6 +37,7 @@ from pathlib import Path
 
 from .agents import agent_lines
 from .arguments import add_seed_argument, add_threads_argument, whole
+from .controlled import add_control_variate_argument, run_controlled
 from .progress import progress_bar
 from .setups import add_setup_arguments, game_of, settle_setup
 from .versus import MOST_DEALS, add_versus_arguments, run_versus
@@ -47,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--agents", nargs="+", metavar="AGENT", help="two or more agents")
     add_setup_arguments(parser)
     add_versus_arguments(parser)
+    add_control_variate_argument(parser)
     parser.add_argument(
         "--deals",
         type=whole(2),
@@ -93,6 +101,8 @@ def run(args: argparse.Namespace) -> int:
     setup = settle_setup(args, named)
     agents = [load_agent(name, setup) for name in named]
     use_threads(args.threads)
+    if args.control_variates:
+        return run_controlled(args, setup, agents)
     if args.versus:
         return run_versus(args, setup, agents)
     check_names(agents)  # before a folder is made

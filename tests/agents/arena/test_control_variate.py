@@ -30,6 +30,7 @@ def test_terms_on_the_true_deal_add_up_to_duplicate_play(pots: tuple[int, ...] |
     assert found.samples > found.decisions > 30
 
 
+@pytest.mark.slow
 def test_no_bias_and_intervals_that_cover() -> None:
     """1,200 deals: the means agree within three standard errors of their difference, and intervals of 30 deals cover."""
     setup = small(3)
