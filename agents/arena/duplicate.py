@@ -119,13 +119,23 @@ class Duplicate:
                 progress(count)
         return result
 
+    def blocks(self, hero: int, rival: int, first_deal: int, deals: int) -> NDArray[np.float64]:
+        """Returns the block values ``(deals,)`` of which :meth:`edge` is the mean, played at once, on the CPU."""
+        payoff, _ = self._play_chunk(hero, rival, first_deal, deals, None)
+        return self._gain(payoff).mean(axis=1)
+
+    def _gain(self, payoff: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Returns the hero's payoff less the field's own in the same seat on the same deal, ``(D, n)``."""
+        n = self.setup.players
+        own = np.stack([payoff[:, seat, seat] for seat in range(n)], axis=1)
+        return own - payoff[:, n, :]
+
     def _add(self, edge: Edge, payoff: NDArray[np.int64], leader: NDArray[np.int64], tallies: NDArray[np.int64] | None) -> None:
         """Adds some deals of :meth:`_play_chunk` and their tallies to ``edge``."""
         n = self.setup.players
         if edge.behaviour is not None:
             edge.behaviour.add(payoff, leader, tallies)
-        own = np.stack([payoff[:, seat, seat] for seat in range(n)], axis=1)  # hero in that seat
-        gain = own - payoff[:, n, :]  # minus the field's own, same seat, same deal: (deals, seats)
+        gain = self._gain(payoff)
         edge.moments.add(gain.mean(axis=1))
         for distance in range(n):
             seats = (leader + distance) % n
