@@ -1,6 +1,6 @@
 """Compares searches by strength and processor time on the same deals, in turn.
 
-Each searcher plays duplicate deals in a field of --field, a chunk of deals at a time and one searcher after the other, so that all
+Each searcher plays duplicate deals in a field of --field, a chunk of deals at a time, one searcher after the other, so that all
 meet the machine in the same state. Processor time includes the field's play. Strength is the edge, and its difference to that of
 the first searcher on the same deals, with 95 % intervals over deals.
 
