@@ -127,7 +127,7 @@ def test_a_run_that_forgets(run: str, prefix: str, drawn: str, ending: str) -> N
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("highest@forget=0.5", r"ending of an agent.s name in Batasaurus: .@forget.\..* Valid: @remember=, @search=, @adaptive=\."),
+        ("highest@forget=0.5", r"ending of an agent.s name in Batasaurus: .*forget.*Valid: @remember=, @search=, @adaptive=\."),
         ("highest@remembers=0.5", r"'@remembers'\. Did you mean '@remember='\?"),
         ("highest@remember=half", r"After @remember= comes a number, not 'half'\."),
         ("highest@remember=", r"After @remember= comes a number, not ''\."),
