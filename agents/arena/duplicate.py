@@ -146,6 +146,20 @@ class Duplicate:
                     on_gains(gains[:, part])
         return found
 
+    def blocks(self, hero: int, rival: int, first_deal: int, deals: int) -> NDArray[np.float64]:
+        """Returns the block values ``(deals,)`` of which :meth:`edge` is the mean, played at once, on the CPU."""
+        openings = self._openings(rival, first_deal, deals)
+        payoff, _ = self._play_chunk(hero, rival, first_deal, deals, None, openings)
+        return self._gain(payoff).mean(axis=1)
+
+    def _gain(self, payoff: NDArray[np.int64]) -> NDArray[Any]:
+        """Returns the hero's payoff less the field's own in the same seat on the same deal, ``(D, n)``."""
+        n = self.setup.players
+        payoff = self.task.payoff(payoff.reshape(-1, n)).reshape(payoff.shape)
+        own = np.stack([payoff[:, seat, seat] for seat in range(n)], axis=1)
+        gain: NDArray[Any] = own - payoff[:, n, :]
+        return gain
+
     def _add(
         self, edge: Edge, payoff: NDArray[np.int64], leader: NDArray[np.int64], tallies: NDArray[np.int64] | None
     ) -> NDArray[np.float64]:
@@ -153,9 +167,7 @@ class Duplicate:
         n = self.setup.players
         if edge.behaviour is not None:
             edge.behaviour.add(payoff, leader, tallies)
-        payoff = self.task.payoff(payoff.reshape(-1, n)).reshape(payoff.shape)
-        own = np.stack([payoff[:, seat, seat] for seat in range(n)], axis=1)  # hero in that seat
-        gain = own - payoff[:, n, :]  # minus the field's own, same seat, same deal: (deals, seats)
+        gain = self._gain(payoff)
         edge.moments.add(gain.mean(axis=1))
         for distance in range(n):
             seats = (leader + distance) % n

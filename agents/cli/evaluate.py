@@ -26,6 +26,12 @@ numbers mean is in docs/evaluation.md.
 centred counts payoffs less the mean of the table. --episode match rates whole matches, in which every round is played with the
 same cards whichever agents play. docs/task.md and docs/evaluation.md say what that means.
 
+  nainjaune evaluate --control-variates --agents zoo:strong@search=50 \\
+      zoo:strong --deals 300
+
+--control-variates prints the edge of the first agent in fields of the others, with the luck of cards that it could not see
+averaged out: a slow player needs fewer deals. The mean is not biased.
+
 --device cuda keeps the tables and the agents on an NVIDIA GPU: heuristics, random, and networks. Deals are the same, and so are
 edges, except for agents that draw and for logits that are equal up to rounding. Searches, solutions and agents with other
 suffixes than @sample play on the CPU only. Records and the measures of a report are computed on the CPU.
@@ -38,6 +44,7 @@ from pathlib import Path
 
 from .agents import agent_lines
 from .arguments import add_seed_argument, add_threads_argument, integer
+from .controlled import add_control_variate_argument, run_controlled
 from .match_play import add_match_arguments, run_matches
 from .progress import progress_bar
 from .setups import add_setup_arguments, game_of, settle_setup
@@ -56,6 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--agents", nargs="+", metavar="AGENT", help="two or more agents")
     add_setup_arguments(parser)
     add_versus_arguments(parser)
+    add_control_variate_argument(parser)
     parser.add_argument(
         "--deals",
         type=integer(2),
@@ -111,6 +119,8 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError("--pots are the chips that every round starts with, so they go without --start.")
     agents = [load_agent(name, setup) for name in named]
     use_threads(args.threads)
+    if args.control_variates:
+        return run_controlled(args, setup, agents, task)
     if args.versus:
         return run_versus(args, setup, agents, task)
     check_names(agents)  # before a folder is made

@@ -29,7 +29,7 @@ PSEUDO = 35.0
 """Determinizations that the prior of a difference counts as, with a policy."""
 DEVIATIONS_PER_NAT = 0.2
 """Prior mean of a difference for each nat of log-probability, in standard deviations of the paired difference."""
-UNLIKELY = -3.0
+UNLIKELY = -2.0
 """Log-probability relative to the likeliest action, in nats, below which an action is not tried."""
 POOLED = 4.0
 """Degrees of freedom of the mean variance over a decision's actions, to which that of each one is shrunk."""
@@ -140,7 +140,7 @@ def keep(
     difference, deviation = _paired(sums, left, likeliest, worlds)
     prior = DEVIATIONS_PER_NAT * (nats - nats[rows, likeliest][:, None]) * deviation
     posterior = np.where(left, (worlds * difference + pseudo * prior) / (worlds + pseudo), -np.inf)
-    leader = posterior.argmax(axis=1)
+    leader = np.where(posterior.max(axis=1) > posterior[rows, likeliest], posterior.argmax(axis=1), likeliest)
     gap = np.where(left, posterior[rows, leader][:, None] - posterior, 0.0)
     _, deviation = _paired(sums, left, leader, worlds)
     error = deviation / math.sqrt(worlds + pseudo)

@@ -199,6 +199,11 @@ class GameSpec:
 
     chance: Chance | None = None
     """The chance events of a deal and their probabilities."""
+    rewind: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]] | None = None
+    """``rewind(openings, tables)``: for each of ``tables (N,)``, the table after the deal from which the same play leads to it.
+
+    ``openings (N,)`` are those of the same rounds with other hidden cards, such as the true ones of determinizations.
+    """
     draw: Callable[..., str] | None = None
     """``draw(setup, table, seat, *, language, color, **history)``: the table as text as ``seat`` sees it.
 

@@ -143,7 +143,7 @@ def test_a_run_that_forgets(run: str, prefix: str, drawn: str, ending: str) -> N
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("highest@forget=0.5", r"ending of an agent's name in Batasaurus: '@forget'\..* Valid: @remember=, @search=\."),
+        ("highest@forget=0.5", r"ending of an agent.s name in Batasaurus: .*forget.*Valid: @remember=, @search=, @adaptive=\."),
         ("highest@remembers=0.5", r"'@remembers'\. Did you mean '@remember='\?"),
         ("highest@remember=half", r"After @remember= comes a number, not 'half'\."),
         ("highest@remember=", r"After @remember= comes a number, not ''\."),
@@ -161,7 +161,7 @@ def test_endings_that_are_none(name: str, says: str) -> None:
 
 
 def test_what_modifies_agents_in_another_game() -> None:
-    sentence = r"ending of an agent's name in Nain Jaune: '@remember'\..* Valid: @heed=, @search=\."
+    sentence = r"ending of an agent's name in Nain Jaune: '@remember'\..* Valid: @heed=, @search=, @adaptive=\."
     with pytest.raises(AgentError, match=sentence):
         load_agent("lowest@remember=0.5", small())
 

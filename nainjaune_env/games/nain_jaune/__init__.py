@@ -34,6 +34,7 @@ SPEC = GameSpec(
     table_invariants=table_invariants,
     transcriber=write,
     chance=chance,
+    rewind=chance.rewind,
     draw=draw,
     speaker=Speaker,
     pictures=film,

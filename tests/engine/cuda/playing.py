@@ -66,11 +66,11 @@ def play(batch: Batch, steps: int) -> Iterator[tuple[str, bytes]]:
     batch.reset([2], seeds=np.array([7], np.uint64))
     if batch.mode.carry:
         batch.reset([0, 1], seeds=streams(8, 2), carry=True)
-        yield told("tables that went on with their matches", batch.tables)
+        yield named("tables that went on with their matches", batch.tables)
     if batch.game.start_values:
         batch.set_start({name: np.arange(3 * size).reshape(3, size) for name, size in batch.game.start_values.items()})
         batch.reset(seeds=streams(9, 3))
-        yield told("tables with start values", batch.tables)
+        yield named("tables with start values", batch.tables)
     rows = batch.fetch(batch.tables)
     batch.set_tables([0], rows[2])
     for name, part in batch.save().items():

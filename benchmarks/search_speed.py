@@ -1,0 +1,68 @@
+"""Compares searches by strength and processor time on the same deals, in turn.
+
+Each searcher plays duplicate deals in a field of --field, a chunk of deals at a time, one searcher after the other, so that all
+meet the machine in the same state. Processor time includes the field's play. Strength is the edge, and its difference to that of
+the first searcher on the same deals, with 95 % intervals over deals.
+
+  python benchmarks/search_speed.py --field zoo:strong --endings search=50 adaptive=24 --preset djeco --deals 600 --seed 72
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+
+from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.loading import load_agent, use_threads
+from nainjaune_agents.stats.intervals import Moments
+from nainjaune_env import make_setup
+from nainjaune_env.core.errors import NainJauneError
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--field", default="zoo:strong", help="the agent searched over, and the field (default: %(default)s)")
+    parser.add_argument("--endings", nargs="+", default=["search=50", "adaptive=24"], help="modifiers, the first to compare with")
+    parser.add_argument("--preset", help="the rule sheet")
+    parser.add_argument("--players", type=int, help="seats")
+    parser.add_argument("--deals", type=int, default=600, help="in all (default: %(default)s)")
+    parser.add_argument("--chunk", type=int, default=300, help="deals played before the next searcher's turn")
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Play everything and print the table."""
+    options = parse(arguments)
+    try:
+        setup = make_setup(None, options.preset, options.players)
+        rival = load_agent(options.field, setup)
+        searchers = [load_agent(f"{options.field}@{ending}", setup) for ending in options.endings]
+    except NainJauneError as error:
+        sys.exit(str(error))
+    use_threads(1)
+    arenas = [Duplicate(setup, [searcher, rival], seed=options.seed) for searcher in searchers]
+    for arena in arenas:
+        arena.edge(0, 1, 2, first_deal=options.deals)  # code is compiled and loaded
+    seconds = [0.0] * len(arenas)
+    edges, gains = [Moments() for _ in arenas], [Moments() for _ in arenas]
+    for at in range(0, options.deals, options.chunk):
+        count, first = min(options.chunk, options.deals - at), None
+        for number, arena in enumerate(arenas):
+            begun = time.process_time()
+            blocks = arena.blocks(0, 1, at, count)
+            seconds[number] += time.process_time() - begun
+            first = blocks if first is None else first
+            edges[number].add(blocks)
+            gains[number].add(blocks - first)
+    print(f"{setup.game.title}, {setup.preset}, {setup.players} seats, {options.deals} deals of seed {options.seed}\n")
+    print("| searcher | edge | less that of the first | ms of processor time a deal | times as fast |")
+    print("|---|---|---|---|---|")
+    for searcher, edge, gain, spent in zip(searchers, edges, gains, seconds, strict=True):
+        compared = f"{edge.mean:+.3f} ± {edge.half_width:.3f} | {gain.mean:+.3f} ± {gain.half_width:.3f}"
+        print(f"| `{searcher.name}` | {compared} | {1000 * spent / options.deals:.1f} | {seconds[0] / spent:.2f} |")
+
+
+if __name__ == "__main__":
+    main()
