@@ -7,6 +7,7 @@ LOWEST ?= .venv-lowest
 RUN ?= runs/first
 CONFIG ?= configs/nain_jaune/ppo.yaml
 NOTEBOOK ?=
+EXTRAS ?= all,dev,docs
 # what `make quick` and `make lowest` test
 QUICK ?= tests/core tests/engine tests/games tests/records tests/envs tests/project/test_layers.py tests/project/test_module_sizes.py tests/test_agent.py
 BIN := $(VENV)/bin
@@ -16,7 +17,7 @@ CUDA_STAMP := $(VENV)/.installed-cuda
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs
 SITE := --config-file docs/site/mkdocs.yml
 
-.PHONY: help setup train test quick tests lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib docs docs-serve notebooks pictures clean
+.PHONY: help setup train test quick tests long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib docs docs-serve notebooks pictures clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -26,12 +27,12 @@ setup: $(STAMP)  ## make the virtual environment
 $(STAMP): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and f"Python 3.11 or newer is needed; {sys.executable} is {sys.version.split()[0]}. Set PYTHON=…")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[all,dev,docs]'
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[$(EXTRAS)]'
 	touch $@
 
-# separate, because these 200 MB are only for the tests that compile every kernel for GPUs
-$(CUDA_STAMP): $(STAMP)
-	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[cuda]'
+# separate, because these 200 MB are only for the tests that compile every kernel for GPUs; pip runs once for both
+$(CUDA_STAMP): pyproject.toml constraints.txt
+	$(MAKE) --always-make EXTRAS=$(EXTRAS),cuda $(STAMP)
 	touch $@
 
 train: $(STAMP)  ## train a player for 4 seats, rate it, show a table and a picture (RUN=folder CONFIG=file)
@@ -46,18 +47,23 @@ train: $(STAMP)  ## train a player for 4 seats, rate it, show a table and a pict
 	  $(BIN)/python evaluate.py --agents longest lowest tally closer $(RUN) --deals 3000 --seed 1 --out $(RUN)/rating; \
 	fi
 
-test: $(CUDA_STAMP)  ## everything CI runs: lint, beside all tests
+test: $(CUDA_STAMP)  ## everything CI runs: lint, beside the tests that are not marked `long`
 	$(MAKE) --jobs=2 lint tests
 
-# each worker begins with one half of the tests and takes over the other's when it is done, so that most modules stay in one
-tests: $(CUDA_STAMP)  ## all tests
-	$(BIN)/python -m pytest -n 2 --dist worksteal
+# Each worker begins with one half of the tests and takes over the other's when it is done, so that most modules stay in one.
+# The first command compiles what both halves play with; otherwise both workers would compile it at the same time.
+tests: $(CUDA_STAMP)  ## all tests that are not marked `long`
+	$(BIN)/python -m tests.support.replay_for_plain 4 > /dev/null
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not long"
+
+long: $(CUDA_STAMP)  ## the tests marked `long`: more of what `make test` runs in part
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m long
 
 quick: $(STAMP) lint  ## a contributor's loop of about a minute: lint, and the core's tests that are not slow
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(QUICK)
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow and not long" $(QUICK)
 
 lowest: $(LOWEST)/.installed  ## the core's tests with the oldest versions that pyproject.toml allows, in a virtual environment of their own
-	OMP_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -m "not slow" $(QUICK)
+	OMP_NUM_THREADS=1 $(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -m "not slow and not long" $(QUICK)
 
 $(LOWEST)/.installed: pyproject.toml constraints-lowest.txt
 	$(PYTHON) -m venv $(LOWEST)

@@ -25,7 +25,7 @@ def study_of(setup: Setup) -> FeatureHooks:
     return setup.game.features
 
 
-def told(setup: Setup, table: Any, seat: int) -> Any:
+def position_row(setup: Setup, table: Any, seat: int) -> Any:
     """The position, one record."""
     row = np.zeros(1, row_dtype(study_of(setup).POSITION))
     study_of(setup).position(table, setup.kernel_rules, seat, row[0])
@@ -55,7 +55,7 @@ def test_what_a_seat_could_know_follows_from_what_it_may(setup: Setup) -> None:
             setup.game.kernel.redact(wiped[0], setup.kernel_rules, seat)
             mixed = helper(setup).reshuffle(setup, table, seat, rng)
             for other in (wiped[0], mixed):
-                assert differing(told(setup, table, seat), told(setup, other, seat)) <= unseen
+                assert differing(position_row(setup, table, seat), position_row(setup, other, seat)) <= unseen
                 if seat == table.seat:
                     for action in legal_actions(int(batch.legal[0])):
                         same = helper(setup).counterpart(setup, table, other, action) if other is mixed else action
@@ -80,7 +80,7 @@ def test_what_is_hidden_could_not_be_told_from_what_is_seen(name: str) -> None:
         for _ in range(4):
             table, seat = batch.tables[0], int(batch.seat[0])
             other = helper(setup).reshuffle(setup, table, seat, rng)
-            found |= differing(told(setup, table, seat), told(setup, other, seat))
+            found |= differing(position_row(setup, table, seat), position_row(setup, other, seat))
             for action in set(legal_actions(int(batch.legal[0]))) & set(
                 legal_actions(int(setup.game.kernel.legal(other, setup.kernel_rules)))
             ):

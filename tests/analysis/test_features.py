@@ -1,4 +1,4 @@
-"""Episodes told decision by decision: what was played, what it came to, and nothing else."""
+"""Episodes decision by decision: what was played, what it came to, and nothing else."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from tests.support.child import told_by
+from tests.support.child import compiled_and_plain
 from tests.support.contract import all_setups, any_setup, has_matches, payoffs
 
 every_setup = pytest.mark.parametrize("setup", all_setups("features"))
 
 
 class Played:
-    """Episodes at random, with what the batch told of them on the way."""
+    """Episodes at random, with what the batch showed on the way."""
 
     def __init__(self, setup: Setup, seed: int, count: int, episode: Any = "round") -> None:
         opened = Batch(setup, count, seed=seed, episode=episode, skip_forced=False, autoreset=False, observe=False)
@@ -42,7 +42,7 @@ class Played:
             self.payoff += batch.reward
         self.actions = np.array(actions, np.int64).reshape(-1, count)
 
-    def told(self, **options: Any) -> Trace:
+    def trace(self, **options: Any) -> Trace:
         return trace(self.setup, self.openings, self.actions, episode=self.episode, **options)
 
 
@@ -55,9 +55,9 @@ def same(one: Any, two: Any) -> bool:
     return len(one) == len(two) and all(np.array_equal(one[name], two[name]) for name in one.dtype.names)
 
 
-def totals(told: Trace, shape: tuple[int, ...]) -> Any:
+def totals(traced: Trace, shape: tuple[int, ...]) -> Any:
     total = np.zeros(shape, np.int64)
-    np.add.at(total, (told.seat_episode, told.seats["seat"]), told.seats["payoff"])
+    np.add.at(total, (traced.seat_episode, traced.seats["seat"]), traced.seats["payoff"])
     return total
 
 
@@ -65,52 +65,52 @@ def totals(told: Trace, shape: tuple[int, ...]) -> Any:
 @every_setup
 def test_rounds_are_told_as_they_were_played(setup: Setup) -> None:
     played = Played(setup, 3, 12)
-    told = played.told()
-    assert fields(told.decisions, "seat", "legal", "action", "earned") == [row[:4] for log in played.log for row in log]
-    assert told.episode.tolist() == [t for t, log in enumerate(played.log) for _ in log]
-    assert totals(told, played.payoff.shape).tolist() == played.payoff.tolist()
-    rows = told.decisions
-    assert (rows["payoff"] == played.payoff[told.episode, rows["seat"]]).all()
+    traced = played.trace()
+    assert fields(traced.decisions, "seat", "legal", "action", "earned") == [row[:4] for log in played.log for row in log]
+    assert traced.episode.tolist() == [t for t, log in enumerate(played.log) for _ in log]
+    assert totals(traced, played.payoff.shape).tolist() == played.payoff.tolist()
+    rows = traced.decisions
+    assert (rows["payoff"] == played.payoff[traced.episode, rows["seat"]]).all()
     assert (rows["earned"] + rows["to_come"] == rows["payoff"]).all()
     assert ((rows["legal"] >> rows["action"] & 1) == 1).all()
     assert rows["choices"].tolist() == [int(word).bit_count() for word in rows["legal"]]
     best = played.payoff == played.payoff.max(axis=1, keepdims=True)
     sharing = np.where(best, best.sum(axis=1, keepdims=True), 0)
-    assert told.seats["sharing"].reshape(sharing.shape).tolist() == sharing.tolist()
-    assert (rows["sharing"] == sharing[told.episode, rows["seat"]]).all()
+    assert traced.seats["sharing"].reshape(sharing.shape).tolist() == sharing.tolist()
+    assert (rows["sharing"] == sharing[traced.episode, rows["seat"]]).all()
     numbers = [k + 1 for log in played.log for k in range(len(log))]
     assert rows["decision"].tolist() == numbers
     assert not rows["forced"].any()
     counts = np.zeros_like(played.payoff)
-    np.add.at(counts, (told.episode, rows["seat"]), 1)
-    assert told.seats["decisions"].tolist() == counts.ravel().tolist()
+    np.add.at(counts, (traced.episode, rows["seat"]), 1)
+    assert traced.seats["decisions"].tolist() == counts.ravel().tolist()
     distance = (np.arange(setup.players) - played.openings["seat"][:, None]) % setup.players
-    assert told.seats["distance"].reshape(distance.shape).tolist() == distance.tolist()
+    assert traced.seats["distance"].reshape(distance.shape).tolist() == distance.tolist()
 
 
 @every_setup
 def test_what_a_seat_did_is_what_the_game_counts(setup: Setup) -> None:
     played = Played(setup, 4, 10)
-    told, n = played.told(), setup.players
+    traced, n = played.trace(), setup.players
     assert setup.game.measures is not None
     expected = tally(setup, played.openings, played.actions, np.arange(10 * n).reshape(10, n), 10 * n)
-    assert told.tallies.view(np.int64).reshape(10 * n, -1).tolist() == expected.tolist()
+    assert traced.tallies.view(np.int64).reshape(10 * n, -1).tolist() == expected.tolist()
 
 
 @every_setup
 def test_forced_plies_are_told_where_they_are_asked_for(setup: Setup) -> None:
     played = Played(setup, 5, 8)
-    told, few = played.told(every_ply=True), played.told()
-    asked = told.decisions["decision"] > 0
-    assert (asked == ~told.decisions["forced"].astype(bool)).all()
+    traced, few = played.trace(every_ply=True), played.trace()
+    asked = traced.decisions["decision"] > 0
+    assert (asked == ~traced.decisions["forced"].astype(bool)).all()
     for name in ("decisions", "positions", "choices"):
-        assert same(getattr(told, name)[asked], getattr(few, name))
-    assert (told.decisions["choices"][~asked] == 1).all()
+        assert same(getattr(traced, name)[asked], getattr(few, name))
+    assert (traced.decisions["choices"][~asked] == 1).all()
     for name in ("seats", "dealt", "tallies"):
-        assert getattr(told, name).tobytes() == getattr(few, name).tobytes()
-    plies = told.seats["plies"].reshape(8, -1)[:, 0]
-    assert plies.tolist() == np.bincount(told.episode, minlength=8).tolist()
-    assert told.decisions["ply"].tolist() == [k + 1 for count in plies for k in range(count)]
+        assert getattr(traced, name).tobytes() == getattr(few, name).tobytes()
+    plies = traced.seats["plies"].reshape(8, -1)[:, 0]
+    assert plies.tolist() == np.bincount(traced.episode, minlength=8).tolist()
+    assert traced.decisions["ply"].tolist() == [k + 1 for count in plies for k in range(count)]
     assert (~asked).any()
 
 
@@ -120,12 +120,12 @@ def test_matches_under_any_knobs(setup: Setup, seed: int) -> None:
     if not has_matches(setup):
         return
     played = Played(setup, seed, 2, "match")
-    told = played.told()
-    assert totals(told, played.payoff.shape).tolist() == played.payoff.tolist()
+    traced = played.trace()
+    assert totals(traced, played.payoff.shape).tolist() == played.payoff.tolist()
     expected = [row for log in played.log for row in log]
-    assert fields(told.decisions, "seat", "legal", "action", "earned", "round_number") == expected
+    assert fields(traced.decisions, "seat", "legal", "action", "earned", "round_number") == expected
     for t in range(2):
-        numbers = told.seats["round_number"][told.seat_episode == t]
+        numbers = traced.seats["round_number"][traced.seat_episode == t]
         assert numbers.tolist() == [k + 1 for k in range(len(numbers) // setup.players) for _ in range(setup.players)]
 
 
@@ -133,47 +133,47 @@ def test_tables_are_kept_as_the_seat_to_act_saw_them() -> None:
     (setup,) = all_setups("features")[0].values
     played = Played(setup, 6, 5)
     keep = np.random.default_rng(1).random(played.actions.shape) < 0.3
-    told = played.told(keep=keep)
-    decisions = told.decisions
-    rows = [k for k, t in enumerate(told.episode) if keep[decisions["decision"][k] - 1, t] and decisions["choices"][k] > 1]
-    assert told.kept_row.tolist() == rows
+    traced = played.trace(keep=keep)
+    decisions = traced.decisions
+    rows = [k for k, t in enumerate(traced.episode) if keep[decisions["decision"][k] - 1, t] and decisions["choices"][k] > 1]
+    assert traced.kept_row.tolist() == rows
     assert rows
-    for table, row in zip(told.kept, rows, strict=True):
-        decision = told.decisions[row]
+    for table, row in zip(traced.kept, rows, strict=True):
+        decision = traced.decisions[row]
         assert int(table.seat) == decision.seat
         assert int(setup.game.kernel.legal(table, setup.kernel_rules)) == decision.legal
         assert table.rng == 0
     batch = Batch(setup, len(rows))
-    batch.set_tables(np.arange(len(rows)), told.kept, trusted=True)
-    assert batch.redacted().tobytes() == told.kept.tobytes()
-    assert len(played.told().kept) == 0
+    batch.set_tables(np.arange(len(rows)), traced.kept, trusted=True)
+    assert batch.redacted().tobytes() == traced.kept.tobytes()
+    assert len(played.trace().kept) == 0
 
 
 def test_what_might_have_been_chosen_is_told_as_what_was() -> None:
     for case in all_setups("features")[::5]:
         (setup,) = case.values
         played = Played(setup, 8, 4)
-        told = played.told(keep=np.ones(played.actions.shape, np.bool_))
+        traced = played.trace(keep=np.ones(played.actions.shape, np.bool_))
         assert setup.game.features is not None
         seen = [column.name for column in setup.game.features.ACTION if column.seen]
-        taken = told.decisions["action"][told.kept_row].astype(np.int64)
-        found = choices_at(setup, told.kept, np.arange(len(taken)), taken)
-        assert all(np.array_equal(found[name], told.choices[name][told.kept_row]) for name in seen)
+        taken = traced.decisions["action"][traced.kept_row].astype(np.int64)
+        found = choices_at(setup, traced.kept, np.arange(len(taken)), taken)
+        assert all(np.array_equal(found[name], traced.choices[name][traced.kept_row]) for name in seen)
 
 
 def test_where_a_round_is_dealt_is_told_of_every_seat() -> None:
     for case in all_setups("features")[::5]:
         (setup,) = case.values
         played, n = Played(setup, 7, 4), setup.players
-        told = played.told(every_ply=True)
-        first = np.flatnonzero(told.decisions["ply"] == 1)
-        assert same(told.positions[first], told.dealt[np.arange(4) * n + played.openings["seat"]])
+        traced = played.trace(every_ply=True)
+        first = np.flatnonzero(traced.decisions["ply"] == 1)
+        assert same(traced.positions[first], traced.dealt[np.arange(4) * n + played.openings["seat"]])
         assert setup.game.features is not None
-        row = np.zeros(1, told.dealt.dtype)
+        row = np.zeros(1, traced.dealt.dtype)
         for t, seat in ((0, 0), (1, 1), (3, n - 1)):
             row[:] = np.zeros(1, row.dtype)
             setup.game.features.position(played.openings[t], setup.kernel_rules, seat, row[0])
-            assert same(told.dealt[t * n + seat : t * n + seat + 1], row)
+            assert same(traced.dealt[t * n + seat : t * n + seat + 1], row)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +196,7 @@ def test_what_does_not_fit_is_refused(spoil: Any, says: str) -> None:
 def test_what_to_keep_has_the_shape_of_the_actions() -> None:
     (setup,) = all_setups("features")[0].values
     with pytest.raises(RecordError, match=r"the shape of the actions, \(\d+, 6\), not bool \(1, 6\)"):
-        Played(setup, 8, 6).told(keep=np.ones((1, 6), np.bool_))
+        Played(setup, 8, 6).trace(keep=np.ones((1, 6), np.bool_))
 
 
 def test_a_game_need_not_tell_anything() -> None:
@@ -216,8 +216,8 @@ from tests.support.contract import all_setups
 from tests.analysis.test_features import Played
 found = {}
 for case in all_setups("features")[::4]:
-    told = Played(case.values[0], 9, 2).told(every_ply=True)
-    parts = (told.decisions, told.positions, told.choices, told.seats, told.dealt, told.tallies)
+    traced = Played(case.values[0], 9, 2).trace(every_ply=True)
+    parts = (traced.decisions, traced.positions, traced.choices, traced.seats, traced.dealt, traced.tallies)
     found[case.id] = hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()
 print(json.dumps(found))
 """
@@ -225,6 +225,6 @@ print(json.dumps(found))
 
 @pytest.mark.slow
 def test_plain_python_tells_the_same() -> None:
-    plain = told_by(DIGEST, NUMBA_DISABLE_JIT="1")
+    compiled, plain = compiled_and_plain(DIGEST)
     assert len(set(plain.values())) == len(plain) > 3
-    assert plain == told_by(DIGEST)
+    assert plain == compiled

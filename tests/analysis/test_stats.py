@@ -15,7 +15,7 @@ from nainjaune_env.analysis.stats import tally
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
-from tests.support.child import told_by
+from tests.support.child import compiled_and_plain
 from tests.support.contract import all_setups, any_setup
 from tests.support.games import games_with
 from tests.support.tallied import play_rounds
@@ -128,6 +128,6 @@ print(json.dumps({name: hashlib.sha256(sums.tobytes()).hexdigest() for name, sum
 
 @pytest.mark.slow
 def test_plain_python_counts_the_same() -> None:
-    plain = told_by(DIGEST, NUMBA_DISABLE_JIT="1")
+    compiled, plain = compiled_and_plain(DIGEST)
     assert len(set(plain.values())) == len(plain) > 3
-    assert plain == told_by(DIGEST)
+    assert plain == compiled

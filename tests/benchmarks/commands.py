@@ -1,4 +1,4 @@
-"""What the tests of the benchmarks share: their commands, run as anyone runs them, and their modules."""
+"""What the tests of the benchmarks share: their commands and their modules."""
 
 from __future__ import annotations
 
@@ -8,14 +8,15 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+from tests.support.script import run_main
 from tests.support.source import ROOT
 
 BENCHMARKS = ROOT / "benchmarks"
 
 
 def command(script: str, *options: str | Path) -> subprocess.CompletedProcess[str]:
-    """``python benchmarks/<script>.py`` with these options."""
-    return subprocess.run([sys.executable, BENCHMARKS / f"{script}.py", *options], check=False, capture_output=True, text=True)
+    """``python benchmarks/<script>.py`` with these options, in this process."""
+    return run_main(module(script).main, *options)
 
 
 def module(name: str) -> ModuleType:

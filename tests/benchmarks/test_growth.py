@@ -31,9 +31,9 @@ def test_parts_are_measured_one_by_one_and_keep_their_place(tmp_path: Path) -> N
     assert seats == [2, 3, 4]
     for row in held["memory"]["rows"]:
         assert row["record"] + row["observation"] < row["arrays"] < row["record"] + row["observation"] + 200
-    told = page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
     for title in ("**tables** at once", "**threads**", "**Memory**"):
-        assert title in told
+        assert title in text
     assert (tmp_path / "plot.svg").stat().st_size > 1000
 
 

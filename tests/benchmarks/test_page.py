@@ -11,7 +11,7 @@ from tests.benchmarks.commands import module
 figures = module("figures")
 
 
-def told(name: str, held: dict[str, Any]) -> str:
+def written(name: str, held: dict[str, Any]) -> str:
     """What the command of that name writes of its figures."""
     made = module(name)
     text: str = made.report(held, made.LEVELS) if name == "training" else made.report(held)
@@ -24,4 +24,4 @@ def test_the_page_tells_the_figures_that_were_taken_last(name: str) -> None:
     assert held
     page = figures.PAGE.read_text(encoding="utf-8")
     between = page.split(f"<!-- {name} -->")[1].split(f"<!-- /{name} -->")[0]
-    assert between.strip() == told(name, held)
+    assert between.strip() == written(name, held)

@@ -1,4 +1,4 @@
-"""The roofline of PPO's loop: that it is told, and that the bare passes are of every decision."""
+"""The roofline of PPO's loop: that it is printed, and that the bare passes are of every decision."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_passes_give_every_layer_its_gradient(monkeypatch: pytest.MonkeyPatch) -
     seen: list[tuple[int, int]] = []
     grad = torch.autograd.grad
     monkeypatch.setattr(
-        torch.autograd, "grad", lambda told, leaves, ones: seen.append((len(told), len(leaves))) or grad(told, leaves, ones)
+        torch.autograd, "grad", lambda sums, leaves, ones: seen.append((len(sums), len(leaves))) or grad(sums, leaves, ones)
     )
     module("roofline").forward_and_back(layers, torch.ones((10, 3), dtype=torch.uint8), 4, 2)
     assert seen == [(rows, 4) for rows in (4, 4, 2, 4, 4, 2)]

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-THROUGHPUT = Path(__file__).resolve().parents[2] / "benchmarks" / "throughput.py"
+from nainjaune_env.core.code_cache import cache_root
+
+from .commands import BENCHMARKS, command, module
 
 
-DECISIONS = THROUGHPUT.with_name("decisions.py")
-
-
-def throughput(*options: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, THROUGHPUT, *options], check=False, capture_output=True, text=True)
-
-
-def decisions(*options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, DECISIONS, *options], check=False, capture_output=True, text=True)
-
-
-def test_throughput_times_every_case(tmp_path: Path) -> None:
+def test_throughput_times_every_case(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The processes whose start is timed find their code compiled: in an empty cache the first takes a quarter of a minute."""
+    cache = SimpleNamespace(TemporaryDirectory=lambda: contextlib.nullcontext(str(cache_root())))
+    monkeypatch.setattr(module("throughput"), "tempfile", cache)
     file = tmp_path / "figures.json"
     rules = ["--preset", "batasaurus", "--players", "3", "--set", "memory=perfect"]
-    done = throughput(*rules, "--tables", "4", "--seconds", "0.001", "--repeats", "1", "--json", file)
+    done = command("throughput", *rules, "--tables", "4", "--seconds", "0.001", "--repeats", "1", "--json", file)
     assert done.returncode == 0, done.stderr
     said = json.loads(file.read_text())
     assert (said["game"], said["players"], said["rules"]["memory"]) == ("batasaurus", 3, "perfect")
@@ -43,21 +39,23 @@ def test_throughput_times_every_case(tmp_path: Path) -> None:
     [(["--preset", "clasic"], "'classic'"), (["--set", "decline=nevr"], "'never'"), (["--set", "decline"], "key=value")],
 )
 def test_rules_that_do_not_exist_are_answered_with_those_that_do(options: list[str], said: str) -> None:
-    done = throughput(*options)
+    done = command("throughput", *options)
     assert done.returncode == 1
     assert said in done.stderr
     assert "Traceback" not in done.stderr
 
 
 def test_help_says_what_is_timed() -> None:
-    done = throughput("--help")
+    """As a script, in a process of its own."""
+    script = [sys.executable, BENCHMARKS / "throughput.py", "--help"]
+    done = subprocess.run(script, check=False, capture_output=True, text=True)
     assert done.returncode == 0
     assert "skip_forced" in done.stdout
     assert "speed.py" in done.stdout
 
 
 def test_decisions_times_every_agent_one_by_one_and_together() -> None:
-    done = decisions("--agents", "lowest", "lowest@search=2", "--players", "3", "--decisions", "9", "--repeats", "1")
+    done = command("decisions", "--agents", "lowest", "lowest@search=2", "--players", "3", "--decisions", "9", "--repeats", "1")
     assert done.returncode == 0, done.stderr
     assert "3 seats" in done.stdout
     assert "| 9 at once |" in done.stdout
@@ -74,7 +72,7 @@ def test_decisions_times_every_agent_one_by_one_and_together() -> None:
     [(["--agents", "lowst"], "'lowest'"), (["--agents", "cheapest", "--preset", "batasaurus"], "'cheapest' remembers, and its")],
 )
 def test_agents_that_cannot_be_timed_are_refused(options: list[str], said: str) -> None:
-    done = decisions(*options)
+    done = command("decisions", *options)
     assert done.returncode == 1
     assert said in done.stderr
     assert "Traceback" not in done.stderr

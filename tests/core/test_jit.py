@@ -77,12 +77,12 @@ def test_one_instance_of_a_template_is_loaded_from_the_cache_where_no_other_is(t
     )
     env = os.environ | {"NAINJAUNE_CACHE": str(tmp_path / "cache"), "PYTHONPATH": str(tmp_path)}
 
-    def told(*names: str) -> str:
+    def printed(*names: str) -> str:
         command = [sys.executable, "-W", "error", "-c", code, *names]
         return subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=True).stdout
 
-    assert told("one", "two") == "2 0\n4 0\n"
-    assert told("two") == "4 1\n"
+    assert printed("one", "two") == "2 0\n4 0\n"
+    assert printed("two") == "4 1\n"
 
 
 @compiled_only

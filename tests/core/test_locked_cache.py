@@ -152,9 +152,9 @@ def test_a_disk_that_is_full_before_the_first_file_is_told_too(
         monkeypatch.setattr(Path, "open", full)
     else:  # numba would use another folder, which instances of a template share
         monkeypatch.setattr(caching.UserProvidedCacheLocator, "ensure_cache_path", full)
-    with pytest.warns(RuntimeWarning, match=r"^Compiled code is not kept in ") as told:
+    with pytest.warns(RuntimeWarning, match=r"^Compiled code is not kept in ") as warned:
         assert jit(double)(21) == 42
-    assert len(told) == 1
+    assert len(warned) == 1
     monkeypatch.undo()
     assert not list(itertools.chain(tmp_path.rglob("*.nb?"), Path(__file__).parent.rglob("test_locked_cache*.nb?")))
 

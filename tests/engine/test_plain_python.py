@@ -13,7 +13,7 @@ import pytest
 from tests.support.replay_for_plain import digest, setups
 
 ROOT = Path(__file__).resolve().parents[2]
-PLIES = 60
+PLIES = 40
 
 
 @pytest.mark.slow

@@ -19,13 +19,13 @@ from nainjaune_env.envs import pettingzoo_aec
 from nainjaune_env.envs.registration import register
 from nainjaune_env.records.record import verify_record
 from tests.envs.playing import choose, play
+from tests.support.games import every_table
 
 PRESETS = [(game, preset) for game in game_names() for preset in get_game(game).presets]
-SEATS = [(game, preset, n) for game, preset in PRESETS for n in get_game(game).presets[preset].players]
 
 
 @pytest.mark.parametrize("skip_forced", [True, False])
-@pytest.mark.parametrize(("game", "preset", "players"), SEATS)
+@pytest.mark.parametrize(("game", "preset", "players"), every_table())
 def test_rewards_sum_to_the_payoff(game: str, preset: str, players: int, skip_forced: bool) -> None:
     env = nainjaune_env.env(preset=preset, players=players, game=game, skip_forced=skip_forced)
     setup, rng = env.setup, np.random.default_rng(players)

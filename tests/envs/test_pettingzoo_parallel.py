@@ -17,11 +17,11 @@ from nainjaune_env.envs.registration import register
 from nainjaune_env.records.record import verify_record
 from tests.envs.playing import choose_all, play, play_parallel
 from tests.support.contract import payoffs, single
+from tests.support.games import every_table
 
 PRESETS = [(game, preset) for game in game_names() for preset in get_game(game).presets]
 FORCED_ENDS = [(game, preset) for game, preset in PRESETS if game != "signal_lamps"]
 """Presets where the last plies of a round can be forced; in Signal Lamps the last ply of every seat is a choice (L2.3)."""
-SEATS = [(game, preset, n) for game, preset in PRESETS for n in get_game(game).presets[preset].players]
 
 
 def batch_of(env: Any) -> Batch:
@@ -30,7 +30,7 @@ def batch_of(env: Any) -> Batch:
 
 
 @pytest.mark.parametrize("skip_forced", [False, True])
-@pytest.mark.parametrize(("game", "preset", "players"), SEATS)
+@pytest.mark.parametrize(("game", "preset", "players"), every_table())
 def test_same_seed_same_games_as_a_batch(game: str, preset: str, players: int, skip_forced: bool) -> None:
     """Step by step: observations, masks, and each agent's own reward."""
     env = nainjaune_env.parallel_env(preset, players, game=game, skip_forced=skip_forced)

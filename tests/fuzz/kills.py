@@ -181,7 +181,7 @@ class Kills(Fuzzer):
     def _die(self, folder: Path, kind: str, at: int, size: int, where: str) -> None:
         """The same in a process of its own, where a full disk means files that cannot grow beyond ``size``."""
         words = self._words(folder)
-        told = self.folder / "stderr.txt"
+        log = self.folder / "stderr.txt"
         child = os.fork()
         if child == 0:
             try:
@@ -190,15 +190,15 @@ class Kills(Fuzzer):
                 with Disk.watch(folder, {"kill": dying(at), "full": nothing, "stop": interrupting(at)}[kind]):
                     status, err = run_command(words)
                 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-                told.write_text(err)
+                log.write_text(err)
             except BaseException:
                 resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-                told.write_text(traceback.format_exc())
+                log.write_text(traceback.format_exc())
                 status = 1
             os._exit(status)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         if status != -signal.SIGKILL:
-            check_status(status, told.read_text(), where)
+            check_status(status, log.read_text(), where)
 
     def _check(self, folder: Path, reference: Checkpoint, steps: set[int] | None, where: str) -> None:
         left = load_checkpoint(folder)

@@ -100,7 +100,7 @@ def test_reasons_name_only_chances_that_are_clear(game: str) -> None:
     noise, clear = ({name: np.full(size, sure) for name, size in sizes.items()} for sure in (False, True))
     (account,) = (measure for measure in measures_of(get_game(game)).MEASURES if measure.account)
     for language in LANGUAGES:
-        told = 0
+        percentages = 0
         for source in range(len(account.parts)):
             for chips, better, other in ((1.25, more, less), (-1.25, less, more)):
                 plain = hooks.reason(source, Forecast(chips, better, other, noise), language)
@@ -108,8 +108,8 @@ def test_reasons_name_only_chances_that_are_clear(game: str) -> None:
                 assert signed(chips, language) in plain
                 assert "%" not in plain
                 assert shown.startswith(plain)
-                told += "%" in shown
-        assert told >= 2
+                percentages += "%" in shown
+        assert percentages >= 2
 
 
 def test_a_game_without_a_notation_says_so() -> None:

@@ -41,9 +41,9 @@ def test_an_action_outside_the_mask_is_refused_and_nothing_changes(setup: Setup)
             with pytest.raises(IllegalActionError) as refused:
                 batch.step([action])
             assert everything(batch) == before
-            told = str(refused.value)
-            assert told.startswith(f"Action {action}")
-            assert told.partition("legal: ")[2] == ", ".join(f"{a} ({names[a]})" for a in legal) + "."
+            message = str(refused.value)
+            assert message.startswith(f"Action {action}")
+            assert message.partition("legal: ")[2] == ", ".join(f"{a} ({names[a]})" for a in legal) + "."
         advance(batch, 1, rng)
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import subprocess
-import sys
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -12,21 +14,36 @@ import pytest
 from nainjaune_agents.arena.behaviour import general_measures
 from nainjaune_agents.report.report import CSV_HEAD
 from nainjaune_env import game_names, get_game
+from tests.support.script import run_main
 
 GENERATE = Path(__file__).resolve().parents[2] / "docs" / "generate.py"
 
 
-def generate(*options: str | Path) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, GENERATE, *options], check=False, capture_output=True, text=True)
+Generate = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def test_pages_have_not_drifted() -> None:
+@pytest.fixture(scope="module")
+def generate() -> Generate:
+    """``docs/generate.py`` with some options; the pages are made once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(GENERATE.parent)
+        script = importlib.import_module("generate")
+    script.pages = cache(script.pages)  # type: ignore[attr-defined]
+
+    def run(*options: str | Path) -> subprocess.CompletedProcess[str]:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("sys.argv", ["generate.py", *map(str, options)])
+            return run_main(lambda _: script.main())
+
+    return run
+
+
+def test_pages_have_not_drifted(generate: Generate) -> None:
     done = generate("--check")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.slow
-def test_drift_is_shown(tmp_path: Path) -> None:
+def test_drift_is_shown(generate: Generate, tmp_path: Path) -> None:
     assert generate("--into", tmp_path).returncode == 0
     changed, missing = (tmp_path / f"{game}.md" for game in game_names()[:2])
     changed.write_text(changed.read_text(encoding="utf-8").replace("## Knobs", "## Nobs"), encoding="utf-8")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from nainjaune_agents.cli.main import main
+from tests.support.example import run_example
 
 ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -20,8 +21,7 @@ def test_there_is_something_to_run() -> None:
 
 @pytest.mark.parametrize("code", BLOCKS, ids=range(len(BLOCKS)))
 def test_python_blocks_run(code: str) -> None:
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    run_example(code, "README.md")
 
 
 def test_files_it_points_to_are_there() -> None:
@@ -30,7 +30,6 @@ def test_files_it_points_to_are_there() -> None:
             assert (page.parent / target).exists(), f"{page.name} points to {target}"
 
 
-@pytest.mark.slow
 def test_commands_it_shows_exist() -> None:
     """Make targets, scripts and subcommands; their work is tested elsewhere."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
@@ -39,7 +38,6 @@ def test_commands_it_shows_exist() -> None:
     for script in re.findall(r"^python (\S+\.py)", README, re.MULTILINE):
         assert (ROOT / script).is_file(), script
     for command in set(re.findall(r"^nainjaune ([a-z]+)", README, re.MULTILINE)):
-        done = subprocess.run(
-            [sys.executable, "-m", "nainjaune_agents.cli.main", command, "--help"], check=False, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
+        with pytest.raises(SystemExit) as stopped:
+            main([command, "--help"])
+        assert stopped.value.code == 0, command

@@ -45,6 +45,7 @@ def test_ci_has_a_job_for_everything() -> None:
     assert {name: commands({"jobs": {name: job}}) for name, job in workflow["jobs"].items()} == {
         "lint": ["make lint"],
         "tests": ["make tests"],
+        "long": ["make long"],
         "lowest": ["make lowest"],
         "wheel": ["make dist"],
         "docs": ["make docs"],

@@ -24,9 +24,9 @@ def pictures(count: int) -> list[str]:
 
 
 def test_every_picture_is_there_for_its_time(tmp_path: Path) -> None:
-    told: list[int] = []
-    write_gif(pictures(9), tmp_path / "a" / "film.gif", scale=0.5, seconds=0.5, last_seconds=2, progress=told.append)
-    assert told == [1] * 9
+    reported: list[int] = []
+    write_gif(pictures(9), tmp_path / "a" / "film.gif", scale=0.5, seconds=0.5, last_seconds=2, progress=reported.append)
+    assert reported == [1] * 9
     with Image.open(tmp_path / "a" / "film.gif") as film:
         assert film.format == "GIF"
         assert film.size == (100, 50)

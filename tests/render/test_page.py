@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +11,7 @@ import pytest
 from PIL import Image
 
 from nainjaune_agents.cli.main import main
+from tests.support.example import run_example
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "rendering.md").read_text(encoding="utf-8")
@@ -20,12 +19,10 @@ MAKEFILE = (ROOT / "Makefile").read_text(encoding="utf-8")
 COMMANDS = [shlex.split(line) for line in re.findall(r"\$\(BIN\)/nainjaune (film .*)", MAKEFILE)]
 
 
-@pytest.mark.slow
-def test_its_code_runs(tmp_path: Path) -> None:
+def test_its_code_runs(capsys: pytest.CaptureFixture[str]) -> None:
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], check=False, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[0] == "(460, 640, 3)"
+    run_example(code, "docs/rendering.md")
+    assert capsys.readouterr().out.splitlines()[0] == "(460, 640, 3)"
 
 
 def test_its_pictures_are_all_made() -> None:

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
 import subprocess
 import sys
 from typing import Any
 
+from tests.support.example import run_example
 from tests.support.source import ROOT
 
 
-def told_by(code: str, **environment: str) -> Any:
-    """The JSON that ``code`` prints, with ``environment`` set besides and warnings as errors."""
-    command = [sys.executable, "-W", "error", "-c", code]
-    done = subprocess.run(command, cwd=ROOT, env=os.environ | environment, check=True, capture_output=True, text=True)
-    return json.loads(done.stdout)
+def compiled_and_plain(code: str) -> tuple[Any, Any]:
+    """The JSON that ``code`` prints in this process, and in one without the compiler, where warnings are errors."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        run_example(code, "in this process")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code],
+        cwd=ROOT,
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(printed.getvalue()), json.loads(done.stdout)

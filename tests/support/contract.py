@@ -24,7 +24,7 @@ from nainjaune_env.core.errors import RulesError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, legal_actions
 from nainjaune_env.registry import get_game
-from tests.support.games import games_with
+from tests.support.games import games_with, marks_of_seats
 
 MAX_PLIES = 20_000
 """More than any round takes, however badly played."""
@@ -35,7 +35,7 @@ def all_setups(*hooks: str) -> list[Any]:
     import pytest
 
     return [
-        pytest.param(get_game(name).setup(preset, players), id=f"{name}-{preset}-{players}")
+        pytest.param(get_game(name).setup(preset, players), id=f"{name}-{preset}-{players}", marks=marks_of_seats(sheet, players))
         for name in games_with(*hooks)
         for preset, sheet in get_game(name).presets.items()
         for players in sheet.players

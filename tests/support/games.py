@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
+from nainjaune_env.core.rules import Preset
 from nainjaune_env.registry import game_names, get_game
 
 
@@ -16,3 +21,16 @@ def seats_at_most(game: str, players: int) -> int:
     """``players``, or the most seats of the game's default preset where it has fewer."""
     spec = get_game(game)
     return min(players, spec.presets[spec.default_preset].players[-1])
+
+
+def marks_of_seats(sheet: Preset, players: int) -> list[Any]:
+    """Marks of a case with that many seats: ``make test`` plays at the fewest and the most of a preset, ``make long`` at all."""
+    return [] if players in (sheet.players[0], sheet.players[-1]) else [pytest.mark.long]
+
+
+def every_table() -> list[Any]:
+    """Name of the game, preset and seats of every table, as pytest parameters."""
+    sheets = [(name, preset, sheet) for name in game_names() for preset, sheet in get_game(name).presets.items()]
+    return [
+        pytest.param(name, preset, n, marks=marks_of_seats(sheet, n)) for name, preset, sheet in sheets for n in sheet.players
+    ]

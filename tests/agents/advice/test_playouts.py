@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import random
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -27,8 +24,8 @@ from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.determinize import determinize
 from nainjaune_env.registry import make_setup
+from tests.support.child import compiled_and_plain
 from tests.support.positions import small, stirred, turns
-from tests.support.source import ROOT
 from tests.test_agent import untrained
 
 SETUPS = [
@@ -166,29 +163,25 @@ def test_who_cannot_play_is_refused() -> None:
 
 
 DIGEST = """
+import json
 import numpy as np
 from nainjaune_agents.advice import Adviser
 from nainjaune_agents.advice.models import players
 from nainjaune_env import Batch, make_setup
 
 perfect = make_setup("batasaurus", None, 2, memory="perfect")
+parts = []
 for setup, name in ((make_setup("nain_jaune", "djeco", 3), "tally"), (perfect, "random")):
     tables = Batch(setup, 2, seed=3).tables
     found = Adviser(setup, players(setup, [name] * setup.players)).advise(tables, np.random.default_rng(1), deals=5)
-    print(found.best.tolist(), np.nan_to_num(found.mean).tolist(), np.nan_to_num(found.behind_error).tolist())
+    parts.append([found.best.tolist(), np.nan_to_num(found.mean).tolist(), np.nan_to_num(found.behind_error).tolist()])
+print(json.dumps(parts))
 """
 
 
 @pytest.mark.slow
 def test_plain_python_comes_to_the_same() -> None:
     """Without the compiler, and without a warning."""
-    told = []
-    for settings in ({}, {"NUMBA_DISABLE_JIT": "1"}):
-        run = subprocess.run(
-            [sys.executable, "-W", "error", "-c", DIGEST],
-            env=os.environ | settings, capture_output=True, text=True, check=False, cwd=ROOT,
-        )  # fmt: skip
-        assert run.returncode == 0, run.stderr
-        told.append(run.stdout)
-    assert told[0] == told[1]
-    assert len(told[0]) > 1000
+    compiled, plain = compiled_and_plain(DIGEST)
+    assert compiled == plain
+    assert len(str(plain)) > 1000

@@ -80,10 +80,10 @@ def test_what_is_found_depends_on_the_decision_alone(records: list[Record], foun
 
 
 def test_progress_is_told_twice_of_each(records: list[Record]) -> None:
-    told: list[int] = []
+    reported: list[int] = []
     picks = pick(records)
-    review(picks, adviser, choosing=2, measuring=2, seed=1, progress=told.append)
-    assert sum(told) == 2 * len(picks)
+    review(picks, adviser, choosing=2, measuring=2, seed=1, progress=reported.append)
+    assert sum(reported) == 2 * len(picks)
 
 
 def test_chance_makes_more_mistakes_than_a_rule(found: list[Decision]) -> None:

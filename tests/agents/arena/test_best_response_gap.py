@@ -16,9 +16,9 @@ KNOWN = heuristics("nain_jaune")
 
 def test_the_best_is_chosen_and_measured_on_other_deals() -> None:
     setup, target, responders = small(), First("first"), [KNOWN["lowest"], KNOWN["tally"], Last("last")]
-    told: list[int] = []
-    found = best_response_gap(setup, target, responders, deals=50, choosing=150, seed=3, progress=told.append)
-    assert sum(told) == 3 * 150 + 50
+    reported: list[int] = []
+    found = best_response_gap(setup, target, responders, deals=50, choosing=150, seed=3, progress=reported.append)
+    assert sum(reported) == 3 * 150 + 50
     assert [edge.hero for edge in found.chosen_by] == ["lowest", "tally", "last"]
     assert [edge.moments.count for edge in found.chosen_by] == [150] * 3
     best = max(found.chosen_by, key=lambda edge: edge.mean)
@@ -42,10 +42,10 @@ def test_no_deal_chooses_and_measures() -> None:
 
 
 def test_one_responder_needs_no_choosing() -> None:
-    told: list[int] = []
-    found = best_response_gap(small(), First("a"), [Last("b")], deals=30, choosing=20, seed=4, progress=told.append)
+    reported: list[int] = []
+    found = best_response_gap(small(), First("a"), [Last("b")], deals=30, choosing=20, seed=4, progress=reported.append)
     assert found.chosen_by == []
-    assert sum(told) == 30
+    assert sum(reported) == 30
 
 
 @pytest.mark.parametrize("names", ["a", "aa", "abb"])

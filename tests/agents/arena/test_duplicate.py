@@ -131,9 +131,9 @@ def test_how_deals_are_chunked_changes_nothing(monkeypatch: pytest.MonkeyPatch) 
     tournament = Duplicate(small(), [First(), Last("l")], seed=9)
     whole = tournament.edge(0, 1, 50)
     monkeypatch.setattr(duplicate, "CHUNK_TABLES", 28)
-    told: list[int] = []
-    parts = tournament.edge(0, 1, 50, progress=told.append)
-    assert told == [7] * 7 + [1]
+    reported: list[int] = []
+    parts = tournament.edge(0, 1, 50, progress=reported.append)
+    assert reported == [7] * 7 + [1]
     assert parts.mean == pytest.approx(whole.mean)
     assert parts.moments.variance == pytest.approx(whole.moments.variance)
     assert [m.mean for m in parts.by_seat] == pytest.approx([m.mean for m in whole.by_seat])
@@ -208,10 +208,10 @@ def test_chunks_played_at_once_are_summed_up_as_each_by_itself(monkeypatch: pyte
     monkeypatch.setattr(duplicate, "CHUNK_TABLES", 4 * 3)
     alone = Duplicate(setup, agents, seed=3, measure=True).edge(0, 1, 50)
     monkeypatch.setitem(duplicate.CHUNKS_AT_ONCE, "cpu", 4)
-    told: list[int] = []
-    together = Duplicate(setup, agents, seed=3, measure=True).edge(0, 1, 50, progress=told.append)
-    assert sum(told) == 50
-    assert len(told) == 5
+    reported: list[int] = []
+    together = Duplicate(setup, agents, seed=3, measure=True).edge(0, 1, 50, progress=reported.append)
+    assert sum(reported) == 50
+    assert len(reported) == 5
     assert pickle.dumps(together.moments) == pickle.dumps(alone.moments)
     assert pickle.dumps(together.by_seat) == pickle.dumps(alone.by_seat)
     assert together.behaviour is not None

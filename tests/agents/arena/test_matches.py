@@ -56,13 +56,13 @@ def test_the_same_seed_writes_the_same_file() -> None:
 
 def test_matches_come_as_they_are_played_and_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(matches, "TABLES", 3)
-    told: list[int] = []
+    reported: list[int] = []
     agents = [First("a"), Last("b")]
-    records = record_matches(small(), agents, 8, seed=5, progress=told.append)
+    records = record_matches(small(), agents, 8, seed=5, progress=reported.append)
     next(records)
-    assert told == [3]
+    assert reported == [3]
     rest = list(records)
-    assert told == [3, 3, 2]
+    assert reported == [3, 3, 2]
     assert len(rest) == 7
     monkeypatch.undo()
     whole = list(record_matches(small(), agents, 8, seed=5))

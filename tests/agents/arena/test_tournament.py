@@ -71,12 +71,12 @@ def test_results_are_as_others_will_read_them(result: Result) -> None:
 
 
 def test_progress_counts_every_deal_of_every_pair() -> None:
-    told: list[int] = []
+    reported: list[int] = []
     agents = [First("a"), Last("b"), First("c")]
-    tournament(small(), agents, deals=7, seed=0, pots=[1, 2, 3, 4, 5], progress=told.append)
-    assert sum(told) == 6 * 7
-    tournament(small(), agents, deals=7, seed=0, pots=[1, 2, 3, 4, 5], rated=True, progress=told.append)
-    assert sum(told) == 6 * 7 + 7 * 7
+    tournament(small(), agents, deals=7, seed=0, pots=[1, 2, 3, 4, 5], progress=reported.append)
+    assert sum(reported) == 6 * 7
+    tournament(small(), agents, deals=7, seed=0, pots=[1, 2, 3, 4, 5], rated=True, progress=reported.append)
+    assert sum(reported) == 6 * 7 + 7 * 7
 
 
 def test_rating_changes_no_edge_and_is_that_of_rate() -> None:

@@ -37,14 +37,14 @@ def test_files_and_the_command_that_makes_them_again(capfd: pytest.CaptureFixtur
     words = f"--agents lowest random {SMALL} --matches 6 --seed 3 --first 2 --every-ply --search 4 --search-share 0.5 --out a/b"
     status, out, err = study(capfd, words)
     assert status == 0, err
-    told = about(Path("a/b/decisions.parquet"))
-    assert (told["episode"], told["episodes"], told["first"], told["every_ply"]) == ("match", 6, 2, True)
-    assert told["search"] == {"by": "lowest", "deals": 4, "share": 0.5}
+    metadata = about(Path("a/b/decisions.parquet"))
+    assert (metadata["episode"], metadata["episodes"], metadata["first"], metadata["every_ply"]) == ("match", 6, 2, True)
+    assert metadata["search"] == {"by": "lowest", "deals": 4, "share": 0.5}
     lines = out.splitlines()
     assert re.fullmatch(r"6 matches in \d+\.\d s, [\d,]+ a second", lines[0])
     assert [line.split(":")[0] for line in lines[1:]] == [f"a/b/{name}" for name in NAMES]
     assert "36 rows" in lines[2]
-    again = shlex.split(told["command"])
+    again = shlex.split(metadata["command"])
     assert again[:2] == ["nainjaune", "study"]
     assert main(again[1:]) == 0
     for name in NAMES:
@@ -56,9 +56,9 @@ def test_rounds_with_pots_and_fixed_seats(capfd: pytest.CaptureFixture[str]) -> 
     words += " --out s"
     status, _, err = study(capfd, words)
     assert status == 0, err
-    told = about(Path("s/rounds.parquet"))
-    assert (told["seating"], told["pots"], told["search"]["by"]) == ("fixed", [9, 0, 0, 0, 0], "random")
-    assert main([*shlex.split(told["command"])[1:]]) == 0
+    metadata = about(Path("s/rounds.parquet"))
+    assert (metadata["seating"], metadata["pots"], metadata["search"]["by"]) == ("fixed", [9, 0, 0, 0, 0], "random")
+    assert main([*shlex.split(metadata["command"])[1:]]) == 0
     assert Path("study/decisions.parquet").read_bytes() == Path("s/decisions.parquet").read_bytes()
 
 

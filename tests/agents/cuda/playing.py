@@ -99,18 +99,18 @@ def compare(setup: Setup, device: str) -> dict[str, Any]:
         patch.dict(duplicate.CHUNKS_AT_ONCE, {"cuda": 2}),
     ):
         result = tournament(setup, agents, measure=True, rated=True, **options).to_dict()
-        told = versus(setup, agents, test=SequentialTest(), **options)
+        compared = versus(setup, agents, test=SequentialTest(), **options)
     assert result.pop("device", "cpu") == device
     assert ("milliseconds_a_decision" in result) == (device == "cpu")
     result.pop("milliseconds_a_decision", None)
-    return {"tournament": result, "versus": told.to_dict(SequentialTest())}
+    return {"tournament": result, "versus": compared.to_dict(SequentialTest())}
 
 
 def everything(device: str) -> dict[str, Any]:
     """All of it, by name."""
     found: dict[str, Any] = {name: play(setup, device) for name, setup in setups().items()}
     found["arena"] = compare(make_setup(None, "djeco", 2), device)
-    for name in ("classic", "skip", "known cards"):
+    for name in ("classic", "known cards"):
         with patch("nainjaune_agents.search.gpu_rollouts.COUNTED", 2) if device == "cuda" else nullcontext():  # in three goes
             found[f"search, {name}"] = search(setups()[name], device)
     return found

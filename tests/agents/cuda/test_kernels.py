@@ -12,6 +12,7 @@ from nainjaune_agents.heuristics import rules_of_thumb
 from nainjaune_env.core.jit import JIT_ENABLED
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import game_names, get_game
+from tests.engine.cuda.capabilities import CAPABILITIES, each_capability
 from tests.engine.cuda.test_kernels import CONSTANT_MEMORY, constant_bytes
 
 pytestmark = [
@@ -30,11 +31,11 @@ def _without_a_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("nainjaune_env.engine.cuda.device.find_cuda", compiling.StandIn)
 
 
-def all_kernels(setup: Setup) -> tuple[list[tuple[tuple[str, tuple[int, int]], str]], set[str]]:
-    """What every kernel compiles to, with name and compute capability, once for each policy of rollouts; and all names."""
+def all_kernels(setup: Setup, *, uniform: bool) -> tuple[list[tuple[str, str]], set[str]]:
+    """What every kernel compiles to, with its name, and all names; rollouts are by a heuristic, and by ``uniform`` play too."""
     from nainjaune_agents.cuda.players import Players
     from nainjaune_agents.search import gpu_rollouts
-    from tests.engine.cuda.compiling import Compiled, CompilesOnly, kernels_in
+    from tests.engine.cuda.compiling import CompilesOnly, Idle, kernels_in
 
     class Rollouts(CompilesOnly, gpu_rollouts.CompiledGpuRollouts):
         pass
@@ -42,13 +43,13 @@ def all_kernels(setup: Setup) -> tuple[list[tuple[tuple[str, tuple[int, int]], s
     class Seated(CompilesOnly, Players):
         pass
 
-    batch = Compiled(setup, 3)
+    batch = Idle(setup, 3)
     rules = rules_of_thumb(setup.game.name)
     assert rules is not None
     best = rules.HEURISTICS[rules.YARDSTICK]
-    uniform, by_rule = Rollouts(setup), Rollouts(setup, best.which)
-    uniform.draw(setup, batch.tables, np.array([0, 0, 1]), np.zeros(3, np.uint64))
-    for made in (uniform, by_rule):
+    rollouts = [Rollouts(setup, best.which), *([Rollouts(setup)] if uniform else [])]
+    rollouts[0].draw(setup, batch.tables, np.array([0, 0, 1]), np.zeros(3, np.uint64))
+    for made in rollouts:
         made.values(batch.tables, batch.legal)
     seated = Seated(batch, [best], np.zeros((3, setup.players), np.int64), lambda _: np.zeros(3, np.uint64))
     seated.actions()
@@ -59,19 +60,23 @@ def all_kernels(setup: Setup) -> tuple[list[tuple[tuple[str, tuple[int, int]], s
     seated._run("choose_stochastically", 3, words, logits, batch.legal, states, words)
     seated._run("branch", 3, batch.tables, words, words, batch.tables)
     seated._run("settle", 3, batch.tables, batch.tables, words, np.zeros(3, np.int32))
-    return [*uniform.ptx.items(), *by_rule.ptx.items(), *seated.ptx.items()], kernels_in(seated._kernels)
+    return [item for made in (*rollouts, seated) for item in made.ptx.items()], kernels_in(seated._kernels)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("_without_a_gpu")
 @pytest.mark.parametrize("game", [game for game in game_names() if rules_of_thumb(game) is not None])
-def test_every_kernel_compiles_to_ptx_for_the_gpus_it_is_meant_for(game: str) -> None:
-    from tests.engine.cuda.compiling import CAPABILITIES
+@each_capability
+def test_every_kernel_compiles_to_ptx_for_the_gpus_it_is_meant_for(
+    game: str, capability: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.engine.cuda.compiling import CompilesOnly
 
-    compiled, kernels = all_kernels(get_game(game).setup())
-    assert {which for which, _ in compiled} == {(name, capability) for name in kernels for capability in CAPABILITIES}
-    for (name, (major, minor)), ptx in compiled:
-        assert f".target sm_{major}{minor}" in ptx
+    monkeypatch.setattr(CompilesOnly, "capability", capability)
+    compiled, kernels = all_kernels(get_game(game).setup(), uniform=capability != CAPABILITIES[0])
+    assert {name for name, _ in compiled} == kernels
+    for name, ptx in compiled:
+        assert ".target sm_{}{}".format(*capability) in ptx
         assert re.search(rf"^\.visible \.entry \w*{name}", ptx, re.MULTILINE), name
         assert not re.search(r"^\s*call", ptx, re.MULTILINE), name  # everything is merged into the kernel
         assert constant_bytes(ptx) <= CONSTANT_MEMORY

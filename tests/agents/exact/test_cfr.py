@@ -59,11 +59,11 @@ def test_three_seats_are_no_worse_than_random() -> None:
 
 def test_it_stops_where_it_is_near_enough() -> None:
     tree = build_tree(perfect(3))
-    told: list[tuple[int, float]] = []
-    found = cfr_plus(tree, 10_000, every=10, target=0.01, progress=lambda t, gain: told.append((t, gain)))
+    reported: list[tuple[int, float]] = []
+    found = cfr_plus(tree, 10_000, every=10, target=0.01, progress=lambda t, gain: reported.append((t, gain)))
     assert found.iterations[-1] < 1000
     assert found.exploitability[-1] <= 0.01 < found.exploitability[-2]
-    assert told == list(zip(found.iterations.tolist(), found.exploitability.tolist(), strict=True))
+    assert reported == list(zip(found.iterations.tolist(), found.exploitability.tolist(), strict=True))
 
 
 def test_the_last_evaluation_is_at_the_end() -> None:

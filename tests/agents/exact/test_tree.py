@@ -261,9 +261,9 @@ def test_any_game_from_given_openings() -> None:
 
 
 def test_progress_counts_all_nodes() -> None:
-    told: list[int] = []
-    tree = build_tree(perfect(3), progress=told.append)
-    assert sum(told) + len(tree.weight) == tree.size
+    reported: list[int] = []
+    tree = build_tree(perfect(3), progress=reported.append)
+    assert sum(reported) + len(tree.weight) == tree.size
 
 
 def test_a_tree_without_a_choice() -> None:

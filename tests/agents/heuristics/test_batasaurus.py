@@ -282,13 +282,15 @@ def test_searches_can_call_it_on_one_table(name: str) -> None:
 def test_remembering_all_they_play_as_if_they_saw_it(players: int) -> None:
     """The layout is the same in both worlds, but for where it lies."""
     for name in NAMES:
-        told = []
+        payoffs = []
         for memory in ("glimpse", "perfect"):
             setup = SPEC.setup(None, players, memory=memory)
             batch = Batch(setup, 1, autoreset=False)
             batch.set_tables(0, setup_table(setup, [list(range(1, 13))] * players, leader=1))
-            told.append(play_out(batch, [heuristics(GAME)[name]], np.zeros((1, players), np.int64), [np.random.default_rng(0)]))
-        assert told[0].tolist() == told[1].tolist()
+            payoffs.append(
+                play_out(batch, [heuristics(GAME)[name]], np.zeros((1, players), np.int64), [np.random.default_rng(0)])
+            )
+        assert payoffs[0].tolist() == payoffs[1].tolist()
 
 
 # ---------------------------------------------------------------- forgetting

@@ -20,11 +20,12 @@ from nainjaune_env.engine.batch import Batch, legal_actions
 from nainjaune_env.games.nain_jaune import SPEC
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
+from tests.support.games import marks_of_seats
 from tests.support.positions import asked, turns
 
 GAME = "nain_jaune"
 SETUPS = [
-    pytest.param(SPEC.setup(preset, players), id=f"{preset}-{players}")
+    pytest.param(SPEC.setup(preset, players), id=f"{preset}-{players}", marks=marks_of_seats(sheet, players))
     for preset, sheet in SPEC.presets.items()
     for players in sheet.players
 ] + [
@@ -346,18 +347,18 @@ class Listener:
     name = "listener"
 
     def __init__(self) -> None:
-        self.told: list[list[set[tuple[int, int]]]] = []
+        self.observed_sets: list[list[set[tuple[int, int]]]] = []
         """A list a call, of a set a decision: (distance, rank)."""
         self.turns: list[DecisionBatch] = []
 
     def act(self, turn: DecisionBatch, rng: np.random.Generator) -> NDArray[np.int64]:
         seen = turn.setup.layout.view(turn.observation, "voids")
-        told = []
+        observed_sets = []
         for k in range(len(turn.index)):
             observed = {(int(other) + 1, int(rank) + 1) for other, rank in np.argwhere(seen[k])}
             assert observed == absent(turn, turn.tables[k])
-            told.append(observed)
-        self.told.append(told)
+            observed_sets.append(observed)
+        self.observed_sets.append(observed_sets)
         self.turns.append(turn)
         return np.array([legal_actions(int(word))[0] for word in turn.legal], np.int64)
 
@@ -378,7 +379,7 @@ def test_it_takes_in_so_much_of_what_passes_prove(players: int, heeds: float) ->
     before: dict[tuple[int, int, int], tuple[set[tuple[int, int]], set[tuple[int, int]]]] = {}
     for (turn,) in asked(SPEC.setup("djeco", players), [agent], seed=2, tables=40, steps=40, skip_forced=False):
         assert (agent.act(turn, rng) == [legal_actions(int(word))[0] for word in turn.legal]).all()
-        for k, heard in enumerate(listener.told[-1]):
+        for k, heard in enumerate(listener.observed_sets[-1]):
             truth = absent(turn, turn.tables[k])
             assert heard <= truth
             where = (k, int(turn._batch.deals[k]), int(turn.seat[k]))

@@ -77,25 +77,25 @@ def test_what_a_critic_sees_is_in_its_place_too(setup: Setup) -> None:
 def rules_told(setup: Setup) -> dict[str, Any]:
     """The knobs, read back from the bytes by the names of the slots."""
     view = CommonView(setup)
-    told: dict[str, Any] = {}
+    known: dict[str, Any] = {}
     for slot in rule_features(setup.game):
         value = int(view.layout.view(view.rest, slot.name)[0])
         knob, equals, choice = slot.name.removeprefix("rules.").partition("=")
         if equals and value:
-            assert knob not in told, f"{knob} is two things"
-            told[knob] = None if choice == "None" else choice
-        elif not equals and told.get(knob, 0) is not None:
-            told[knob] = value
-    return told
+            assert knob not in known, f"{knob} is two things"
+            known[knob] = None if choice == "None" else choice
+        elif not equals and known.get(knob, 0) is not None:
+            known[knob] = value
+    return known
 
 
 @some
 @given(setup=any_setup())
 def test_the_rules_can_be_read_back(setup: Setup) -> None:
     """All but what does not reach play; numbers below 64 exactly."""
-    told, held = rules_told(setup), dataclasses.asdict(setup.rules)
-    assert held.keys() - told.keys() <= {"direction"}
-    for knob, value in told.items():
+    known, held = rules_told(setup), dataclasses.asdict(setup.rules)
+    assert held.keys() - known.keys() <= {"direction"}
+    for knob, value in known.items():
         assert value == held[knob]
     view = CommonView(setup)
     seats = view.layout.view(view.rest, "seats")

@@ -285,8 +285,8 @@ def test_what_was_said_first_is_not_cleared_away_before_it_is_read() -> None:
     typist = Typist(obliging(table), screen=True)
     session(table, typist).run(rounds=1)
     screens = typist.shown.split(CLEAR)
-    told = [number for number, screen in enumerate(screens) if "Type ? for help" in screen and "type “7d takes”" in screen]
-    assert told == [0, 1]
+    shown_on = [number for number, screen in enumerate(screens) if "Type ? for help" in screen and "type “7d takes”" in screen]
+    assert shown_on == [0, 1]
     assert len(screens) > 3
 
 
@@ -304,8 +304,8 @@ def test_every_ply_of_another_takes_the_same_pause(monkeypatch: pytest.MonkeyPat
     typist = Typist(obliging(table))
     pauses: list[int] = []
     monkeypatch.setattr(typist, "pause", lambda: pauses.append(1))
-    told: list[Any] = []
+    shown_on: list[Any] = []
     run_on = table.run_on
-    monkeypatch.setattr(table, "run_on", lambda: told.append(run_on()) or told[-1])
+    monkeypatch.setattr(table, "run_on", lambda: shown_on.append(run_on()) or shown_on[-1])
     Session(table, typist, ["a", "b", "c", "d"], confirm=False).run(rounds=1)
-    assert len(pauses) == sum(map(len, told)) > 20
+    assert len(pauses) == sum(map(len, shown_on)) > 20

@@ -37,8 +37,8 @@ def play_round(table: PersonsTable, rng: random.Random) -> None:
 def state(table: PersonsTable) -> tuple[Any, ...]:
     """All that can be seen of the table, and what will come of it."""
     speaker = table.speaker
-    told = [speaker.about(topic) for topic in speaker.topics]
-    return table.picture(color=False), told, speaker.menu(80), table.payoff.tolist(), table._batch.tables.tobytes()
+    shown = [speaker.about(topic) for topic in speaker.topics]
+    return table.picture(color=False), shown, speaker.menu(80), table.payoff.tolist(), table._batch.tables.tobytes()
 
 
 @GAMES
@@ -159,13 +159,13 @@ def test_a_move_is_taken_back_as_if_it_had_not_been(name: str, knobs: dict[str, 
         table.run_on()
         while not table.round_over:
             before, action = state(table), rng.choice(table.legal)
-            told = table.play(action)
+            shown = table.play(action)
             undoable = bool(table._before)
             if undoable and rng.random() < 0.7:
                 assert table.undo()
                 assert state(table) == before
                 undone += 1
-                assert table.play(action) == told
+                assert table.play(action) == shown
             table.run_on()
         if table.match_over:
             break

@@ -26,7 +26,7 @@ RATINGS = Ratings(NAMES, [Estimate(81.25, 4.0), Estimate(-20.5, 4.0), Estimate(-
 
 @pytest.fixture
 def result() -> Result:
-    """The first two are not told apart, and the third is worse than both."""
+    """The first two are not separated, and the third is worse than both."""
     means = {(0, 1): 0.1, (1, 0): -0.1, (0, 2): 2.0, (2, 0): -2.0, (1, 2): 3.0, (2, 1): -3.0}
     edges = [Edge(NAMES[i], NAMES[j], Moments(100, mean, 99.0), [Moments(100, mean, 99.0)] * 3) for (i, j), mean in means.items()]
     return Result(small(), NAMES, 100, 7, None, edges, ratings=RATINGS)
@@ -48,9 +48,9 @@ def test_without_ratings_there_is_alpha_rank(result: Result) -> None:
     plain = replace(result, ratings=None)
     assert summary_lines(plain)[1].split() == ["alpha-rank"]
     assert "±" not in "".join(summary_lines(plain))
-    told = " ".join(Reader(page(plain, MADE)).texts)
-    assert "Alpha-rank:" in told
-    assert "Rating" not in told
+    shown = " ".join(Reader(page(plain, MADE)).texts)
+    assert "Alpha-rank:" in shown
+    assert "Rating" not in shown
     assert {row[1] for row in csv_rows(plain)} == {"alpha_rank"}
 
 
@@ -66,9 +66,9 @@ def test_the_page_shows_both_and_says_what_they_are(result: Result) -> None:
     assert {"table", "svg", "h2"} <= set(reader.tags)
     assert "script" not in reader.tags
     assert {"In one number", "first", "lowest", EVIL, "+81.2 ± 4.0", "98.0 % (1.5 % … 98.0 %)"} <= set(reader.texts)
-    told = " ".join(reader.texts)
-    assert "Rating: " in told
-    assert "Alpha-rank: " in told
+    shown = " ".join(reader.texts)
+    assert "Rating: " in shown
+    assert "Alpha-rank: " in shown
 
 
 def test_the_csv_has_all_digits(result: Result, tmp_path: Path) -> None:

@@ -34,20 +34,20 @@ def test_files_hold_what_was_played(tmp_path: Path, setup: Any) -> None:
     plan = plan_of(setup, ("random", "random"))
     rows = write_study(tmp_path / "study", plan, 9)
     (chunk,) = play(plan, 9)
-    told = chunk.trace
+    traced = chunk.trace
     found, seats = read(tmp_path / "study"), read(tmp_path / "study", ROUNDS)
     assert list(found) == [column.name for column in decision_columns(setup)]
     assert list(seats) == [column.name for column in round_columns(setup)]
-    assert rows == {DECISIONS: len(told.decisions), ROUNDS: len(told.seats)}
+    assert rows == {DECISIONS: len(traced.decisions), ROUNDS: len(traced.seats)}
     for name in ("ply", "seat", "legal", "action", "earned", "to_come", "payoff"):
-        assert found[name] == told.decisions[name].tolist()
-    assert found["deal"] == told.episode.tolist()
-    assert found["move"] == [setup.game.actions[number] for number in told.decisions["action"]]
-    assert found["forced"] == [False] * len(told.decisions)
-    assert found["best"] == pytest.approx([1 / k if k else 0 for k in told.decisions["sharing"].tolist()])
+        assert found[name] == traced.decisions[name].tolist()
+    assert found["deal"] == traced.episode.tolist()
+    assert found["move"] == [setup.game.actions[number] for number in traced.decisions["action"]]
+    assert found["forced"] == [False] * len(traced.decisions)
+    assert found["best"] == pytest.approx([1 / k if k else 0 for k in traced.decisions["sharing"].tolist()])
     assert set(found["preset"]) == {setup.preset}
     assert set(found["seed"]) == {2}
-    assert seats["payoff"] == told.seats["payoff"].tolist()
+    assert seats["payoff"] == traced.seats["payoff"].tolist()
     share = np.array(seats["best"]).reshape(9, -1).sum(axis=1)
     assert share == pytest.approx(1)
     # what came of a decision is what came of its seat's round
@@ -59,12 +59,12 @@ def test_files_hold_what_was_played(tmp_path: Path, setup: Any) -> None:
 def test_numbers_that_stand_for_nothing_are_null_and_parts_have_columns(tmp_path: Path) -> None:
     plan = plan_of()
     write_study(tmp_path / "study", plan, 30)
-    told = next(play(plan, 30)).trace
+    traced = next(play(plan, 30)).trace
     found = read(tmp_path / "study")
-    assert found["required"] == [rank or None for rank in told.positions["required"].tolist()]
-    assert found["holder_7d"] == [None if seat < 0 else seat for seat in told.positions["holder"][:, 4].tolist()]
-    assert found["pot_7d"] == told.positions["pot"][:, 4].tolist()
-    assert found["holds_7d"] == told.positions["holds"][:, 4].astype(bool).tolist()
+    assert found["required"] == [rank or None for rank in traced.positions["required"].tolist()]
+    assert found["holder_7d"] == [None if seat < 0 else seat for seat in traced.positions["holder"][:, 4].tolist()]
+    assert found["pot_7d"] == traced.positions["pot"][:, 4].tolist()
+    assert found["holds_7d"] == traced.positions["holds"][:, 4].astype(bool).tolist()
     assert "cards_of_2" in found
     assert "cards_of_3" not in found
     assert None in found["pot_card"]
@@ -108,7 +108,7 @@ def test_every_action_that_was_tried_has_a_row(tmp_path: Path, setup: Any) -> No
     table, options = pq.read_table(folder / f"{DECISIONS}.parquet").to_pylist(), read(folder, OPTIONS)
     assert list(options) == [column.name for column in option_columns(setup)]
     own = [name.removeprefix("option_") for name in options if name.startswith("option_")]
-    told = [name for name in own if name in table[0]]
+    shared_names = [name for name in own if name in table[0]]
     at = 0
     for row in table:
         for move, mean, error in zip(*((row[f"search_{name}"] or []) for name in ("move", "mean", "error")), strict=True):
@@ -118,7 +118,7 @@ def test_every_action_that_was_tried_has_a_row(tmp_path: Path, setup: Any) -> No
             assert option["option_taken"] == (move == row["move"])
             if option["option_taken"]:
                 assert option["option_behind"] == row["regret"]
-                assert {name: option[f"option_{name}"] for name in told} == {name: row[name] for name in told}
+                assert {name: option[f"option_{name}"] for name in shared_names} == {name: row[name] for name in shared_names}
             at += 1
     assert at == len(options["deal"]) > 20
     hidden = {column.name for column in decision_columns(setup) if not column.seen}
@@ -153,17 +153,17 @@ def test_rows_are_written_as_they_are_played(tmp_path: Path, monkeypatch: pytest
 def test_files_say_what_they_hold(tmp_path: Path) -> None:
     setup = small(4)
     study(tmp_path / "study", 5, first=7, setup=setup, search=3, share=0.5)
-    told = about(tmp_path / "study" / f"{DECISIONS}.parquet")
-    assert told["agents"] == ["lowest", "random"]
-    assert (told["seed"], told["first"], told["episodes"], told["players"]) == (2, 7, 5, 4)
-    assert told["rules"] == setup.rules.to_dict()
-    assert told["search"] == {"by": "lowest", "deals": 3, "share": 0.5}
-    assert told["versions"]["pyarrow"] == pa.__version__
-    assert told["actions"] == list(setup.game.actions)
-    assert "commit" in told
-    pot = told["columns"]["pot_7d"]
+    metadata = about(tmp_path / "study" / f"{DECISIONS}.parquet")
+    assert metadata["agents"] == ["lowest", "random"]
+    assert (metadata["seed"], metadata["first"], metadata["episodes"], metadata["players"]) == (2, 7, 5, 4)
+    assert metadata["rules"] == setup.rules.to_dict()
+    assert metadata["search"] == {"by": "lowest", "deals": 3, "share": 0.5}
+    assert metadata["versions"]["pyarrow"] == pa.__version__
+    assert metadata["actions"] == list(setup.game.actions)
+    assert "commit" in metadata
+    pot = metadata["columns"]["pot_7d"]
     assert pot == {"type": "int32", "meaning": "Chips in the pot.", "unit": "chips", "seen": "yes"}
-    assert told["columns"]["holder_7d"]["seen"] == "no"
+    assert metadata["columns"]["holder_7d"]["seen"] == "no"
     assert about(tmp_path / "study" / f"{ROUNDS}.parquet")["file"] == ROUNDS
 
 
@@ -197,9 +197,9 @@ def test_nothing_is_overwritten_and_what_fails_leaves_nothing(tmp_path: Path) ->
 def test_columns_are_small(tmp_path: Path) -> None:
     """A row of more than 80 columns takes fewer bytes than it has columns."""
     folder = study(tmp_path / "study", 4000)
-    told = pq.ParquetFile(folder / f"{DECISIONS}.parquet").metadata
-    assert told.num_columns > 80
-    assert (folder / f"{DECISIONS}.parquet").stat().st_size < 60 * told.num_rows
+    metadata = pq.ParquetFile(folder / f"{DECISIONS}.parquet").metadata
+    assert metadata.num_columns > 80
+    assert (folder / f"{DECISIONS}.parquet").stat().st_size < 60 * metadata.num_rows
 
 
 def test_duckdb_reads_them(tmp_path: Path) -> None:

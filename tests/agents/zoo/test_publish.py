@@ -28,9 +28,9 @@ def trained(folder: Path, **other: object) -> Setup:
 
 
 def test_the_same_player_lighter_and_rated(tmp_path: Path) -> None:
-    run, told = tmp_path / "run", []
+    run, reported = tmp_path / "run", []
     setup = trained(run)
-    path = publish(run, "tiny", [setup], registry=PlayerRegistry(tmp_path / "box"), progress=told.append, **SHELVED)  # type: ignore[arg-type]
+    path = publish(run, "tiny", [setup], registry=PlayerRegistry(tmp_path / "box"), progress=reported.append, **SHELVED)  # type: ignore[arg-type]
     before, after = load_checkpoint(run), load_checkpoint(path)
     assert path.stat().st_size < 0.5 * (run / FILE_NAME).stat().st_size
     assert after.tensors.keys() == {name for name in before.tensors if name.startswith("model.")}
@@ -40,7 +40,7 @@ def test_the_same_player_lighter_and_rated(tmp_path: Path) -> None:
     assert [rating.field for rating in card.ratings] == ["lowest", "random"]
     edge = Duplicate(setup, [load_agent(str(path), setup), load_agent("lowest", setup)], seed=3).edge(0, 1, 40)
     assert (card.ratings[0].mean, card.ratings[0].ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
-    assert sum(told) == 80
+    assert sum(reported) == 80
     assert PlayerRegistry(tmp_path / "box").find("zoo:tiny", setup).path == path
 
 

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.engine.cuda.batch import CudaBatch
+from tests.engine.cuda.capabilities import CAPABILITIES
 
-CAPABILITIES = ((8, 0), (9, 0))
+_compiled: dict[tuple[Any, ...], str] = {}
+"""PTX by kernel, signature and capability: one test compiles what another looks at too."""
 
 
 class StandIn:
@@ -26,10 +28,11 @@ class StandIn:
 
 
 class CompilesOnly:
-    """Mixed into a class that runs kernels: they are compiled to PTX, by name and compute capability, and not run."""
+    """Mixed into a class that runs kernels: they are compiled to PTX, by name, and not run."""
 
+    capability = CAPABILITIES[0]
     _kernels: Any
-    ptx: dict[tuple[str, tuple[int, int]], str]
+    ptx: dict[str, str]
 
     def _run(self, name: str, threads: int, *arrays: Any) -> None:
         from numba import cuda
@@ -37,9 +40,10 @@ class CompilesOnly:
         ptx = self.__dict__.setdefault("ptx", {})
         kernel = getattr(self._kernels, name)
         signature = tuple(cuda.typing.typeof.typeof(array) for array in arrays)
-        for capability in CAPABILITIES:
-            if (name, capability) not in ptx:
-                ptx[name, capability] = cuda.compile_ptx(kernel.py_func, signature, cc=capability)[0]
+        key = (kernel.py_func, signature, self.capability)
+        if key not in _compiled:
+            _compiled[key] = cuda.compile_ptx(kernel.py_func, signature, cc=self.capability)[0]
+        ptx[name] = _compiled[key]
 
     def _on_device(self, array: object) -> Any:
         return array if isinstance(array, np.ndarray) else None
@@ -50,6 +54,13 @@ class CompilesOnly:
 
 class Compiled(CompilesOnly, CudaBatch):
     """A batch whose kernels are compiled and not run."""
+
+
+class Idle(CompilesOnly, CudaBatch):
+    """A batch whose kernels are neither compiled nor run."""
+
+    def _run(self, name: str, threads: int, *arrays: Any) -> None:
+        pass
 
 
 def kernels_in(module: ModuleType) -> set[str]:

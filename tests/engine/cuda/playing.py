@@ -43,7 +43,7 @@ def cases() -> Iterator[tuple[str, Setup, dict[str, Any]]]:
 def play(batch: Batch, steps: int) -> Iterator[tuple[str, bytes]]:
     """All that a batch holds, shows and gives, step by step, and what it was."""
 
-    def told(what: str, array: Any) -> tuple[str, bytes]:
+    def named(what: str, array: Any) -> tuple[str, bytes]:
         return what, np.ascontiguousarray(batch.fetch(array)).tobytes()
 
     draws = batch.place(streams(4, batch.num_tables))
@@ -51,17 +51,17 @@ def play(batch: Batch, steps: int) -> Iterator[tuple[str, bytes]]:
         for name, part in batch.save().items():
             yield f"{name} before step {step}", part.tobytes()
         actions = batch.sample(draws)
-        yield told(f"actions of step {step}", actions)
+        yield named(f"actions of step {step}", actions)
         batch.step(actions)
     batch.step(batch.fetch(batch.sample(draws))[[1]], np.array([1]))
-    yield told("steps played out", batch.play_out(draws))
-    yield told("rewards of all of them", batch.reward)
+    yield named("steps played out", batch.play_out(draws))
+    yield named("rewards of all of them", batch.reward)
     batch.reset(seed=9)
-    yield told("seat", batch.seat)
-    yield told("observe", batch.observe(1))
-    yield told("observe some", batch.observe([1, 0], [2, 0]))
-    yield told("omniscient", batch.omniscient([0, 2]))
-    yield told("redacted", batch.redacted())
+    yield named("seat", batch.seat)
+    yield named("observe", batch.observe(1))
+    yield named("observe some", batch.observe([1, 0], [2, 0]))
+    yield named("omniscient", batch.omniscient([0, 2]))
+    yield named("redacted", batch.redacted())
     batch.reset([1])
     batch.reset([2], seeds=np.array([7], np.uint64))
     rows = batch.fetch(batch.tables)

@@ -12,6 +12,7 @@ import pytest
 from nainjaune_env.core.jit import JIT_ENABLED
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import game_names, get_game
+from tests.engine.cuda.capabilities import each_capability
 from tests.support.games import seats_at_most
 
 pytestmark = [
@@ -40,9 +41,13 @@ def constant_bytes(ptx: str) -> int:
 @pytest.mark.slow
 @pytest.mark.usefixtures("_without_a_gpu")
 @pytest.mark.parametrize("game", game_names())
-def test_every_kernel_compiles_to_ptx_for_the_gpus_it_is_meant_for(game: str) -> None:
-    from tests.engine.cuda.compiling import CAPABILITIES, Compiled, kernels_in
+@each_capability
+def test_every_kernel_compiles_to_ptx_for_the_gpus_it_is_meant_for(
+    game: str, capability: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.engine.cuda.compiling import Compiled, kernels_in
 
+    monkeypatch.setattr(Compiled, "capability", capability)
     batch = Compiled(get_game(game).setup(), 3)
     batch.step(np.zeros(3, np.int64))
     batch.reset([1])
@@ -53,9 +58,9 @@ def test_every_kernel_compiles_to_ptx_for_the_gpus_it_is_meant_for(game: str) ->
     batch.redacted()
     batch.set_tables([0], batch.tables[0], trusted=True)  # no kernel ran: the tables are empty
     assert batch.seat.shape == (3,)
-    assert batch.ptx.keys() == {(name, capability) for name in kernels_in(batch._kernels) for capability in CAPABILITIES}
-    for (name, (major, minor)), ptx in batch.ptx.items():
-        assert f".target sm_{major}{minor}" in ptx
+    assert batch.ptx.keys() == kernels_in(batch._kernels)
+    for name, ptx in batch.ptx.items():
+        assert ".target sm_{}{}".format(*capability) in ptx
         assert re.search(rf"^\.visible \.entry \w*{name}", ptx, re.MULTILINE), name
         # everything is merged into the kernel: the rules are constants of it, and what they rule out is gone
         assert not re.search(r"^\s*call", ptx, re.MULTILINE), name
@@ -68,7 +73,7 @@ def test_words_of_a_table_are_read_whole() -> None:
     from tests.engine.cuda.compiling import Compiled
 
     batch = Compiled(get_game("nain_jaune").setup(), 1)
-    read = re.findall(r"ld\.global\.[a-z]*(\d+)", batch.ptx["reset", (9, 0)])
+    read = re.findall(r"ld\.global\.[a-z]*(\d+)", batch.ptx["reset"])
     assert read.count("64") > read.count("8")
 
 
@@ -80,7 +85,7 @@ def test_a_table_is_copied_in_words(game: str) -> None:
 
     batch = Compiled(get_game(game).setup(), 1)
     batch.redacted()
-    read = re.findall(r"ld\.global\.[a-z]*(\d+)", batch.ptx["redact", (9, 0)])
+    read = re.findall(r"ld\.global\.[a-z]*(\d+)", batch.ptx["redact"])
     assert read.count("64") > 2
     assert read.count("8") == 0
 

@@ -17,7 +17,7 @@ pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(importlib.util.find_spec("numba_cuda") is None, reason="numba-cuda is not installed (the extra 'cuda')"),
 ]
-STEPS = 40
+STEPS = 28
 
 
 def simulated(*command: str) -> subprocess.CompletedProcess[str]:

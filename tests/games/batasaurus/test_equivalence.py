@@ -137,9 +137,9 @@ def test_every_first_leader_and_layout_is_as_likely_as_another() -> None:
 
 def test_prove_reports_what_it_compared(capsys: pytest.CaptureFixture[str]) -> None:
     assert prove.main(["--game", "batasaurus", "--rounds", "60", "--seed", "7"]) == 0
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     for part in ("batasaurus x2", "random knobs x4", "no difference in"):
-        assert part in told
+        assert part in output
 
 
 def test_prove_tells_a_mismatch_so_that_it_can_be_replayed(
@@ -147,6 +147,6 @@ def test_prove_tells_a_mismatch_so_that_it_can_be_replayed(
 ) -> None:
     monkeypatch.setattr(Comparer, "step", lambda self, chosen: None)  # the kernel stands still
     assert prove.main(["--game", "batasaurus", "--rounds", "60"]) == 1
-    told = capsys.readouterr().out
+    output = capsys.readouterr().out
     for part in ("preset='batasaurus'", "knobs={", "seed 0.0, job", "leader=", "layouts=[", "moves=[12]"):
-        assert part in told
+        assert part in output

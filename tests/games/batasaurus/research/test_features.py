@@ -1,4 +1,4 @@
-"""What a study is told of this game, worked out again in plain Python."""
+"""What a study holds of this game, worked out again in plain Python."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.contract import advance, single
 SETUPS = [make_setup("batasaurus", players=players, memory=memory) for players in (2, 4) for memory in ("glimpse", "perfect")]
 
 
-def told(setup: Setup, table: Any, seat: int) -> Any:
+def position_row(setup: Setup, table: Any, seat: int) -> Any:
     row = np.zeros(1, row_dtype(POSITION))
     position(table, setup.kernel_rules, seat, row[0])
     return row[0]
@@ -38,7 +38,7 @@ def test_positions_and_actions(setup: Setup) -> None:
     for _ in range(60):
         table = batch.tables[0]
         for seat in range(n):
-            row, others = told(setup, table, seat), [(seat + k) % n for k in range(1, n)]
+            row, others = position_row(setup, table, seat), [(seat + k) % n for k in range(1, n)]
             lying = {slot: int(table.layout[seat, slot]) for slot in range(SLOTS) if int(table.slots[seat]) >> slot & 1}
             assert values(row.hand_bits) == values(table.held[seat])
             assert row.slot.tolist() == [lying.get(slot, 0) for slot in range(SLOTS)]

@@ -48,10 +48,13 @@ class Deals:
     def fitting(self, known: Any, seat: int) -> dict[tuple[int, ...], int]:
         """By hands: in how many deals ``seat`` knows just what it knows at the table ``known``."""
         rows = self.batch.tables[self.left]
-        seen = [told(self.setup, redacted(self.setup, row, seat)) == told(self.setup, known) for row in rows]
+        shown = rows.copy()
+        for row in shown:
+            kernel.redact(row, self.setup.kernel_rules, seat)
+        seen = (seen_by_kinds(self.setup, shown) == seen_by_kinds(self.setup, np.array([known]))).all(axis=1)
         fits: Counter[tuple[int, ...]] = Counter()
-        for row, ways in zip(rows[seen], self.ways[self.left[seen]], strict=True):
-            fits[by_kinds(self.setup, row)] += int(ways)
+        for counts, ways in zip(by_kinds(self.setup, rows[seen]).tolist(), self.ways[self.left[seen]], strict=True):
+            fits[tuple(counts)] += int(ways)
         return fits
 
 
@@ -61,17 +64,18 @@ def redacted(setup: Setup, table: Any, seat: int) -> Any:
     return rows[0]
 
 
-def by_kinds(setup: Setup, table: Any, field: str = "hand") -> tuple[int, ...]:
-    """How many cards of each kind each seat holds: all that the rules can tell (N1.3)."""
-    kinds = [card_set(kind) for kind in chance.kinds(setup)]
-    return tuple((int(table[field][seat]) & kind).bit_count() for seat in range(setup.players) for kind in kinds)
+def by_kinds(setup: Setup, rows: NDArray[Any], field: str = "hand") -> NDArray[Any]:
+    """How many cards of each kind each seat holds: all that the rules distinguish (N1.3), one row per table."""
+    kinds = np.array([card_set(kind) for kind in chance.kinds(setup)])
+    return np.bitwise_count(rows[field][:, : setup.players, None] & kinds).reshape(len(rows), -1)
 
 
-def told(setup: Setup, known: Any) -> tuple[object, ...]:
-    """All that a redacted table tells but for the suits that make no difference."""
-    rows = np.array([known])
-    rows["hand"] = rows["played"] = 0
-    return by_kinds(setup, known), by_kinds(setup, known, "played"), rows.tobytes()
+def seen_by_kinds(setup: Setup, redacted: NDArray[Any]) -> NDArray[Any]:
+    """All that redacted tables show except the suits that make no difference, one row of bytes per table."""
+    rest = redacted.copy()
+    rest["hand"] = rest["played"] = 0
+    parts = [by_kinds(setup, redacted), by_kinds(setup, redacted, "played"), rest.view(np.uint8).reshape(len(rest), -1)]
+    return np.concatenate(parts, axis=1)
 
 
 def drawn(setup: Setup, known: Any, seat: int, seed: int, draws: int = DRAWS, memory: int = 1 << 16) -> NDArray[Any]:
@@ -121,7 +125,8 @@ def test_n6_every_deal_that_fits_is_drawn_as_often_as_any_other(name: str) -> No
             if ply % 2 == seed % 2 or len(expected) == 1:
                 continue
             for memory in (0, 1 << 16):
-                found = Counter(by_kinds(setup, row) for row in drawn(setup, known, seat, seed, memory=memory))
+                rows = drawn(setup, known, seat, seed, memory=memory)
+                found = Counter(map(tuple, by_kinds(setup, rows).tolist()))
                 assert not surprising(found, expected), (seed, ply, memory)
             looked += 1
     assert looked > 1

@@ -1,4 +1,4 @@
-"""What a study is told of this game, worked out again in plain Python from cards as text."""
+"""What a study holds of this game, worked out again in plain Python from cards as text."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SETUPS = [make_setup(preset=preset, players=players) for preset, players in (("d
 SETUPS += [make_setup(preset="tableau", players=3, announce="explicit", decline="always")]
 
 
-def told(setup: Setup, table: Any, seat: int) -> Any:
+def position_row(setup: Setup, table: Any, seat: int) -> Any:
     row = np.zeros(1, row_dtype(POSITION))
     position(table, setup.kernel_rules, seat, row[0])
     return row[0]
@@ -69,7 +69,7 @@ def test_positions(setup: Setup) -> None:
     for table, _ in tables(setup):
         played = [card for other in range(n) for card in texts(table.played[other])]
         for seat in range(n):
-            row, hand = told(setup, table, seat), texts(table.hand[seat])
+            row, hand = position_row(setup, table, seat), texts(table.hand[seat])
             ranks = {rank_of(card) for card in hand}
             runs = {rank: run_at(ranks, rank) for rank in sorted(ranks)}
             assert texts(row.hand_bits) == hand
@@ -134,7 +134,7 @@ def test_a_hand_that_is_out_of_cards() -> None:
     while not batch.done[0]:
         advance(batch, 1, rng)
     table = batch.tables[0]
-    row = told(setup, table, int(table.winner))
+    row = position_row(setup, table, int(table.winner))
     assert (row.cards, row.lowest, row.highest, row.longest_run, row.longest_from, row.gaps, row.runs) == (0,) * 7
 
 
@@ -145,7 +145,7 @@ def test_a_hand_by_hand() -> None:
     mine = ["Ah", "3s", "3h", "4c", "5d", "7d", "8s", "Jh", "Jc", "Ks", "Kh", "Kd", "Kc", "8h", "8d"][:size]
     rest = [card for card in DECK if card not in mine]
     table = setup_table(setup, [mine, rest[:size], rest[size : 2 * size]], dealer=2)
-    row = told(setup, table, 0)
+    row = position_row(setup, table, 0)
     assert (row.longest_run, row.longest_from, row.runs, row.gaps) == (3, 3, 5, 5)
     lead = chosen(setup, table, ACTIONS.index("7d"))
     assert (lead.rank, lead.run, lead.takes, lead.run_takes, lead.below, lead.above) == (7, 2, table.pot[4], table.pot[4], 4, 3)

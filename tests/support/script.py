@@ -1,0 +1,22 @@
+"""The ``main`` of a script, run in this process: a process of its own would import numba and torch anew."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import subprocess
+from collections.abc import Callable
+
+
+def run_main(main: Callable[[list[str]], object], *words: object) -> subprocess.CompletedProcess[str]:
+    """Returns what ``main(words)`` exits with and prints; an exception other than ``SystemExit`` is raised."""
+    arguments, out, err = [str(word) for word in words], io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            status = main(arguments)
+        except SystemExit as stopped:
+            status = stopped.code
+            if isinstance(status, str):  # as the interpreter does
+                print(status, file=err)
+                status = 1
+    return subprocess.CompletedProcess(arguments, status if isinstance(status, int) else 0, out.getvalue(), err.getvalue())
