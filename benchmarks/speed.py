@@ -71,16 +71,15 @@ class Workers:
         line = worker.stdout.readline()
         if not line:
             del self.running[library, threads]
-            return {"missing": f"its process ended with {worker.wait()}"}
+            worker.communicate()
+            return {"missing": f"its process ended with {worker.returncode}"}
         answer: dict[str, Any] = json.loads(line)
         return answer
 
     def close(self) -> None:
         """Stop the workers."""
         for worker in self.running.values():
-            assert worker.stdin is not None
-            worker.stdin.close()
-            worker.wait()
+            worker.communicate()  # ends its input, and closes its output
         self.running.clear()
 
 

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import re
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from .commands import command
+from nainjaune_agents.cli.main import main
+from tests.support.script import run_main
+
+from .commands import command, module
 
 
-@pytest.mark.slow
-def test_positions_and_a_match_are_timed_for_every_model() -> None:
+def in_this_process(words: list[Any], **_: object) -> None:
+    """In place of ``subprocess.run``: a command of ``nainjaune``, after the interpreter, ``-m`` and the module."""
+    done = run_main(main, *words[3:])
+    assert done.returncode == 0, done.stderr
+
+
+def test_positions_and_a_match_are_timed_for_every_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module("advice"), "subprocess", SimpleNamespace(run=in_this_process))
     done = command("advice", "--models", "tally", "lowest", "--preset", "classic", "--positions", "2", "--error", "20")
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("Nain Jaune, classic, 4 seats, ± 20;")

@@ -49,7 +49,7 @@ class Checkpoints(Fuzzer):
     """Checkpoints with damaged bytes, and whole ones whose description is damaged."""
 
     name = "checkpoints"
-    short = 200
+    short = 100
     long = 1000
 
     def __init__(self, folder: Path, *, thorough: bool = False) -> None:
@@ -117,7 +117,7 @@ class Shards(Fuzzer):
     """Labels with damaged bytes."""
 
     name = "labels"
-    short = 200
+    short = 100
     long = 1000
 
     def __init__(self, folder: Path, *, thorough: bool = False) -> None:

@@ -27,7 +27,7 @@ class Records(Fuzzer):
     """Lines of records, read and appended to."""
 
     name = "records"
-    short = 250
+    short = 120
     long = 10_000
 
     def __init__(self, folder: Path, *, thorough: bool = False) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.benchmarks.commands import command
 from tests.support.source import ROOT
 
 pytestmark = pytest.mark.skipif(
@@ -43,7 +44,7 @@ def test_every_case_is_timed_at_every_size(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("options", "said"), [(["--preset", "clasic"], "'classic'"), (["--set", "decline=nevr"], "'never'")])
 def test_rules_that_do_not_exist_are_answered_with_those_that_do(options: list[str], said: str) -> None:
-    done = benchmark(*options, **SIMULATED)
+    done = command("gpu", *options)
     assert done.returncode == 1
     assert said in done.stderr
     assert "Traceback" not in done.stderr
