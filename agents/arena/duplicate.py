@@ -150,7 +150,8 @@ class Duplicate:
         """Returns the block values ``(deals,)`` of which :meth:`edge` is the mean, played at once, on the CPU."""
         openings = self._openings(rival, first_deal, deals)
         payoff, _ = self._play_chunk(hero, rival, first_deal, deals, None, openings)
-        return self._gain(payoff).mean(axis=1)
+        values: NDArray[np.float64] = self._gain(payoff).mean(axis=1)
+        return values
 
     def _gain(self, payoff: NDArray[np.int64]) -> NDArray[Any]:
         """Returns the hero's payoff less the field's own in the same seat on the same deal, ``(D, n)``."""

@@ -85,7 +85,7 @@ class CompiledRollouts:
         return value
 
 
-class _TableRollouts(ABC):
+class TableRollouts(ABC):
     """Rollouts of many tables at once: one table for each action of each given table."""
 
     def __init__(self, setup: Setup, objective: str) -> None:
@@ -111,7 +111,7 @@ class _TableRollouts(ABC):
         """
 
 
-class ScoredRollouts(_TableRollouts):
+class ScoredRollouts(TableRollouts):
     """By the logits of a scorer, from the observation of the seat to act; all else is compiled.
 
     Draws at a table come from the table's own generator, so that all actions are tried with the same random numbers.
@@ -142,7 +142,7 @@ class ScoredRollouts(_TableRollouts):
         return value
 
 
-class BatchedRollouts(_TableRollouts):
+class BatchedRollouts(TableRollouts):
     """By any agent without memory, which is called for decisions only."""
 
     def __init__(self, setup: Setup, agent: Agent, *, objective: str = OWN) -> None:

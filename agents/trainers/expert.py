@@ -28,6 +28,7 @@ Grill et al., "Monte-Carlo tree search as regularized policy optimization", 2020
 
 from __future__ import annotations
 
+import copy
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -56,10 +57,12 @@ from ..nets.policy_value import PolicyValueNet
 from ..search import SearchAgent, rollouts_by
 from ..search.agent import Values
 from ..search.rollouts import Rollouts
+from ..search.truncated import TruncatedRollouts
 from ..seeds import Stream, generator
 from ..task import CARRIED, MATCH_ROUNDS, OWN
 from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer, anneal, warmed_up
 from .config import option
+from .gating import edge_over, is_weaker
 from .labels import Labels, concatenate_labels, load_labels, save_labels
 from .run import Progress, Run, run_iterations
 from .starts import RoundStarts, batch_start
@@ -82,10 +85,12 @@ class Config(BaseConfig):
     explore: float = option(0.1, "probability of a uniformly random action in those rounds", low=0, high=1)
     init: str | None = option(None, "the run whose network plays the first generation, instead of 'rule' (none: a new network)")
     rule: str = option("random", "the agent that plays the first generation's rounds, and rollouts")
-    rollouts: str = option("rule", "the player of rollouts once a network has learned: 'rule', or 'net', many times slower")
+    rollouts: str = option("net", "the player of rollouts once a network has learned: 'net', or 'rule', many times faster")
+    truncate: int = option(0, "own decisions after which a rollout by the network ends in its value; 0 = the round's end", low=0)
     deals: int = option(10, "determinizations (deals of the hidden cards) that the search tries each legal action in", low=2)
     temperature: float = option(2.0, "the policy's target is softmax(mean / temperature), in the game's unit (chips, cards)")
-    prior: float = option(0.0, "weight of the log-policy of the network in its next targets; 0 = the labels alone", low=0)
+    prior: float = option(1.0, "weight of the log-policy of the network in its next targets; 0 = the labels alone", low=0)
+    gate: int = option(0, "deals, 2 or more, on which a generation shows that it is not weaker than the last; 0 = none", low=0)
     window: int = option(2, "number of generations, the newest ones, whose labels are learned", low=1)
     fresh: bool = option(False, "learn with a new network each generation, instead of the current one")
     epochs: int = option(4, "passes over the labels in a generation", low=1)
@@ -108,6 +113,10 @@ class Config(BaseConfig):
             raise ConfigError(f"The temperature of the targets is above 0, and it is {self.temperature}.")
         if self.rollouts not in ROLLOUTS:
             raise ConfigError(choose_one("player of rollouts", self.rollouts, ROLLOUTS))
+        if self.truncate and (self.rollouts != "net" or self.device != "cpu"):
+            raise ConfigError("'truncate' ends rollouts by the network on the CPU: it takes rollouts='net' and device='cpu'.")
+        if self.gate == 1:
+            raise ConfigError("A test takes at least 2 deals, and 'gate' is 1.")
         setup = self.setup()
         rule = load_agent(self.rule, setup)  # an unknown name is an error now and not some generations later
         if isinstance(rule, SearchAgent):
@@ -137,6 +146,8 @@ METRICS = {
     "labels/entropy": "mean entropy of the policy's targets, in nats",
     "labels/regret": "value of the best action minus mean value of the network's policy, by the generation's labels, before the "
     "network learns them; a maximum of noisy means is biased upwards, so this does not go to 0",
+    "gate/edge": "edge of the new generation over the field of the one before, on training deals; 0 without `gate`",
+    "gate/taken": "1 if the new generation was taken, 0 if the weights of the one before stay",
     "update/policy_loss": "KL(target || policy) in the last epoch, in nats",
     "update/value_loss": "mean squared error of the value in the last epoch, in units of payoff_scale squared",
     "update/grad_norm": "mean gradient norm before scaling down, in the last epoch",
@@ -186,10 +197,23 @@ class Trainer(BaseTrainer[Config]):
             return {"speed/decisions_per_second": self.speed, "rollout/entropy": entropy}
         first = max(self.iteration + 1 - c.window, 0)
         metrics = self.assess(self.generation_labels(self.iteration, self.iteration))
+        before = copy.deepcopy(self.net) if c.gate and self.has_learned else None
         metrics |= self.learn(self.generation_labels(first, self.iteration))
+        metrics |= self.pass_gate(before)
         self.shards_done = 0
         metrics = self.finish_iteration(metrics, c.labelled, time.perf_counter() - start)
         return {**metrics, "speed/decisions_per_second": self.speed}
+
+    def pass_gate(self, before: PolicyValueNet | None) -> dict[str, float]:
+        """Restores the network as it was ``before`` learning if it became weaker; None passes. Returns the metrics."""
+        if before is None:
+            return {"gate/edge": 0.0, "gate/taken": 1.0}
+        seed = int(generator(self.config.seed, Stream.TRAINING, self.iteration, 0, 0).integers(2**63))
+        pair = NetAgent("before", before), NetAgent("after", self.net)
+        edge = edge_over(*pair, self.setup, deals=self.config.gate, seed=seed)
+        if weaker := is_weaker(edge):
+            self.net.load_state_dict(before.state_dict())
+        return {"gate/edge": edge.mean, "gate/taken": float(not weaker)}
 
     def generation_labels(self, first: int, last: int) -> Labels:
         """Returns the labels of the generations from ``first`` to ``last``, which have all been made."""
@@ -234,6 +258,8 @@ class Trainer(BaseTrainer[Config]):
 
             rollouts = on_gpu = gpu_rollouts(policy, self.setup, self.config.objective)
             options = {"draw": on_gpu.draw, "at_once": DETERMINIZATIONS}
+        elif isinstance(policy, NetAgent) and self.config.truncate:
+            rollouts = TruncatedRollouts(self.setup, policy, self.config.truncate, objective=self.config.objective)
         else:
             rollouts = rollouts_by(policy, self.setup, self.config.objective)
         first = self.config.deals // 2

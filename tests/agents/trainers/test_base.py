@@ -169,7 +169,7 @@ TINY: dict[str, dict[str, Any]] = {
     },
     "expert": {
         "rule": "lowest", "shards": 2, "shard": 20, "rounds": 8, "deals": 2, "hidden": [8], "epochs": 1, "generations": 3,
-        "eval_deals": 0,
+        "eval_deals": 0, "rollouts": "rule", "prior": 0.0,
     },
 }  # fmt: skip
 NEWER = {"expert": ("checkpoint_minutes", "eval_every")}

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 import torch
 
-from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.arena.duplicate import Duplicate, Edge
 from nainjaune_agents.arena.play import play_out
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.loading import load_agent
@@ -41,7 +41,7 @@ from tests.support.training import capture_metrics, run_in
 ROOT = Path(__file__).parents[3]
 TINY = {
     "preset": "djeco", "players": 3, "rule": "lowest", "generations": 2, "shards": 2, "shard": 40, "rounds": 8, "deals": 4,
-    "hidden": [16], "minibatch": 32, "epochs": 2, "eval_deals": 0,
+    "hidden": [16], "minibatch": 32, "epochs": 2, "eval_deals": 0, "rollouts": "rule", "prior": 0.0,
 }  # fmt: skip
 OTHER = {"game": "batasaurus", "preset": None, "rule": "random"}
 both_games = pytest.mark.parametrize("game", [{}, OTHER], ids=["nain_jaune", "batasaurus"])
@@ -346,6 +346,39 @@ def test_each_generation_learns_the_labels_of_its_window(tmp_path: Path, monkeyp
     assert learned == [[0], [0, 1], [1, 2], [2, 3]]
 
 
+@pytest.mark.parametrize("weaker", [True, False])
+def test_a_generation_that_is_weaker_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, weaker: bool) -> None:
+    """The play against the generation before is on deals that depend on seed and generation, and the first has no rival."""
+    edges, kept = [], []
+
+    def verdict(edge: Edge) -> bool:
+        edges.append(edge)
+        return weaker
+
+    monkeypatch.setattr("nainjaune_agents.trainers.expert.is_weaker", verdict)
+    trainer = trainer_of(tmp_path, gate=20, generations=3, shards=1)
+    for generation in range(3):
+        metrics = trainer.iterate()
+        assert metrics["gate/taken"] == (generation == 0 or not weaker)
+        assert metrics["gate/edge"] == (edges[-1].mean if generation else 0.0)
+        kept.append(trainer.net.policy.weight.detach().clone())
+    assert [edge.moments.count for edge in edges] == [20, 20]
+    assert [torch.equal(kept[0], weight) for weight in kept[1:]] == [weaker, weaker]
+
+
+def test_truncated_rollouts_label_by_the_value_head(tmp_path: Path) -> None:
+    """With a value of 1,000 the means of choices that are followed by another one are near that."""
+    trainer = trainer_of(tmp_path, rollouts="net", truncate=1)
+    trainer.iteration = 1
+    with torch.no_grad():
+        trainer.net.value.weight.zero_()
+        trainer.net.value.bias.fill_(1000.0)
+    mean = trainer.label(0, trainer.expert()).mean
+    assert np.nanmax(mean) > 900
+    trainer.config = tiny(rollouts="net")
+    assert np.nanmax(trainer.label(0, trainer.expert()).mean) < 500
+
+
 def test_a_fresh_network_keeps_the_payoff_scale_only(tmp_path: Path) -> None:
     nets = []
     for fresh in (False, True):
@@ -482,6 +515,7 @@ def test_progress_is_in_decisions_labelled(tmp_path: Path) -> None:
     [
         ({"generations": 0}, "'generations' is at least 1"), ({"deals": 1}, "'deals' is at least 2"),
         ({"explore": 1.5}, "'explore' is at most 1"), ({"temperature": 0.0}, "above 0, and it is 0.0"),
+        ({"truncate": 1, "rollouts": "rule"}, "it takes rollouts='net'"), ({"gate": 1}, "takes at least 2 deals"),
         ({"rollouts": "nett"}, "Did you mean 'net'"), ({"rule": "talyl"}, "Did you mean 'tally'"),
         ({"rule": "tally@search=5"}, "is a search"), ({"eval_deals": 1}, "takes at least 2 deals"),
         ({"hidden": [0]}, "'hidden' is at least 1"), ({"window": 0}, "'window' is at least 1"), ({"seed": -1}, "'seed'"),

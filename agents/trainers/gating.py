@@ -1,0 +1,32 @@
+"""Gating: whether a new generation of a network is taken, by duplicate play against the one before.
+
+As in AlphaGo Zero's evaluator, but with a test in place of a share of wins: the new network is refused if it is weaker at a
+one-sided level of 5 %. A network that is equally strong is taken in 95 of 100 cases, for it learned from newer labels.
+
+Source: Silver et al., "Mastering the game of Go without human knowledge", 2017 (evaluator).
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import NormalDist
+
+from nainjaune_env.agent import Agent
+from nainjaune_env.core.spec import Setup
+
+from ..arena.duplicate import Duplicate, Edge
+
+LEVEL = 0.05
+"""Probability that a network that is not weaker is refused, at most."""
+
+
+def edge_over(current: Agent, candidate: Agent, setup: Setup, *, deals: int, seed: int) -> Edge:
+    """Returns the edge of ``candidate`` in a field of ``current``, on ``deals`` duplicate deals."""
+    return Duplicate(setup, [candidate, current], seed=seed).edge(0, 1, deals)
+
+
+def is_weaker(edge: Edge) -> bool:
+    """Returns whether the one-sided upper bound of ``edge`` is below 0."""
+    moments = edge.moments
+    error = math.sqrt(moments.variance / moments.count)
+    return moments.mean + NormalDist().inv_cdf(1 - LEVEL) * error < 0
