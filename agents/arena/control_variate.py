@@ -233,4 +233,5 @@ def _is_choice(legal: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 def _lowest(legal: NDArray[np.int64]) -> NDArray[np.int64]:
     """Returns the number of the lowest action of each bit set, none empty."""
-    return np.log2(legal & -legal).astype(np.int64)  # exact: powers of two
+    numbers: NDArray[np.int64] = np.log2(legal & -legal).astype(np.int64)  # exact: powers of two
+    return numbers

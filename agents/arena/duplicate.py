@@ -122,7 +122,8 @@ class Duplicate:
     def blocks(self, hero: int, rival: int, first_deal: int, deals: int) -> NDArray[np.float64]:
         """Returns the block values ``(deals,)`` of which :meth:`edge` is the mean, played at once, on the CPU."""
         payoff, _ = self._play_chunk(hero, rival, first_deal, deals, None)
-        return self._gain(payoff).mean(axis=1)
+        values: NDArray[np.float64] = self._gain(payoff).mean(axis=1)
+        return values
 
     def _gain(self, payoff: NDArray[np.int64]) -> NDArray[np.int64]:
         """Returns the hero's payoff less the field's own in the same seat on the same deal, ``(D, n)``."""

@@ -61,8 +61,8 @@ class AdaptiveSearchAgent(SearchAgent):
     ) -> Values:
         size = max(self._at_once // self.phases[0], 1)
         parts = [
-            self._search_some(setup, *(each[at : at + size] for each in (tables, tried, nats, states)))
-            for at in range(0, len(tables), size)
+            self._search_some(setup, tables[some], tried[some], nats[some], states[some])
+            for some in (slice(at, at + size) for at in range(0, len(tables), size))
         ]
         return Values(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
@@ -113,12 +113,13 @@ class PairedStats:
 
     def mean(self) -> NDArray[np.float64]:
         """Returns the mean of each action, ``(K, A)``; NaN if not tried."""
-        return np.divide(self.sum, self.count, out=np.full(self.sum.shape, np.nan), where=self.count > 0)
+        mean: NDArray[np.float64] = np.full(self.sum.shape, np.nan)
+        return np.divide(self.sum, self.count, out=mean, where=self.count > 0)
 
     def error(self) -> NDArray[np.float64]:
         """Returns the standard error of the mean, ``(K, A)``; NaN if tried less than twice."""
         squares = np.diagonal(self.products, axis1=1, axis2=2) - self.sum * np.nan_to_num(self.mean())
-        spread = np.full(squares.shape, np.nan)
+        spread: NDArray[np.float64] = np.full(squares.shape, np.nan)
         np.divide(np.maximum(squares, 0), self.count * (self.count - 1), out=spread, where=self.count > 1)
         return np.sqrt(spread, out=spread)
 
