@@ -1,11 +1,11 @@
 """Flat Monte Carlo that stops where more determinizations would gain little: ``@adaptive=K`` (docs/search.md).
 
-All actions still compared are tried in the same determinizations, so what counts is the variance of *differences* between two
-actions in one determinization, a fraction of the variance of either payoff. After each phase the difference of each action to the
+All actions still compared are tried in the same determinizations: what counts is the variance of the *difference* of two actions
+in one determinization, which is smaller than that of independent payoffs. After each phase the difference of each action to the
 leader has a normal posterior: the data, and a prior of :data:`PSEUDO` determinizations whose mean follows the policy. An action
 is dropped where the expected gain of learning the difference exactly is below :data:`STOP` standard deviations of it. This is the
 expected opportunity cost of Chick and Inoue, "New two-stage and sequential procedures for selecting the best simulated system",
-2001. Phases double, up to 4 K determinizations; most decisions end after the first.
+2001. Phases double, up to 4 K determinizations; most decisions end early.
 
 The constants were chosen on stored rollouts of two presets, apart from the deals of the ratings in docs/search.md.
 """

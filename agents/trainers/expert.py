@@ -39,7 +39,6 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.atomic_files import remove_leftovers
@@ -55,7 +54,6 @@ from ..nets.modules import masked_log_softmax
 from ..nets.net_agent import NetAgent
 from ..nets.policy_value import PolicyValueNet
 from ..search import SearchAgent, rollouts_by
-from ..search.agent import Values
 from ..search.rollouts import Rollouts
 from ..search.truncated import TruncatedRollouts
 from ..seeds import Stream, generator
@@ -66,6 +64,7 @@ from .gating import edge_over, is_weaker
 from .labels import Labels, concatenate_labels, load_labels, save_labels
 from .run import Progress, Run, run_iterations
 from .starts import RoundStarts, batch_start
+from .targets import entropy, pooled, soft_cross_entropy, targets
 
 ROLLOUTS = ("rule", "net")
 LABELS = "labels"
@@ -402,53 +401,6 @@ class Trainer(BaseTrainer[Config]):
         logits = torch.cat([self.net(piece.to(self.net.device))[0].cpu() for piece in pieces])
         log_policy: NDArray[np.float32] = masked_log_softmax(logits, torch.from_numpy(labels.mask)).numpy()
         return log_policy
-
-
-def pooled(halves: Sequence[Values]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Returns the mean ``(K, A)`` over the determinizations of two searches, and its standard error."""
-    one, other = halves
-    count = one.count + other.count
-    with np.errstate(invalid="ignore"):  # illegal actions were not tried
-        mean = (one.count * one.mean + other.count * other.mean) / count
-        squares = sum(half.count * (half.count - 1) * np.nan_to_num(half.error) ** 2 for half in halves)
-        squares += one.count * other.count / count * (one.mean - other.mean) ** 2
-        return mean, np.sqrt(squares / (count * (count - 1)))
-
-
-def targets(
-    labels: Labels, temperature: float, prior: NDArray[np.float32] | float = 0.0
-) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """Returns the policy's targets ``(K, A)``, 0 for illegal actions, and the value's ``(K,)``.
-
-    The policy's are softmax(mean / temperature + prior), ``prior (K, A)`` being weighted log-probabilities. The value's are what
-    a seat nets in the rest of the round, in the game's unit, if it plays by the policy of one half of the determinizations,
-    valued by the other half: the mean of both ways.
-    """
-    first, second = (softmax_of(half, labels.mask, temperature, prior) for half in labels.halves.swapaxes(0, 1))
-    known = np.nan_to_num(labels.halves)
-    value = (first * known[:, 1] + second * known[:, 0]).sum(axis=1) / 2 - labels.earned
-    return softmax_of(labels.mean, labels.mask, temperature, prior), value.astype(np.float32)
-
-
-def softmax_of(
-    mean: NDArray[np.float32], mask: NDArray[np.bool_], temperature: float, prior: NDArray[np.float32] | float
-) -> NDArray[np.float32]:
-    """Returns softmax(mean / temperature + prior) over the actions of ``mask``, ``(K, A)``; 0 for others."""
-    exponent = np.where(mask, mean / temperature + prior, -np.inf)
-    weights = np.exp(exponent - exponent.max(axis=1, keepdims=True))
-    share: NDArray[np.float32] = (weights / weights.sum(axis=1, keepdims=True)).astype(np.float32)
-    return share
-
-
-def entropy(share: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Returns the entropies ``(K,)`` of distributions ``(K, A)``, in nats."""
-    nats: NDArray[np.float32] = -(share * np.log(np.where(share > 0, share, 1))).sum(axis=1)
-    return nats
-
-
-def soft_cross_entropy(logits: Tensor, mask: Tensor, share: Tensor) -> Tensor:
-    """Returns the mean cross-entropy, in nats, of ``share (K, A)`` and the policy of ``logits (K, A)`` under ``mask (K, A)``."""
-    return -(share * masked_log_softmax(logits, mask)).sum(dim=1).mean()
 
 
 def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:

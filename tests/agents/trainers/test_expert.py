@@ -26,9 +26,10 @@ from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.search.agent import Values
 from nainjaune_agents.trainers.base import EVAL_SEED
 from nainjaune_agents.trainers.config import build, read_yaml
-from nainjaune_agents.trainers.expert import LABELS, METRICS, Config, Trainer, entropy, pooled, soft_cross_entropy, targets, train
+from nainjaune_agents.trainers.expert import LABELS, METRICS, Config, Trainer, train
 from nainjaune_agents.trainers.labels import Labels, concatenate_labels
 from nainjaune_agents.trainers.run import Run
+from nainjaune_agents.trainers.targets import entropy, pooled, targets
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.cards import cards_in
 from nainjaune_env.core.errors import CheckpointError, ConfigError, LabelsError, NainJauneError
@@ -219,50 +220,6 @@ def test_init_loads_the_network_of_another_run(tmp_path: Path) -> None:
 
 
 # ---------------------------------------------------------------- learning
-
-
-def test_targets_are_the_softmax_of_the_action_values() -> None:
-    nan = math.nan
-    labels = Labels(
-        observation=np.zeros((2, 3), np.uint8),
-        legal=np.array([0b101, 0b110]),
-        mean=np.array([[1.0, nan, 1.0 - math.log(3)], [nan, -7.0, -7.0]], np.float32),
-        halves=np.array([[[2.0, nan, 2.0], [4.0, nan, 4.0 - math.log(3)]], [[nan, -6.0, -6.0], [nan, -8.0, -8.0]]], np.float32),
-        error=np.full((2, 3), nan, np.float32),
-        earned=np.array([0.5, -9.0], np.float32),
-        seat=np.zeros(2, np.uint8),
-        generation=np.zeros(2, np.int32),
-    )
-    share, value = targets(labels, 1.0)
-    assert share == pytest.approx(np.array([[0.75, 0, 0.25], [0, 0.5, 0.5]]), abs=1e-6)
-    one_way, other_way = 4 - 0.5 * math.log(3), 2.0  # half and half by the first, 3/4 and 1/4 by the second
-    assert value == pytest.approx([(one_way + other_way) / 2 - 0.5, 2.0], abs=1e-6)
-    assert targets(labels, 0.5)[0][0] == pytest.approx([0.9, 0, 0.1], abs=1e-6)
-    assert targets(labels, 1e-3)[0][0] == pytest.approx([1, 0, 0], abs=1e-6)
-    assert entropy(share)[1] == pytest.approx(math.log(2))
-    logits = torch.tensor([[math.log(3), 50.0, 0.0], [9.0, 2.0, 2.0]])
-    met = soft_cross_entropy(logits, torch.from_numpy(labels.mask), torch.from_numpy(share))
-    assert float(met) == pytest.approx(float(entropy(share).mean()), abs=1e-6)
-
-
-def test_the_value_of_a_policy_is_not_taken_from_the_means_that_chose_it() -> None:
-    """Ten actions of value 3, with noisy means: a policy that the same means choose and value seems to have a larger value."""
-    rng, count, actions = np.random.default_rng(1), 4000, 10
-    halves = rng.normal(3.0, 2.0, (count, 2, actions)).astype(np.float32)
-    labels = Labels(
-        observation=np.zeros((count, 1), np.uint8),
-        legal=np.full(count, (1 << actions) - 1),
-        mean=halves.mean(axis=1),
-        halves=halves,
-        error=np.full((count, actions), math.sqrt(2.0), np.float32),
-        earned=np.zeros(count, np.float32),
-        seat=np.zeros(count, np.uint8),
-        generation=np.zeros(count, np.int32),
-    )
-    share, value = targets(labels, 2.0)
-    biased = (share * labels.mean).sum(axis=1)
-    assert biased.mean() - 3.0 > 10 * biased.std() / math.sqrt(count)
-    assert abs(value.mean() - 3.0) < 3 * value.std() / math.sqrt(count)
 
 
 def test_halves_are_independent_and_together_the_whole(tmp_path: Path) -> None:
