@@ -19,6 +19,7 @@ class Stream(IntEnum):
     MIXED = 6
     ALPHA_RANK = 7
     ADVICE = 8
+    SERVE = 9
 
 
 def generator(seed: int, purpose: Stream, *key: int) -> np.random.Generator:
