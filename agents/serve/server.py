@@ -138,7 +138,7 @@ class TableServer:
         if message.kind == "hello":
             self._look(viewer, running, allowed)
         elif message.kind == "rules":
-            text = rulesto_text(running.live, allowed.seat, viewer.language)
+            text = rules_text(running.live, allowed.seat, viewer.language)
             _send(viewer, {"type": "rules", "text": text})
         elif message.kind == "record":
             if not running.live.records:
