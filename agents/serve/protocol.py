@@ -96,7 +96,7 @@ def read_message(given: str | bytes, limits: Limits) -> Message:
         raise MessageError(f"A message {kind!r} has {', '.join(expected) or 'nothing more'}, not {quoted(list(message))}.")
     for name, of in expected.items():
         value = message[name]
-        if type(value) is not of or (of is int and not 0 <= value < LARGEST):
+        if type(value) is not of or (isinstance(value, int) and not 0 <= value < LARGEST):
             raise MessageError(f"In a message {kind!r}, {name!r} is {_NAMES[of]}, not {quoted(value)}.")
     if message.get("language", LANGUAGES[0]) not in LANGUAGES:
         raise MessageError(choose_one("language", message["language"], LANGUAGES))

@@ -170,7 +170,9 @@ class TableServer:
         """Returns the agents by seat, loaded in a thread."""
 
         def load() -> list[Agent | None]:
-            found: list[Agent | None] = [None if name is None else self._agents.get(name, settings.setup) for name in settings.agents]
+            found: list[Agent | None] = [
+                None if name is None else self._agents.get(name, settings.setup) for name in settings.agents
+            ]
             use_threads(1)
             return found
 

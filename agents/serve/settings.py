@@ -11,6 +11,7 @@ from nainjaune_env.core.errors import ConfigError, RulesError, quoted
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import MAX_SEED
+from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import game_names, get_game
 
 from ..heuristics import yardstick
@@ -60,8 +61,8 @@ def kept(values: Mapping[str, Any]) -> TableSettings:
 
 
 def playable() -> list[str]:
-    """Returns the games that persons can play in a browser: those with words and pictures."""
-    games = map(get_game, game_names())
+    """Returns the games that persons can play in a browser, those with words and pictures, the default one first."""
+    games = map(get_game, sorted(game_names(), key=lambda name: name != DEFAULT_GAME))
     return [game.name for game in games if game.speaker is not None and game.pictures is not None]
 
 
@@ -157,4 +158,3 @@ def _seats(given: object, setup: Setup, extra: Sequence[str]) -> tuple[tuple[str
                 f"not {quoted(seat)}."
             )
     return tuple(names), tuple(agents)
-

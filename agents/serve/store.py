@@ -1,7 +1,7 @@
 """The tables that are being played, in SQLite: their settings, their plies in order, and the hashes of tokens.
 
-A table's state is not kept: the replay of its plies gives it. Every ply is in the file before anybody sees it, so a server that is
-killed loses nothing.
+A table's state is not kept: the replay of its plies gives it. Every ply is in the file before anybody sees it, so a server that
+is killed loses nothing.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ class Store:
         self._file = sqlite3.connect(path, isolation_level=None)
         try:
             self._file.execute("pragma journal_mode = wal")
-            self._file.execute("pragma synchronous = normal")  # a killed process loses nothing, a lost power at most the last plies
+            self._file.execute(
+                "pragma synchronous = normal"
+            )  # a killed process loses nothing, a lost power at most the last plies
             self._file.execute("pragma foreign_keys = on")
             (version,) = self._file.execute("pragma user_version").fetchone()
             if version not in (0, VERSION):

@@ -17,8 +17,9 @@ export function fill(text, values) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 }
 
-/** Returns a label above a field. */
-export function labelled(text, field, hint = null) {
+/** Returns a label above a field, which gets a name if one is given. */
+export function labelled(text, field, hint = null, name = null) {
+  if (name) field.name = name;
   return make("label", { class: "field" }, make("span", {}, text), field, hint && make("small", {}, hint));
 }
 

@@ -38,20 +38,21 @@ export function showForm(main, games, texts, send) {
     state.pace = make("input", { type: "number", min: 0, max: 10, step: 0.1, value: 0.6, required: true });
     state.every = choice([["", texts.default], ["yes", texts.yes], ["no", texts.no]], "");
     form.replaceChildren(
-      labelled(texts.game, choice(games.map((each) => [each.name, each.title]), game.name, (event) => chooseGame(event.target.value))),
+      labelled(texts.game, choice(games.map((each) => [each.name, each.title]), game.name, (event) => chooseGame(event.target.value)), null, "game"),
       labelled(texts.preset, choice(game.presets.map((each) => [each.name, each.name]), preset.name,
-        (event) => choosePreset(event.target.value)), preset.source),
+        (event) => choosePreset(event.target.value)), preset.source, "preset"),
       labelled(texts.players, choice(preset.players.map((count) => [count, count]), state.players, (event) => {
         state.players = Number(event.target.value);
         drawSeats();
-      })),
+      }), null, "players"),
       make("fieldset", { id: "seats" }),
-      labelled(texts.length, state.length),
-      labelled(texts.number_of_rounds, state.rounds),
+      labelled(texts.length, state.length, null, "length"),
+      labelled(texts.number_of_rounds, state.rounds, null, "rounds"),
       make("details", {}, make("summary", {}, texts.knobs),
-        state.knobs.map(([knob, field]) => labelled(knob.name, field, knob.meaning))),
+        state.knobs.map(([knob, field]) => labelled(knob.name, field, knob.meaning, `knob-${knob.name}`))),
       make("details", {}, make("summary", {}, `${texts.seed}, ${texts.pace}`),
-        labelled(texts.seed, state.seed, texts.seed_hint), labelled(texts.pace, state.pace), labelled(texts.every_ply, state.every)),
+        labelled(texts.seed, state.seed, texts.seed_hint, "seed"), labelled(texts.pace, state.pace, null, "pace"),
+        labelled(texts.every_ply, state.every, null, "every_ply")),
       make("p", { id: "problem", role: "alert" }),
       make("button", { type: "submit", class: "main" }, texts.start),
     );

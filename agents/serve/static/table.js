@@ -79,7 +79,7 @@ export class TablePage {
   showMoves(moves) {
     const { number } = this.view;
     const buttons = moves.map(([action, text]) =>
-      make("button", { type: "button", class: "move", "data-action": action, onclick: (event) => this.play(event, number, action) },
+      make("button", { type: "button", class: text.length > 14 ? "move long" : "move", "data-action": action, onclick: (event) => this.play(event, number, action) },
         ...suits(text)));
     this.parts.moves.replaceChildren(...buttons);
     this.parts.moves.hidden = !buttons.length;

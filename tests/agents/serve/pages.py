@@ -73,7 +73,12 @@ class Page:
         """Waits until the table waits for a person or is over; returns the last message."""
         for _ in range(100_000):
             view = self.last
-            if view["type"] != "view" or view["over"] or view["round_over"] or view["turn"] in view["persons"] and not _busy(self):
+            if (
+                view["type"] != "view"
+                or view["over"]
+                or view["round_over"]
+                or (view["turn"] in view["persons"] and not _busy(self))
+            ):
                 return self.last
             await asyncio.sleep(0.001)
         raise AssertionError("The table does not settle.")
