@@ -9,8 +9,8 @@
 
 The page makes tables: game, rules, seats, who plays. Each person at a table has a link of their own, and spectators have one.
 What is played is kept in --data: a server that was stopped or killed goes on where it was. Whoever has the link that is printed
-makes tables. The link of a seat shows what that seat may know, so pass it on to that person alone. Connections are not encrypted; on a
-network that you do not trust, put a proxy with HTTPS in front.
+makes tables. The link of a seat shows what that seat may know, so pass it on to that person alone. Connections are not encrypted;
+on a network that you do not trust, put a proxy with HTTPS in front.
 """
 
 from __future__ import annotations

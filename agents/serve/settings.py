@@ -57,7 +57,8 @@ def kept(values: Mapping[str, Any]) -> TableSettings:
     own = dict(values)
     about = own.pop("setup")
     setup = get_game(about["game"]).setup(about["preset"], about["players"], **about["rules"])
-    return TableSettings(setup, **{name: tuple(value) if isinstance(value, list) else value for name, value in own.items()})
+    rest: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in own.items()}
+    return TableSettings(setup, **rest)
 
 
 def playable() -> list[str]:

@@ -19,7 +19,7 @@ export class TablePage {
       moves: make("div", { id: "moves", class: "moves", role: "group", "aria-label": texts.moves, onkeydown: (event) => this.arrow(event) }),
       next: make("button", { class: "main", type: "button", onclick: () => send("deal", { number: this.view.number }) }, texts.next_round),
       record: make("button", { type: "button", onclick: () => send("record") }, texts.download),
-      events: make("ol", { class: "events" }),
+      events: make("ol", { class: "events", tabindex: 0, "aria-label": texts.events }),
       settled: make("section", { class: "card" }),
       standings: make("section", { class: "card" }),
       rules: make("div", { class: "rules" }),
@@ -43,7 +43,7 @@ export class TablePage {
     const names = view.names.map((name, seat) => (seat === view.seat ? `${name} (${texts.you})` : name));
     parts.title.textContent = `${view.game} · ${view.preset}`;
     parts.turn.textContent = this.turn(view, names);
-    parts.turn.classList.toggle("mine", view.moves.length > 0);
+    parts.turn.dataset.state = view.over ? "over" : view.round_over ? "between" : view.moves.length ? "mine" : "others";
     parts.problem.textContent = "";
     this.showPicture(view.picture);
     this.showMoves(view.moves);

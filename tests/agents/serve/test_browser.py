@@ -151,11 +151,9 @@ def check_axe(page: Page) -> None:
 
 
 def at_rest(page: Page) -> str:
-    """Waits until somebody is to act at this page; says what: "move", "next" or "over"."""
-    page.wait_for_selector(".move:enabled, .buttons button:not([hidden])")
-    if page.locator(".move:enabled").count():
-        return "move"
-    return "next" if page.get_by_role("button", name=re.compile("Next round|Manche suivante")).is_visible() else "over"
+    """Waits until somebody is to act at this page; says what: "mine" (a move), "between" (the next round) or "over"."""
+    states = ", ".join(f".turn[data-state={state}]" for state in ("mine", "between", "over"))
+    return str(page.wait_for_selector(states).get_attribute("data-state"))  # type: ignore[union-attr]
 
 
 def number_of_ply(page: Page) -> str:
@@ -165,7 +163,7 @@ def number_of_ply(page: Page) -> str:
 def play_by_mouse(page: Page) -> None:
     while (now := at_rest(page)) != "over":
         before = number_of_ply(page)
-        page.locator(".move:enabled" if now == "move" else ".buttons button.main").first.click()
+        page.locator(".move:enabled" if now == "mine" else ".buttons button.main").first.click()
         page.wait_for_function("(before) => document.querySelector('.events').innerText !== before", arg=before)
 
 
@@ -176,7 +174,7 @@ def test_by_mouse_to_the_end(game: str, served: Served, opened: Opener) -> None:
     link, _ = new_table(host, game)
     check_axe(host)
     page = opened(link)
-    assert at_rest(page) == "move"
+    assert at_rest(page) == "mine"
     check_axe(page)
     play_by_mouse(page)
     check_axe(page)
@@ -226,7 +224,7 @@ def test_two_people_and_a_spectator(served: Served, opened: Opener) -> None:
 def test_lost_connections_and_a_killed_server(served: Served, opened: Opener) -> None:
     link, _ = new_table(opened(served.link), GAMES[-1])
     page = opened(link)
-    assert at_rest(page) == "move"
+    assert at_rest(page) == "mine"
     page.locator(".move:enabled").first.click()
     for interrupt in (served.kill, lambda: page.context.set_offline(True)):
         at_rest(page)
