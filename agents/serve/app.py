@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 
 import tornado.httpserver
 import tornado.ioloop
-import tornado.netutil
 import tornado.web
 import tornado.websocket
 
@@ -169,13 +168,14 @@ class Serving:
     def __init__(self, tables: TableServer, host: str, port: int) -> None:
         """Listens at ``host`` and ``port`` (0: any that is free); raises ``OSError`` where it cannot."""
         self.tables = tables
-        sockets = tornado.netutil.bind_sockets(port, host)
-        self.port: int = sockets[0].getsockname()[1]
+        listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        listening.setblocking(False)
+        self.port: int = listening.getsockname()[1]
         self._app = make_app(tables, names=frozenset({host, socket.gethostname()}))
         self._server = tornado.httpserver.HTTPServer(
             self._app, max_body_size=1 << 16, max_header_size=1 << 14, idle_connection_timeout=60
         )
-        self._server.add_sockets(sockets)
+        self._server.add_socket(listening)
         self._sweep = tornado.ioloop.PeriodicCallback(self.sweep, SWEEP * 1000)
         self._sweep.start()
 

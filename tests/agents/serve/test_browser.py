@@ -19,7 +19,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
-from nainjaune_env.records.record import parse_record, verify_record
+from nainjaune_agents.play.replay_page import replay_page
+from nainjaune_env.records.record import parse_record, read_records, verify_record
 from tests.support.games import games_with
 from tests.support.source import ROOT
 
@@ -246,3 +247,26 @@ def test_a_link_that_is_none(served: Served, opened: Opener) -> None:
     expect(page.get_by_text("This link is not valid here")).to_be_visible()
     check_axe(page)
     assert json.loads(page.evaluate("JSON.stringify(Object.keys(localStorage))")) == []
+
+
+def test_the_page_of_a_recorded_match(opened: Opener, tmp_path: Path) -> None:
+    (record,) = list(read_records(ROOT / "tests" / "golden" / "batasaurus_perfect_2.jsonl"))[:1]
+    file = tmp_path / "match.html"
+    file.write_text(replay_page(record, "en"), encoding="utf-8")
+    page = opened(file.as_uri())
+    page.wait_for_selector("[data-ready]")
+    check_axe(page)
+    first = page.locator("#picture").get_attribute("src")
+    page.get_by_role("button", name="ply ▶").click()
+    assert page.locator("#picture").get_attribute("src") != first
+    page.get_by_role("button", name="round ⏭").click()
+    page.get_by_role("button", name="⏪ decision").click()
+    page.locator("#view").select_option("1")
+    where = page.locator("#where").inner_text()
+    again = opened(page.url)
+    again.wait_for_selector("[data-ready]")
+    assert again.locator("#where").inner_text() == where
+    assert again.locator("#view").input_value() == "1"
+    with again.expect_download() as download:
+        again.get_by_text("Save the picture").click()
+    assert Path(download.value.path()).read_text(encoding="utf-8").startswith("<svg")
