@@ -18,8 +18,8 @@ TEMPLATE = Path(__file__).with_name("replay_page.html")
 WORDS: Mapping[str, Mapping[str, str]] = {
     "en": {
         "round-back": "⏮ round", "decision-back": "⏪ decision", "back": "◀ ply", "on": "ply ▶", "decision-on": "decision ⏩",
-        "round-on": "round ⏭", "save": "Save the picture", "view-label": "Seen by", "text-label": "The round in words", "ply": "Ply",
-        "where": "Round {round}, ply {ply} of {of}", "all": "everybody: all cards", "seat": "seat {seat} ({name})",
+        "round-on": "round ⏭", "save": "Save the picture", "view-label": "Seen by", "text-label": "The round in words",
+        "ply": "Ply", "where": "Round {round}, ply {ply} of {of}", "all": "everybody: all cards", "seat": "seat {seat} ({name})",
     },
     "fr": {
         "round-back": "⏮ manche", "decision-back": "⏪ décision", "back": "◀ coup", "on": "coup ▶", "decision-on": "décision ⏩",
