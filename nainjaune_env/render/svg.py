@@ -6,6 +6,7 @@ The same calls return the same bytes on every machine. Character widths are thos
 
 from __future__ import annotations
 
+import functools
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -58,14 +59,17 @@ def allowed(content: str) -> str:
 
 def element(name: str, attributes: dict[str, Style], *children: str) -> str:
     """Return ``<name key="value">children</name>``. ``stroke_width`` becomes ``stroke-width``; None is left out."""
-    given = {key.replace("_", "-"): value for key, value in attributes.items() if value is not None}
-    written = "".join(f" {key}={quoteattr(_attribute(value))}" for key, value in given.items())
+    given = [(key.replace("_", "-"), value) for key, value in attributes.items() if value is not None]
+    written = "".join(
+        [f" {key}={_quoted(value)}" if isinstance(value, str) else f' {key}="{number(value)}"' for key, value in given]
+    )
     inside = "".join(children)
     return f"<{name}{written}>{inside}</{name}>" if inside else f"<{name}{written}/>"
 
 
-def _attribute(value: str | Number) -> str:
-    return allowed(value) if isinstance(value, str) else number(value)
+@functools.lru_cache(maxsize=1 << 14)  # a picture has some hundred attributes, and most are those of the last one
+def _quoted(value: str) -> str:
+    return quoteattr(allowed(value))
 
 
 def document(width: int, height: int, title: str, children: Iterable[str], definitions: Iterable[str] = ()) -> str:

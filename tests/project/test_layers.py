@@ -34,7 +34,7 @@ LAYERS: dict[str, int] = {
     f"{AGENTS}.exact.*": 5, f"{AGENTS}.search.*": 5, f"{AGENTS}.cuda.*": 5, f"{AGENTS}.zoo.*": 5, f"{AGENTS}.nets.*": 5,
     f"{AGENTS}.arena.*": 6, f"{AGENTS}.report.*": 7, f"{AGENTS}.zoo.publish": 8,
     f"{AGENTS}.trainers.*": 9, f"{AGENTS}.play.*": 9, f"{AGENTS}.advice.*": 9, f"{AGENTS}.study.*": 9,
-    f"{AGENTS}.cli.*": 10, "train.py": 10, "evaluate.py": 10,
+    f"{AGENTS}.serve.*": 10, f"{AGENTS}.cli.*": 11, "train.py": 11, "evaluate.py": 11,
 }  # fmt: skip
 """Package (ending in ``.*``) or module -> its layer. The most specific entry applies; every module has one."""
 
@@ -62,6 +62,7 @@ LIBRARIES: dict[str, set[str]] = {
     "markupsafe": {f"{AGENTS}.report.*"},
     "pyarrow": {f"{AGENTS}.study.files", f"{AGENTS}.study.arrays"},
     "duckdb": {f"{AGENTS}.study.queries"},
+    "tornado": {f"{AGENTS}.serve.app"},
 }
 """Library -> the packages and modules that may import it."""
 
@@ -151,7 +152,7 @@ def test_no_import_goes_round() -> None:
         (f"{ENV}.engine.batch", "import numba", "imports numba"),
         (f"{AGENTS}.seeds", "from .arena import play", "layer 6"),
         (f"{AGENTS}.arena.play", "from ..trainers.config import build", "layer 9"),
-        (f"{AGENTS}.arena.play", "from .. import cli", "layer 10"),
+        (f"{AGENTS}.arena.play", "from .. import cli", "layer 11"),
         (f"{AGENTS}.stats.intervals", "from ..arena import play", "layer 6"),
         (f"{AGENTS}.arena.play", "from ..report.text import align", "layer 7"),
         (f"{AGENTS}.arena.play", "from torch import nn", "imports torch"),
@@ -201,7 +202,7 @@ def test_a_module_without_a_layer_is_a_fault() -> None:
         ("import nainjaune_agents.arena.tournament, nainjaune_agents.report.report", "torch matplotlib"),
         (
             "import nainjaune_agents.cli.main",
-            "torch matplotlib tqdm yaml numba pyarrow duckdb nainjaune_env.records.record",
+            "torch matplotlib tqdm yaml numba pyarrow duckdb tornado nainjaune_env.records.record",
         ),
         ("import nainjaune_agents.trainers.ppo", "matplotlib"),
     ],

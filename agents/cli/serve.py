@@ -1,0 +1,103 @@
+"""Serve tables to browsers: play against agents and other people.
+
+  # on this machine alone; the page opens
+  nainjaune serve
+  # people on your network join by the invitations that the page shows
+  nainjaune serve --host 0.0.0.0 --port 8000
+  # a trained run may be seated too
+  nainjaune serve --agents runs/first
+
+The page makes tables: game, rules, seats, who plays. Each person at a table has a link of their own, and spectators have one.
+What is played is kept in --data: a server that was stopped or killed goes on where it was. Whoever has the link that is printed
+makes tables. The link of a seat shows what that seat may know, so pass it on to that person alone. Connections are not encrypted;
+on a network that you do not trust, put a proxy with HTTPS in front.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from .arguments import number, whole
+
+NAME = "serve"
+HELP = "serve tables to browsers"
+PORT = 8765
+DAYS = 30.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the command's arguments."""
+    parser.add_argument("--host", default="127.0.0.1", help="the address to listen at; 0.0.0.0: all (default: %(default)s)")
+    parser.add_argument(
+        "--port", type=whole(0, 65535), default=PORT, help="the port to listen at; 0: any that is free (default: %(default)s)"
+    )
+    parser.add_argument("--data", type=Path, metavar="FILE", help="keep tables in this file (default: in your folder for states)")
+    parser.add_argument(
+        "--days", type=number(0, 36500), default=DAYS, help="remove tables that were made so many days ago (default: %(default)g)"
+    )
+    parser.add_argument(
+        "--agents", nargs="+", default=[], metavar="AGENT", help="agents that may be seated besides those of the package, as runs"
+    )
+    parser.add_argument("--no-browser", action="store_true", help="only print the link")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs the command until Ctrl-C; returns the exit status."""
+    import asyncio
+
+    from nainjaune_env.core.atomic_files import locked
+    from nainjaune_env.core.errors import ConfigError
+
+    from ..play.saved import make_private_folder, saved_path
+
+    path: Path = saved_path().with_name("serve.sqlite") if args.data is None else args.data
+    make_private_folder(path.parent)
+    try:
+        with locked(path, wait=False):
+            return asyncio.run(_serve(args, path))
+    except TimeoutError:
+        raise ConfigError(f"Another server uses the tables in {str(path)!r}; --data names another file.") from None
+
+
+async def _serve(args: argparse.Namespace, path: Path) -> int:
+    import asyncio
+    import signal
+    import webbrowser
+
+    from ..serve.app import Serving
+    from ..serve.server import TableServer
+    from ..serve.store import Store
+
+    store = Store(path)
+    try:
+        store.remove_old(args.days)
+        tables = TableServer(store, agents=args.agents)
+        serving = Serving(tables, args.host, args.port)
+        link = f"http://{_shown(args.host)}:{serving.port}/#{tables.add_host()}"
+        print(f"Tables are served. Whoever has this link makes new ones: {link}\nCtrl-C stops the server.", flush=True)
+        stopped = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        for each in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(each, stopped.set)
+        if not args.no_browser:
+            await asyncio.to_thread(webbrowser.open, link)
+        await stopped.wait()
+        await serving.close()
+    finally:
+        store.close()
+    return 0
+
+
+def _shown(host: str) -> str:
+    """Returns the address by which others reach this machine; a server that listens everywhere has several."""
+    import socket
+
+    if host in ("0.0.0.0", "::"):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.connect(("192.0.2.1", 9))  # sends nothing: it only asks which address would be used
+                return str(probe.getsockname()[0])
+            except OSError:
+                return socket.gethostname()
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,55 @@
+"""Look at a recorded match in a browser: by ply, decision and round, from any seat or with all cards.
+
+  # writes mine.html beside the file, and opens it
+  nainjaune view mine.jsonl
+  # the third match, in French, to a file of its own
+  nainjaune view mine.jsonl --match 3 --lang fr --html third.html
+
+The page is one file that needs no server and no network: pass it on, or show it in a notebook. Its address names the position and
+the seat, so that a link leads to it.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from nainjaune_env.core.printable import printable
+from nainjaune_env.core.speech import LANGUAGES
+
+from .arguments import whole
+
+NAME = "view"
+HELP = "look at a recorded match in a browser"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the command's arguments."""
+    parser.add_argument("file", type=Path, metavar="FILE", help="a file of records")
+    parser.add_argument("--match", type=whole(1), default=1, metavar="N", help="the match, from 1 (default: %(default)s)")
+    parser.add_argument("--html", type=Path, metavar="FILE", help="only write the page, to this file")
+    parser.add_argument("--lang", choices=LANGUAGES, default="en", help="the language (default: %(default)s)")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs the command; returns the exit status."""
+    import webbrowser
+
+    from nainjaune_env.core.atomic_files import write_text
+    from nainjaune_env.core.errors import ConfigError, RecordError
+    from nainjaune_env.records.record import read_records
+
+    from ..play.replay_page import replay_page
+
+    out: Path = args.file.with_suffix(".html") if args.html is None else args.html
+    if out.suffix != ".html":
+        raise ConfigError(f"--html must end in .html, not {str(out)!r}.")
+    count = 0
+    for count, record in enumerate(read_records(args.file), 1):
+        if count == args.match:
+            write_text(out, replay_page(record, args.lang))
+            print(printable(str(out)))
+            if args.html is None:
+                webbrowser.open(out.resolve().as_uri())
+            return 0
+    raise RecordError(f"{args.file} holds {count} matches, so there is no match {args.match}.")

@@ -1,0 +1,171 @@
+"""A table stepped ply by ply, with agents and persons in its seats: deals, plies, what a picture and a record are made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.agent import Agent, Rng, SeatAssignment
+from nainjaune_env.core.errors import RulesError
+from nainjaune_env.core.spec import History, Setup
+from nainjaune_env.core.speech import Said, Speaker
+from nainjaune_env.core.table import Stage
+from nainjaune_env.engine.batch import Batch, legal_actions, loops_of
+from nainjaune_env.records.record import Record, record_of
+
+
+class Retold(NamedTuple):
+    """A speaker that has followed a match, and the last round in its words."""
+
+    speaker: Speaker
+    begun: list[str]
+    """The lines on the deal."""
+    plies: list[list[Said]]
+    """The events of each ply."""
+
+
+class MatchTable:
+    """One table: the rounds of one match, or with ``by_rounds`` single rounds.
+
+    The first deal is that of ``Batch(setup, 1, seed=seed)``. Every ply is a step, forced ones too.
+    """
+
+    def __init__(
+        self,
+        setup: Setup,
+        agents: Sequence[Agent | None],
+        *,
+        seed: int,
+        chance: Callable[[int, NDArray[np.int64]], Rng],
+        by_rounds: bool = False,
+    ) -> None:
+        """``agents (n,)`` are by seat, None for a person; ``chance`` as in ``SeatAssignment``, by the number among the agents.
+
+        Raises :class:`RulesError` if the game has no texts or pictures, or a match would have no end.
+        """
+        game = setup.game
+        if game.speaker is None or game.draw is None:
+            raise RulesError(f"{game.title} has no texts or no pictures, so no person can play it.")
+        if not by_rounds:
+            game.check_match(setup.rules)
+        self.setup = setup
+        self.seed = seed
+        self.by_rounds = by_rounds
+        self.payoff = np.zeros(setup.players, np.int64)
+        """Each seat's payoff of this round, shape (n,)."""
+        self._batch = Batch(setup, 1, seed=seed, skip_forced=False, autoreset=False)
+        self._others = [agent for agent in agents if agent is not None]
+        taken = [agent is not None for agent in agents]
+        sits = np.array([[sum(taken[:seat]) if taken[seat] else -1 for seat in range(setup.players)]])
+        self._seats = SeatAssignment(self._batch, self._others, sits, chance)
+        self._past: list[list[int]] = []
+        """The plies of each round of finished matches."""
+        self._begin()
+
+    def _begin(self) -> None:
+        """Starts a match whose first round the batch has dealt."""
+        self._opening = self._batch.tables[0].copy()
+        self._rounds: list[list[int]] = [[]]
+        """The plies of each round of this match."""
+        self.seats_of_round: list[int] = []
+        """The seat that made each ply of this round."""
+
+    def deal(self) -> None:
+        """Deals the next round of the match, or of a new match if that is over."""
+        if self.match_over:
+            self._past += self._rounds
+            self._batch.reset()
+            self._begin()
+        else:
+            rows = self._batch.tables.copy()
+            loops_of(self.setup.game).deal_one(rows, self.setup.kernel_rules, 0)
+            self._batch.set_tables(0, rows, trusted=True)
+            self._rounds.append([])
+            self.seats_of_round = []
+        self._seats.stepped()
+        self.payoff[:] = 0
+
+    @property
+    def round_over(self) -> bool:
+        """Whether the round is settled."""
+        return bool(self._batch.done[0])
+
+    @property
+    def match_over(self) -> bool:
+        """Whether what a record holds is finished: the match, or the round where it is one by itself."""
+        return self.round_over and (self.by_rounds or bool(self._batch.tables["stage"][0] == Stage.MATCH_OVER))
+
+    @property
+    def at_turn(self) -> int:
+        """The seat to act."""
+        return int(self._batch.seat[0])
+
+    @property
+    def legal(self) -> list[int]:
+        """The legal actions of the seat to act."""
+        return legal_actions(int(self._batch.legal[0]))
+
+    @property
+    def needs_decision(self) -> bool:
+        """Whether the seat to act has a decision."""
+        needs_decision = self.setup.game.kernel.needs_decision
+        return bool(needs_decision(self._batch.tables[0], self.setup.kernel_rules, np.int64(self._batch.legal[0])))
+
+    def agents_action(self) -> int:
+        """Returns the action of the seat to act, which is not a person's to choose: an agent's, or the one of a forced ply."""
+        return int(self._seats.actions(np.array([0]))[0]) if self.needs_decision else self.legal[0]
+
+    def make_ply(self, action: int) -> None:
+        """Makes a ply of the seat to act, by a legal action."""
+        self.seats_of_round.append(self.at_turn)
+        self._batch.step([action])
+        self._seats.stepped()
+        self._rounds[-1].append(action)
+        self.payoff += self._batch.reward[0]
+
+    @property
+    def plies(self) -> list[list[int]]:
+        """The actions of each round dealt at this table, first to last; the last round may be unfinished."""
+        return [*self._past, *self._rounds]
+
+    @property
+    def position(self) -> NDArray[Any]:
+        """A copy of the table, an array of one, with all hidden cards."""
+        return self._batch.tables.copy()
+
+    @property
+    def history(self) -> History:
+        """How the table came to be, for pictures: every call has a generator in the same state, so that cards stay the same."""
+        return {"opening": self._opening, "actions": self._actions, "every_ply": True, "rng": self._card_rng()}
+
+    @property
+    def _actions(self) -> list[int]:
+        return [action for actions in self._rounds for action in actions]
+
+    def _card_rng(self) -> np.random.Generator:
+        """Returns a generator for the choice among interchangeable cards (N1.3), always in the same state."""
+        return np.random.default_rng(int(self._opening["rng"]))
+
+    def retell(self, seat: int, language: str) -> Retold:
+        """Returns a speaker to ``seat`` that knows the match up to now, with what it has said of the last round."""
+        assert self.setup.game.speaker is not None
+        speaker = self.setup.game.speaker(self.setup, self._opening, seat, language, self._card_rng())
+        for actions in self._rounds[:-1]:
+            for action in actions:
+                speaker.ply(action)
+            speaker.dealt()
+        begun = speaker.begun()
+        return Retold(speaker, begun, [speaker.ply(action) for action in self._rounds[-1]])
+
+    def record(self, names: Sequence[str]) -> Record:
+        """Returns the record of the finished match or single round, with the players' ``names`` in seat order.
+
+        Raises :class:`~nainjaune_env.core.errors.RecordError` before its end.
+        """
+        return record_of(
+            self.setup, self._opening, self._actions, self._card_rng(), every_ply=True, single_round=self.by_rounds, agents=names,
+            seed=self.seed,
+        )  # fmt: skip

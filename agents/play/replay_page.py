@@ -1,0 +1,75 @@
+"""A recorded match as one HTML file: every position from every seat, to go through in a browser or a notebook."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nainjaune_env.core.errors import RulesError
+from nainjaune_env.core.printable import printable
+from nainjaune_env.records.record import setup_of, show_record, verify_record
+
+TEMPLATE = Path(__file__).with_name("replay_page.html")
+WORDS: Mapping[str, Mapping[str, str]] = {
+    "en": {
+        "round-back": "⏮ round", "decision-back": "⏪ decision", "back": "◀ ply", "on": "ply ▶", "decision-on": "decision ⏩",
+        "round-on": "round ⏭", "save": "Save the picture", "view-label": "Seen by", "text-label": "The round in words",
+        "ply": "Ply", "where": "Round {round}, ply {ply} of {of}", "all": "everybody: all cards", "seat": "seat {seat} ({name})",
+    },
+    "fr": {
+        "round-back": "⏮ manche", "decision-back": "⏪ décision", "back": "◀ coup", "on": "coup ▶", "decision-on": "décision ⏩",
+        "round-on": "manche ⏭", "save": "Enregistrer l'image", "view-label": "Vu par", "text-label": "La manche en mots",
+        "ply": "Coup", "where": "Manche {round}, coup {ply} sur {of}", "all": "tous : toutes les cartes",
+        "seat": "place {seat} ({name})",
+    },
+}  # fmt: skip
+"""The page's own words, by language."""
+
+
+def replay_page(record: Mapping[str, Any], language: str) -> str:
+    """Returns the page of a ``record``, which is verified first. It needs no other file and no network.
+
+    Raises :class:`~nainjaune_env.core.errors.RecordError` for a record that is not right, and :class:`RulesError` for a game
+    without pictures.
+    """
+    rounds = verify_record(record)
+    setup = setup_of(record)
+    if setup.game.pictures is None:
+        raise RulesError(f"The game {setup.game.name!r} has no pictures.")
+    words, names = WORDS[language], [printable(name) for name in record["agents"]]
+    seats: list[int | None] = [None, *range(setup.players)]
+    numbers: dict[str, int] = {}
+    """The parts of pictures between two ``<``, of which most come in many pictures, with their numbers."""
+    views: list[dict[str, Any]] = []
+    lengths: list[int] = []
+    for seat in seats:
+        films = [
+            list(setup.game.pictures.film(setup, record, seat, part=part, language=language, names=names))
+            for part in range(1, rounds + 1)
+        ]
+        lengths = [len(film) for film in films]
+        pictures = [[numbers.setdefault(part, len(numbers)) for part in svg.split("<")] for film in films for svg in film]
+        name = words["all"] if seat is None else words["seat"].format(seat=seat, name=names[seat])
+        views.append({"name": name, "pictures": pictures})
+    firsts = [sum(lengths[:part]) for part in range(rounds)]
+    plies = [] if setup.game.advice is None else setup.game.advice.plies(setup, record)
+    data = {
+        "parts": list(numbers),
+        "views": views,
+        "rounds": [{"first": first, "pictures": length} for first, length in zip(firsts, lengths, strict=True)],
+        "decisions": [firsts[ply.part - 1] + ply.number - 1 for ply in plies],
+        "texts": [show_record(record, language, part) for part in range(1, rounds + 1)],
+        "words": words,
+    }
+    packed = gzip.compress(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode(), mtime=0)
+    title = html.escape(f"{setup.game.title} · {setup.preset} · {', '.join(names)}")
+    values = {"LANGUAGE": language, "DATA": json.dumps(base64.b64encode(packed).decode()), "TITLE": title}
+    page = TEMPLATE.read_text(encoding="utf-8")
+    for name, value in values.items():
+        page = page.replace(f"@{name}@", value)
+    return page

@@ -1,0 +1,197 @@
+"""The server on the network, with Tornado: a few files that are read once, and one WebSocket."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import mimetypes
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import tornado.httpserver
+import tornado.ioloop
+import tornado.web
+import tornado.websocket
+
+from .protocol import Rate
+from .server import TableServer, Viewer, to_text
+from .texts import TEXTS
+
+PAGE = Path(__file__).with_name("static")
+FIRST = "index.html"
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-cache",
+}
+"""Headers of every answer. Only the server's own files run, and no page of another site can show it or read it."""
+PING = 30.0
+"""Seconds between two pings of a connection; one that does not answer is closed."""
+SWEEP = 60.0
+"""Seconds between two looks at tables and connections that nobody uses."""
+LATE = 1 << 22
+"""Bytes that may wait for a page that does not read them, before its connection is closed."""
+
+
+def page_files() -> dict[str, tuple[str, bytes]]:
+    """Returns the type and the content of every file that is served, by its path. No other path is ever looked up."""
+    files = {f"/{path.name}": path.read_bytes() for path in PAGE.iterdir() if path.is_file()}
+    texts = {f"/texts-{name}.json": to_text(texts.page).encode() for name, texts in TEXTS.items()}
+    found = {path: (_type_of(path), content) for path, content in {**files, **texts}.items()}
+    return {"/": found.pop(f"/{FIRST}"), **found}
+
+
+def _type_of(path: str) -> str:
+    kind = {".js": "text/javascript", ".svg": "image/svg+xml"}.get(Path(path).suffix) or mimetypes.guess_type(path)[0]
+    return f"{kind or 'application/octet-stream'}; charset=utf-8"
+
+
+def is_own_name(host: str, names: frozenset[str]) -> bool:
+    """Returns whether ``host``, as a browser sends it, is this machine: an address, or one of its ``names``.
+
+    The name of another site that resolves to this address is not: such a site must not reach the server.
+    """
+    name = urlsplit(f"//{host}").hostname or ""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return name in names
+    return True
+
+
+class _Guarded(tornado.web.RequestHandler):
+    """Sets the headers, and refuses requests to another name."""
+
+    def set_default_headers(self) -> None:
+        self.clear_header("Server")
+        for name, value in HEADERS.items():
+            self.set_header(name, value)
+
+    def prepare(self) -> None:
+        if not is_own_name(self.request.host, self.settings["names"]):
+            raise tornado.web.HTTPError(421)
+
+    def write_error(self, status_code: int, **about: object) -> None:
+        """Says no more than the status."""
+        self.set_header("Content-Type", "text/plain; charset=utf-8")
+        self.finish(f"{status_code}\n")
+
+
+class _File(_Guarded):
+    """The files of the page."""
+
+    def initialize(self, files: Mapping[str, tuple[str, bytes]]) -> None:
+        self.files = files
+
+    def get(self) -> None:
+        found = self.files.get(self.request.path)
+        if found is None:
+            raise tornado.web.HTTPError(404)
+        self.set_header("Content-Type", found[0])
+        self.finish(found[1])
+
+    head = get
+
+
+class _Socket(tornado.websocket.WebSocketHandler, _Guarded):
+    """A connection of a page."""
+
+    def initialize(self, tables: TableServer) -> None:
+        self.tables = tables
+
+    def check_origin(self, origin: str) -> bool:
+        """Returns whether the page that connects came from here."""
+        return urlsplit(origin).netloc == self.request.host
+
+    def get_compression_options(self) -> dict[str, int]:
+        return {"compression_level": 3, "mem_level": 5}
+
+    def prepare(self) -> None:
+        super().prepare()
+        own = self.application.settings["sockets"]
+        if "Origin" not in self.request.headers or len(own) >= self.tables.limits.connections:
+            raise tornado.web.HTTPError(403)
+
+    def open(self, *args: str, **kwargs: str) -> None:
+        self.settings["sockets"].add(self)
+        self.heard = asyncio.get_running_loop().time()
+        self.viewer = Viewer(self._send, Rate(self.tables.limits))
+
+    def _send(self, text: str) -> None:
+        if self.ws_connection is None or self.ws_connection.is_closing():
+            return
+        stream = getattr(self.ws_connection, "stream", None)
+        if stream is not None and len(getattr(stream, "_write_buffer", b"")) > LATE:
+            self.close(1013, "slow")
+            return
+        self.write_message(text).add_done_callback(_ignore)
+
+    async def on_message(self, message: str | bytes) -> None:
+        self.heard = asyncio.get_running_loop().time()
+        if not await self.tables.receive(self.viewer, message):
+            self.close(1008, "rate")
+
+    def on_close(self) -> None:
+        self.settings["sockets"].discard(self)
+        if hasattr(self, "viewer"):
+            self.tables.leave(self.viewer)
+
+
+def _ignore(sent: asyncio.Future[None]) -> None:
+    """Drops the error of a message to a page that has gone: its table goes on."""
+    if not sent.cancelled():
+        sent.exception()
+
+
+def make_app(tables: TableServer, *, names: frozenset[str] = frozenset()) -> tornado.web.Application:
+    """Returns the application; ``names`` are those of this machine, besides addresses and ``localhost``."""
+    return tornado.web.Application(
+        [("/ws", _Socket, {"tables": tables}), ("/.*", _File, {"files": page_files()})],
+        names=names | {"localhost"},
+        sockets=set(),
+        websocket_max_message_size=tables.limits.message_bytes * 4,  # in bytes: a character has at most 4
+        websocket_ping_interval=PING,
+        websocket_ping_timeout=PING,
+        log_function=lambda handler: None,
+    )
+
+
+class Serving:
+    """A server that listens."""
+
+    def __init__(self, tables: TableServer, host: str, port: int) -> None:
+        """Listens at ``host`` and ``port`` (0: any that is free); raises ``OSError`` where it cannot."""
+        self.tables = tables
+        listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
+        listening.setblocking(False)
+        self.port: int = listening.getsockname()[1]
+        self._app = make_app(tables, names=frozenset({host, socket.gethostname()}))
+        self._server = tornado.httpserver.HTTPServer(
+            self._app, max_body_size=1 << 16, max_header_size=1 << 14, idle_connection_timeout=60
+        )
+        self._server.add_socket(listening)
+        self._sweep = tornado.ioloop.PeriodicCallback(self.sweep, SWEEP * 1000)
+        self._sweep.start()
+
+    def sweep(self) -> None:
+        """Closes connections that have sent nothing for long, and takes tables out of memory that nobody looks at."""
+        now = asyncio.get_running_loop().time()
+        for connection in list(self._app.settings["sockets"]):
+            if now - connection.heard > self.tables.limits.idle:
+                connection.close(1001, "idle")
+        self.tables.forget()
+
+    async def close(self) -> None:
+        """Stops listening and all tables."""
+        self._sweep.stop()
+        self._server.stop()
+        for connection in list(self._app.settings["sockets"]):
+            connection.close(1001, "server")
+        await self.tables.close()
+        await self._server.close_all_connections()

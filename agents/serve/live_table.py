@@ -1,0 +1,181 @@
+"""A table that is being played: its plies in order, and what follows from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.agent import Agent, RecurrentAgent, Rng
+from nainjaune_env.core.errors import ConfigError, IllegalActionError
+from nainjaune_env.core.speech import Said
+from nainjaune_env.records.record import Record
+
+from ..play.match_table import MatchTable
+from ..seeds import Stream, generator
+from .settings import TableSettings
+from .store import DEAL
+
+
+class LiveTable:
+    """The state of a table, which the replay of its plies gives again.
+
+    ``number`` is that of the last ply: every change adds one. ``keep(number, action)`` stores a ply before it is made.
+    """
+
+    def __init__(self, settings: TableSettings, agents: Sequence[Agent | None], keep: Callable[[int, int], object]) -> None:
+        """``agents (n,)`` are by seat, None for a person."""
+        self.settings = settings
+        self.number = 0
+        self.rounds = 0
+        """Rounds that are over."""
+        self.records: list[Record] = []
+        """Of the match, or of each single round, that is over."""
+        self.totals = np.zeros(settings.setup.players, np.int64)
+        """Each seat's payoffs in the rounds that are over, shape (n,)."""
+        self._agents = agents
+        self._keep = keep
+        self.table = MatchTable(
+            settings.setup, agents, seed=settings.seed, chance=self._chance, by_rounds=settings.rounds is not None
+        )
+        self._listeners: dict[tuple[int, str], Listener] = {}
+
+    def _chance(self, agent: int, index: NDArray[np.int64]) -> Rng:
+        """The generator of a decision depends on its number alone, so that replay need not repeat those before it."""
+        return generator(self.settings.seed, Stream.SERVE, self.number)
+
+    @property
+    def over(self) -> bool:
+        """Whether everything is played."""
+        if self.settings.rounds is None:
+            return self.table.match_over
+        return self.table.round_over and self.rounds == self.settings.rounds
+
+    @property
+    def persons_turn(self) -> bool:
+        """Whether a person is to act."""
+        table = self.table
+        if table.round_over or self.settings.agents[table.at_turn] is not None:
+            return False
+        return self.settings.every_ply or table.needs_decision
+
+    @property
+    def goes_by_itself(self) -> bool:
+        """Whether the next ply is an agent's or a forced one."""
+        return not self.table.round_over and not self.persons_turn
+
+    def replay(self, plies: Sequence[int]) -> None:
+        """Makes the plies of a table that goes on. Agents that remember decide again, for their memory's sake.
+
+        Raises :class:`ConfigError` if one is illegal: the rules or the file have changed.
+        """
+        for action in plies:
+            table = self.table
+            legal = not self.over if action == DEAL and table.round_over else not table.round_over and action in table.legal
+            if not legal:
+                raise ConfigError(f"The table cannot go on: its ply {self.number + 1} is illegal when it is repeated.")
+            if action != DEAL and self._remembers(self._agents[table.at_turn]):
+                table.agents_action()
+            self._apply(action)
+
+    def _remembers(self, agent: Agent | None) -> bool:
+        return isinstance(agent, RecurrentAgent) and bool(agent.state_dtype(self.settings.setup).itemsize)
+
+    def refusal(self, seat: int, action: int) -> str | None:
+        """Returns why ``seat`` may not play ``action``, as the name of one of the texts of refusals; None if it may."""
+        if self.table.round_over or not self.persons_turn or self.table.at_turn != seat:
+            return "not_your_turn"
+        return None if action in self.table.legal else "illegal"
+
+    def play(self, seat: int, action: int) -> None:
+        """Makes a person's ply; raises :class:`IllegalActionError`, and changes nothing, if there is a :meth:`refusal`."""
+        reason = self.refusal(seat, action)
+        if reason is not None:
+            raise IllegalActionError(f"Seat {seat} may not play {action}: {reason}.")
+        self._make(action)
+
+    def go_on(self, action: int) -> None:
+        """Makes the ply of an agent, or a forced one, that ``table.agents_action`` gave."""
+        if action not in self.table.legal:
+            name = self.settings.names[self.table.at_turn]
+            raise IllegalActionError(f"The agent {name!r} chose the illegal action {action}.")
+        self._make(action)
+
+    def deal(self) -> None:
+        """Deals the next round; raises :class:`IllegalActionError` while one is played or where none follows."""
+        if not self.table.round_over or self.over:
+            raise IllegalActionError("No round can be dealt now.")
+        self._make(DEAL)
+
+    def _make(self, action: int) -> None:
+        self._keep(self.number + 1, action)
+        self._apply(action)
+
+    def _apply(self, action: int) -> None:
+        self.number += 1
+        if action == DEAL:
+            new_match = self.table.match_over
+            self.table.deal()
+            for listener in self._listeners.values():
+                listener.dealt(self.number, self.table if new_match else None)
+            return
+        self.table.make_ply(action)
+        for listener in self._listeners.values():
+            listener.ply(self.number, action)
+        if self.table.round_over:
+            self.rounds += 1
+            self.totals += self.table.payoff
+            if self.table.match_over:
+                self.records.append(self.table.record(self.settings.names))
+
+    def listener(self, seat: int, language: str) -> Listener:
+        """Returns what ``seat`` is told, in a language."""
+        key = seat, language
+        if key not in self._listeners:
+            self._listeners[key] = Listener(self.table, seat, language, self.number)
+        return self._listeners[key]
+
+    def told(self, seat: int | None, language: str) -> list[dict[str, Any]]:
+        """Returns the events of the round; ``seat`` None, a spectator, is told of each ply what another seat is."""
+        if seat is not None:
+            return [_event(*each) for each in self.listener(seat, language).told]
+        n = self.settings.setup.players
+        each_seats = [self.listener(other, language).told for other in range(n)]
+        return [_event(*each_seats[(each[0][1] + 1) % n][k]) for k, each in enumerate(zip(*each_seats, strict=True))]
+
+
+def _event(number: int, seat: int, said: list[Said]) -> dict[str, Any]:
+    return {"number": number, "said": [list(part) for part in said]}
+
+
+class Listener:
+    """The words of the game for one seat, in one language, ply by ply."""
+
+    def __init__(self, table: MatchTable, seat: int, language: str, number: int) -> None:
+        """``number`` is that of the last ply made."""
+        self._seat, self._language, self._table = seat, language, table
+        self._begin(table, number)
+
+    def _begin(self, table: MatchTable, number: int) -> None:
+        retold = table.retell(self._seat, self._language)
+        self.speaker = retold.speaker
+        self.begun = retold.begun
+        """The lines on the deal."""
+        first = number - len(retold.plies) + 1
+        seats = table.seats_of_round
+        self.told = [(first + k, seats[k], said) for k, said in enumerate(retold.plies)]
+        """By ply of the round: its number, the seat that made it, and the events."""
+
+    def ply(self, number: int, action: int) -> None:
+        """Notes a ply that was made."""
+        self.told.append((number, self._table.seats_of_round[-1], self.speaker.ply(action)))
+
+    def dealt(self, number: int, new_match: MatchTable | None) -> None:
+        """Notes a deal, which begins ``new_match`` if it is given."""
+        if new_match is not None:
+            self._begin(new_match, number)
+            return
+        self.speaker.dealt()
+        self.begun, self.told = self.speaker.begun(), []

@@ -1,0 +1,85 @@
+"""The agents that may be seated from a page: by name only, never by a path on the server."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.agent import Agent, DecisionBatch, Rng
+from nainjaune_env.core.errors import AgentError, choose_one
+from nainjaune_env.core.spec import Setup
+
+from ..loading import SEARCH, load_agent, named_agents
+from ..zoo import player_registry
+
+MOST_LOADED = 32
+"""Agents that are kept loaded."""
+MOST_DEALS = 500
+"""The largest number after ``@search=``."""
+_NAME = re.compile(r"([^@]+?)((?:@sample)?)((?:@[a-z]+=[0-9.]+){0,3})")
+
+
+def offered(game: str, extra: Sequence[str] = ()) -> list[str]:
+    """Returns the names of the agents that play ``game``: heuristics, solutions, zoo players, and the ``extra`` ones."""
+    zoo = dict.fromkeys(player.name for player in player_registry().players() if player.card.game == game)
+    return [*named_agents(game), *zoo, *extra]
+
+
+def check_agent(name: object, game: str, extra: Sequence[str] = ()) -> str:
+    """Returns ``name`` if it is one of those :func:`offered`, with modifiers such as ``@search=50`` or without.
+
+    Raises :class:`AgentError` for any other name, before anything looks for a file of that name.
+    """
+    names = offered(game, extra)
+    if isinstance(name, str):
+        found = _NAME.fullmatch(name)
+        if name in names:
+            return name
+        if found is not None and found[1] in names:
+            for number in re.findall(rf"@{SEARCH}=([0-9.]+)", found[3]):
+                if not re.fullmatch("[0-9]{1,3}", number) or not 1 <= int(number) <= MOST_DEALS:
+                    raise AgentError(f"After @{SEARCH}= comes a whole number from 1 to {MOST_DEALS}, not {number}.")
+            return name
+    raise AgentError(choose_one("agent", name, names))
+
+
+class OneAtATime:
+    """An agent that several threads share: they wait for each other, since an agent may write to buffers of its own."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.name = agent.name
+        self._agent = agent
+        self._lock = threading.Lock()
+
+    def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
+        """Returns the agent's actions."""
+        with self._lock:
+            return self._agent.act(decisions, rng)
+
+    def state_dtype(self, setup: Setup) -> np.dtype[Any]:
+        """Returns that of the agent, with size 0 if it remembers nothing."""
+        own = getattr(self._agent, "state_dtype", None)
+        return np.dtype([]) if own is None else own(setup)
+
+
+class LoadedAgents:
+    """The agents that tables use, each loaded once for all tables with the same rules."""
+
+    def __init__(self) -> None:
+        self._loaded: OrderedDict[tuple[str, str], OneAtATime] = OrderedDict()
+
+    def get(self, name: str, setup: Setup) -> OneAtATime:
+        """Returns the agent ``name`` for tables with ``setup``; raises as ``load_agent`` does."""
+        key = name, repr(setup.to_dict())
+        if key not in self._loaded:
+            self._loaded[key] = OneAtATime(load_agent(name, setup))
+            if len(self._loaded) > MOST_LOADED:
+                self._loaded.popitem(last=False)  # tables that have it keep it
+        self._loaded.move_to_end(key)
+        return self._loaded[key]

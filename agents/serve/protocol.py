@@ -1,0 +1,110 @@
+"""The messages of a page: JSON objects of a few kinds, each with the token of whoever sends it. Everything else is refused."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, NoReturn
+
+from nainjaune_env.core.errors import NainJauneError, choose_one, quoted
+from nainjaune_env.core.speech import LANGUAGES
+
+from .tokens import MOST_CHARACTERS
+
+KINDS: Mapping[str, Mapping[str, type]] = {
+    "hello": {"language": str},
+    "catalogue": {},
+    "new": {"table": dict},
+    "play": {"number": int, "action": int},
+    "deal": {"number": int},
+    "record": {},
+    "rules": {},
+}
+"""The values of each kind of message, besides ``type`` and ``token``."""
+LARGEST = 1 << 40
+"""Whole numbers in messages are below this."""
+
+
+class MessageError(NainJauneError, ValueError):
+    """A message that is none of the protocol's. Nothing was changed."""
+
+
+class Message(NamedTuple):
+    """A message as it should be."""
+
+    kind: str
+    token: str
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one server, and one connection, may take."""
+
+    message_bytes: int = 16_384
+    """Bytes of a message."""
+    a_second: float = 20.0
+    """Messages of a connection, on average."""
+    burst: int = 60
+    """Messages of a connection at once."""
+    connections: int = 1000
+    viewers: int = 64
+    """Connections at a table."""
+    tables: int = 1000
+    idle: float = 3600.0
+    """Seconds after which a connection that has sent nothing is closed."""
+
+
+class Rate:
+    """Counts what a connection has sent: ``burst`` at once, ``a_second`` on average."""
+
+    def __init__(self, limits: Limits, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limits, self._clock = limits, clock
+        self._left, self._then = float(limits.burst), clock()
+
+    def allows(self, cost: float = 1.0) -> bool:
+        """Takes ``cost`` messages off what is left; returns whether there was as much."""
+        now = self._clock()
+        self._left = min(self._limits.burst, self._left + (now - self._then) * self._limits.a_second)
+        self._then = now
+        self._left -= cost
+        return self._left >= 0
+
+
+def read_message(given: str | bytes, limits: Limits) -> Message:
+    """Returns the message in ``given``; raises :class:`MessageError` with a sentence on the first thing that is wrong."""
+    if not isinstance(given, str):
+        raise MessageError("A message is text, and this one is bytes.")
+    if len(given) > limits.message_bytes:
+        raise MessageError(f"A message has at most {limits.message_bytes} characters, not {len(given)}.")
+    try:
+        message = json.loads(given, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        raise MessageError("A message is a JSON object, and this is none.") from None
+    if not isinstance(message, dict):
+        raise MessageError(f"A message is a JSON object, not {quoted(message)}.")
+    kind = message.pop("type", None)
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise MessageError(choose_one("kind of message", kind, KINDS))
+    token = message.pop("token", None)
+    if not isinstance(token, str) or not 1 <= len(token) <= MOST_CHARACTERS:
+        raise MessageError("A message has a token.")
+    expected = KINDS[kind]
+    if message.keys() != expected.keys():
+        raise MessageError(f"A message {kind!r} has {', '.join(expected) or 'nothing more'}, not {quoted(list(message))}.")
+    for name, of in expected.items():
+        value = message[name]
+        if type(value) is not of or (isinstance(value, int) and not 0 <= value < LARGEST):
+            raise MessageError(f"In a message {kind!r}, {name!r} is {_NAMES[of]}, not {quoted(value)}.")
+    if message.get("language", LANGUAGES[0]) not in LANGUAGES:
+        raise MessageError(choose_one("language", message["language"], LANGUAGES))
+    return Message(kind, token, message)
+
+
+_NAMES = {int: "a whole number of at least 0", str: "a text", dict: "an object"}
+
+
+def _refuse(name: str) -> NoReturn:
+    raise ValueError(f"JSON has no {name}.")

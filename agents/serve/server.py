@@ -1,0 +1,290 @@
+"""The server behind any connection: tables that run, who looks at them, and the answer to each message."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import secrets
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from nainjaune_env.agent import Agent
+from nainjaune_env.core.errors import NainJauneError
+from nainjaune_env.records.record import format_record
+
+from ..loading import use_threads
+from .live_table import LiveTable
+from .players import LoadedAgents
+from .protocol import Limits, Message, MessageError, Rate, read_message
+from .settings import TableSettings, catalogue, kept, read_settings
+from .store import Store
+from .texts import TEXTS
+from .tokens import Pass, new_token
+from .views import rules_text, view
+
+THREADS = 2
+"""Threads in which agents decide."""
+WRONG_TOKEN = 5.0
+"""How many messages one with an unknown token counts for."""
+BETWEEN_ROUNDS = 4.0
+"""Where only agents play, the next round is dealt after so many pauses."""
+FORGOTTEN = 600.0
+"""Seconds after which a table that nobody looks at leaves the memory; the file keeps it."""
+
+
+class Viewer:
+    """A connection of a page."""
+
+    def __init__(self, send: Callable[[str], object], rate: Rate) -> None:
+        """``send(text)`` sends a message, at once and in order."""
+        self.send = send
+        self.rate = rate
+        self.language = "en"
+        self.table: str | None = None
+        """The table it looks at."""
+        self.seat: int | None = None
+        """Its seat there; None: a spectator."""
+
+
+@dataclass
+class Running:
+    """A table in memory."""
+
+    live: LiveTable
+    viewers: list[Viewer] = field(default_factory=list)
+    task: asyncio.Task[None] | None = None
+    """Makes the plies that no person makes."""
+    slowest: dict[int, float] = field(default_factory=dict)
+    """By seat: the longest time that its agent has taken. Every ply of the seat takes as long, also a forced one, so that time
+    does not tell which were forced."""
+    left_at: float = 0.0
+    """When the last viewer left, in seconds of the loop's clock."""
+
+
+class Refusal(NainJauneError):
+    """A message that has changed nothing, by the name of its text."""
+
+
+class TableServer:
+    """Answers messages; one object for a process, used in one event loop."""
+
+    def __init__(self, store: Store, *, agents: Sequence[str] = (), limits: Limits | None = None) -> None:
+        """``agents`` are names, such as those of runs, that may be seated besides those that come with the package."""
+        self.store = store
+        self.limits = Limits() if limits is None else limits
+        self._extra = tuple(agents)
+        self._agents = LoadedAgents()
+        self._running: dict[str, Running] = {}
+        self._loading = asyncio.Lock()
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="agents")
+
+    def add_host(self) -> str:
+        """Returns a new token of the host."""
+        token = new_token()
+        self.store.add_host(token)
+        return token
+
+    async def close(self) -> None:
+        """Stops all tables. What was played is in the file."""
+        tasks = [running.task for running in self._running.values() if running.task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._threads.shutdown(wait=True)
+
+    # ---------------------------------------------------------------- messages
+
+    async def receive(self, viewer: Viewer, given: str | bytes) -> bool:
+        """Answers a message; returns whether the connection may stay."""
+        refusals = TEXTS[viewer.language].refusals
+        if not viewer.rate.allows():
+            _send(viewer, {"type": "refused", "text": refusals["too_fast"]})
+            return False
+        kind = None
+        try:
+            message = read_message(given, self.limits)
+            kind = message.kind
+            if kind == "hello":
+                viewer.language = message.values["language"]
+            await self._answer(viewer, message)
+        except Refusal as error:
+            _send(viewer, {"type": "refused", "of": kind, "text": TEXTS[viewer.language].refusals[str(error)]})
+        except NainJauneError as error:
+            _send(viewer, {"type": "refused", "of": kind, "text": str(error)})
+        return True
+
+    async def _answer(self, viewer: Viewer, message: Message) -> None:
+        allowed = self.store.find_pass(message.token)
+        if allowed is None:
+            viewer.rate.allows(WRONG_TOKEN)
+            raise Refusal("unknown_token")
+        if message.kind in ("catalogue", "new"):
+            if not allowed.is_host:
+                raise Refusal("not_host")
+            if message.kind == "new":
+                await self._new(viewer, message.values["table"])
+            else:
+                _send(viewer, {"type": "catalogue", "games": catalogue(self._extra)})
+            return
+        if allowed.table is None:
+            if message.kind != "hello":
+                raise MessageError(f"The host's token is of no table, so it cannot send {message.kind!r}.")
+            self._leave(viewer)
+            _send(viewer, {"type": "host"})
+            return
+        running = await self._table(allowed.table)
+        if message.kind == "hello":
+            self._look(viewer, running, allowed)
+        elif message.kind == "rules":
+            text = rules_text(running.live, allowed.seat, viewer.language)
+            _send(viewer, {"type": "rules", "text": text})
+        elif message.kind == "record":
+            if not running.live.records:
+                raise Refusal("no_record")
+            _send(viewer, {"type": "record", "text": "".join(f"{format_record(one)}\n" for one in running.live.records)})
+        else:
+            self._act(running, allowed, message)
+
+    async def _new(self, viewer: Viewer, given: object) -> None:
+        """Makes a table, and sends the tokens of its seats and of spectators."""
+        if self.store.num_tables() >= self.limits.tables:
+            raise Refusal("too_many_tables")
+        settings = read_settings(given, self._extra)
+        table = secrets.token_urlsafe(9)
+        async with self._loading:
+            agents = await self._seated(settings)
+        passes = {new_token(): Pass(table, seat) for seat in (*settings.persons, None)}
+        live = LiveTable(settings, agents, lambda number, action: self.store.add_ply(table, number, action))
+        self.store.add_table(table, settings.to_dict(), passes)
+        self._running[table] = Running(live, left_at=asyncio.get_running_loop().time())
+        links = [
+            {"token": token, "seat": each.seat, "name": None if each.seat is None else settings.names[each.seat]}
+            for token, each in passes.items()
+        ]
+        _send(viewer, {"type": "made", "links": links, "title": f"{settings.setup.game.title} · {settings.setup.preset}"})
+        self._wake(table)
+
+    async def _seated(self, settings: TableSettings) -> list[Agent | None]:
+        """Returns the agents by seat, loaded in a thread."""
+
+        def load() -> list[Agent | None]:
+            found: list[Agent | None] = [
+                None if name is None else self._agents.get(name, settings.setup) for name in settings.agents
+            ]
+            use_threads(1)
+            return found
+
+        return await asyncio.get_running_loop().run_in_executor(self._threads, load)
+
+    async def _table(self, table: str) -> Running:
+        """Returns a table, which goes on from the file if it is not in memory."""
+        async with self._loading:  # so that no table is in memory twice
+            if table not in self._running:
+                settings = kept(self.store.settings(table))
+                agents = await self._seated(settings)
+                live = LiveTable(settings, agents, lambda number, action: self.store.add_ply(table, number, action))
+                live.replay(self.store.plies(table))
+                self._running[table] = Running(live, left_at=asyncio.get_running_loop().time())
+                self._wake(table)
+        return self._running[table]
+
+    def _look(self, viewer: Viewer, running: Running, allowed: Pass) -> None:
+        """Shows a table to a connection, from now on."""
+        if viewer not in running.viewers and len(running.viewers) >= self.limits.viewers:
+            raise Refusal("too_many_viewers")
+        self._leave(viewer)
+        viewer.table, viewer.seat = allowed.table, allowed.seat
+        running.viewers.append(viewer)
+        _send(viewer, view(running.live, viewer.seat, viewer.language))
+
+    def leave(self, viewer: Viewer) -> None:
+        """Notes that a connection is closed."""
+        self._leave(viewer)
+
+    def _leave(self, viewer: Viewer) -> None:
+        if viewer.table is not None and viewer.table in self._running:
+            running = self._running[viewer.table]
+            running.viewers = [other for other in running.viewers if other is not viewer]
+            running.left_at = asyncio.get_running_loop().time()
+        viewer.table = None
+
+    def _act(self, running: Running, allowed: Pass, message: Message) -> None:
+        """Makes a person's ply, or the deal that a person asks for."""
+        live = running.live
+        if allowed.seat is None:
+            raise Refusal("not_player")
+        if message.values["number"] != live.number:
+            raise Refusal("stale")
+        if message.kind == "play":
+            reason = live.refusal(allowed.seat, message.values["action"])
+            if reason is not None:
+                raise Refusal(reason)
+            live.play(allowed.seat, message.values["action"])
+        else:
+            if not live.table.round_over or live.over:
+                raise Refusal("no_deal")
+            live.deal()
+        self._show(running)
+        assert allowed.table is not None
+        self._wake(allowed.table)
+
+    # ---------------------------------------------------------------- tables
+
+    def _show(self, running: Running) -> None:
+        """Sends the table to all that look at it, drawn once for those who see the same."""
+        drawn: dict[tuple[int | None, str], str] = {}
+        for viewer in running.viewers:
+            key = viewer.seat, viewer.language
+            if key not in drawn:
+                drawn[key] = to_text(view(running.live, *key))
+            viewer.send(drawn[key])
+
+    def _wake(self, table: str) -> None:
+        """Lets a table go on by itself, if it does and is not at it."""
+        running = self._running[table]
+        if running.task is None or running.task.done():
+            running.task = asyncio.get_running_loop().create_task(self._run(running))
+
+    async def _run(self, running: Running) -> None:
+        """Makes the plies of agents and forced ones up to a person's turn, or the end."""
+        live, pace = running.live, running.live.settings.pace
+        loop = asyncio.get_running_loop()
+        try:
+            while True:
+                if live.goes_by_itself:
+                    seat, then = live.table.at_turn, loop.time()
+                    action = await loop.run_in_executor(self._threads, live.table.agents_action)
+                    took = loop.time() - then
+                    if live.settings.agents[seat] is not None:
+                        running.slowest[seat] = max(took, running.slowest.get(seat, 0.0))
+                    await asyncio.sleep(max(pace, running.slowest.get(seat, 0.0) if pace else 0.0) - took)
+                    live.go_on(action)
+                elif not live.settings.persons and not live.over:
+                    await asyncio.sleep(BETWEEN_ROUNDS * pace)
+                    live.deal()
+                else:
+                    return
+                self._show(running)
+        except NainJauneError as error:
+            for viewer in running.viewers:
+                text = TEXTS[viewer.language].refusals["stopped"].format(reason=error)
+                _send(viewer, {"type": "refused", "text": text})
+
+    def forget(self) -> None:
+        """Takes the tables out of memory that nobody has looked at for some time and that do not go on by themselves."""
+        now = asyncio.get_running_loop().time()
+        for table, running in list(self._running.items()):
+            resting = running.task is None or running.task.done()
+            if resting and not running.viewers and now - running.left_at > FORGOTTEN:
+                del self._running[table]
+
+
+def to_text(message: Any) -> str:
+    """Returns a message as JSON."""
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+
+
+def _send(viewer: Viewer, message: Any) -> None:
+    viewer.send(to_text(message))

@@ -1,0 +1,161 @@
+"""The settings of a table, as a page sends them and as they are kept."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any
+
+from nainjaune_env.core.errors import ConfigError, RulesError, quoted
+from nainjaune_env.core.printable import printable
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.validation import MAX_SEED
+from nainjaune_env.games import DEFAULT_GAME
+from nainjaune_env.registry import game_names, get_game
+
+from ..heuristics import yardstick
+from .players import check_agent, offered
+
+LONGEST_NAME = 40
+MOST_ROUNDS = 100
+SLOWEST = 10.0
+"""The longest pause before a ply, in seconds."""
+KEYS = {"game", "preset", "players", "knobs", "seats", "rounds", "seed", "pace", "every_ply"}
+
+
+@dataclass(frozen=True)
+class TableSettings:
+    """A table before its first deal."""
+
+    setup: Setup
+    names: tuple[str, ...]
+    """By seat: of a person what they typed, of an agent its own."""
+    agents: tuple[str | None, ...]
+    """By seat: the agent's name; None for a person."""
+    rounds: int | None
+    """The number of single rounds; None: a match."""
+    seed: int
+    pace: float
+    """Pause before each ply that no person makes, in seconds."""
+    every_ply: bool
+    """Whether persons make forced plies, too."""
+
+    @property
+    def persons(self) -> list[int]:
+        """The seats of persons."""
+        return [seat for seat, agent in enumerate(self.agents) if agent is None]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns JSON values; :func:`kept` is the inverse."""
+        values = {name: value for name, value in self.__dict__.items() if name != "setup"}
+        return {"setup": self.setup.to_dict(), **values}
+
+
+def kept(values: Mapping[str, Any]) -> TableSettings:
+    """Returns the settings that ``to_dict`` wrote."""
+    own = dict(values)
+    about = own.pop("setup")
+    setup = get_game(about["game"]).setup(about["preset"], about["players"], **about["rules"])
+    rest: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in own.items()}
+    return TableSettings(setup, **rest)
+
+
+def playable() -> list[str]:
+    """Returns the games that persons can play in a browser, those with words and pictures, the default one first."""
+    games = map(get_game, sorted(game_names(), key=lambda name: name != DEFAULT_GAME))
+    return [game.name for game in games if game.speaker is not None and game.pictures is not None]
+
+
+def catalogue(extra: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """Returns what a form for a new table needs: the games with their presets, knobs and agents."""
+    return [_described(name, offered(name, extra)) for name in playable()]
+
+
+def _described(name: str, agents: list[str]) -> dict[str, Any]:
+    game = get_game(name)
+    presets = [
+        {
+            "name": preset,
+            "source": sheet.source,
+            "players": list(sheet.players),
+            "match": _has_end(name, preset),
+            "knobs": {field.name: getattr(sheet.rules, field.name) for field in fields(sheet.rules)},
+        }
+        for preset, sheet in game.presets.items()
+    ]
+    rules = game.presets[game.default_preset].rules
+    knobs = [{"name": f.name, **{k: f.metadata[k] for k in _KNOB}} for f in fields(rules)]
+    return {
+        "name": name, "title": game.title, "preset": game.default_preset, "players": game.default_players, "presets": presets,
+        "knobs": knobs, "agents": agents, "agent": yardstick(name),
+    }  # fmt: skip
+
+
+_KNOB = ("kind", "meaning", "choices", "low", "high", "optional")
+
+
+def _has_end(game: str, preset: str) -> bool:
+    found = get_game(game)
+    try:
+        found.check_match(found.presets[preset].rules)
+    except RulesError:
+        return False
+    return True
+
+
+def read_settings(given: object, extra: Sequence[str] = ()) -> TableSettings:
+    """Returns the settings that a page has sent.
+
+    Raises :class:`ConfigError`, or another error of this package, with a sentence for the person at the page.
+    """
+    if not isinstance(given, dict) or given.keys() != KEYS:
+        raise ConfigError(f"A new table is an object with {', '.join(sorted(KEYS))}, not {quoted(given)}.")
+    if given["game"] not in playable():
+        raise ConfigError(f"A table plays one of the games {', '.join(playable())}, not {quoted(given['game'])}.")
+    if not isinstance(given["knobs"], dict) or not all(isinstance(name, str) for name in given["knobs"]):
+        raise ConfigError(f"Knobs are values by name, not {quoted(given['knobs'])}.")
+    setup = get_game(given["game"]).setup(given["preset"], given["players"], **given["knobs"])
+    rounds, pace = given["rounds"], given["pace"]
+    if rounds is None:
+        setup.game.check_match(setup.rules)
+    elif type(rounds) is not int or not 1 <= rounds <= MOST_ROUNDS:
+        raise ConfigError(f"A table plays 1 to {MOST_ROUNDS} single rounds, or a match (null), not {quoted(rounds)}.")
+    if type(pace) not in (int, float) or not 0 <= pace <= SLOWEST:
+        raise ConfigError(f"The pause before a ply is 0 to {SLOWEST:g} seconds, not {quoted(pace)}.")
+    names, agents = _seats(given["seats"], setup, extra)
+    several = agents.count(None) > 1
+    every = several if given["every_ply"] is None else given["every_ply"]
+    if type(every) is not bool:
+        raise ConfigError(f"every_ply is true, false or null, not {quoted(every)}.")
+    return TableSettings(setup, names, agents, rounds, _seed(given["seed"]), float(pace), every)
+
+
+def _seed(given: object) -> int:
+    """Returns the seed, written in digits, as JavaScript has no numbers of 64 bits; a random one for null."""
+    if given is None:
+        return secrets.randbits(63)
+    if not isinstance(given, str) or not given.isascii() or not given.isdigit() or len(given) > 20 or int(given) > MAX_SEED:
+        raise ConfigError(f"A seed is a whole number from 0 to {MAX_SEED} in digits, not {quoted(given)}.")
+    return int(given)
+
+
+def _seats(given: object, setup: Setup, extra: Sequence[str]) -> tuple[tuple[str, ...], tuple[str | None, ...]]:
+    """Returns the names and the agents by seat."""
+    if not isinstance(given, list) or len(given) != setup.players or not all(isinstance(seat, dict) for seat in given):
+        raise ConfigError(f"A table with {setup.players} seats has a list of as many objects, not {quoted(given)}.")
+    names: list[str] = []
+    agents: list[str | None] = []
+    for number, seat in enumerate(given):
+        if seat.keys() == {"agent"}:
+            agents.append(check_agent(seat["agent"], setup.game.name, extra))
+            names.append(seat["agent"])
+        elif seat.keys() == {"person"} and isinstance(seat["person"], str) and len(seat["person"]) <= LONGEST_NAME:
+            agents.append(None)
+            names.append(printable(seat["person"].strip()) or f"person {number}")
+        else:
+            raise ConfigError(
+                f"In a seat is {{'agent': name}}, or {{'person': name}} with a name of at most {LONGEST_NAME} characters, "
+                f"not {quoted(seat)}."
+            )
+    return tuple(names), tuple(agents)

@@ -1,0 +1,50 @@
+// One WebSocket that comes back by itself. Every message carries the token of the page's address.
+
+const FIRST_WAIT = 250;
+const LONGEST_WAIT = 8000;
+
+export class Connection {
+  /** `heard(message)` is called for every message, `changed(state)` for "connecting", "connected" and "lost". */
+  constructor(heard, changed) {
+    this.heard = heard;
+    this.changed = changed;
+    this.wait = FIRST_WAIT;
+    this.hello = null;
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden && this.socket === null && this.hello) this.open();
+    });
+    this.socket = null;
+  }
+
+  /** Begins, or begins anew, with the token and language of `hello`. */
+  greet(hello) {
+    this.hello = hello;
+    if (this.socket === null) this.open();
+    else this.send("hello", { language: hello.language });
+  }
+
+  open() {
+    clearTimeout(this.timer);
+    this.changed("connecting");
+    const socket = new WebSocket(`${location.protocol === "https:" ? "wss" : "ws"}://${location.host}/ws`);
+    this.socket = socket;
+    socket.addEventListener("open", () => {
+      this.wait = FIRST_WAIT;
+      this.changed("connected");
+      this.send("hello", { language: this.hello.language });
+    });
+    socket.addEventListener("message", (event) => this.heard(JSON.parse(event.data)));
+    socket.addEventListener("close", () => {
+      this.socket = null;
+      this.changed("lost");
+      if (document.hidden) return; // it comes back when somebody looks
+      this.timer = setTimeout(() => this.open(), this.wait);
+      this.wait = Math.min(2 * this.wait, LONGEST_WAIT);
+    });
+  }
+
+  send(type, values = {}) {
+    if (this.socket === null || this.socket.readyState !== WebSocket.OPEN) return;
+    this.socket.send(JSON.stringify({ type, token: this.hello.token, ...values }));
+  }
+}

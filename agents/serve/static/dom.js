@@ -1,0 +1,31 @@
+// Elements. Whatever people have typed becomes text, never markup.
+
+/** Returns an element; properties that begin with "on" are listeners, null and false are left out. */
+export function make(name, properties = {}, ...children) {
+  const element = document.createElement(name);
+  for (const [key, value] of Object.entries(properties)) {
+    if (key.startsWith("on")) element.addEventListener(key.slice(2), value);
+    else if (value === true) element.setAttribute(key, "");
+    else if (value !== null && value !== false && value !== undefined) element.setAttribute(key, value);
+  }
+  element.append(...children.flat().filter((child) => child !== null));
+  return element;
+}
+
+/** Returns a text with what stands in braces filled in. */
+export function fill(text, values) {
+  return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+}
+
+/** Returns a label above a field, which gets a name if one is given. */
+export function labelled(text, field, hint = null, name = null) {
+  if (name) field.name = name;
+  return make("label", { class: "field" }, make("span", {}, text), field, hint && make("small", {}, hint));
+}
+
+/** Returns a select with options as [value, text]. */
+export function choice(options, chosen, onchange = () => {}) {
+  const field = make("select", { onchange }, options.map(([value, text]) => make("option", { value }, text)));
+  field.value = chosen;
+  return field;
+}

@@ -1,0 +1,159 @@
+// The form for a new table, and the invitations to those that were made here.
+
+import { choice, fill, labelled, make } from "./dom.js";
+
+const KEPT = "nainjaune-tables";
+const MOST_KEPT = 20;
+
+/** Shows the form in `main`; `send(table)` asks the server for the table. */
+export function showForm(main, games, texts, send) {
+  const form = make("form", { class: "card", onsubmit: submit });
+  const state = { game: games[0], seats: [] };
+  main.replaceChildren(make("h1", {}, texts.new_table), form, make("div", { id: "made" }));
+  showMade(texts);
+  chooseGame(games[0].name);
+
+  function chooseGame(name) {
+    state.game = games.find((game) => game.name === name);
+    choosePreset(state.game.preset);
+  }
+
+  function choosePreset(name) {
+    state.preset = state.game.presets.find((preset) => preset.name === name);
+    const { players } = state.preset;
+    state.players = players.includes(state.game.players) ? state.game.players : players[0];
+    draw();
+  }
+
+  function draw() {
+    const { game, preset } = state;
+    state.knobs = game.knobs.map((knob) => [knob, knobField(knob, preset.knobs[knob.name], texts)]);
+    state.length = choice(
+      [...(preset.match ? [["match", texts.match]] : []), ["rounds", texts.rounds]],
+      preset.match ? "match" : "rounds",
+      () => (state.rounds.disabled = state.length.value === "match"),
+    );
+    state.rounds = make("input", { type: "number", min: 1, max: 100, value: 1, required: true, disabled: preset.match });
+    state.seed = make("input", { inputmode: "numeric", pattern: "[0-9]{0,20}", autocomplete: "off" });
+    state.pace = make("input", { type: "number", min: 0, max: 10, step: 0.1, value: 0.6, required: true });
+    state.every = choice([["", texts.default], ["yes", texts.yes], ["no", texts.no]], "");
+    form.replaceChildren(
+      labelled(texts.game, choice(games.map((each) => [each.name, each.title]), game.name, (event) => chooseGame(event.target.value)), null, "game"),
+      labelled(texts.preset, choice(game.presets.map((each) => [each.name, each.name]), preset.name,
+        (event) => choosePreset(event.target.value)), preset.source, "preset"),
+      labelled(texts.players, choice(preset.players.map((count) => [count, count]), state.players, (event) => {
+        state.players = Number(event.target.value);
+        drawSeats();
+      }), null, "players"),
+      make("fieldset", { id: "seats" }),
+      labelled(texts.length, state.length, null, "length"),
+      labelled(texts.number_of_rounds, state.rounds, null, "rounds"),
+      make("details", {}, make("summary", {}, texts.knobs),
+        state.knobs.map(([knob, field]) => labelled(knob.name, field, knob.meaning, `knob-${knob.name}`))),
+      make("details", {}, make("summary", {}, `${texts.seed}, ${texts.pace}`),
+        labelled(texts.seed, state.seed, texts.seed_hint, "seed"), labelled(texts.pace, state.pace, null, "pace"),
+        labelled(texts.every_ply, state.every, null, "every_ply")),
+      make("p", { id: "problem", role: "alert" }),
+      make("button", { type: "submit", class: "main" }, texts.start),
+    );
+    drawSeats();
+  }
+
+  function drawSeats() {
+    const names = state.game.agents.map((name) => make("option", { value: name }));
+    state.seats = Array.from({ length: state.players }, (_, seat) => seatField(seat, state.game.agent, texts));
+    form.querySelector("#seats").replaceChildren(
+      make("legend", {}, texts.players), make("datalist", { id: "agents" }, names), ...state.seats.map((seat) => seat.element),
+      make("small", {}, texts.agent_hint),
+    );
+  }
+
+  function submit(event) {
+    event.preventDefault();
+    document.getElementById("problem").textContent = "";
+    const { game, preset } = state;
+    const changed = state.knobs.map(([knob, field]) => [knob.name, knobValue(knob, field)]);
+    send({
+      game: game.name,
+      preset: preset.name,
+      players: state.players,
+      knobs: Object.fromEntries(changed.filter(([name, value]) => value !== preset.knobs[name])),
+      seats: state.seats.map((seat) => seat.value()),
+      rounds: state.length.value === "match" ? null : Number(state.rounds.value),
+      seed: state.seed.value || null,
+      pace: Number(state.pace.value),
+      every_ply: state.every.value === "" ? null : state.every.value === "yes",
+    });
+  }
+}
+
+function seatField(seat, agent, texts) {
+  const person = make("input", { maxlength: 40, autocomplete: "off", "aria-label": fill(texts.name_in_seat, { seat }), placeholder: texts.name });
+  const other = make("input", { list: "agents", value: agent, required: true, "aria-label": fill(texts.agent_in_seat, { seat }) });
+  const who = choice([["person", texts.person], ["agent", texts.agent]], seat === 0 ? "person" : "agent", update);
+  who.setAttribute("aria-label", fill(texts.who, { seat }));
+  function update() {
+    person.hidden = who.value !== "person";
+    other.hidden = other.disabled = who.value === "person";
+  }
+  update();
+  return {
+    element: make("div", { class: "seat" }, make("span", {}, fill(texts.seat, { seat })), who, person, other),
+    value: () => (who.value === "person" ? { person: person.value } : { agent: other.value }),
+  };
+}
+
+function knobField(knob, value, texts) {
+  if (knob.kind === "word") return choice(knob.choices.map((word) => [word, word]), value);
+  if (knob.kind === "flag") return choice([["yes", texts.yes], ["no", texts.no]], value ? "yes" : "no");
+  const field = make("input", { type: "number", min: knob.low, max: knob.high, required: !knob.optional });
+  if (knob.optional) field.placeholder = texts.none;
+  field.value = value === null ? "" : value;
+  return field;
+}
+
+function knobValue(knob, field) {
+  if (knob.kind === "word") return field.value;
+  if (knob.kind === "flag") return field.value === "yes";
+  return field.value === "" ? null : Number(field.value);
+}
+
+/** Keeps the links to a table that was made, in this browser alone, and shows them. */
+export function keepMade(made, texts) {
+  const tables = [{ title: made.title, links: made.links }, ...keptTables()].slice(0, MOST_KEPT);
+  localStorage.setItem(KEPT, JSON.stringify(tables));
+  showMade(texts);
+  document.getElementById("made").scrollIntoView();
+}
+
+function keptTables() {
+  try {
+    return JSON.parse(localStorage.getItem(KEPT)) ?? [];
+  } catch {
+    return [];
+  }
+}
+
+function showMade(texts) {
+  const tables = keptTables();
+  const shown = tables.map((table, number) =>
+    make("section", { class: "card" }, make("h3", {}, `${table.title} (${tables.length - number})`), make("ul", { class: "links" }, table.links.map((link) => {
+      const name = link.seat === null ? texts.spectators : fill(texts.invitation_for, link);
+      const state = make("span", { role: "status" });
+      const copy = make("button", { type: "button", onclick: () => copyLink(link.token, state, texts) }, fill(texts.copy, { name }));
+      const go = make("a", { href: `#${link.token}` }, link.seat === null ? texts.watch : fill(texts.to_table, link));
+      return make("li", {}, make("span", {}, name), go, copy, state);
+    }))),
+  );
+  document.getElementById("made").replaceChildren(...(shown.length ? [make("h2", {}, texts.invitations), ...shown] : []));
+}
+
+async function copyLink(token, state, texts) {
+  const link = `${location.origin}/#${token}`;
+  try {
+    await navigator.clipboard.writeText(link);
+    state.textContent = texts.copied;
+  } catch {
+    state.textContent = link; // a page that is not from this machine may not write to the clipboard without https
+  }
+}

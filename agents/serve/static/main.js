@@ -1,0 +1,60 @@
+// The page: the token in its address says what is shown. What stands behind # never leaves the browser but in messages.
+
+import { Connection } from "./connection.js";
+import { make } from "./dom.js";
+import { keepMade, showForm } from "./lobby.js";
+import { TablePage } from "./table.js";
+
+const LANGUAGE = "nainjaune-language";
+const HOST = "nainjaune-host";
+const main = document.getElementById("main");
+const language = document.getElementById("language");
+let texts = {};
+let page = null;
+
+const connection = new Connection(heard, (state) => {
+  document.getElementById("status").textContent = texts[state] ?? "";
+  document.body.dataset.connection = state;
+});
+
+function heard(message) {
+  if (message.type === "view") {
+    if (page === null) page = new TablePage(main, texts, (type, values) => connection.send(type, values));
+    page.show(message);
+  } else if (message.type === "host") {
+    localStorage.setItem(HOST, token());
+    connection.send("catalogue");
+  } else if (message.type === "catalogue") {
+    showForm(main, message.games, texts, (table) => connection.send("new", { table }));
+  } else if (message.type === "made") keepMade(message, texts);
+  else if (message.type === "rules") page?.showRules(message.text);
+  else if (message.type === "record") page?.download(message.text);
+  else if (message.type === "refused") refused(message.text);
+}
+
+function refused(text) {
+  const problem = document.getElementById("problem");
+  if (page !== null) page.refused(text);
+  else if (problem) problem.textContent = text;
+  else main.replaceChildren(make("h1", {}, texts.title), make("p", { id: "problem", role: "alert" }, text));
+}
+
+const token = () => location.hash.slice(1) || localStorage.getItem(HOST) || "-";
+
+async function begin() {
+  const answer = await fetch(`/texts-${language.value}.json`);
+  texts = await answer.json();
+  page = null;
+  document.documentElement.lang = language.value;
+  document.getElementById("language-label").textContent = texts.language;
+  document.getElementById("home").setAttribute("aria-label", `nainjaune: ${texts.new_table}`);
+  connection.greet({ token: token(), language: language.value });
+}
+
+language.value = localStorage.getItem(LANGUAGE) ?? (navigator.language.startsWith("fr") ? "fr" : "en");
+language.addEventListener("change", () => {
+  localStorage.setItem(LANGUAGE, language.value);
+  begin();
+});
+window.addEventListener("hashchange", begin);
+begin();

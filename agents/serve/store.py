@@ -1,0 +1,105 @@
+"""The tables that are being played, in SQLite: their settings, their plies in order, and the hashes of tokens.
+
+A table's state is not kept: the replay of its plies gives it. Every ply is in the file before anybody sees it, so a server that
+is killed loses nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from nainjaune_env.core.errors import ConfigError
+
+from .tokens import Pass, hashed
+
+DEAL = -1
+"""In place of an action: the next round is dealt."""
+VERSION = 1
+_TABLES = """
+create table if not exists tables (id text primary key, made real not null, settings text not null);
+create table if not exists plies (
+    id text not null references tables on delete cascade, number integer not null, action integer not null,
+    primary key (id, number)
+) without rowid;
+create table if not exists tokens (
+    hash blob primary key, id text references tables on delete cascade, seat integer
+) without rowid;
+"""
+
+
+class Store:
+    """The file of a server. One server at a time uses it."""
+
+    def __init__(self, path: Path) -> None:
+        """Opens the file at ``path`` or makes it, for its owner alone; raises :class:`ConfigError` if it is another file."""
+        path.touch(mode=0o600, exist_ok=True)
+        self._file = sqlite3.connect(path, isolation_level=None)
+        try:
+            self._file.execute("pragma journal_mode = wal")
+            self._file.execute(
+                "pragma synchronous = normal"
+            )  # a killed process loses nothing, a lost power at most the last plies
+            self._file.execute("pragma foreign_keys = on")
+            (version,) = self._file.execute("pragma user_version").fetchone()
+            if version not in (0, VERSION):
+                raise ConfigError(f"{str(path)!r} holds tables of the version {version}, and this one reads {VERSION}.")
+            self._file.executescript(_TABLES)
+            self._file.execute(f"pragma user_version = {VERSION}")
+        except sqlite3.DatabaseError as error:
+            self._file.close()
+            raise ConfigError(f"{str(path)!r} is no file of tables: {error}.") from None
+        except ConfigError:
+            self._file.close()
+            raise
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+    def add_table(self, table: str, settings: Mapping[str, Any], passes: Mapping[str, Pass]) -> None:
+        """Adds a table with its ``settings`` and the ``passes`` of its tokens, all or nothing."""
+        with self._file:
+            self._file.execute("begin")
+            self._file.execute("insert into tables values (?, ?, ?)", (table, time.time(), json.dumps(settings)))
+            self._add_passes(passes)
+
+    def add_host(self, token: str) -> None:
+        """Adds a token of the host."""
+        self._add_passes({token: Pass(None, None)})
+
+    def _add_passes(self, passes: Mapping[str, Pass]) -> None:
+        rows = [(hashed(token), each.table, each.seat) for token, each in passes.items()]
+        self._file.executemany("insert into tokens values (?, ?, ?)", rows)
+
+    def find_pass(self, token: str) -> Pass | None:
+        """Returns what ``token`` allows; None for an unknown one."""
+        row = self._file.execute("select id, seat from tokens where hash = ?", (hashed(token),)).fetchone()
+        return None if row is None else Pass(*row)
+
+    def settings(self, table: str) -> dict[str, Any]:
+        """Returns the settings of a table."""
+        (text,) = self._file.execute("select settings from tables where id = ?", (table,)).fetchone()
+        found: dict[str, Any] = json.loads(text)
+        return found
+
+    def add_ply(self, table: str, number: int, action: int) -> None:
+        """Adds the ply ``number``, from 1: an action, or ``DEAL``. A number that is there already is an error."""
+        self._file.execute("insert into plies values (?, ?, ?)", (table, number, action))
+
+    def plies(self, table: str) -> list[int]:
+        """Returns the plies of a table, in order."""
+        return [action for (action,) in self._file.execute("select action from plies where id = ? order by number", (table,))]
+
+    def num_tables(self) -> int:
+        """Returns the number of tables."""
+        (count,) = self._file.execute("select count(*) from tables").fetchone()
+        return int(count)
+
+    def remove_old(self, days: float) -> int:
+        """Removes the tables that were made more than ``days`` ago; returns their number."""
+        return self._file.execute("delete from tables where made < ?", (time.time() - 86400 * days,)).rowcount

@@ -1,0 +1,23 @@
+"""The texts of the page and of refusals, in English and French; a game's own texts come from its ``Speaker``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from nainjaune_env.core.speech import LANGUAGES
+from nainjaune_env.core.texts import read_texts
+
+
+@dataclass(frozen=True)
+class Texts:
+    """One language. Both languages have the same names in each table."""
+
+    refusals: Mapping[str, str]
+    """Why a message has changed nothing."""
+    page: Mapping[str, str]
+    """What the page says; it fills in what stands in braces."""
+
+
+TEXTS: Mapping[str, Texts] = {name: read_texts(Texts, Path(__file__).with_name(f"texts_{name}.toml")) for name in LANGUAGES}

@@ -1,0 +1,72 @@
+"""What one viewer of a table is sent: the picture, the words, the legal moves. Nothing else of a table leaves the server."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from nainjaune_env.engine.batch import loops_of
+
+from .live_table import LiveTable
+
+
+def view(live: LiveTable, seat: int | None, language: str) -> dict[str, Any]:
+    """Returns what ``seat`` may see of a table, as JSON values; None is a spectator."""
+    settings, table = live.settings, live.table
+    listener = live.listener(0 if seat is None else seat, language)
+    mine = seat is not None and live.persons_turn and table.at_turn == seat
+    speaker = listener.speaker
+    return {
+        "type": "view",
+        "number": live.number,
+        "game": settings.setup.game.title,
+        "preset": settings.setup.preset,
+        "names": list(settings.names),
+        "persons": settings.persons,
+        "seat": seat,
+        "turn": None if table.round_over else table.at_turn,
+        "picture": picture(live, seat, language),
+        "begun": listener.begun,
+        "told": live.told(seat, language),
+        "moves": [[action, speaker.echo(action), speaker.typed(action)] for action in table.legal] if mine else [],
+        "settled": speaker.settled() if table.round_over else [],
+        "payoffs": _amounts(speaker, table.payoff) if table.round_over else [],
+        "totals": _amounts(speaker, live.totals),
+        "standings": _places(live.totals) if live.over else [],
+        "rounds": live.rounds,
+        "round_over": table.round_over,
+        "over": live.over,
+        "records": len(live.records),
+    }
+
+
+def _amounts(speaker: Any, payoffs: Sequence[int] | np.ndarray[Any, Any]) -> list[str]:
+    return [speaker.amount(int(payoff)).replace("-", "−") for payoff in payoffs]
+
+
+def _places(totals: np.ndarray[Any, Any]) -> list[int]:
+    """Returns each seat's place, from 1; equal totals share one."""
+    return [1 + int((totals > own).sum()) for own in totals]
+
+
+def picture(live: LiveTable, seat: int | None, language: str) -> str | None:
+    """Returns the table as the game's painter draws it for ``seat``, from what the kernel's ``redact`` leaves.
+
+    When the round is over everybody sees all cards. Until then a spectator sees all cards if only agents play, and else none.
+    """
+    setup, table = live.settings.setup, live.table
+    rows = table.position
+    viewer = None if table.round_over else seat
+    if viewer is None and not table.round_over and live.settings.persons:
+        return None
+    if viewer is not None:
+        loops_of(setup.game).redact_tables(rows, setup.kernel_rules, np.array([viewer]))
+    assert setup.game.pictures is not None
+    return setup.game.pictures.svg(setup, rows[0], viewer, language=language, names=live.settings.names, **table.history)
+
+
+def rules_text(live: LiveTable, seat: int | None, language: str) -> str:
+    """Returns a summary of the table's rules."""
+    return live.listener(0 if seat is None else seat, language).speaker.rules()

@@ -1,0 +1,59 @@
+"""The command ``serve``: what it prints, and errors before anything listens."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+
+from nainjaune_agents.cli import serve
+from nainjaune_env.core.atomic_files import locked
+from tests.agents.cli.command import status_of
+
+
+def test_it_prints_the_link_and_stops_in_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    class Stopped(asyncio.Event):
+        async def wait(self) -> bool:  # type: ignore[override]
+            return True
+
+    monkeypatch.setattr(asyncio, "Event", Stopped)
+    path = tmp_path / "deep" / "t.sqlite"
+    assert status_of(["serve", "--port", "0", "--no-browser", "--data", str(path)]) == 0
+    assert re.search(r"Whoever has this link makes new ones: http://127\.0\.0\.1:\d+/#[\w-]{32}\n", capfd.readouterr().out)
+    assert path.exists()
+
+
+def test_one_server_a_file(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "t.sqlite"
+    with locked(path):
+        assert status_of(["serve", "--port", "0", "--no-browser", "--data", str(path)]) == 2
+    assert "Another server uses the tables in" in capfd.readouterr().err
+
+
+def test_a_port_that_is_taken_and_a_file_that_is_another(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        assert status_of(["serve", "--port", port, "--no-browser", "--data", str(tmp_path / "t.sqlite")]) == 2
+    assert "in use" in capfd.readouterr().err
+    (tmp_path / "x").write_text("x" * 5000, encoding="utf-8")
+    assert status_of(["serve", "--port", "0", "--no-browser", "--data", str(tmp_path / "x")]) == 2
+    assert "is no file of tables" in capfd.readouterr().err
+
+
+def test_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    for name in [name for name in sys.modules if name.split(".")[0] == "tornado" or name == "nainjaune_agents.serve.app"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "tornado", None)
+    assert status_of(["serve", "--no-browser", "--data", str(tmp_path / "t.sqlite")]) == 2
+    assert re.search(r"needs the package 'tornado', .*\[serve\]", capfd.readouterr().err)
+
+
+def test_addresses_in_links() -> None:
+    assert [serve._shown(host) for host in ("127.0.0.1", "::1", "cards")] == ["127.0.0.1", "[::1]", "cards"]
+    assert serve._shown("0.0.0.0") != "0.0.0.0"

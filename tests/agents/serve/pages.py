@@ -1,0 +1,97 @@
+"""Pages for tests: connections to a server in this process, without a network."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from nainjaune_agents.serve.protocol import Limits, Rate
+from nainjaune_agents.serve.server import TableServer, Viewer
+from nainjaune_agents.serve.store import Store
+from nainjaune_env.registry import get_game
+
+FREE = Limits(a_second=1e9, burst=1 << 30)
+
+
+def new_table(game: str, persons: int = 1, **changes: Any) -> dict[str, Any]:
+    """What a page sends for a new table: persons first, then agents that play at random."""
+    spec = get_game(game)
+    players = changes.get("players", spec.default_players)
+    seats = [{"person": f"P{seat}"} if seat < persons else {"agent": "random"} for seat in range(players)]
+    usual = {
+        "game": game, "preset": spec.default_preset, "players": players, "knobs": {}, "seats": seats, "rounds": 1, "seed": "7",
+        "pace": 0, "every_ply": None,
+    }  # fmt: skip
+    return {**usual, **changes}
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[Store]:
+    """The file of a server."""
+    store = Store(path)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+class Page:
+    """A connection, with all that it has been sent."""
+
+    def __init__(self, server: TableServer, token: str, language: str = "en") -> None:
+        self.server, self.token, self.language = server, token, language
+        self.sent: list[str] = []
+        self.viewer = Viewer(lambda text: self.sent.append(text.encode().decode()), Rate(server.limits))
+
+    async def raw(self, given: str | bytes) -> bool:
+        """Sends anything; returns whether the connection may stay."""
+        return await self.server.receive(self.viewer, given)
+
+    async def ask(self, kind: str, *, token: str | None = None, **values: Any) -> dict[str, Any]:
+        """Sends a message; returns the last one that came."""
+        before = len(self.sent)
+        assert await self.raw(json.dumps({"type": kind, "token": token or self.token, **values}))
+        while len(self.sent) == before:
+            await asyncio.sleep(0)
+        return self.last
+
+    async def hello(self) -> dict[str, Any]:
+        """Begins."""
+        return await self.ask("hello", language=self.language)
+
+    @property
+    def last(self) -> dict[str, Any]:
+        """The last message."""
+        message: dict[str, Any] = json.loads(self.sent[-1])
+        return message
+
+    async def settle(self) -> dict[str, Any]:
+        """Waits until the table waits for a person or is over; returns the last message."""
+        for _ in range(100_000):
+            view = self.last
+            if (
+                view["type"] != "view"
+                or view["over"]
+                or view["round_over"]
+                or (view["turn"] in view["persons"] and not _busy(self))
+            ):
+                return self.last
+            await asyncio.sleep(0.001)
+        raise AssertionError("The table does not settle.")
+
+
+def _busy(page: Page) -> bool:
+    running = page.server._running[page.viewer.table or ""]
+    return running.live.goes_by_itself
+
+
+async def made(server: TableServer, table: dict[str, Any]) -> dict[int | None, str]:
+    """Makes a table; returns the tokens by seat, None for spectators."""
+    host = Page(server, server.add_host())
+    answer = await host.ask("new", table=table)
+    assert answer["type"] == "made", answer
+    return {link["seat"]: link["token"] for link in answer["links"]}

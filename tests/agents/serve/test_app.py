@@ -1,0 +1,156 @@
+"""The server on the network: headers, names, origins, files, and a page that goes away."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
+from tornado.websocket import WebSocketClientConnection, websocket_connect
+
+from nainjaune_agents.serve.app import HEADERS, PAGE, Serving, is_own_name, page_files
+from nainjaune_agents.serve.protocol import Limits
+from nainjaune_agents.serve.server import TableServer
+from tests.agents.serve.pages import new_table, opened
+from tests.support.games import games_with
+
+CLIENTS: list[WebSocketClientConnection] = []
+"""The connections of a test, closed at its end."""
+
+
+def served(path: Path, play: Callable[[Serving], Awaitable[None]], limits: Limits | None = None) -> None:
+    async def run() -> None:
+        with opened(path / "t.sqlite") as store:
+            serving = Serving(TableServer(store, limits=limits), "127.0.0.1", 0)
+            try:
+                await play(serving)
+            finally:
+                while CLIENTS:
+                    CLIENTS.pop().close()
+                await serving.close()
+
+    asyncio.run(run())
+
+
+async def get(serving: Serving, path: str, host: str = "127.0.0.1", **options: Any) -> tuple[int, bytes, Any]:
+    request = HTTPRequest(f"http://127.0.0.1:{serving.port}{path}", headers={"Host": f"{host}:{serving.port}"}, **options)
+    answer = await AsyncHTTPClient().fetch(request, raise_error=False)
+    return answer.code, answer.body, answer.headers
+
+
+async def connect(serving: Serving, **headers: str) -> WebSocketClientConnection:
+    own = {"Origin": f"http://127.0.0.1:{serving.port}", **headers}
+    request = HTTPRequest(f"ws://127.0.0.1:{serving.port}/ws", headers={name: value for name, value in own.items() if value})
+    CLIENTS.append(await websocket_connect(request))
+    return CLIENTS[-1]
+
+
+async def ask(connection: WebSocketClientConnection, **message: Any) -> dict[str, Any]:
+    await connection.write_message(json.dumps(message))
+    answer = await connection.read_message()
+    assert isinstance(answer, str)
+    found: dict[str, Any] = json.loads(answer)
+    return found
+
+
+def test_the_files_of_the_page_and_no_others(tmp_path: Path) -> None:
+    async def play(serving: Serving) -> None:
+        for path, (kind, content) in page_files().items():
+            code, body, headers = await get(serving, path)
+            assert (code, body, headers["Content-Type"]) == (200, content, kind)
+            assert all(headers[name] == value for name, value in HEADERS.items())
+            assert "Server" not in headers
+        for path in (
+            "/index.html",
+            "/server.py",
+            "/../server.py",
+            "/%2e%2e/server.py",
+            "//etc/passwd",
+            "/static/main.js",
+            "/x",
+            "/.git",
+        ):
+            code, body, headers = await get(serving, path)
+            assert (code, body) == (404, b"404\n")
+            assert headers["Content-Security-Policy"] == HEADERS["Content-Security-Policy"]
+        assert (await get(serving, "/", method="POST", body=b"x"))[0] == 405
+        assert (await get(serving, "/", method="POST", body=b"x" * (1 << 17)))[0] in (400, 413, 599)
+
+    served(tmp_path, play)
+
+
+def test_the_first_page_is_small_and_has_no_inline_script() -> None:
+    files = page_files()
+    assert sum(len(content) for _, content in files.values()) < 300_000
+    page = files["/"][1].decode()
+    assert "style=" not in page
+    assert "<script>" not in page
+    assert "innerHTML" not in "".join(path.read_text(encoding="utf-8") for path in PAGE.glob("*.js"))
+
+
+def test_other_names_and_other_origins_are_refused(tmp_path: Path) -> None:
+    async def play(serving: Serving) -> None:
+        assert (await get(serving, "/", host="evil.example"))[0] == 421
+        assert (await get(serving, "/", host="localhost"))[0] == 200
+        for origin in ("http://evil.example", "http://127.0.0.1:1", "null", ""):
+            with pytest.raises(HTTPClientError, match="403"):
+                await connect(serving, Origin=origin)
+        with pytest.raises(HTTPClientError, match="421"):
+            await connect(serving, Host="evil.example", Origin="http://evil.example")
+
+    served(tmp_path, play)
+
+
+def test_own_names() -> None:
+    names = frozenset({"localhost", "cards"})
+    assert all(is_own_name(host, names) for host in ("127.0.0.1:1", "10.0.0.3:80", "[::1]:80", "localhost", "cards:8000"))
+    assert not any(is_own_name(host, names) for host in ("evil.example", "localhost.evil.example", "", "127.0.0.1.example:80"))
+
+
+def test_a_message_that_is_too_large_closes_the_connection(tmp_path: Path) -> None:
+    async def play(serving: Serving) -> None:
+        connection = await connect(serving)
+        assert "at most 100 characters" in (await ask(connection, type="rules", token="x" * 200))["text"]
+        await connection.write_message("x" * 1000)
+        assert await connection.read_message() is None
+        connection.close()
+        fast = await connect(serving)
+        for _ in range(3):
+            await fast.write_message("{}")
+        assert [(await fast.read_message()) is None for _ in range(4)] == [False, False, False, True]
+        fast.close()
+        await asyncio.sleep(0.05)
+        for _ in range(3):
+            await connect(serving)
+        with pytest.raises(HTTPClientError, match="403"):
+            await connect(serving)
+
+    served(tmp_path, play, Limits(message_bytes=100, connections=3, burst=2, a_second=0.0))
+
+
+def test_a_page_that_goes_away_leaves_its_table(tmp_path: Path) -> None:
+    (game, *_) = games_with("speaker", "pictures")
+
+    async def play(serving: Serving) -> None:
+        connection = await connect(serving)
+        links = (await ask(connection, type="new", token=serving.tables.add_host(), table=new_table(game)))["links"]
+        view = await ask(connection, type="hello", token=links[0]["token"], language="fr")
+        assert view["type"] == "view"
+        (running,) = serving.tables._running.values()
+        assert len(running.viewers) == 1
+        connection.close()
+        while running.viewers:
+            await asyncio.sleep(0.01)
+        again = await connect(serving)
+        assert (await ask(again, type="hello", token=links[0]["token"], language="fr"))["number"] >= view["number"]
+        serving.sweep()
+        object.__setattr__(serving.tables.limits, "idle", -1.0)
+        serving.sweep()
+        while await again.read_message() is not None:
+            pass
+
+    served(tmp_path, play)

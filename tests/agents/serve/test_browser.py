@@ -1,0 +1,272 @@
+"""The page in a real Chromium: matches by mouse and by keyboard, several people, interruptions, small and dark screens.
+
+Where there is no browser, these tests are skipped, but fail in continuous integration. ``make browser`` installs one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
+
+from nainjaune_agents.play.replay_page import replay_page
+from nainjaune_env.records.record import parse_record, read_records, verify_record
+from tests.support.games import games_with
+from tests.support.source import ROOT
+
+INSTALLED = ROOT / "build" / "browser"
+NAMES = ("chromium", "chromium-headless-shell", "google-chrome")
+OPTIONS = ["--no-sandbox", "--disable-gpu", "--headless=shell", "--force-color-profile=srgb"]
+GAMES = games_with("speaker", "pictures")
+PATIENCE = 25_000
+"""Milliseconds to wait for what a quiet machine does in a few."""
+pytestmark = pytest.mark.slow
+
+
+def browser_path() -> str | None:
+    """The browser to test with; None if there is none."""
+    found = [os.environ.get("CHROMIUM"), *map(shutil.which, NAMES), str(INSTALLED / "chromium")]
+    return next((path for path in found if path and Path(path).exists()), None)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = browser_path()
+    if path is None:
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("There is no Chromium; `make browser` installs one.")
+    with sync_playwright() as playwright:
+        try:
+            started = playwright.chromium.launch(executable_path=path, args=OPTIONS)
+        except Error:  # its libraries may be missing; those of the package lie beside it
+            libraries = {**os.environ, "LD_LIBRARY_PATH": str(INSTALLED / "al2023" / "lib")}
+            started = playwright.chromium.launch(executable_path=path, args=OPTIONS, env=libraries)
+        yield started
+        started.close()
+
+
+class Served:
+    """A server in a process of its own, which can be killed and started again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.port = 0
+        self.start()
+
+    def start(self) -> None:
+        words = ["serve", "--no-browser", "--port", str(self.port), "--data", str(self.folder / "tables.sqlite")]
+        command = [sys.executable, "-m", "nainjaune_agents.cli.main", *words]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.link = re.search(r"http\S+", self.process.stdout.readline())[0]  # type: ignore[index]
+        self.port = int(self.link.split(":")[2].split("/")[0])
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.close()
+
+    def close(self) -> int:
+        if self.process.poll() is None:
+            self.process.terminate()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+        return self.process.wait(60)
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    server = Served(tmp_path_factory.mktemp("served"))
+    yield server
+    assert server.close() == 0
+
+
+Opener = Callable[..., Page]
+
+
+@pytest.fixture
+def opened(browser: Browser) -> Iterator[Opener]:
+    """Opens a page in a browser of its own; an error in any of them fails the test."""
+    contexts, problems = [], []
+
+    def opener(link: str, **options: Any) -> Page:
+        context = browser.new_context(locale="en-GB", reduced_motion="reduce", **options)
+        context.set_default_timeout(PATIENCE)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: problems.append(str(error)))
+        page.on("console", lambda message: problems.append(message.text) if _is_problem(message) else None)
+        page.goto(link)
+        return page
+
+    yield opener
+    for context in contexts:
+        context.close()
+    assert problems == []
+
+
+def _is_problem(message: Any) -> bool:
+    """A connection that is lost logs an error, too."""
+    return message.type in ("error", "warning") and "WebSocket connection to" not in message.text
+
+
+expect.set_options(timeout=PATIENCE)
+
+
+def new_table(page: Page, game: str, *, persons: int = 1, seats: int = 2, rounds: int = 1, seed: str = "7") -> list[str]:
+    """Makes a table with the form; returns the links of the persons' seats and, last, of spectators."""
+    page.locator("[name=game]").select_option(game)
+    page.locator("[name=players]").select_option(str(seats))
+    for seat in range(seats):
+        page.get_by_label(f"Who plays in seat {seat}").select_option("person" if seat < persons else "agent")
+        if seat < persons:
+            page.get_by_label(f"Name of the person in seat {seat}").fill(f"<b>Zoé {seat}")
+        else:
+            page.get_by_label(f"Agent in seat {seat}").fill("random")
+    page.locator("[name=length]").select_option("rounds")
+    page.locator("[name=rounds]").fill(str(rounds))
+    page.get_by_text("Seed, Pause").click()
+    page.locator("[name=seed]").fill(seed)
+    page.locator("[name=pace]").fill("0")
+    before = page.locator("#made section").count()
+    page.get_by_role("button", name="Start the table").click()
+    expect(page.locator("#made section")).to_have_count(before + 1)
+    links = page.locator("#made section").first.locator("a")
+    return [page.url.split("#")[0] + str(link.get_attribute("href")) for link in links.all()]
+
+
+def check_axe(page: Page) -> None:
+    """axe-core finds nothing; it is run apart from the page's security policy."""
+    page.wait_for_selector("h1")
+    page.evaluate((INSTALLED / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8"))
+    found = page.evaluate("axe.run().then((found) => found.violations.map((each) => [each.id, each.nodes[0].html]))")
+    assert found == []
+
+
+def at_rest(page: Page) -> str:
+    """Waits until somebody is to act at this page; says what: "mine" (a move), "between" (the next round) or "over"."""
+    states = ", ".join(f".turn[data-state={state}]" for state in ("mine", "between", "over"))
+    return str(page.wait_for_selector(states).get_attribute("data-state"))  # type: ignore[union-attr]
+
+
+def number_of_ply(page: Page) -> str:
+    return str(page.locator(".events").inner_text())
+
+
+def play_by_mouse(page: Page) -> None:
+    while (now := at_rest(page)) != "over":
+        before = number_of_ply(page)
+        page.locator(".move:enabled" if now == "mine" else ".buttons button.main").first.click()
+        page.wait_for_function("(before) => document.querySelector('.events').innerText !== before", arg=before)
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_by_mouse_to_the_end(game: str, served: Served, opened: Opener) -> None:
+    host = opened(served.link)
+    check_axe(host)
+    link, _ = new_table(host, game)
+    check_axe(host)
+    page = opened(link)
+    assert at_rest(page) == "mine"
+    check_axe(page)
+    play_by_mouse(page)
+    check_axe(page)
+    expect(page.get_by_text("The match is over.").first).to_be_visible()
+    assert page.locator("tbody tr").count() == 2
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Download the record").click()
+    record = parse_record(Path(download.value.path()).read_text(encoding="utf-8").strip())
+    assert verify_record(record) == 1
+    assert record["agents"] == ["<b>Zoé 0", "random"]
+
+
+def test_by_keyboard_in_french_on_a_small_dark_screen(served: Served, opened: Opener) -> None:
+    link, _ = new_table(opened(served.link), GAMES[-1], rounds=2)
+    page = opened(link, viewport={"width": 360, "height": 740}, color_scheme="dark")
+    page.locator("#language").select_option("fr")
+    expect(page.get_by_text("À vous de jouer").first).to_be_visible()
+    check_axe(page)
+    while page.evaluate("!document.activeElement.classList.contains('move')"):
+        page.keyboard.press("Tab")
+    while at_rest(page) != "over":
+        before = number_of_ply(page)
+        page.wait_for_function("document.activeElement.tagName === 'BUTTON'")
+        page.keyboard.press("Enter")
+        page.wait_for_function("(before) => document.querySelector('.events').innerText !== before", arg=before)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    expect(page.locator("#live")).to_contain_text("La partie est finie.")
+    check_axe(page)
+
+
+def test_two_people_and_a_spectator(served: Served, opened: Opener) -> None:
+    first, second, looks = new_table(opened(served.link), GAMES[0], persons=2)
+    pages, spectator = [opened(first), opened(second)], opened(looks)
+    for _ in range(4):
+        pages[0].wait_for_function("document.querySelector('.turn')?.innerText")
+        for page, other in (pages, pages[::-1]):
+            if page.locator(".move:enabled").count():
+                before = number_of_ply(other)
+                page.locator(".move:enabled").first.click()
+                other.wait_for_function("(before) => document.querySelector('.events').innerText !== before", arg=before)
+                break
+    spectator.wait_for_selector(".events li:nth-child(4)")
+    assert spectator.locator(".move").count() == 0
+    expect(spectator.get_by_text("Spectators see the cards")).to_be_visible()
+
+
+def test_lost_connections_and_a_killed_server(served: Served, opened: Opener) -> None:
+    link, _ = new_table(opened(served.link), GAMES[-1])
+    page = opened(link)
+    assert at_rest(page) == "mine"
+    page.locator(".move:enabled").first.click()
+    for interrupt in (served.kill, lambda: page.context.set_offline(True)):
+        at_rest(page)
+        before = number_of_ply(page)
+        interrupt()
+        if interrupt == served.kill:
+            expect(page.get_by_text("The connection is lost")).to_be_visible()
+            served.start()
+        page.context.set_offline(False)
+        expect(page.get_by_text("Connected", exact=True)).to_be_visible()
+        page.reload()
+        at_rest(page)
+        assert number_of_ply(page) == before
+    play_by_mouse(page)
+
+
+def test_a_link_that_is_none(served: Served, opened: Opener) -> None:
+    page = opened(f"{served.link.split('#')[0]}#nothing")
+    expect(page.get_by_text("This link is not valid here")).to_be_visible()
+    check_axe(page)
+    assert json.loads(page.evaluate("JSON.stringify(Object.keys(localStorage))")) == []
+
+
+def test_the_page_of_a_recorded_match(opened: Opener, tmp_path: Path) -> None:
+    (record,) = list(read_records(ROOT / "tests" / "golden" / "batasaurus_perfect_2.jsonl"))[:1]
+    file = tmp_path / "match.html"
+    file.write_text(replay_page(record, "en"), encoding="utf-8")
+    page = opened(file.as_uri())
+    page.wait_for_selector("[data-ready]")
+    check_axe(page)
+    first = page.locator("#picture").get_attribute("src")
+    page.get_by_role("button", name="ply ▶").click()
+    assert page.locator("#picture").get_attribute("src") != first
+    page.get_by_role("button", name="round ⏭").click()
+    page.get_by_role("button", name="⏪ decision").click()
+    page.locator("#view").select_option("1")
+    where = page.locator("#where").inner_text()
+    again = opened(page.url)
+    again.wait_for_selector("[data-ready]")
+    assert again.locator("#where").inner_text() == where
+    assert again.locator("#view").input_value() == "1"
+    with again.expect_download() as download:
+        again.get_by_text("Save the picture").click()
+    assert Path(download.value.path()).read_text(encoding="utf-8").startswith("<svg")

@@ -1,0 +1,67 @@
+"""The file of a server: plies once and in order, tokens as hashes only, old tables go."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+from pathlib import Path
+
+import pytest
+
+from nainjaune_agents.serve.store import DEAL, Store
+from nainjaune_agents.serve.tokens import Pass, new_token
+from nainjaune_env.core.errors import ConfigError
+from tests.agents.serve.pages import opened
+
+
+def test_plies_tokens_and_settings_come_back(tmp_path: Path) -> None:
+    path, seat, looks, host = tmp_path / "a.sqlite", new_token(), new_token(), new_token()
+    with opened(path) as store:
+        store.add_table("t", {"x": [1]}, {seat: Pass("t", 2), looks: Pass("t", None)})
+        store.add_host(host)
+        for number, action in enumerate([5, 3, DEAL], 1):
+            store.add_ply("t", number, action)
+        with pytest.raises(sqlite3.IntegrityError):
+            store.add_ply("t", 3, 4)  # played once
+    with opened(path) as store:
+        assert store.settings("t") == {"x": [1]}
+        assert store.plies("t") == [5, 3, DEAL]
+        assert [store.find_pass(token) for token in (seat, looks, host, "x")] == [
+            Pass("t", 2),
+            Pass("t", None),
+            Pass(None, None),
+            None,
+        ]
+        assert store.num_tables() == 1
+        assert store.remove_old(1.0) == 0
+        assert store.remove_old(-1.0) == 1
+        assert (store.num_tables(), store.plies("t"), store.find_pass(seat)) == (0, [], None)
+        assert store.find_pass(host) == Pass(None, None)
+
+
+def test_only_the_owner_reads_it_and_it_holds_no_token(tmp_path: Path) -> None:
+    path, token = tmp_path / "a.sqlite", new_token()
+    with opened(path) as store:
+        store.add_table("t", {}, {token: Pass("t", 0)})
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert token.encode() not in b"".join(file.read_bytes() for file in tmp_path.iterdir())
+
+
+def test_a_table_is_added_whole_or_not_at_all(tmp_path: Path) -> None:
+    with opened(tmp_path / "a.sqlite") as store:
+        token = new_token()
+        store.add_host(token)
+        with pytest.raises(sqlite3.IntegrityError):
+            store.add_table("t", {}, {token: Pass("t", 0)})
+        assert store.num_tables() == 0
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("no database " * 100, encoding="utf-8")
+    with pytest.raises(ConfigError, match="is no file of tables"):
+        Store(tmp_path / "x")
+    newer = sqlite3.connect(tmp_path / "y")
+    newer.execute("pragma user_version = 9")
+    newer.close()
+    with pytest.raises(ConfigError, match="the version 9"):
+        Store(tmp_path / "y")
