@@ -39,8 +39,10 @@ from nainjaune_env.engine.batch import MAX_START_VALUE
 
 OWN, CENTRED = "own", "centred"
 OBJECTIVES = (OWN, CENTRED)
+"""The payoffs that can be counted: a seat's own, or less the mean of its table."""
 FRESH, CARRIED = "fresh", "carried"
 STARTS = (FRESH, CARRIED)
+"""The starts of rounds that have names."""
 
 Start = str | Mapping[str, Any]
 """One of :data:`STARTS`, or ``[low, high]`` by the name of a start value."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from .arguments import number, whole
+from .arguments import integer, number
 
 NAME = "serve"
 HELP = "serve tables to browsers"
@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's arguments."""
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen at; 0.0.0.0: all (default: %(default)s)")
     parser.add_argument(
-        "--port", type=whole(0, 65535), default=PORT, help="the port to listen at; 0: any that is free (default: %(default)s)"
+        "--port", type=integer(0, 65535), default=PORT, help="the port to listen at; 0: any that is free (default: %(default)s)"
     )
     parser.add_argument("--data", type=Path, metavar="FILE", help="keep tables in this file (default: in your folder for states)")
     parser.add_argument(

@@ -17,7 +17,7 @@ from pathlib import Path
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.speech import LANGUAGES
 
-from .arguments import whole
+from .arguments import integer
 
 NAME = "view"
 HELP = "look at a recorded match in a browser"
@@ -26,7 +26,7 @@ HELP = "look at a recorded match in a browser"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares the command's arguments."""
     parser.add_argument("file", type=Path, metavar="FILE", help="a file of records")
-    parser.add_argument("--match", type=whole(1), default=1, metavar="N", help="the match, from 1 (default: %(default)s)")
+    parser.add_argument("--match", type=integer(1), default=1, metavar="N", help="the match, from 1 (default: %(default)s)")
     parser.add_argument("--html", type=Path, metavar="FILE", help="only write the page, to this file")
     parser.add_argument("--lang", choices=LANGUAGES, default="en", help="the language (default: %(default)s)")
 

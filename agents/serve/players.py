@@ -15,13 +15,14 @@ from nainjaune_env.agent import Agent, DecisionBatch, Rng
 from nainjaune_env.core.errors import AgentError, choose_one
 from nainjaune_env.core.spec import Setup
 
-from ..loading import SEARCH, load_agent, named_agents
+from ..loading import SEARCHES, load_agent, named_agents
 from ..zoo import player_registry
 
 MOST_LOADED = 32
 """Agents that are kept loaded."""
 MOST_DEALS = 500
-"""The largest number after ``@search=``."""
+"""The largest number after ``@search=`` and ``@adaptive=``."""
+_DEALS = re.compile(rf"@({'|'.join(search.modifier for search in SEARCHES)})=([0-9.]+)")
 _NAME = re.compile(r"([^@]+?)((?:@sample)?)((?:@[a-z]+=[0-9.]+){0,3})")
 
 
@@ -42,9 +43,9 @@ def check_agent(name: object, game: str, extra: Sequence[str] = ()) -> str:
         if name in names:
             return name
         if found is not None and found[1] in names:
-            for number in re.findall(rf"@{SEARCH}=([0-9.]+)", found[3]):
+            for modifier, number in _DEALS.findall(found[3]):
                 if not re.fullmatch("[0-9]{1,3}", number) or not 1 <= int(number) <= MOST_DEALS:
-                    raise AgentError(f"After @{SEARCH}= comes a whole number from 1 to {MOST_DEALS}, not {number}.")
+                    raise AgentError(f"After @{modifier}= comes a whole number from 1 to {MOST_DEALS}, not {number}.")
             return name
     raise AgentError(choose_one("agent", name, names))
 

@@ -149,7 +149,12 @@ def test_a_disk_that_is_full_before_the_first_file_is_told_too(
     if where == "mkdir":
         monkeypatch.setattr(Path, "mkdir", full)
     elif where == "lock":
-        monkeypatch.setattr(Path, "open", full)
+        opened = Path.open
+
+        def only_to_read(path: Path, mode: str = "r", *rest: Any, **options: Any) -> Any:
+            return opened(path, mode, *rest, **options) if mode in ("r", "rb") else full()
+
+        monkeypatch.setattr(Path, "open", only_to_read)
     else:  # numba would use another folder, which instances of a template share
         monkeypatch.setattr(caching.UserProvidedCacheLocator, "ensure_cache_path", full)
     with pytest.warns(RuntimeWarning, match=r"^Compiled code is not kept in ") as warned:

@@ -111,7 +111,7 @@ class Given(policies.Policy):  # type: ignore[misc]
     def _walk(self, state: Any, leaves: list[int], behind: list[int]) -> None:
         """``leaves`` are the ends that can still come, ``behind`` how many choices of each seat are."""
         if state.is_terminal():
-            assert self._tree.leaves.net[leaves].tolist() == [state.returns()]
+            assert self._tree.leaves.payoff[leaves].tolist() == [state.returns()]
             return
         if state.is_chance_node():
             for outcome, probability in state.chance_outcomes():

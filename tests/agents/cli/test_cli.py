@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import re
@@ -235,9 +236,9 @@ def test_train_end_to_end(capfd: pytest.CaptureFixture[str]) -> None:
     assert err.startswith("nainjaune train: 'runs/a' already exists, and is not overwritten")
 
     assert nainjaune(capfd, "train", "--out", "runs/a", "--resume")[0] == 0
-    status, _, err = nainjaune(capfd, "train", "--out", "runs/a", "--resume", "--set=iterations=3")
+    status, _, err = nainjaune(capfd, "train", "--out", "runs/a", "--resume", "--set=tables=3")
     assert status == 2
-    assert "this differs (iterations: 2 then, 3 now)" in err
+    assert "this differs (tables: 32 then, 3 now)" in err
 
     words = ["--agents", "random", "runs/a", "ppo:runs/a@sample", "--preset=classic", "--players=3", "--deals=5"]
     status, out, _ = nainjaune(capfd, "evaluate", *words)
@@ -251,7 +252,7 @@ def test_keys_lists_the_configuration(capfd: pytest.CaptureFixture[str]) -> None
     head, *rows = out.splitlines()
     assert head.startswith("Keys of algorithm 'ppo'")
     keys = [row.split()[0] for row in rows]
-    assert keys == list(get_trainer("ppo").Config.__dataclass_fields__)
+    assert keys == [field.name for field in dataclasses.fields(get_trainer("ppo").Config)]
 
 
 @pytest.mark.parametrize(

@@ -349,7 +349,9 @@ def test_a_search_for_the_centred_payoff_is_named_by_its_objective() -> None:
     assert load_agent("tally@search=3,objective=own", setup).name == "tally@search=3"
     (decisions,) = turns(setup, seed=10, tables=8, steps=1)
     own, centred = (
-        searching(load_agent("random", setup), 40, setup, objective).evaluate_actions(decisions, np.random.default_rng(0)).mean
+        searching(load_agent("random", setup), 40, setup, objective=objective)
+        .evaluate_actions(decisions, np.random.default_rng(0))
+        .mean
         for objective in ("own", "centred")
     )
     assert np.nanmean(centred) > np.nanmean(own) + 1  # what stays in the pots is no loss

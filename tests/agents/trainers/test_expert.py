@@ -330,10 +330,10 @@ def test_truncated_rollouts_label_by_the_value_head(tmp_path: Path) -> None:
     with torch.no_grad():
         trainer.net.value.weight.zero_()
         trainer.net.value.bias.fill_(1000.0)
-    mean = trainer.label(0, trainer.expert()).mean
+    mean = trainer.label(0, trainer.experts()).mean
     assert np.nanmax(mean) > 900
     trainer.config = tiny(rollouts="net")
-    assert np.nanmax(trainer.label(0, trainer.expert()).mean) < 500
+    assert np.nanmax(trainer.label(0, trainer.experts()).mean) < 500
 
 
 def test_a_fresh_network_keeps_the_payoff_scale_only(tmp_path: Path) -> None:

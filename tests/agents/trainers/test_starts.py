@@ -133,7 +133,7 @@ def test_expert_iteration_labels_the_payoff_of_its_objective(tmp_path: Path) -> 
     """Own payoffs of a round of these rules sum to a loss, centred ones to nothing; labels differ by what stays in the pots."""
     trainer = get_trainer("expert").Trainer
     own, centred = (trainer(config_of("expert", objective=objective), tmp_path) for objective in ("own", "centred"))
-    labels = [each.label(0, each.expert()) for each in (own, centred)]
+    labels = [each.label(0, each.experts()) for each in (own, centred)]
     assert (labels[0].observation == labels[1].observation).all()
     difference = labels[1].mean - labels[0].mean
     assert np.nanmean(difference) > 0  # centring gives back a share of what stays in the pots
