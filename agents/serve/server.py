@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
+import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -28,6 +29,10 @@ THREADS = 2
 """Threads in which agents decide."""
 WRONG_TOKEN = 5.0
 """How many messages one with an unknown token counts for."""
+QUICK = 0.002
+"""Agents that take less, in seconds, decide in the event loop: a thread would keep it waiting for longer."""
+FORGETS = 0.8
+"""The longest time of an agent counts for less after each decision: the first one may have compiled its code."""
 BETWEEN_ROUNDS = 4.0
 """Where only agents play, the next round is dealt after so many pauses."""
 FORGOTTEN = 600.0
@@ -57,8 +62,8 @@ class Running:
     task: asyncio.Task[None] | None = None
     """Makes the plies that no person makes."""
     slowest: dict[int, float] = field(default_factory=dict)
-    """By seat: the longest time that its agent has taken. Every ply of the seat takes as long, also a forced one, so that time
-    does not tell which were forced."""
+    """By seat: the longest time that its agent has taken for its latest decisions, in seconds. Every ply of the seat takes as
+    long, also a forced one, so that time does not tell which were forced."""
     left_at: float = 0.0
     """When the last viewer left, in seconds of the loop's clock."""
 
@@ -254,12 +259,15 @@ class TableServer:
         try:
             while True:
                 if live.goes_by_itself:
-                    seat, then = live.table.at_turn, loop.time()
-                    action = await loop.run_in_executor(self._threads, live.table.agents_action)
-                    took = loop.time() - then
-                    if live.settings.agents[seat] is not None:
-                        running.slowest[seat] = max(took, running.slowest.get(seat, 0.0))
-                    await asyncio.sleep(max(pace, running.slowest.get(seat, 0.0) if pace else 0.0) - took)
+                    seat, decides = live.table.at_turn, live.table.needs_decision
+                    slowest = running.slowest.get(seat, 0.0)
+                    if not decides or 0 < slowest < QUICK:
+                        action, took = _decide(live)
+                    else:
+                        action, took = await loop.run_in_executor(self._threads, _decide, live)
+                    if decides:
+                        slowest = running.slowest[seat] = max(took, FORGETS * slowest)
+                    await asyncio.sleep(max(pace, slowest if pace else 0.0) - took)
                     live.go_on(action)
                 elif not live.settings.persons and not live.over:
                     await asyncio.sleep(BETWEEN_ROUNDS * pace)
@@ -279,6 +287,12 @@ class TableServer:
             resting = running.task is None or running.task.done()
             if resting and not running.viewers and now - running.left_at > FORGOTTEN:
                 del self._running[table]
+
+
+def _decide(live: LiveTable) -> tuple[int, float]:
+    """Returns the action of the agent at turn, or of a forced ply, and the seconds that it has taken."""
+    then = time.perf_counter()
+    return live.table.agents_action(), time.perf_counter() - then
 
 
 def to_text(message: Any) -> str:
