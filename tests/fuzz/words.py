@@ -56,8 +56,9 @@ OTHER_AGENTS = split("random random run run bad_run zoo:strong exact")
 SHORT = {
     "train": [f"--set={key}" for key in ("iterations=1", "tables=16", "hidden=[8]", "eval_deals=2")],
     "exploit": ["--iterations=1"],
+    "view": ["--html=seen.html"],  # else a browser opens
 }
-"""What makes a command short; later words override it."""
+"""What makes a command short and quiet; later words override it."""
 USUAL = set(split("out agents deals matches rounds minutes iterations choosing measuring error record hand scale config limit"))
 """Options that most commands need to begin at all, or to be short."""
 
@@ -70,6 +71,8 @@ class Grammar:
         self.costly = costly
         self.parsers = {}
         for module in cli.COMMANDS:
+            if module.NAME == "serve":  # it runs until it is stopped; its messages are fuzzed by its own tests
+                continue
             parser = argparse.ArgumentParser(add_help=False)
             module.add_arguments(parser)
             self.parsers[module.NAME] = parser
