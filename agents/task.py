@@ -69,7 +69,7 @@ def match_rounds(setup: Setup) -> int | None:
 
 @dataclass(frozen=True)
 class Task:
-    """A task; two are equal where they mean the same."""
+    """A task: what counts, and what rounds start with."""
 
     objective: str = OWN
     start: Start = FRESH

@@ -43,7 +43,8 @@ def why(setup: Setup, table: np.record, advice: Advice, k: int, other: int, lang
     hooks, texts = advice_hooks_of(setup.game), TEXTS[language]
     best = int(advice.best[k])
     behind, error = advice.behind[k, other], advice.behind_error[k, other]
-    significant = np.concatenate([worse(advice, k)[[other]], clear(behind[1:], error[1:])])  # the payoff is column 0
+    significant = clear(behind, error)
+    significant[0] &= worse(advice, k)[other]  # the payoff, which is compared for all actions too
     forecast = {p.name: advice.named(p.name, advice.mean[k]) for p in hooks.PROSPECTS}
     beyond = {p.name: advice.named(p.name, significant) for p in hooks.PROSPECTS}
     chips, shown = advice.named(hooks.ACCOUNT, behind), advice.named(hooks.ACCOUNT, significant)

@@ -1,8 +1,8 @@
 """A lower bound on best-response gains: what a responder gains in one seat while the agent plays all others.
 
-The gain is the mean over the seats, by a seat's own payoff. Its largest value over all responders is the mean best-response gain,
-NashConv divided by the number of seats. The largest gain among the responders tried is a lower bound of it, so it never shows
-that an agent cannot be exploited.
+The gain is the mean over the seats, by a seat's own payoff unless the task says otherwise. Its largest value over all
+responders is the mean best-response gain, NashConv divided by the number of seats. The largest gain among the responders tried is
+a lower bound of it, so it never shows that an agent cannot be exploited.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ from nainjaune_env.engine.determinize import determinize, generator_states
 from ..search.policies import UNIFORM, CompiledPolicy, LogitsPolicy, rollout_policy
 from ..search.rollouts import BatchedRollouts
 from ..seeds import Stream, generator
-from ..stats.intervals import Moments
+from ..stats.differences import Differences
 from .duplicate import CHUNK_TABLES, Start, chunks, start_with
 
 PROPOSALS = 512
@@ -51,9 +51,9 @@ class ControlledEdge:
 
     hero: str
     field_name: str
-    plain: Moments = field(default_factory=Moments)
+    plain: Differences = field(default_factory=Differences)
     """As in plain duplicate play."""
-    controlled: Moments = field(default_factory=Moments)
+    controlled: Differences = field(default_factory=Differences)
     decisions: int = 0
     """Decisions in which hero and field differed."""
     samples: int = 0
@@ -217,9 +217,9 @@ def same_play(
         left = left[(plies[left] > number) & same[left]]
         actions = played[number, left].astype(np.int64)
         possible = (batch.legal[left] >> actions & 1 == 1) & ~batch.done[left]
-        asked = possible & _is_choice(batch.legal[left]) & (batch.seat[left] != hero_seat[left])
-        if asked.any():
-            possible[asked] = rival.act(DecisionBatch(batch, left[asked]), rng) == actions[asked]
+        decides = possible & _is_choice(batch.legal[left]) & (batch.seat[left] != hero_seat[left])
+        if decides.any():
+            possible[decides] = rival.act(DecisionBatch(batch, left[decides]), rng) == actions[decides]
         same[left] = possible
         batch.step(actions[possible], left[possible])
     return same

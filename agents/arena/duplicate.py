@@ -17,13 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Rng
+from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, make_batch
 
 from ..seeds import Stream, generator
 from ..stats.differences import Differences
-from ..task import DEFAULT_TASK, Task
+from ..task import DEFAULT_TASK, FRESH, Task
 from .behaviour import Behaviour, BehaviourCounter
 from .openings import opening_tables
 from .play import play_out
@@ -89,7 +90,7 @@ class Duplicate:
         self.seed = seed
         task.check(setup)
         self.task = task
-        self.start = start_with(pots)
+        self.start = start_with(pots, task)
         self.measure = measure
         self.device = device
 
@@ -221,8 +222,13 @@ def check_device(setup: Setup, agents: Sequence[Agent], device: str) -> None:
     check_players(agents, setup)
 
 
-def start_with(pots: Sequence[int] | None) -> Start:
-    """Returns the start of rounds with ``pots`` before the antes, or with all pots empty (None)."""
+def start_with(pots: Sequence[int] | None, task: Task = DEFAULT_TASK) -> Start:
+    """Returns the start of rounds with ``pots`` before the antes, or with all pots empty (None).
+
+    Raises :class:`ConfigError` for pots beside a ``task`` with another start than fresh.
+    """
+    if pots is not None and task.start != FRESH:
+        raise ConfigError("Pots are the chips that every round starts with, so they go without another start.")
     return "fresh" if pots is None else {"pots": pots}
 
 

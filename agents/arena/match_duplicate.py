@@ -31,7 +31,8 @@ from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch
 
 from ..seeds import Stream, generator
-from ..stats.intervals import Moments
+from ..stats.differences import Differences
+from ..stats.intervals import to_json
 from ..stats.ratio_estimate import Estimate, Ratios
 from ..task import CARRIED, DEFAULT_TASK, Task, match_rounds
 from .duplicate import CHUNK_TABLES, chunks
@@ -47,9 +48,9 @@ class MatchEdge:
 
     hero: str
     field_name: str
-    matches: Moments = field(default_factory=Moments)
+    matches: Differences = field(default_factory=Differences)
     """Gain of the hero in a match."""
-    by_round: list[Moments] = field(default_factory=list)
+    by_round: list[Differences] = field(default_factory=list)
     """Gain in each round, 0 where neither plays it any more."""
     _ratio: Ratios = field(default_factory=lambda: Ratios(1))
 
@@ -58,7 +59,7 @@ class MatchEdge:
         done = self.matches.count
         for number in range(gain.shape[1]):
             if number == len(self.by_round):
-                self.by_round.append(Moments(done))  # earlier matches were shorter
+                self.by_round.append(Differences(done))  # earlier matches were shorter
             self.by_round[number].add(gain[:, number])
         for shorter in self.by_round[gain.shape[1] :]:
             shorter.add(np.zeros(len(gain)))
@@ -81,11 +82,11 @@ class MatchEdge:
         return {
             "hero": self.hero,
             "field": self.field_name,
-            "per_match": {"mean": self.matches.mean, "ci95": self.matches.half_width},
-            "per_round": {"mean": self.per_round.mean, "ci95": self.per_round.ci95},
+            "per_match": {"mean": self.matches.mean, "ci95": to_json(self.matches.half_width)},
+            "per_round": {"mean": self.per_round.mean, "ci95": to_json(self.per_round.ci95)},
             "rounds": self.rounds,
             "blocks": self.matches.count,
-            "by_round": [{"mean": each.mean, "ci95": each.half_width} for each in self.by_round],
+            "by_round": [{"mean": each.mean, "ci95": to_json(each.half_width)} for each in self.by_round],
         }
 
 

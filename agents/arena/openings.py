@@ -58,7 +58,7 @@ def _played(
     seating: NDArray[np.int64],
     rounds: NDArray[np.int64],
 ) -> NDArray[Any]:
-    """Returns the tables after so many ``rounds (D,)`` of matches, as they stood at the end of the last."""
+    """Returns the tables after ``rounds (D,)`` rounds of matches, as they stood at the end of the last."""
     batch = Batch(setup, count, start=CARRIED, autoreset=False)  # type: ignore[arg-type]
     draws = streams(seed, count, CARRIED_ROUNDS, first=first)
     for number in range(int(rounds.max())):

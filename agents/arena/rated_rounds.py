@@ -37,7 +37,7 @@ def rate(
     the tables are, as in ``Duplicate``.
     """
     check_device(setup, agents, device)
-    n, start, found = setup.players, start_with(pots), []
+    n, start, found = setup.players, start_with(pots, task), []
     size = CHUNK_TABLES // n
     for at, count in chunks(0, deals, size * CHUNKS_AT_ONCE[device]):
         drawn = np.concatenate(

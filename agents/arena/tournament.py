@@ -61,7 +61,7 @@ class Result:
 
     @cached_property
     def alpha_rank(self) -> Masses | None:
-        """alpha-rank of the agents in order, from their edges; None for two agents, where it adds nothing to the edges."""
+        """alpha-rank of the agents in order, from their advantages; None for two agents, where it adds nothing."""
         if len(self.agents) < 3:
             return None
         found = self.advantages

@@ -95,7 +95,7 @@ def versus(
     check_device(setup, agents, device)
     result = VersusResult((names[0], names[1]))
     task.check(setup)
-    for gains in looks(setup, agents, seed, deals, start_with(pots), device, task):
+    for gains in looks(setup, agents, seed, deals, start_with(pots, task), device, task):
         result.advantage.add(advantage(*gains.T))
         for moments, gain in zip(result.gains, gains.T, strict=True):
             moments.add(gain)

@@ -32,7 +32,7 @@ def run_controlled(args: argparse.Namespace, setup: Setup, agents: Sequence[Agen
 
     from ..arena.control_variate import check, controlled_edge
     from ..arena.tournament import check_names
-    from ..report.format_ci import decimal, mean_ci
+    from ..report.format_ci import decimal, mean_of_deals
     from ..task import DEFAULT_TASK
 
     if args.versus or args.out is not None or args.records is not None or args.device != "cpu" or args.episode == "match":
@@ -54,7 +54,7 @@ def run_controlled(args: argparse.Namespace, setup: Setup, agents: Sequence[Agen
     print(f"Edge of {printable(hero.name)}, {setup.game.unit} a round, 95 % intervals over deals:")
     for edge in edges:
         print(f"  in a field of {printable(edge.field_name)}")
-        print(f"    duplicate              {mean_ci(edge.plain.mean, edge.plain.half_width)}")
-        print(f"    with control variates  {mean_ci(edge.controlled.mean, edge.controlled.half_width)}")
+        print(f"    duplicate              {mean_of_deals(edge.plain)}")
+        print(f"    with control variates  {mean_of_deals(edge.controlled)}")
         print(f"    duplicate play alone needs {decimal(edge.deals_saved, '.1f')} times as many deals for this interval")
     return 0

@@ -98,6 +98,7 @@ def run(args: argparse.Namespace) -> int:
     from nainjaune_env.core.printable import printable
     from nainjaune_env.records.record import write_records
 
+    from ..arena.duplicate import start_with
     from ..arena.matches import record_matches
     from ..arena.tournament import check_names, tournament
     from ..loading import load_agent, use_threads
@@ -111,12 +112,13 @@ def run(args: argparse.Namespace) -> int:
         raise AgentError("Expected agents to rate, as in --agents lowest runs/first; nainjaune agents lists them.")
     if args.until_decided and not args.versus:
         raise ConfigError("--until-decided needs two agents: --versus A B --until-decided.")
+    if args.rounds is not None and args.episode != "match":
+        raise ConfigError("--rounds is the length of matches: it goes with --episode match.")
     if args.deals is None:
         args.deals = MOST_DEALS if args.until_decided else DEALS
     setup = settle_setup(args, named)
     task = settle_task(args, setup)
-    if args.pots is not None and args.start != "fresh":
-        raise ConfigError("--pots are the chips that every round starts with, so they go without --start.")
+    start_with(args.pots, task)  # refuses both
     agents = [load_agent(name, setup) for name in named]
     use_threads(args.threads)
     if args.control_variates:
@@ -126,8 +128,6 @@ def run(args: argparse.Namespace) -> int:
     check_names(agents)  # before a folder is made
     if args.episode == "match":
         return run_matches(args, setup, agents, task)
-    if args.rounds is not None:
-        raise ConfigError("--rounds is the length of matches: it goes with --episode match.")
     if args.out is not None and (args.out / "results.json").exists():
         raise ConfigError(f"{str(args.out)!r} already holds results, and is not overwritten: choose another --out.")
     if args.records is not None:

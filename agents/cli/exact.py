@@ -18,7 +18,7 @@ exact.csv.
 
 Where the seats are alike at the start, one of them can begin for all: with --first 0 only the rounds that seat 0 begins are
 written out, NashConv is the same, and the gains are those of who begins and who does not. An agent that draws its
-actions and gives no probabilities, as searches do, is refused; with --draws 100 it is asked so often in every position.
+actions and gives no probabilities, as searches do, is refused; with --draws 100 it acts 100 times in every position.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
         print(f"Task: {task}.")
     openings = f"{len(tree.weight):,} opening{'s' * (len(tree.weight) != 1)}"
     print(f"Tree: {tree.size:,} nodes, {tree.num_infosets:,} information sets, {openings}.")
-    own = _solved(setup)
+    own = _solved(setup) if task.objective == CENTRED else None  # solvers count that
     if own is not None:
         value = decimal(own.value, "+z.9f")
         print(f"Value to the seat that begins, by backward induction: {value}. Best begun with {_either(own.first)}.")
@@ -169,7 +169,7 @@ def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:
             }
         )
     if rows:
-        lines += ["", _table(setup, rows)]
+        lines += ["", _table(setup, rows, centred=task.objective == CENTRED)]
     if args.out is not None:  # before the lines are printed, which may be lost
         lines += ["", _write(args.out, held | {"agents": rows}, _flat(rows, setup.players))]
     print("\n".join(lines), end="\n" if lines else "")
@@ -229,7 +229,7 @@ def _solve(args: argparse.Namespace, setup: Setup) -> int:
         end = f"\n{_write(args.out, {**setup.to_dict(), 'unit': setup.game.unit, 'sizes': rows}, rows)}"
     size = next(iter(rows[0]))
     print(_heading(setup, but=size))
-    print(f"Value of the game to the seat that begins, by backward induction. {_mean(setup)}\n")
+    print(f"Value of the game to the seat that begins, by backward induction. {_mean(setup, centred=True)}\n")
     two = setup.players == 2
     cells = [[size, "value", *["own less the other's"] * two, "positions solved", "best begun with"]]
     for row in rows:
@@ -257,7 +257,9 @@ def _heading(setup: Setup, but: str = "") -> str:
     return f"{setup.game.title}, preset {setup.preset}, {setup.players} players{knobs}."
 
 
-def _mean(setup: Setup) -> str:
+def _mean(setup: Setup, *, centred: bool) -> str:
+    if not centred:
+        return f"Values are {setup.game.unit} a round, a seat's own payoff."
     half = ", so half of its own less the other's" if setup.players == 2 else ""
     return f"Values are {setup.game.unit} a round, a seat's own less the mean of all seats{half}."
 
@@ -266,7 +268,7 @@ def _either(words: tuple[str, ...]) -> str:
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} or {words[-1]}"
 
 
-def _table(setup: Setup, rows: list[dict[str, Any]]) -> str:
+def _table(setup: Setup, rows: list[dict[str, Any]], *, centred: bool) -> str:
     """A row an agent."""
     from ..report.format_ci import decimal
     from ..report.text import align, short_names
@@ -281,7 +283,7 @@ def _table(setup: Setup, rows: list[dict[str, Any]]) -> str:
         "The gain in a seat is what its exact best response makes, less what the agent itself makes there, the agent sitting in "
         f"all\nother seats; NashConv is the sum of the gains{', exploitability half of it' if half else ''}. "
         "Last, what the seat that begins makes where all play so.\n"
-        f"{_mean(setup)}\n" + "\n".join(align(cells, left=(0,), ruled=True))
+        f"{_mean(setup, centred=centred)}\n" + "\n".join(align(cells, left=(0,), ruled=True))
     )
 
 

@@ -68,7 +68,7 @@ def run_matches(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent],
 
 def match_text(play: MatchDuplicate, edges: Sequence[MatchEdge], matches: int) -> str:
     """Returns the result as a table, a row a pair."""
-    from ..report.format_ci import mean_ci
+    from ..report.format_ci import mean_ci, mean_of_deals
     from ..report.text import align, short_names
     from ..task import DEFAULT_TASK
 
@@ -77,7 +77,7 @@ def match_text(play: MatchDuplicate, edges: Sequence[MatchEdge], matches: int) -
     rows = [["hero", "field", f"{setup.game.unit} a match", f"{setup.game.unit} a round", "rounds a match"]]
     for edge in edges:
         per_round = mean_ci(edge.per_round.mean, edge.per_round.ci95)
-        per_match = mean_ci(edge.matches.mean, edge.matches.half_width)
+        per_match = mean_of_deals(edge.matches, what="matches")
         rows.append([names[edge.hero], names[edge.field_name], per_match, per_round, f"{edge.rounds:.2f}"])
     task = "" if play.task == DEFAULT_TASK else f"{play.task}, "
     return "\n".join(

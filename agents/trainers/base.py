@@ -121,7 +121,8 @@ COMMON_METRICS = {
     "run/seconds": "seconds spent in iterations, summed over the parts of a resumed run, without evaluations and checkpoints",
     "rollout/decisions": "decisions made so far",
     "speed/decisions_per_second": "decisions of the iteration over its wall time",
-    "eval/edge": "edge (chips, cards) a round over the field of `eval_against`, on duplicate deals, the same at each evaluation",
+    "eval/edge": "edge (chips, cards) a round over the field of `eval_against`, a seat's own payoff "
+    "at the run's `start`, on duplicate deals, the same at each evaluation",
     "eval/ci95": "half-width of the 95 % confidence interval of `eval/edge`",
 }
 """The metrics that every trainer logs, with their meanings."""
@@ -239,7 +240,8 @@ class BaseTrainer(ABC, Generic[C]):
     def evaluate(self) -> dict[str, float]:
         """Measures the agent's edge over the field of ``eval_against``; changes nothing that an iteration depends on."""
         agents = [self.agent(), load_agent(self.config.eval_against, self.setup)]
-        edge = Duplicate(self.setup, agents, seed=EVAL_SEED).edge(0, 1, self.config.eval_deals)
+        duplicate = Duplicate(self.setup, agents, seed=EVAL_SEED, task=Task(start=self.config.start))
+        edge = duplicate.edge(0, 1, self.config.eval_deals)
         return {"eval/edge": edge.mean, "eval/ci95": edge.ci95}
 
     # ---- checkpoints ---------------------------------------------------------------------------------------------

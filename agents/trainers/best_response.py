@@ -25,7 +25,7 @@ RECIPES: Mapping[str, Mapping[str, Any]] = {
     FRESH: {"entropy": 1.0},  # nothing else makes it explore, as its opponent never changes
     FROM_NETWORK: {"learning_rate": 1e-3, "entropy": 0.02, "last_entropy": 0.002},  # with more it forgets what it knows
 }
-"""Keys of PPO's configuration that differ from its defaults. Besides, payoffs are not centred: only its own counts."""
+"""Keys of PPO's configuration that differ from its defaults, besides the task."""
 
 
 def response_configs(

@@ -23,7 +23,7 @@ that was stopped or killed and is resumed makes only the missing shards, and giv
 
 Sources: Anthony, Tian and Barber, "Thinking fast and slow with deep learning and tree search", 2017 (expert iteration); Silver
 et al., "Mastering the game of Go without human knowledge", 2017 (policy and value learned from a search in one network);
-Grill et al., "Monte-Carlo tree search as regularized policy optimization", 2020 (the policy that there is as a prior).
+Grill et al., "Monte-Carlo tree search as regularized policy optimization", 2020 (the current policy as a prior).
 """
 
 from __future__ import annotations
@@ -209,7 +209,7 @@ class Trainer(BaseTrainer[Config]):
             return {"gate/edge": 0.0, "gate/taken": 1.0}
         seed = int(generator(self.config.seed, Stream.TRAINING, self.iteration, 0, 0).integers(2**63))
         pair = NetAgent("before", before), NetAgent("after", self.net)
-        edge = edge_over(*pair, self.setup, deals=self.config.gate, seed=seed)
+        edge = edge_over(*pair, self.setup, deals=self.config.gate, seed=seed, task=self.config.task)
         if weaker := is_weaker(edge):
             self.net.load_state_dict(before.state_dict())
         return {"gate/edge": edge.mean, "gate/taken": float(not weaker)}
@@ -347,7 +347,7 @@ class Trainer(BaseTrainer[Config]):
     def learn(self, labels: Labels) -> dict[str, float]:
         """Makes the gradient steps on ``labels``, with a new optimizer; returns the metrics of the last epoch."""
         c = self.config
-        prior = c.prior * self.log_policy(labels) if c.prior and self.has_learned else 0.0
+        prior = self.weighted_prior(labels)
         target, value_target = targets(labels, c.temperature, prior)
         if not self.has_learned:
             # the unit of the value from here on
@@ -384,15 +384,19 @@ class Trainer(BaseTrainer[Config]):
 
     def assess(self, labels: Labels) -> dict[str, float]:
         """Returns the metrics of ``labels`` and of the network's policy at them."""
-        value = np.nan_to_num(labels.mean)
+        value, temperature = np.nan_to_num(labels.mean), self.config.temperature
         policy = np.exp(self.log_policy(labels))
         best = np.where(labels.mask, value, -np.inf).max(axis=1)
         return {
             "rollout/entropy": float(entropy(policy).mean()),
             "labels/error": float(np.nanmean(labels.error)),
-            "labels/entropy": float(entropy(targets(labels, self.config.temperature)[0]).mean()),
+            "labels/entropy": float(entropy(targets(labels, temperature, self.weighted_prior(labels))[0]).mean()),
             "labels/regret": float((best - (policy * value).sum(axis=1)).mean()),
         }
+
+    def weighted_prior(self, labels: Labels) -> NDArray[np.float32] | float:
+        """Returns what is added to the exponents of the policy's targets, ``(K, A)``; 0 without a prior."""
+        return self.config.prior * self.log_policy(labels) if self.config.prior and self.has_learned else 0.0
 
     @torch.inference_mode()
     def log_policy(self, labels: Labels) -> NDArray[np.float32]:

@@ -8,25 +8,26 @@ Source: Silver et al., "Mastering the game of Go without human knowledge", 2017 
 
 from __future__ import annotations
 
-import math
 from statistics import NormalDist
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.spec import Setup
 
 from ..arena.duplicate import Duplicate, Edge
+from ..stats.intervals import Z_95
+from ..task import Task
 
 LEVEL = 0.05
 """Probability that a network that is not weaker is refused, at most."""
 
 
-def edge_over(current: Agent, candidate: Agent, setup: Setup, *, deals: int, seed: int) -> Edge:
-    """Returns the edge of ``candidate`` in a field of ``current``, on ``deals`` duplicate deals."""
-    return Duplicate(setup, [candidate, current], seed=seed).edge(0, 1, deals)
+def edge_over(current: Agent, candidate: Agent, setup: Setup, *, deals: int, seed: int, task: Task) -> Edge:
+    """Returns the edge of ``candidate`` in a field of ``current`` at ``task``, on ``deals`` duplicate deals."""
+    return Duplicate(setup, [candidate, current], seed=seed, task=task).edge(0, 1, deals)
 
 
 def is_weaker(edge: Edge) -> bool:
-    """Returns whether the one-sided upper bound of ``edge`` is below 0."""
+    """Returns whether the one-sided upper bound of ``edge`` is below 0; not where too few deals differ for an interval."""
     moments = edge.moments
-    error = math.sqrt(moments.variance / moments.count)
-    return moments.mean + NormalDist().inv_cdf(1 - LEVEL) * error < 0
+    bound: float = moments.mean + moments.half_width * NormalDist().inv_cdf(1 - LEVEL) / Z_95  # NaN without an interval
+    return bound < 0

@@ -74,7 +74,7 @@ class League(torch.nn.Module):
         self.taken += 1
 
     def assign(self, seats: NDArray[np.int64], first: int, rng: np.random.Generator) -> None:
-        """Seats members in ``seats (B, n)``, of which all are the learner's, at the share of tables that come first.
+        """Seats members in ``seats (B, n)``, all of them the learner's before, at the share of tables that come first.
 
         At table t the learner keeps seat ``(first + t) % n``.
         """

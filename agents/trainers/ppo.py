@@ -52,6 +52,7 @@ from ..nets.net_agent import NetAgent
 from ..nets.payoff_scale import random_payoff_scale
 from ..nets.specialised import specialised
 from ..seeds import Stream, generator
+from ..task import Task
 from .base import (
     COMMON_METRICS,
     EMA_MEANING,
@@ -392,7 +393,8 @@ class Trainer(BaseTrainer[Config]):
         for task, tables in enumerate(self.tables):
             net = specialised(copy.deepcopy(self.player_net).cpu(), tables.setup) if self.common else self.player_net
             agents = [NetAgent("net", net), load_agent(self.config.eval_against, tables.setup)]
-            edges.append(Duplicate(tables.setup, agents, seed=EVAL_SEED + task).edge(0, 1, self.config.eval_deals))
+            duplicate = Duplicate(tables.setup, agents, seed=EVAL_SEED + task, task=Task(start=self.config.start))
+            edges.append(duplicate.edge(0, 1, self.config.eval_deals))
         metrics = {"eval/edge": float(np.mean([edge.mean for edge in edges]))}
         metrics["eval/ci95"] = math.hypot(*(edge.ci95 for edge in edges)) / len(edges)
         if self.common:

@@ -30,6 +30,7 @@ from torch.utils.tensorboard import SummaryWriter
 
 from nainjaune_env.core.atomic_files import locked, remove_leftovers, write_text
 from nainjaune_env.core.errors import CheckpointError, ConfigError, DivergenceError, quoted
+from nainjaune_env.core.validation import read_json
 
 from ..loading import BEST, kept_path
 from ..nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
@@ -140,7 +141,7 @@ class Run:
         for key in LENGTH_KEYS:
             if key in new and new[key][1] < iteration:
                 raise ConfigError(f"The run has done {iteration} {key}: set {key!r} to more, not to {new[key][1]}.")
-        about = json.loads((self.folder / ABOUT_NAME).read_text(encoding="utf-8"))
+        about = read_json(self.folder / ABOUT_NAME, "record of how a run was made", ConfigError)
         about["changed"] = [*about.get("changed", []), {"iteration": iteration, "commit": commit(), "keys": new}]
         write_text(self.folder / ABOUT_NAME, json.dumps(about, indent=2) + "\n")
         now = stored | {key: value for key, (_, value) in new.items()}

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pytest
 
 from nainjaune_agents.arena.duplicate import Edge
 from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.task import CENTRED, Task
 from nainjaune_agents.trainers.gating import LEVEL, edge_over, is_weaker
 from nainjaune_env.registry import make_setup
 
 
 def test_a_weaker_player_is_refused_and_a_stronger_one_taken() -> None:
     setup, agents = make_setup("nain_jaune", "djeco", 3), heuristics("nain_jaune")
-    weaker = edge_over(agents["tally"], agents["random"], setup, deals=60, seed=1)
-    stronger = edge_over(agents["random"], agents["tally"], setup, deals=60, seed=1)
+    over = partial(edge_over, setup=setup, seed=1, task=Task())
+    weaker, stronger = over(agents["tally"], agents["random"], deals=60), over(agents["random"], agents["tally"], deals=60)
     assert weaker.hero == "random"
     assert is_weaker(weaker)
     assert not is_weaker(stronger)
-    assert not is_weaker(edge_over(agents["tally"], agents["tally"], setup, deals=10, seed=1))  # no deal differs
+    assert not is_weaker(over(agents["tally"], agents["tally"], deals=10))  # no deal differs
 
 
 def test_equals_are_refused_as_often_as_the_level_says() -> None:
@@ -28,3 +31,18 @@ def test_equals_are_refused_as_often_as_the_level_says() -> None:
         edge.moments.add(rng.normal(size=50))
         refused += is_weaker(edge)
     assert refused / 2000 == pytest.approx(LEVEL, abs=0.02)
+
+
+def test_the_edge_is_that_of_the_task() -> None:
+    setup, agents = make_setup("nain_jaune", "djeco", 3), heuristics("nain_jaune")
+    tasks = (Task(), Task(CENTRED), Task(start={"pots": [60, 60]}))
+    edges = [edge_over(agents["random"], agents["tally"], setup, deals=60, seed=1, task=task).mean for task in tasks]
+    assert len(set(edges)) == 3
+
+
+def test_a_few_deals_that_differ_refuse_nobody() -> None:
+    edge = Edge("after", "before")
+    edge.moments.add(np.repeat([-1.0, 0.0], [3, 1997]))
+    assert not is_weaker(edge)
+    edge.moments.add(np.repeat([-1.0, 0.0], [60, 2000]))
+    assert is_weaker(edge)
