@@ -13,7 +13,8 @@ import pytest
 from nainjaune_agents.arena import duplicate
 from nainjaune_agents.arena.duplicate import Duplicate, chunks
 from nainjaune_agents.heuristics import heuristics
-from nainjaune_env.core.errors import DeviceError, MissingLibraryError
+from nainjaune_agents.task import Task
+from nainjaune_env.core.errors import ConfigError, DeviceError, MissingLibraryError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, make_batch
@@ -171,6 +172,11 @@ def test_pots_that_the_deals_begin_with() -> None:
 
     Duplicate(setup, [Spy(), First("b")], seed=1, pots=[10, 0, 0, 0, 40]).edge(0, 1, 2)
     assert seen[0][0].tolist() == [10 + 3, 6, 9, 12, 40 + 15]
+
+
+def test_pots_go_without_another_start() -> None:
+    with pytest.raises(ConfigError, match="so they go without another start"):
+        Duplicate(small(), [First(), Last("l")], seed=1, pots=[1] * 5, task=Task(start="carried"))
 
 
 def test_memory_does_not_grow_with_the_deals(monkeypatch: pytest.MonkeyPatch) -> None:

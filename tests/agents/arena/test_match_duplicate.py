@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -107,7 +108,9 @@ def test_agents_that_play_alike_gain_nothing_and_pots_are_carried() -> None:
             return PAIR[0].act(decisions, rng)
 
     edge = MatchDuplicate(CLASSIC, [PAIR[0], Twin()], seed=9).edge(1, 0, 5)
-    assert (edge.matches.mean, edge.matches.half_width) == (0, 0)
+    assert edge.matches.mean == 0
+    assert math.isnan(edge.matches.half_width)  # no match differs
+    assert edge.to_dict()["per_match"] == {"mean": 0, "ci95": None}
     payoff, length = MatchDuplicate(CLASSIC, PAIR, seed=9).play(
         PAIR, np.zeros((5, 1, 3), np.int64), 0, [np.random.default_rng(0)]
     )

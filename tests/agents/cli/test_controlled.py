@@ -29,6 +29,11 @@ def test_the_first_agent_in_fields_of_the_others(capfd: pytest.CaptureFixture[st
         ("--agents lowest tally --out results", "cannot be combined with --versus, --out"),
         ("--agents lowest random", "need a field that always acts alike"),
         ("--agents lowest", "two or more agents"),
+        ("--agents lowest tally --rounds 3", "it goes with --episode match"),
+        ("--agents lowest tally --episode match", "cannot be combined with"),
+        ("--agents lowest tally --start carried", "rounds that start fresh"),
+        ("--agents lowest tally --objective centred", "a seat's own payoff"),
+        ("--agents lowest tally --pots 1 1 1 1 1 --start carried", "go without another start"),
     ],
 )
 def test_what_is_refused(words: str, said: str, capfd: pytest.CaptureFixture[str]) -> None:
