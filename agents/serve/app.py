@@ -56,6 +56,7 @@ def is_own_name(host: str, names: frozenset[str]) -> bool:
     """Returns whether ``host``, as a browser sends it, is this machine: an address, or one of its ``names``.
 
     The name of another site that resolves to this address is not: such a site must not reach the server.
+    Raises ``ValueError`` for a malformed ``host``.
     """
     name = urlsplit(f"//{host}").hostname or ""
     try:
@@ -74,7 +75,12 @@ class _Guarded(tornado.web.RequestHandler):
             self.set_header(name, value)
 
     def prepare(self) -> None:
-        if not is_own_name(self.request.host, self.settings["names"]):
+        try:
+            urlsplit(self.request.headers.get("Origin", ""))
+            own = is_own_name(self.request.host, self.settings["names"])
+        except ValueError:
+            raise tornado.web.HTTPError(400) from None
+        if not own:
             raise tornado.web.HTTPError(421)
 
     def write_error(self, status_code: int, **about: object) -> None:

@@ -51,6 +51,8 @@ class Viewer:
         """The table it looks at."""
         self.seat: int | None = None
         """Its seat there; None: a spectator."""
+        self.gone = False
+        """Whether the connection is closed: its last message may still be waiting for its table to load."""
 
 
 @dataclass
@@ -146,7 +148,7 @@ class TableServer:
             text = rules_text(running.live, allowed.seat, viewer.language)
             _send(viewer, {"type": "rules", "text": text})
         elif message.kind == "record":
-            if not running.live.records:
+            if not running.live.over:  # a record has the seed, and so the deals of the rounds that follow
                 raise Refusal("no_record")
             _send(viewer, {"type": "record", "text": "".join(f"{format_record(one)}\n" for one in running.live.records)})
         else:
@@ -197,6 +199,8 @@ class TableServer:
 
     def _look(self, viewer: Viewer, running: Running, allowed: Pass) -> None:
         """Shows a table to a connection, from now on."""
+        if viewer.gone:
+            return
         if viewer not in running.viewers and len(running.viewers) >= self.limits.viewers:
             raise Refusal("too_many_viewers")
         self._leave(viewer)
@@ -206,6 +210,7 @@ class TableServer:
 
     def leave(self, viewer: Viewer) -> None:
         """Notes that a connection is closed."""
+        viewer.gone = True
         self._leave(viewer)
 
     def _leave(self, viewer: Viewer) -> None:

@@ -38,7 +38,7 @@ def view(live: LiveTable, seat: int | None, language: str) -> dict[str, Any]:
         "rounds": live.rounds,
         "round_over": table.round_over,
         "over": live.over,
-        "records": len(live.records),
+        "records": len(live.records) if live.over else 0,
     }
 
 

@@ -73,6 +73,22 @@ def test_a_table_to_its_end(game: str, language: str, tmp_path: Path) -> None:
     served(tmp_path, play)
 
 
+def test_the_record_is_refused_between_rounds(tmp_path: Path) -> None:
+    """It has the seed, from which the deals of all rounds follow."""
+    (game, *_) = games_with("speaker", "pictures")
+
+    async def play(server: TableServer) -> None:
+        page = Page(server, (await made(server, new_table(game, rounds=2)))[0])
+        await page.hello()
+        rng = random.Random(1)
+        while not (await page.settle())["round_over"]:
+            await play_on(page, rng, most=1)
+        assert (page.last["rounds"], page.last["over"], page.last["records"]) == (1, False, 0)
+        assert (await page.ask("record"))["text"] == REFUSALS["no_record"]
+
+    served(tmp_path, play)
+
+
 @GAMES
 def test_refused_messages_change_nothing(game: str, tmp_path: Path) -> None:
     async def play(server: TableServer) -> None:
@@ -201,7 +217,24 @@ def test_tables_leave_the_memory_and_come_back(tmp_path: Path, monkeypatch: pyte
         await asyncio.sleep(0.01)
         server.forget()
         assert not server._running
-        assert await page.hello() == view
+        assert await Page(server, page.token).hello() == view
+
+    served(tmp_path, play)
+
+
+def test_a_connection_that_closes_while_its_table_loads_is_no_viewer(tmp_path: Path) -> None:
+    (game, *_) = games_with("speaker", "pictures")
+
+    async def play(server: TableServer) -> None:
+        token = (await made(server, new_table(game)))[0]
+        server._running.clear()
+        page = Page(server, token)
+        hello = asyncio.create_task(page.raw(json.dumps({"type": "hello", "token": token, "language": "en"})))
+        await asyncio.sleep(0)
+        server.leave(page.viewer)
+        await hello
+        (running,) = server._running.values()
+        assert (running.viewers, page.sent) == ([], [])
 
     served(tmp_path, play)
 
