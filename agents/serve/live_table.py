@@ -15,6 +15,7 @@ from nainjaune_env.records.record import Record
 
 from ..play.match_table import MatchTable
 from ..seeds import Stream, generator
+from .players import OneAtATime
 from .settings import TableSettings
 from .store import DEAL
 
@@ -25,7 +26,7 @@ class LiveTable:
     ``number`` is that of the last ply: every change adds one. ``keep(number, action)`` stores a ply before it is made.
     """
 
-    def __init__(self, settings: TableSettings, agents: Sequence[Agent | None], keep: Callable[[int, int], object]) -> None:
+    def __init__(self, settings: TableSettings, agents: Sequence[OneAtATime | None], keep: Callable[[int, int], object]) -> None:
         """``agents (n,)`` are by seat, None for a person."""
         self.settings = settings
         self.number = 0
@@ -65,6 +66,12 @@ class LiveTable:
     def goes_by_itself(self) -> bool:
         """Whether the next ply is an agent's or a forced one."""
         return not self.table.round_over and not self.persons_turn
+
+    @property
+    def agent_is_free(self) -> bool:
+        """Whether no other thread uses the agent at turn; True at a person's turn."""
+        agent = self._agents[self.table.at_turn]
+        return agent is None or not agent.is_busy
 
     def replay(self, plies: Sequence[int]) -> None:
         """Makes the plies of a table that goes on. Agents that remember decide again, for their memory's sake.

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from nainjaune_agents.serve import server as module
+from nainjaune_agents.serve.live_table import LiveTable
 from nainjaune_agents.serve.protocol import Limits
 from nainjaune_agents.serve.server import FORGOTTEN, TableServer
 from nainjaune_agents.serve.texts import TEXTS
@@ -235,6 +237,39 @@ def test_a_connection_that_closes_while_its_table_loads_is_no_viewer(tmp_path: P
         await hello
         (running,) = server._running.values()
         assert (running.viewers, page.sent) == ([], [])
+
+    served(tmp_path, play)
+
+
+def test_an_unexpected_error_stops_a_table_until_the_page_is_reloaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (game, *_) = games_with("speaker", "pictures")
+
+    def failing(live: LiveTable) -> tuple[int, float]:
+        raise ValueError("a hidden card")
+
+    async def play(server: TableServer) -> None:
+        with monkeypatch.context() as patched:
+            patched.setattr(module, "_decide", failing)
+            page = Page(server, (await made(server, new_table(game, persons=0)))[None])
+            await page.hello()
+            while page.last["type"] == "view":
+                await asyncio.sleep(0.001)
+            assert page.last == {"type": "refused", "text": REFUSALS["failed"]}
+        assert "ValueError: a hidden card" in caplog.text
+        page = Page(server, page.token)
+        await page.hello()
+        assert (await page.settle())["over"]
+
+    served(tmp_path, play)
+
+
+def test_a_table_in_memory_answers_while_another_loads(tmp_path: Path) -> None:
+    async def play(server: TableServer) -> None:
+        page = Page(server, (await made(server, new_table(games_with("speaker", "pictures")[0])))[0])
+        async with server._loading:
+            assert (await asyncio.wait_for(page.hello(), 60))["type"] == "view"
 
     served(tmp_path, play)
 
