@@ -32,7 +32,7 @@ WRONG_TOKEN = 5.0
 QUICK = 0.002
 """Agents that take less, in seconds, decide in the event loop: a thread would keep it waiting for longer."""
 BETWEEN_ROUNDS = 4.0
-"""Where only agents play, the next round is dealt after so many pauses."""
+"""Where only agents play, the next round is dealt after this number of pauses."""
 FORGOTTEN = 600.0
 """Seconds after which a table that nobody looks at leaves the memory; the file keeps it."""
 

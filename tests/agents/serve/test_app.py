@@ -110,6 +110,19 @@ def test_other_names_and_other_origins_are_refused(tmp_path: Path) -> None:
     served(tmp_path, play)
 
 
+def test_names_that_are_given_are_answered(tmp_path: Path) -> None:
+    async def play() -> None:
+        with opened(tmp_path / "t.sqlite") as store:
+            serving = Serving(TableServer(store), "127.0.0.1", 0, names=["Cards.Example"])
+            try:
+                found = [(await get(serving, "/", host=host))[0] for host in ("cards.example", "CARDS.example", "other.example")]
+            finally:
+                await serving.close()
+        assert found == [200, 200, 421]
+
+    asyncio.run(play())
+
+
 def test_own_names() -> None:
     names = frozenset({"localhost", "cards"})
     assert all(is_own_name(host, names) for host in ("127.0.0.1:1", "10.0.0.3:80", "[::1]:80", "localhost", "cards:8000"))

@@ -1,6 +1,7 @@
 """The page in a real Chromium: matches by mouse and by keyboard, several people, interruptions, small and dark screens.
 
-Where there is no browser, these tests are skipped, but fail in continuous integration. ``make browser`` installs one.
+Where there is no browser or no axe-core, these tests are skipped, but fail in continuous integration.
+``make browser`` installs both.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from tests.support.games import games_with
 from tests.support.source import ROOT
 
 INSTALLED = ROOT / "build" / "browser"
+AXE = INSTALLED / "node_modules" / "axe-core" / "axe.min.js"
 NAMES = ("chromium", "chromium-headless-shell", "google-chrome")
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--headless=shell", "--force-color-profile=srgb"]
 GAMES = games_with("speaker", "pictures")
@@ -42,8 +44,9 @@ def browser_path() -> str | None:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     path = browser_path()
-    if path is None:
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("There is no Chromium; `make browser` installs one.")
+    if path is None or not AXE.exists():
+        skip = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
+        skip("There is no Chromium or no axe-core; `make browser` installs both.")
     with sync_playwright() as playwright:
         try:
             started = playwright.chromium.launch(executable_path=path, args=OPTIONS)
@@ -146,7 +149,7 @@ def new_table(page: Page, game: str, *, persons: int = 1, seats: int = 2, rounds
 def check_axe(page: Page) -> None:
     """axe-core finds nothing; it is run apart from the page's security policy."""
     page.wait_for_selector("h1")
-    page.evaluate((INSTALLED / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8"))
+    page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("axe.run().then((found) => found.violations.map((each) => [each.id, each.nodes[0].html]))")
     assert found == []
 

@@ -254,8 +254,9 @@ def test_an_unexpected_error_stops_a_table_until_the_page_is_reloaded(
             patched.setattr(module, "_decide", failing)
             page = Page(server, (await made(server, new_table(game, persons=0)))[None])
             await page.hello()
-            while page.last["type"] == "view":
-                await asyncio.sleep(0.001)
+            async with asyncio.timeout(60):
+                while page.last["type"] == "view":
+                    await asyncio.sleep(0.001)
             assert page.last == {"type": "refused", "text": REFUSALS["failed"]}
         assert "ValueError: a hidden card" in caplog.text
         page = Page(server, page.token)
