@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--data", type=Path, metavar="FILE", help="keep tables in this file (default: in your folder for states)")
     parser.add_argument(
-        "--days", type=number(0, 36500), default=DAYS, help="remove tables that are older than these days (default: %(default)g)"
+        "--days", type=number(0, 36500), default=DAYS, help="remove tables older than this number of days (default: %(default)g)"
     )
     parser.add_argument(
         "--agents", nargs="+", default=[], metavar="AGENT", help="agents that may be seated besides those of the package, as runs"

@@ -250,6 +250,7 @@ def test_a_link_that_is_none(served: Served, opened: Opener) -> None:
     expect(page.get_by_text("This link is not valid here")).to_be_visible()
     check_axe(page)
     assert json.loads(page.evaluate("JSON.stringify(Object.keys(localStorage))")) == []
+    expect(page.locator("#home")).to_be_hidden()  # it leads to the host's form
 
 
 def test_the_page_of_a_recorded_match(opened: Opener, tmp_path: Path) -> None:
@@ -270,6 +271,9 @@ def test_the_page_of_a_recorded_match(opened: Opener, tmp_path: Path) -> None:
     again.wait_for_selector("[data-ready]")
     assert again.locator("#where").inner_text() == where
     assert again.locator("#view").input_value() == "1"
+    again.evaluate("location.hash = '#ply=0&view=0'")
+    expect(again.locator("#view")).to_have_value("0")
+    expect(again.locator("#ply")).to_have_value("0")
     with again.expect_download() as download:
         again.get_by_text("Save the picture").click()
     assert Path(download.value.path()).read_text(encoding="utf-8").startswith("<svg")
