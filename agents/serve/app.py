@@ -6,7 +6,7 @@ import asyncio
 import ipaddress
 import mimetypes
 import socket
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -53,9 +53,10 @@ def _type_of(path: str) -> str:
 
 
 def is_own_name(host: str, names: frozenset[str]) -> bool:
-    """Returns whether ``host``, as a browser sends it, is this machine: an address, or one of its ``names``.
+    """Returns whether ``host``, as a browser sends it, is this machine: an address, or one of its ``names``, in lower case.
 
     The name of another site that resolves to this address is not: such a site must not reach the server.
+    Raises ``ValueError`` for a malformed ``host``.
     """
     name = urlsplit(f"//{host}").hostname or ""
     try:
@@ -74,7 +75,12 @@ class _Guarded(tornado.web.RequestHandler):
             self.set_header(name, value)
 
     def prepare(self) -> None:
-        if not is_own_name(self.request.host, self.settings["names"]):
+        try:
+            urlsplit(self.request.headers.get("Origin", ""))
+            own = is_own_name(self.request.host, self.settings["names"])
+        except ValueError:
+            raise tornado.web.HTTPError(400) from None
+        if not own:
             raise tornado.web.HTTPError(421)
 
     def write_error(self, status_code: int, **about: object) -> None:
@@ -153,7 +159,7 @@ def make_app(tables: TableServer, *, names: frozenset[str] = frozenset()) -> tor
     """Returns the application; ``names`` are those of this machine, besides addresses and ``localhost``."""
     return tornado.web.Application(
         [("/ws", _Socket, {"tables": tables}), ("/.*", _File, {"files": page_files()})],
-        names=names | {"localhost"},
+        names=frozenset(name.lower() for name in names) | {"localhost"},
         sockets=set(),
         websocket_max_message_size=tables.limits.message_bytes * 4,  # in bytes: a character has at most 4
         websocket_ping_interval=PING,
@@ -165,13 +171,16 @@ def make_app(tables: TableServer, *, names: frozenset[str] = frozenset()) -> tor
 class Serving:
     """A server that listens."""
 
-    def __init__(self, tables: TableServer, host: str, port: int) -> None:
-        """Listens at ``host`` and ``port`` (0: any that is free); raises ``OSError`` where it cannot."""
+    def __init__(self, tables: TableServer, host: str, port: int, *, names: Sequence[str] = ()) -> None:
+        """Listens at ``host`` and ``port`` (0: any that is free); raises ``OSError`` where it cannot.
+
+        ``names`` are further names of this machine, besides ``host`` and the one that its system gives.
+        """
         self.tables = tables
         listening = socket.create_server((host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET)
         listening.setblocking(False)
         self.port: int = listening.getsockname()[1]
-        self._app = make_app(tables, names=frozenset({host, socket.gethostname()}))
+        self._app = make_app(tables, names=frozenset({host, socket.gethostname(), *names}))
         self._server = tornado.httpserver.HTTPServer(
             self._app, max_body_size=1 << 16, max_header_size=1 << 14, idle_connection_timeout=60
         )

@@ -15,6 +15,7 @@ from nainjaune_env.records.record import Record
 
 from ..play.match_table import MatchTable
 from ..seeds import Stream, generator
+from .players import OneAtATime
 from .settings import TableSettings
 from .store import DEAL
 
@@ -25,7 +26,7 @@ class LiveTable:
     ``number`` is that of the last ply: every change adds one. ``keep(number, action)`` stores a ply before it is made.
     """
 
-    def __init__(self, settings: TableSettings, agents: Sequence[Agent | None], keep: Callable[[int, int], object]) -> None:
+    def __init__(self, settings: TableSettings, agents: Sequence[OneAtATime | None], keep: Callable[[int, int], object]) -> None:
         """``agents (n,)`` are by seat, None for a person."""
         self.settings = settings
         self.number = 0
@@ -65,6 +66,12 @@ class LiveTable:
     def goes_by_itself(self) -> bool:
         """Whether the next ply is an agent's or a forced one."""
         return not self.table.round_over and not self.persons_turn
+
+    @property
+    def agent_is_free(self) -> bool:
+        """Whether no other thread uses the agent at turn; True at a person's turn."""
+        agent = self._agents[self.table.at_turn]
+        return agent is None or not agent.is_busy
 
     def replay(self, plies: Sequence[int]) -> None:
         """Makes the plies of a table that goes on. Agents that remember decide again, for their memory's sake.
@@ -131,18 +138,18 @@ class LiveTable:
                 self.records.append(self.table.record(self.settings.names))
 
     def listener(self, seat: int, language: str) -> Listener:
-        """Returns what ``seat`` is told, in a language."""
+        """Returns the listener of ``seat`` in a language, which the first call makes."""
         key = seat, language
         if key not in self._listeners:
             self._listeners[key] = Listener(self.table, seat, language, self.number)
         return self._listeners[key]
 
-    def told(self, seat: int | None, language: str) -> list[dict[str, Any]]:
-        """Returns the events of the round; ``seat`` None, a spectator, is told of each ply what another seat is."""
+    def events(self, seat: int | None, language: str) -> list[dict[str, Any]]:
+        """Returns the events of the round for ``seat``; None, a spectator, gets those of each ply as another seat does."""
         if seat is not None:
-            return [_event(*each) for each in self.listener(seat, language).told]
+            return [_event(*each) for each in self.listener(seat, language).events]
         n = self.settings.setup.players
-        each_seats = [self.listener(other, language).told for other in range(n)]
+        each_seats = [self.listener(other, language).events for other in range(n)]
         return [_event(*each_seats[(each[0][1] + 1) % n][k]) for k, each in enumerate(zip(*each_seats, strict=True))]
 
 
@@ -159,18 +166,18 @@ class Listener:
         self._begin(table, number)
 
     def _begin(self, table: MatchTable, number: int) -> None:
-        retold = table.retell(self._seat, self._language)
-        self.speaker = retold.speaker
-        self.begun = retold.begun
+        commentary = table.commentary(self._seat, self._language)
+        self.speaker = commentary.speaker
+        self.begun = commentary.begun
         """The lines on the deal."""
-        first = number - len(retold.plies) + 1
+        first = number - len(commentary.plies) + 1
         seats = table.seats_of_round
-        self.told = [(first + k, seats[k], said) for k, said in enumerate(retold.plies)]
+        self.events = [(first + k, seats[k], said) for k, said in enumerate(commentary.plies)]
         """By ply of the round: its number, the seat that made it, and the events."""
 
     def ply(self, number: int, action: int) -> None:
         """Notes a ply that was made."""
-        self.told.append((number, self._table.seats_of_round[-1], self.speaker.ply(action)))
+        self.events.append((number, self._table.seats_of_round[-1], self.speaker.ply(action)))
 
     def dealt(self, number: int, new_match: MatchTable | None) -> None:
         """Notes a deal, which begins ``new_match`` if it is given."""
@@ -178,4 +185,4 @@ class Listener:
             self._begin(new_match, number)
             return
         self.speaker.dealt()
-        self.begun, self.told = self.speaker.begun(), []
+        self.begun, self.events = self.speaker.begun(), []

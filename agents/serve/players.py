@@ -58,6 +58,11 @@ class OneAtATime:
         self._agent = agent
         self._lock = threading.Lock()
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether a thread uses the agent, so that :meth:`act` would wait."""
+        return self._lock.locked()
+
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """Returns the agent's actions."""
         with self._lock:

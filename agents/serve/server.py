@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import secrets
 import time
 from collections.abc import Callable, Sequence
@@ -11,13 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import NainJauneError
 from nainjaune_env.records.record import format_record
 
 from ..loading import use_threads
 from .live_table import LiveTable
-from .players import LoadedAgents
+from .players import LoadedAgents, OneAtATime
 from .protocol import Limits, Message, MessageError, Rate, read_message
 from .settings import TableSettings, catalogue, kept, read_settings
 from .store import Store
@@ -31,10 +31,8 @@ WRONG_TOKEN = 5.0
 """How many messages one with an unknown token counts for."""
 QUICK = 0.002
 """Agents that take less, in seconds, decide in the event loop: a thread would keep it waiting for longer."""
-FORGETS = 0.8
-"""The longest time of an agent counts for less after each decision: the first one may have compiled its code."""
 BETWEEN_ROUNDS = 4.0
-"""Where only agents play, the next round is dealt after so many pauses."""
+"""Where only agents play, the next round is dealt after this number of pauses."""
 FORGOTTEN = 600.0
 """Seconds after which a table that nobody looks at leaves the memory; the file keeps it."""
 
@@ -51,6 +49,8 @@ class Viewer:
         """The table it looks at."""
         self.seat: int | None = None
         """Its seat there; None: a spectator."""
+        self.gone = False
+        """Whether the connection is closed: its last message may still be waiting for its table to load."""
 
 
 @dataclass
@@ -62,8 +62,9 @@ class Running:
     task: asyncio.Task[None] | None = None
     """Makes the plies that no person makes."""
     slowest: dict[int, float] = field(default_factory=dict)
-    """By seat: the longest time that its agent has taken for its latest decisions, in seconds. Every ply of the seat takes as
-    long, also a forced one, so that time does not tell which were forced."""
+    """By seat: the longest time in seconds that its agent has taken for a decision. The first one does not count, as it may have
+    compiled code. Where persons play, every ply of the seat takes at least as long, forced ones too, so that the time of a ply
+    does not show which were forced. It never decreases: a decrease would depend on the number of decisions."""
     left_at: float = 0.0
     """When the last viewer left, in seconds of the loop's clock."""
 
@@ -84,6 +85,7 @@ class TableServer:
         self._running: dict[str, Running] = {}
         self._loading = asyncio.Lock()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="agents")
+        self._loader = ThreadPoolExecutor(1, thread_name_prefix="loading")
 
     def add_host(self) -> str:
         """Returns a new token of the host."""
@@ -98,6 +100,7 @@ class TableServer:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         self._threads.shutdown(wait=True)
+        self._loader.shutdown(wait=True)
 
     # ---------------------------------------------------------------- messages
 
@@ -146,7 +149,7 @@ class TableServer:
             text = rules_text(running.live, allowed.seat, viewer.language)
             _send(viewer, {"type": "rules", "text": text})
         elif message.kind == "record":
-            if not running.live.records:
+            if not running.live.over:  # a record has the seed, and so the deals of the rounds that follow
                 raise Refusal("no_record")
             _send(viewer, {"type": "record", "text": "".join(f"{format_record(one)}\n" for one in running.live.records)})
         else:
@@ -171,20 +174,21 @@ class TableServer:
         _send(viewer, {"type": "made", "links": links, "title": f"{settings.setup.game.title} · {settings.setup.preset}"})
         self._wake(table)
 
-    async def _seated(self, settings: TableSettings) -> list[Agent | None]:
-        """Returns the agents by seat, loaded in a thread."""
+    async def _seated(self, settings: TableSettings) -> list[OneAtATime | None]:
+        """Returns the agents by seat, loaded in a thread of its own: those that decide go on meanwhile."""
 
-        def load() -> list[Agent | None]:
-            found: list[Agent | None] = [
-                None if name is None else self._agents.get(name, settings.setup) for name in settings.agents
-            ]
+        def load() -> list[OneAtATime | None]:
+            found = [None if name is None else self._agents.get(name, settings.setup) for name in settings.agents]
             use_threads(1)
             return found
 
-        return await asyncio.get_running_loop().run_in_executor(self._threads, load)
+        return await asyncio.get_running_loop().run_in_executor(self._loader, load)
 
     async def _table(self, table: str) -> Running:
         """Returns a table, which goes on from the file if it is not in memory."""
+        running = self._running.get(table)
+        if running is not None:
+            return running
         async with self._loading:  # so that no table is in memory twice
             if table not in self._running:
                 settings = kept(self.store.settings(table))
@@ -197,15 +201,20 @@ class TableServer:
 
     def _look(self, viewer: Viewer, running: Running, allowed: Pass) -> None:
         """Shows a table to a connection, from now on."""
+        if viewer.gone:
+            return
         if viewer not in running.viewers and len(running.viewers) >= self.limits.viewers:
             raise Refusal("too_many_viewers")
         self._leave(viewer)
         viewer.table, viewer.seat = allowed.table, allowed.seat
         running.viewers.append(viewer)
         _send(viewer, view(running.live, viewer.seat, viewer.language))
+        assert allowed.table is not None
+        self._wake(allowed.table)  # a table that an error has stopped tries again
 
     def leave(self, viewer: Viewer) -> None:
         """Notes that a connection is closed."""
+        viewer.gone = True
         self._leave(viewer)
 
     def _leave(self, viewer: Viewer) -> None:
@@ -260,14 +269,15 @@ class TableServer:
             while True:
                 if live.goes_by_itself:
                     seat, decides = live.table.at_turn, live.table.needs_decision
-                    slowest = running.slowest.get(seat, 0.0)
-                    if not decides or 0 < slowest < QUICK:
+                    known = running.slowest.get(seat)
+                    slowest = known or 0.0
+                    if not decides or (0 < slowest < QUICK and live.agent_is_free):
                         action, took = _decide(live)
                     else:
                         action, took = await loop.run_in_executor(self._threads, _decide, live)
                     if decides:
-                        slowest = running.slowest[seat] = max(took, FORGETS * slowest)
-                    await asyncio.sleep(max(pace, slowest if pace else 0.0) - took)
+                        running.slowest[seat] = 0.0 if known is None else max(took, known)
+                    await asyncio.sleep(max(pace, slowest if live.settings.persons else 0.0) - took)
                     live.go_on(action)
                 elif not live.settings.persons and not live.over:
                     await asyncio.sleep(BETWEEN_ROUNDS * pace)
@@ -276,9 +286,10 @@ class TableServer:
                     return
                 self._show(running)
         except NainJauneError as error:
-            for viewer in running.viewers:
-                text = TEXTS[viewer.language].refusals["stopped"].format(reason=error)
-                _send(viewer, {"type": "refused", "text": text})
+            _refuse_all(running, "stopped", reason=error)
+        except Exception:  # of an agent, say: the log has the details, which may show cards
+            logging.getLogger(__name__).exception("A table has stopped.")
+            _refuse_all(running, "failed")
 
     def forget(self) -> None:
         """Takes the tables out of memory that nobody has looked at for some time and that do not go on by themselves."""
@@ -302,3 +313,9 @@ def to_text(message: Any) -> str:
 
 def _send(viewer: Viewer, message: Any) -> None:
     viewer.send(to_text(message))
+
+
+def _refuse_all(running: Running, name: str, **values: object) -> None:
+    """Sends the refusal ``name`` to all viewers of a table, each in their language."""
+    for viewer in running.viewers:
+        _send(viewer, {"type": "refused", "text": TEXTS[viewer.language].refusals[name].format(**values)})

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any
 
-from nainjaune_env.core.errors import ConfigError, RulesError, quoted
+from nainjaune_env.core.errors import ConfigError, RulesError, choose_one, quoted
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import MAX_SEED
@@ -115,7 +115,12 @@ def read_settings(given: object, extra: Sequence[str] = ()) -> TableSettings:
         raise ConfigError(f"A table plays one of the games {', '.join(playable())}, not {quoted(given['game'])}.")
     if not isinstance(given["knobs"], dict) or not all(isinstance(name, str) for name in given["knobs"]):
         raise ConfigError(f"Knobs are values by name, not {quoted(given['knobs'])}.")
-    setup = get_game(given["game"]).setup(given["preset"], given["players"], **given["knobs"])
+    game = get_game(given["game"])
+    names_of_knobs = game.presets[game.default_preset].rules.names()
+    for name in given["knobs"]:
+        if name not in names_of_knobs:  # "players" and "self" would be other arguments of setup()
+            raise ConfigError(choose_one("knob", name, names_of_knobs))
+    setup = game.setup(given["preset"], given["players"], **given["knobs"])
     rounds, pace = given["rounds"], given["pace"]
     if rounds is None:
         setup.game.check_match(setup.rules)

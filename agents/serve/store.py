@@ -72,6 +72,10 @@ class Store:
         """Adds a token of the host."""
         self._add_passes({token: Pass(None, None)})
 
+    def remove_hosts(self) -> None:
+        """Removes all tokens of the host."""
+        self._file.execute("delete from tokens where id is null")
+
     def _add_passes(self, passes: Mapping[str, Pass]) -> None:
         rows = [(hashed(token), each.table, each.seat) for token, each in passes.items()]
         self._file.executemany("insert into tokens values (?, ?, ?)", rows)

@@ -29,8 +29,8 @@ def view(live: LiveTable, seat: int | None, language: str) -> dict[str, Any]:
         "turn": None if table.round_over else table.at_turn,
         "picture": picture(live, seat, language),
         "begun": listener.begun,
-        "told": live.told(seat, language),
-        "moves": [[action, speaker.echo(action), speaker.typed(action)] for action in table.legal] if mine else [],
+        "events": live.events(seat, language),
+        "moves": [[action, speaker.echo(action)] for action in table.legal] if mine else [],
         "settled": speaker.settled() if table.round_over else [],
         "payoffs": _amounts(speaker, table.payoff) if table.round_over else [],
         "totals": _amounts(speaker, live.totals),
@@ -38,7 +38,7 @@ def view(live: LiveTable, seat: int | None, language: str) -> dict[str, Any]:
         "rounds": live.rounds,
         "round_over": table.round_over,
         "over": live.over,
-        "records": len(live.records),
+        "records": len(live.records) if live.over else 0,
     }
 
 

@@ -54,7 +54,7 @@ export function showForm(main, games, texts, send) {
         labelled(texts.seed, state.seed, texts.seed_hint, "seed"), labelled(texts.pace, state.pace, null, "pace"),
         labelled(texts.every_ply, state.every, null, "every_ply")),
       make("p", { id: "problem", role: "alert" }),
-      make("button", { type: "submit", class: "main" }, texts.start),
+      make("button", { id: "start", type: "submit", class: "main" }, texts.start),
     );
     drawSeats();
   }
@@ -71,6 +71,7 @@ export function showForm(main, games, texts, send) {
   function submit(event) {
     event.preventDefault();
     document.getElementById("problem").textContent = "";
+    allowStart(false); // until the server answers: its agents may take some time to load
     const { game, preset } = state;
     const changed = state.knobs.map(([knob, field]) => [knob.name, knobValue(knob, field)]);
     send({
@@ -85,6 +86,11 @@ export function showForm(main, games, texts, send) {
       every_ply: state.every.value === "" ? null : state.every.value === "yes",
     });
   }
+}
+
+/** Enables or disables the button that makes a table. */
+export function allowStart(allowed) {
+  document.getElementById("start").disabled = !allowed;
 }
 
 function seatField(seat, agent, texts) {
@@ -123,6 +129,7 @@ export function keepMade(made, texts) {
   const tables = [{ title: made.title, links: made.links }, ...keptTables()].slice(0, MOST_KEPT);
   localStorage.setItem(KEPT, JSON.stringify(tables));
   showMade(texts);
+  allowStart(true);
   document.getElementById("made").scrollIntoView();
 }
 

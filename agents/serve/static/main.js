@@ -2,7 +2,7 @@
 
 import { Connection } from "./connection.js";
 import { make } from "./dom.js";
-import { keepMade, showForm } from "./lobby.js";
+import { allowStart, keepMade, showForm } from "./lobby.js";
 import { TablePage } from "./table.js";
 
 const LANGUAGE = "nainjaune-language";
@@ -11,6 +11,7 @@ const main = document.getElementById("main");
 const language = document.getElementById("language");
 let texts = {};
 let page = null;
+let form = false; // whether the form is shown
 
 const connection = new Connection(heard, (state) => {
   document.getElementById("status").textContent = texts[state] ?? "";
@@ -23,8 +24,12 @@ function heard(message) {
     page.show(message);
   } else if (message.type === "host") {
     localStorage.setItem(HOST, token());
-    connection.send("catalogue");
+    page = null;
+    showHome();
+    if (form) allowStart(true); // after a reconnection: what has been filled in stays
+    else connection.send("catalogue");
   } else if (message.type === "catalogue") {
+    form = true;
     showForm(main, message.games, texts, (table) => connection.send("new", { table }));
   } else if (message.type === "made") keepMade(message, texts);
   else if (message.type === "rules") page?.showRules(message.text);
@@ -35,9 +40,14 @@ function heard(message) {
 function refused(text) {
   const problem = document.getElementById("problem");
   if (page !== null) page.refused(text);
-  else if (problem) problem.textContent = text;
-  else main.replaceChildren(make("h1", {}, texts.title), make("p", { id: "problem", role: "alert" }, text));
+  else if (problem) {
+    problem.textContent = text;
+    if (form) allowStart(true);
+  } else main.replaceChildren(make("h1", {}, texts.title), make("p", { id: "problem", role: "alert" }, text));
 }
+
+/** The link to the form, for the host alone. */
+const showHome = () => (document.getElementById("home").hidden = localStorage.getItem(HOST) === null);
 
 const token = () => location.hash.slice(1) || localStorage.getItem(HOST) || "-";
 
@@ -45,6 +55,8 @@ async function begin() {
   const answer = await fetch(`/texts-${language.value}.json`);
   texts = await answer.json();
   page = null;
+  form = false;
+  showHome();
   document.documentElement.lang = language.value;
   document.getElementById("language-label").textContent = texts.language;
   document.getElementById("home").setAttribute("aria-label", `nainjaune: ${texts.new_table}`);

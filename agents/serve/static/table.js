@@ -128,8 +128,8 @@ export class TablePage {
 
   /** Says in the live region what has happened since the last view. */
   announce(view, names, first) {
-    const fresh = view.told.filter((ply) => ply.number > this.announced);
-    const said = eventLines({ told: fresh }, names).map(([seat, text]) => (seat === null ? text : `${names[seat]}: ${text}`));
+    const fresh = view.events.filter((ply) => ply.number > this.announced);
+    const said = eventLines({ events: fresh }, names).map(([seat, text]) => (seat === null ? text : `${names[seat]}: ${text}`));
     const parts = [...(first ? view.begun : []), ...(first ? said.slice(-3) : said), ...view.settled, this.parts.turn.textContent];
     if (view.number > this.announced || first) document.getElementById("live").replaceChildren(...parts.map((text) => make("p", {}, text)));
     this.announced = view.number;
@@ -155,7 +155,7 @@ export class TablePage {
 /** Returns the events as [seat or null, text]; those of a seat that follow each other are one line. */
 function eventLines(view, names) {
   const lines = [];
-  for (const { said } of view.told) {
+  for (const { said } of view.events) {
     for (const [seat, text] of said) {
       const last = lines.at(-1);
       if (seat !== null && last && last[0] === seat) last[1] += ` ${text}`;

@@ -36,8 +36,9 @@ def served(path: Path, play: Callable[[Serving], Awaitable[None]], limits: Limit
     asyncio.run(run())
 
 
-async def get(serving: Serving, path: str, host: str = "127.0.0.1", **options: Any) -> tuple[int, bytes, Any]:
-    request = HTTPRequest(f"http://127.0.0.1:{serving.port}{path}", headers={"Host": f"{host}:{serving.port}"}, **options)
+async def get(serving: Serving, path: str, host: str = "127.0.0.1", origin: str = "", **options: Any) -> tuple[int, bytes, Any]:
+    headers = {"Host": f"{host}:{serving.port}", **({"Origin": origin} if origin else {})}
+    request = HTTPRequest(f"http://127.0.0.1:{serving.port}{path}", headers=headers, **options)
     answer = await AsyncHTTPClient().fetch(request, raise_error=False)
     return answer.code, answer.body, answer.headers
 
@@ -99,10 +100,27 @@ def test_other_names_and_other_origins_are_refused(tmp_path: Path) -> None:
         for origin in ("http://evil.example", "http://127.0.0.1:1", "null", ""):
             with pytest.raises(HTTPClientError, match="403"):
                 await connect(serving, Origin=origin)
+        for host in ("[", "[::g]"):
+            assert (await get(serving, "/", host=host))[0] == 400
+        for path in ("/", "/ws"):
+            assert (await get(serving, path, origin="http://["))[0] == 400
         with pytest.raises(HTTPClientError, match="421"):
             await connect(serving, Host="evil.example", Origin="http://evil.example")
 
     served(tmp_path, play)
+
+
+def test_names_that_are_given_are_answered(tmp_path: Path) -> None:
+    async def play() -> None:
+        with opened(tmp_path / "t.sqlite") as store:
+            serving = Serving(TableServer(store), "127.0.0.1", 0, names=["Cards.Example"])
+            try:
+                found = [(await get(serving, "/", host=host))[0] for host in ("cards.example", "CARDS.example", "other.example")]
+            finally:
+                await serving.close()
+        assert found == [200, 200, 421]
+
+    asyncio.run(play())
 
 
 def test_own_names() -> None:

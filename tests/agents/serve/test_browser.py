@@ -1,6 +1,7 @@
 """The page in a real Chromium: matches by mouse and by keyboard, several people, interruptions, small and dark screens.
 
-Where there is no browser, these tests are skipped, but fail in continuous integration. ``make browser`` installs one.
+Where there is no browser or no axe-core, these tests are skipped, but fail in continuous integration.
+``make browser`` installs both.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from tests.support.games import games_with
 from tests.support.source import ROOT
 
 INSTALLED = ROOT / "build" / "browser"
+AXE = INSTALLED / "node_modules" / "axe-core" / "axe.min.js"
 NAMES = ("chromium", "chromium-headless-shell", "google-chrome")
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--headless=shell", "--force-color-profile=srgb"]
 GAMES = games_with("speaker", "pictures")
@@ -42,8 +44,9 @@ def browser_path() -> str | None:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     path = browser_path()
-    if path is None:
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("There is no Chromium; `make browser` installs one.")
+    if path is None or not AXE.exists():
+        skip = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
+        skip("There is no Chromium or no axe-core; `make browser` installs both.")
     with sync_playwright() as playwright:
         try:
             started = playwright.chromium.launch(executable_path=path, args=OPTIONS)
@@ -146,7 +149,7 @@ def new_table(page: Page, game: str, *, persons: int = 1, seats: int = 2, rounds
 def check_axe(page: Page) -> None:
     """axe-core finds nothing; it is run apart from the page's security policy."""
     page.wait_for_selector("h1")
-    page.evaluate((INSTALLED / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8"))
+    page.evaluate(AXE.read_text(encoding="utf-8"))
     found = page.evaluate("axe.run().then((found) => found.violations.map((each) => [each.id, each.nodes[0].html]))")
     assert found == []
 
@@ -247,6 +250,7 @@ def test_a_link_that_is_none(served: Served, opened: Opener) -> None:
     expect(page.get_by_text("This link is not valid here")).to_be_visible()
     check_axe(page)
     assert json.loads(page.evaluate("JSON.stringify(Object.keys(localStorage))")) == []
+    expect(page.locator("#home")).to_be_hidden()  # it leads to the host's form
 
 
 def test_the_page_of_a_recorded_match(opened: Opener, tmp_path: Path) -> None:
@@ -267,6 +271,9 @@ def test_the_page_of_a_recorded_match(opened: Opener, tmp_path: Path) -> None:
     again.wait_for_selector("[data-ready]")
     assert again.locator("#where").inner_text() == where
     assert again.locator("#view").input_value() == "1"
+    again.evaluate("location.hash = '#ply=0&view=0'")
+    expect(again.locator("#view")).to_have_value("0")
+    expect(again.locator("#ply")).to_have_value("0")
     with again.expect_download() as download:
         again.get_by_text("Save the picture").click()
     assert Path(download.value.path()).read_text(encoding="utf-8").startswith("<svg")

@@ -51,9 +51,9 @@ async def all_asked(page: Page, number: int) -> None:
 
 
 def shown_alike(one: Page, two: Page) -> bool:
-    """Whether the seat has been told the same of the last ply: of equal cards another suit may have been shown."""
-    told = [json.loads(page.sent[-1]).get("told") for page in (one, two)]
-    return told[0] == told[1]
+    """Whether the seat has got the same events of the last ply: of equal cards another suit may have been shown."""
+    events = [json.loads(page.sent[-1]).get("events") for page in (one, two)]
+    return events[0] == events[1]
 
 
 async def compared(setup: Setup, tables: list[tuple[list[Page], Page, LiveTable]], rng: random.Random) -> int:

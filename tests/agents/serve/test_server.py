@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from nainjaune_agents.serve import server as module
+from nainjaune_agents.serve.live_table import LiveTable
 from nainjaune_agents.serve.protocol import Limits
 from nainjaune_agents.serve.server import FORGOTTEN, TableServer
 from nainjaune_agents.serve.texts import TEXTS
@@ -69,6 +71,22 @@ def test_a_table_to_its_end(game: str, language: str, tmp_path: Path) -> None:
         assert len((await page.ask("rules"))["text"]) > 100
         numbers = [json.loads(text)["number"] for text in page.sent if json.loads(text)["type"] == "view"]
         assert numbers == sorted(numbers)
+
+    served(tmp_path, play)
+
+
+def test_the_record_is_refused_between_rounds(tmp_path: Path) -> None:
+    """It has the seed, from which the deals of all rounds follow."""
+    (game, *_) = games_with("speaker", "pictures")
+
+    async def play(server: TableServer) -> None:
+        page = Page(server, (await made(server, new_table(game, rounds=2)))[0])
+        await page.hello()
+        rng = random.Random(1)
+        while not (await page.settle())["round_over"]:
+            await play_on(page, rng, most=1)
+        assert (page.last["rounds"], page.last["over"], page.last["records"]) == (1, False, 0)
+        assert (await page.ask("record"))["text"] == REFUSALS["no_record"]
 
     served(tmp_path, play)
 
@@ -201,7 +219,58 @@ def test_tables_leave_the_memory_and_come_back(tmp_path: Path, monkeypatch: pyte
         await asyncio.sleep(0.01)
         server.forget()
         assert not server._running
-        assert await page.hello() == view
+        assert await Page(server, page.token).hello() == view
+
+    served(tmp_path, play)
+
+
+def test_a_connection_that_closes_while_its_table_loads_is_no_viewer(tmp_path: Path) -> None:
+    (game, *_) = games_with("speaker", "pictures")
+
+    async def play(server: TableServer) -> None:
+        token = (await made(server, new_table(game)))[0]
+        server._running.clear()
+        page = Page(server, token)
+        hello = asyncio.create_task(page.raw(json.dumps({"type": "hello", "token": token, "language": "en"})))
+        await asyncio.sleep(0)
+        server.leave(page.viewer)
+        await hello
+        (running,) = server._running.values()
+        assert (running.viewers, page.sent) == ([], [])
+
+    served(tmp_path, play)
+
+
+def test_an_unexpected_error_stops_a_table_until_the_page_is_reloaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    (game, *_) = games_with("speaker", "pictures")
+
+    def failing(live: LiveTable) -> tuple[int, float]:
+        raise ValueError("a hidden card")
+
+    async def play(server: TableServer) -> None:
+        with monkeypatch.context() as patched:
+            patched.setattr(module, "_decide", failing)
+            page = Page(server, (await made(server, new_table(game, persons=0)))[None])
+            await page.hello()
+            async with asyncio.timeout(60):
+                while page.last["type"] == "view":
+                    await asyncio.sleep(0.001)
+            assert page.last == {"type": "refused", "text": REFUSALS["failed"]}
+        assert "ValueError: a hidden card" in caplog.text
+        page = Page(server, page.token)
+        await page.hello()
+        assert (await page.settle())["over"]
+
+    served(tmp_path, play)
+
+
+def test_a_table_in_memory_answers_while_another_loads(tmp_path: Path) -> None:
+    async def play(server: TableServer) -> None:
+        page = Page(server, (await made(server, new_table(games_with("speaker", "pictures")[0])))[0])
+        async with server._loading:
+            assert (await asyncio.wait_for(page.hello(), 60))["type"] == "view"
 
     served(tmp_path, play)
 

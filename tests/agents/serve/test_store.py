@@ -37,6 +37,9 @@ def test_plies_tokens_and_settings_come_back(tmp_path: Path) -> None:
         assert store.remove_old(-1.0) == 1
         assert (store.num_tables(), store.plies("t"), store.find_pass(seat)) == (0, [], None)
         assert store.find_pass(host) == Pass(None, None)
+        store.add_table("u", {}, {seat: Pass("u", None)})
+        store.remove_hosts()
+        assert (store.find_pass(host), store.find_pass(seat)) == (None, Pass("u", None))
 
 
 def test_only_the_owner_reads_it_and_it_holds_no_token(tmp_path: Path) -> None:
