@@ -54,8 +54,8 @@ START_KEY = np.uint64(0x5851F42D4C957F2D)
 
 
 def payoff_by(objective: str, payoff: Any) -> Any:
-    """Returns ``payoff (K, players)``, NumPy's or torch's, as ``objective`` counts it: itself, or less the mean of each table."""
-    return payoff - payoff.mean(axis=1, keepdims=True) if objective == CENTRED else payoff
+    """Returns ``payoff (..., players)``, NumPy's or torch's, as ``objective`` counts it: itself, or less each table's mean."""
+    return payoff - payoff.mean(axis=-1, keepdims=True) if objective == CENTRED else payoff
 
 
 def match_rounds(setup: Setup) -> int | None:
@@ -106,7 +106,7 @@ class Task:
                 raise ConfigError(choose_one("start value", name, values))
 
     def payoff(self, payoff: Any) -> Any:
-        """Returns ``payoff (K, players)`` as the objective counts it, see :func:`payoff_by`."""
+        """Returns ``payoff (..., players)`` as the objective counts it, see :func:`payoff_by`."""
         return payoff_by(self.objective, payoff)
 
     @property

@@ -71,7 +71,8 @@ def reason_lines(setup: Setup, table: Any, advice: Advice, k: int, language: str
     """Returns why the best move is better than the second best, and than the best one that is significantly worse."""
     tried = [int(action) for action in np.flatnonzero(advice.deals[k]) if action != advice.best[k]]
     tried.sort(key=lambda action: float(advice.behind[k, action, 0]))
-    clearly = [action for action in tried if worse(advice, k)[action]]
+    significant = worse(advice, k)
+    clearly = [action for action in tried if significant[action]]
     reasons = [why(setup, table, advice, k, other, language) for other in dict.fromkeys([*tried[:1], *clearly[:1]])]
     return [line for reason in reasons for line in wrapped(reason)]
 

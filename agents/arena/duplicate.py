@@ -157,7 +157,7 @@ class Duplicate:
     def _gain(self, payoff: NDArray[np.int64]) -> NDArray[Any]:
         """Returns the hero's payoff less the field's own in the same seat on the same deal, ``(D, n)``."""
         n = self.setup.players
-        payoff = self.task.payoff(payoff.reshape(-1, n)).reshape(payoff.shape)
+        payoff = self.task.payoff(payoff)
         own = np.stack([payoff[:, seat, seat] for seat in range(n)], axis=1)
         gain: NDArray[Any] = own - payoff[:, n, :]
         return gain
@@ -170,11 +170,11 @@ class Duplicate:
         if edge.behaviour is not None:
             edge.behaviour.add(payoff, leader, tallies)
         gain = self._gain(payoff)
-        edge.moments.add(gain.mean(axis=1))
+        mean: NDArray[np.float64] = gain.mean(axis=1)
+        edge.moments.add(mean)
         for distance in range(n):
             seats = (leader + distance) % n
             edge.by_seat[distance].add(gain[np.arange(len(gain)), seats])
-        mean: NDArray[np.float64] = gain.mean(axis=1)
         return mean
 
     def _openings(self, rival: int, at: int, count: int) -> NDArray[Any] | None:

@@ -125,29 +125,16 @@ def both_ways(
     start: Start,
     device: str = "cpu",
     task: Task = DEFAULT_TASK,
+    heroes: tuple[int, ...] = (0, 1),
 ) -> NDArray[np.float64]:
-    """Returns the gains ``(D, 2)`` of each of two agents in a field of the other on the deals ``at .. at+count-1``.
+    """Returns the gains ``(D, heroes)`` of two agents, each in a field of the other, on the deals ``at .. at+count-1``.
 
-    The random draws of agents depend on the seed, ``at`` and ``count``.
+    The random draws of agents depend on the seed, ``at`` and ``count``. ``heroes`` are the numbers of those whose gains are
+    returned.
     """
-    if task.start == CARRIED:  # each way begins with the chips that its own field left, so nothing is shared
-        ways = [_gains(setup, agents, seed, at, count, start, device, task, (who,)) for who in (0, 1)]
+    if task.start == CARRIED and len(heroes) > 1:  # each way begins with the chips that its own field left: nothing is shared
+        ways = [both_ways(setup, agents, seed, at, count, start, device, task, (who,)) for who in heroes]
         return np.concatenate(ways, axis=1)
-    return _gains(setup, agents, seed, at, count, start, device, task, (0, 1))
-
-
-def _gains(
-    setup: Setup,
-    agents: Sequence[Agent],
-    seed: int,
-    at: int,
-    count: int,
-    start: Start,
-    device: str,
-    task: Task,
-    heroes: tuple[int, ...],
-) -> NDArray[np.float64]:
-    """Returns the columns of :func:`both_ways` for ``heroes``, numbers of agents, whose rounds begin with the same tables."""
     n = setup.players
     numbers: dict[tuple[int, ...], int] = {}  # with two seats, A in one of them is also B in the other
 
@@ -161,6 +148,6 @@ def _gains(
     seeds, field = streams(seed, count, first=at), np.full((count, n), 1 - heroes[0])
     openings = opening_tables(setup, task, seed, at, count, agents, field)
     payoff, _ = play_deals(setup, agents, seating, seeds, rngs, start=start, openings=openings, device=device)
-    payoff = task.payoff(payoff.reshape(-1, n)).reshape(payoff.shape)
+    payoff = task.payoff(payoff)
     gains = [payoff[:, hero[who], range(n)] - payoff[:, alone[1 - who]] for who in heroes]  # each (D, n)
     return np.stack([gain.mean(axis=1) for gain in gains], axis=1)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.spec import Setup
 
-from .agent import SearchAgent, Values
+from .agent import SearchAgent, means, standard_errors
 
 STOP = 0.02
 """An action is dropped where the expected gain of knowing more is below this, in standard deviations of its paired difference."""
@@ -51,20 +51,11 @@ class AdaptiveSearchAgent(SearchAgent):
         likely = np.where(nats > UNLIKELY, np.int64(1) << np.arange(decisions.num_actions), 0).sum(axis=1)
         return tried & likely, nats
 
-    def _search(
-        self,
-        setup: Setup,
-        tables: NDArray[Any],
-        tried: NDArray[np.int64],
-        nats: NDArray[np.float64],
-        states: NDArray[np.uint64],
-    ) -> Values:
+    def _cuts(self, tried: NDArray[np.int64]) -> NDArray[np.int64]:
         size = max(self._at_once // self.phases[0], 1)
-        slices = [slice(at, at + size) for at in range(0, len(tables), size)]
-        parts = [self._search_some(setup, tables[part], tried[part], nats[part], states[part]) for part in slices]
-        return Values(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+        return np.arange(size, len(tried), size)
 
-    def _search_some(
+    def _search_part(
         self,
         setup: Setup,
         tables: NDArray[Any],
@@ -111,15 +102,11 @@ class PairedStats:
 
     def mean(self) -> NDArray[np.float64]:
         """Returns the mean of each action, ``(K, A)``; NaN if not tried."""
-        mean: NDArray[np.float64] = np.full(self.sum.shape, np.nan)
-        return np.divide(self.sum, self.count, out=mean, where=self.count > 0)
+        return means(self.sum, self.count)
 
     def error(self) -> NDArray[np.float64]:
         """Returns the standard error of the mean, ``(K, A)``; NaN if tried less than twice."""
-        squares = np.diagonal(self.products, axis1=1, axis2=2) - self.sum * np.nan_to_num(self.mean())
-        spread: NDArray[np.float64] = np.full(squares.shape, np.nan)
-        np.divide(np.maximum(squares, 0), self.count * (self.count - 1), out=spread, where=self.count > 1)
-        return np.sqrt(spread, out=spread)
+        return standard_errors(self.sum, np.diagonal(self.products, axis1=1, axis2=2), self.count)
 
 
 def keep(

@@ -126,13 +126,17 @@ class SearchAgent:
         nats: NDArray[np.float64],
         states: NDArray[np.uint64],
     ) -> Values:
-        deals = schedule(_number(tried), self.deals, halving=self.halving)
-        groups = (deals.sum(axis=0).cumsum() - 1) // self._at_once
         parts = [
-            self._search_part(setup, tables[these], tried[these], nats[these], states[these], deals[:, these])
-            for these in np.split(np.arange(len(tables)), np.flatnonzero(np.diff(groups)) + 1)
+            self._search_part(setup, tables[these], tried[these], nats[these], states[these])
+            for these in np.split(np.arange(len(tables)), self._cuts(tried))
         ]
         return Values(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+    def _cuts(self, tried: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Returns where decisions with the actions ``tried (K,)`` are cut into parts of about ``at_once`` determinizations."""
+        deals = schedule(_number(tried), self.deals, halving=self.halving)
+        cuts: NDArray[np.int64] = np.flatnonzero(np.diff((deals.sum(axis=0).cumsum() - 1) // self._at_once)) + 1
+        return cuts
 
     def _search_part(
         self,
@@ -141,9 +145,9 @@ class SearchAgent:
         left: NDArray[np.int64],
         nats: NDArray[np.float64],
         states: NDArray[np.uint64],
-        deals: NDArray[np.int64],
     ) -> tuple[NDArray[Any], ...]:
-        """Returns the fields of :class:`Values` for some tables, with ``deals (P, K)`` determinizations in each phase."""
+        """Returns the fields of :class:`Values` for some tables, whose actions ``left (K,)`` are tried, as bit sets."""
+        deals = schedule(_number(left), self.deals, halving=self.halving)
         owner = np.repeat(np.arange(len(tables)), deals.sum(axis=0))
         drawn = self._draw(setup, tables, owner, states)
         phase = np.concatenate([np.repeat(np.arange(len(deals)), column) for column in deals.T])
@@ -172,6 +176,20 @@ def schedule(number: NDArray[np.int64], deals: int, *, halving: bool) -> NDArray
     return np.where(on, np.maximum(deals * number // (on.sum(axis=0) * left), 1), 0)
 
 
+def means(total: NDArray[np.float64], count: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Returns the means of ``count`` values with the sums ``total``, of one shape; NaN without values."""
+    mean: NDArray[np.float64] = np.full(total.shape, np.nan)
+    return np.divide(total, count, out=mean, where=count > 0)
+
+
+def standard_errors(total: NDArray[np.float64], squares: NDArray[np.float64], count: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Returns the standard errors of the :func:`means`, by the sums of ``squares``; NaN for fewer than two values."""
+    deviations = squares - total * np.nan_to_num(means(total, count))
+    error: NDArray[np.float64] = np.full(total.shape, np.nan)
+    np.divide(np.maximum(deviations, 0), count * (count - 1), out=error, where=count > 1)
+    return np.sqrt(error, out=error)
+
+
 class ActionStats:
     """Running sums of the payoffs of each action."""
 
@@ -189,16 +207,11 @@ class ActionStats:
 
     def mean(self) -> NDArray[np.float64]:
         """Returns the mean of each action, ``(K, A)``; NaN if not tried."""
-        mean: NDArray[np.float64] = np.full(self._sum.shape, np.nan)
-        return np.divide(self._sum, self.count, out=mean, where=self.count > 0)
+        return means(self._sum, self.count)
 
     def error(self) -> NDArray[np.float64]:
         """Returns the standard error of the mean, ``(K, A)``; NaN if tried less than twice."""
-        enough = self.count > 1
-        squares = self._squares - self._sum * np.nan_to_num(self.mean())
-        error: NDArray[np.float64] = np.full(squares.shape, np.nan)
-        np.divide(np.maximum(squares, 0), self.count * (self.count - 1), out=error, where=enough)
-        return np.sqrt(error, out=error)
+        return standard_errors(self._sum, self._squares, self.count)
 
     def typical_error(self) -> NDArray[np.float64]:
         """Returns the mean of the standard errors over actions, ``(K,)``.

@@ -85,7 +85,7 @@ class CompiledRollouts:
         return value
 
 
-class TableRollouts(ABC):
+class _TableRollouts(ABC):
     """Rollouts of many tables at once: one table for each action of each given table."""
 
     def __init__(self, setup: Setup, objective: str) -> None:
@@ -111,7 +111,7 @@ class TableRollouts(ABC):
         """
 
 
-class ScoredRollouts(TableRollouts):
+class ScoredRollouts(_TableRollouts):
     """By the logits of a scorer, from the observation of the seat to act; all else is compiled.
 
     Draws at a table come from the table's own generator, so that all actions are tried with the same random numbers.
@@ -131,18 +131,23 @@ class ScoredRollouts(TableRollouts):
         playing = np.arange(len(tables))
         left = self._loops.step_to_decision(tables, rules, actions, playing, legal, observation)
         while left:
-            logits = self._scorer.logits(observation[:left])
-            if self._stochastic:
-                actions = sample(logits, legal[:left], RowStreams(states, playing[:left]))[0]
-            else:
-                actions = greedy(logits, legal[:left])
+            actions = self._choose(states, playing[:left])
             left = self._loops.step_to_decision(tables, rules, actions, playing, legal, observation)
+        return self._settled(tables, seats)
+
+    def _choose(self, states: NDArray[np.uint64], playing: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Returns the actions ``(k,)`` at the tables ``playing (k,)``, by the first rows of observations; advances ``states``."""
+        logits, legal = self._scorer.logits(self._observation[: len(playing)]), self._legal[: len(playing)]
+        return sample(logits, legal, RowStreams(states, playing))[0] if self._stochastic else greedy(logits, legal)
+
+    def _settled(self, tables: NDArray[Any], seats: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Returns the payoffs so far ``(R,)`` of ``seats (R,)`` at ``tables (R,)``, as the objective counts them."""
         value = np.zeros(len(tables))
-        self._loops.settle(tables, rules, seats, self._objective == CENTRED, self._payoff, value)
+        self._loops.settle(tables, self._setup.kernel_rules, seats, self._objective == CENTRED, self._payoff, value)
         return value
 
 
-class BatchedRollouts(TableRollouts):
+class BatchedRollouts(_TableRollouts):
     """By any agent without memory, which is called for decisions only."""
 
     def __init__(self, setup: Setup, agent: Agent, *, objective: str = OWN) -> None:

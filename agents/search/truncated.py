@@ -15,13 +15,11 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.core.prng import RowStreams
 from nainjaune_env.core.spec import Setup
 
-from ..sampling import greedy, sample
-from ..task import CENTRED, OWN
+from ..task import OWN
 from .policies import ScoringAgent
-from .rollouts import ROWS, TableRollouts
+from .rollouts import ScoredRollouts
 
 
 class ValuingAgent(ScoringAgent, Protocol):
@@ -32,17 +30,13 @@ class ValuingAgent(ScoringAgent, Protocol):
         ...
 
 
-class TruncatedRollouts(TableRollouts):
+class TruncatedRollouts(ScoredRollouts):
     """Rollouts with ``agent`` in every seat; its value head predicts the payoff that ``objective`` counts."""
 
     def __init__(self, setup: Setup, agent: ValuingAgent, decisions: int, *, objective: str = OWN) -> None:
-        super().__init__(setup, objective)
+        super().__init__(setup, agent.scorer(), stochastic=agent.stochastic, objective=objective)
         self._agent = agent
-        self._scorer = agent.scorer()
         self._decisions = decisions
-        self._legal = np.zeros(ROWS, np.int64)
-        self._observation = np.zeros((ROWS, setup.layout.size), np.uint8)
-        self._payoff = np.zeros(setup.players, np.int32)
 
     def _play(self, tables: NDArray[Any], actions: NDArray[np.int64]) -> NDArray[np.float64]:
         rules, legal, observation = self._setup.kernel_rules, self._legal, self._observation
@@ -60,11 +54,5 @@ class TruncatedRollouts(TableRollouts):
                 if not left:
                     break
                 playing[:left], legal[:left], observation[:left] = playing[going_on], legal[going_on], observation[going_on]
-            logits = self._scorer.logits(observation[:left])
-            if self._agent.stochastic:
-                actions = sample(logits, legal[:left], RowStreams(states, playing[:left]))[0]
-            else:
-                actions = greedy(logits, legal[:left])
-        so_far = np.zeros(len(tables))
-        self._loops.settle(tables, rules, seats, self._objective == CENTRED, self._payoff, so_far)
-        return so_far + rest
+            actions = self._choose(states, playing[:left])
+        return self._settled(tables, seats) + rest

@@ -347,7 +347,8 @@ class Trainer(BaseTrainer[Config]):
     def learn(self, labels: Labels) -> dict[str, float]:
         """Makes the gradient steps on ``labels``, with a new optimizer; returns the metrics of the last epoch."""
         c = self.config
-        prior = self.weighted_prior(labels)
+        weight = self.prior_weight
+        prior = weight * self.log_policy(labels) if weight else 0.0
         target, value_target = targets(labels, c.temperature, prior)
         if not self.has_learned:
             # the unit of the value from here on
@@ -384,19 +385,20 @@ class Trainer(BaseTrainer[Config]):
 
     def assess(self, labels: Labels) -> dict[str, float]:
         """Returns the metrics of ``labels`` and of the network's policy at them."""
-        value, temperature = np.nan_to_num(labels.mean), self.config.temperature
-        policy = np.exp(self.log_policy(labels))
+        value, log_policy = np.nan_to_num(labels.mean), self.log_policy(labels)
+        policy, prior = np.exp(log_policy), self.prior_weight * log_policy
         best = np.where(labels.mask, value, -np.inf).max(axis=1)
         return {
             "rollout/entropy": float(entropy(policy).mean()),
             "labels/error": float(np.nanmean(labels.error)),
-            "labels/entropy": float(entropy(targets(labels, temperature, self.weighted_prior(labels))[0]).mean()),
+            "labels/entropy": float(entropy(targets(labels, self.config.temperature, prior)[0]).mean()),
             "labels/regret": float((best - (policy * value).sum(axis=1)).mean()),
         }
 
-    def weighted_prior(self, labels: Labels) -> NDArray[np.float32] | float:
-        """Returns what is added to the exponents of the policy's targets, ``(K, A)``; 0 without a prior."""
-        return self.config.prior * self.log_policy(labels) if self.config.prior and self.has_learned else 0.0
+    @property
+    def prior_weight(self) -> float:
+        """The weight of the network's log-policy in its next targets: 0 before it has learned anything."""
+        return self.config.prior if self.has_learned else 0.0
 
     @torch.inference_mode()
     def log_policy(self, labels: Labels) -> NDArray[np.float32]:
