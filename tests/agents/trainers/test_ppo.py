@@ -537,7 +537,8 @@ def test_ctrl_c_leaves_nothing_broken(tmp_path: Path, when: str, capfd: pytest.C
         assert b"Traceback" not in errors
         assert 0 < iteration_at(folder) < LONG
     begun = (folder / "config.yaml").exists()
-    assert begun or not folder.exists() or not os.listdir(folder)
+    # the file of the lock may stay, as after a kill: the lock is the system's, and the next start removes the file
+    assert begun or not folder.exists() or set(os.listdir(folder)) <= {".run.lock"}
     assert not list(tmp_path.rglob("*.tmp"))
     # on from there, asked to stop right away
     config = tiny(iterations=LONG)
