@@ -158,10 +158,11 @@ class Task:
 
 
 def start_text(start: Start) -> str:
-    """Returns a start in words: ``fresh start``, ``start with pots 0 to 60``."""
+    """Returns a start in words: ``fresh start``, ``start with pots 0 to 60``, ``start with pots 20``."""
     if isinstance(start, str):
         return f"{start} start"
-    return "start with " + ", ".join(f"{name} {low} to {high}" for name, (low, high) in start.items())
+    bounds = (f"{name} {low}" + ("" if low == high else f" to {high}") for name, (low, high) in start.items())
+    return "start with " + ", ".join(bounds)
 
 
 DEFAULT_TASK = Task()

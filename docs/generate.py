@@ -100,10 +100,8 @@ def player_section(player: Player) -> str:
     unit = get_game(card.game).unit
     rows = []
     for rating in card.ratings:
-        knobs = "".join(f", `{knob}={value}`" for knob, value in rating.knobs.items())
-        where = f"`{rating.preset}`{knobs}, {rating.players} seats"
         edge = mean_ci(rating.mean, rating.ci95)
-        rows.append([where, f"`{rating.field}`", edge, f"{rating.deals:,}", str(rating.seed)])
+        rows.append([rating.table, f"`{rating.field}`", edge, f"{rating.deals:,}", str(rating.seed)])
     effort = f"{card.decisions / 1e6:.3g} million decisions, {card.seconds / 60:.1f} minutes"
     commands = "\n".join(card.made_by)
     return "\n".join(
@@ -113,7 +111,7 @@ def player_section(player: Player) -> str:
             f"{card.made_at}. `{player.path.parent.name}/{player.path.name}`, "
             f"{player.path.stat().st_size / 1e6:.2f} MB.\n",
             f"```\n{commands}\n```\n",
-            markdown_table(["setup", "over a field of", f"edge, {unit} a round", "deals", "seed"], rows),
+            markdown_table(["table", "over a field of", f"edge, {unit} a round", "deals", "seed"], rows),
         ]
     )
 

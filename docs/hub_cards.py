@@ -11,7 +11,7 @@ import yaml
 
 from nainjaune_agents.study import columns as study
 from nainjaune_agents.study.columns import ColumnSpec
-from nainjaune_agents.zoo import PREFIX, Player, Rating, player_registry
+from nainjaune_agents.zoo import PREFIX, Player, player_registry
 from nainjaune_env import game_names, get_game
 from nainjaune_env.core.rules_docs import markdown_table
 from nainjaune_env.core.spec import GameSpec
@@ -34,18 +34,12 @@ def players() -> list[Player]:
     return list(player_registry().players(PLAYER))
 
 
-def rating_place(rating: Rating) -> str:
-    """Returns the tables of a rating in words: preset, knobs, seats."""
-    knobs = "".join(f", {knob} {value}" for knob, value in rating.knobs.items())
-    return f"{rating.preset}{knobs}, {rating.players} seats"
-
-
 def results(player: Player) -> dict[str, Any]:
     """Returns the entry of one file in the model index: its edge in each field that it was rated in."""
     game = get_game(player.card.game)
     found = []
     for rating in player.card.ratings:
-        where = f"{game.title} ({rating_place(rating)})"
+        where = f"{game.title} ({rating.table})"
         metric = {
             "type": "edge",
             "name": f"edge over {rating.field}, {game.unit} a round ± {rating.ci95} "
@@ -84,7 +78,7 @@ def model_card() -> str:
     for player in players():
         card = player.card
         unit = get_game(card.game).unit
-        rows = [[rating_place(r), r.field, f"{r.mean:+.3f} ± {r.ci95:.3f}", f"{r.deals:,}", str(r.seed)] for r in card.ratings]
+        rows = [[r.table, r.field, f"{r.mean:+.3f} ± {r.ci95:.3f}", f"{r.deals:,}", str(r.seed)] for r in card.ratings]
         commands = "\n".join(card.made_by)
         parts += [
             f"### {player.path.name}\n",

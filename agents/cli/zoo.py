@@ -4,12 +4,14 @@
   nainjaune zoo strong
   nainjaune evaluate --agents zoo:strong tally lowest
   nainjaune zoo strong --add runs/mine --against tally lowest \\
+      --start fresh pots=20 \\
       --note 'PPO, ten minutes'
 
 Without a name: all players, a line a file. With a name: the model cards of that player, with the commands that reproduce it and
 its edges over fields of other agents, with 95 % intervals over deals. --add rates the network of a finished run and adds it to
 the zoo without the training state. A run that was made with files that differ from its commit is refused, unless --local-changes
-is given; the model card says so then. A network for all tables is rated at every preset and number of seats.
+is given; the model card says so then. A network for all tables is rated at every preset and number of seats. With several --start
+it is rated at each of them.
 """
 
 from __future__ import annotations
@@ -42,6 +44,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--local-changes", action="store_true", help="with --add: also a run that was made with files that differ from its commit"
     )
     parser.add_argument("--against", nargs="+", metavar="AGENT", help="with --add: agents whose fields it is rated in")
+    parser.add_argument(
+        "--start", nargs="+", default=["fresh"], metavar="START",
+        help="with --add: what rounds start with in its ratings: 'fresh', 'carried', 'pots=20', one or more (default: fresh)",
+    )  # fmt: skip
     parser.add_argument("--deals", type=integer(2), default=10_000, help="number of deals of each rating (default: %(default)s)")
     add_seed_argument(parser, default=2)
     parser.add_argument("--folder", type=Path, help="folder of another zoo (default: the package's own)")
@@ -79,14 +85,16 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _add(args: argparse.Namespace, name: str, registry: PlayerRegistry) -> int:
+    from ..task import Task, parse_start
     from ..zoo.publish import publish
 
     setups = _setups(args.add)
-    total = len(setups) * len(args.against) * args.deals
+    tasks = [Task(start=parse_start(start)) for start in args.start]
+    total = len(setups) * len(tasks) * len(args.against) * args.deals
     with progress_bar(total=total, unit="deal") as bar:
         path = publish(
             args.add, name, setups, against=args.against, deals=args.deals, seed=args.seed, note=args.note,
-            registry=registry, local_changes=args.local_changes,
+            registry=registry, tasks=tasks, local_changes=args.local_changes,
             progress=bar.update,
         )  # fmt: skip
     print(f"Added: {printable(str(path))}")
@@ -123,8 +131,6 @@ def _card(player: Player) -> list[str]:
     ]
     rows = []
     for rating in card.ratings:
-        knobs = "".join(f" {knob}={value}" for knob, value in rating.knobs.items())
         edge = mean_ci(rating.mean, rating.ci95)
-        table = f"{rating.preset}{knobs}, {rating.players} seats"
-        rows.append([rating.field, table, edge, f"{rating.deals} deals, seed {rating.seed}"])
+        rows.append([rating.field, rating.table, edge, f"{rating.deals} deals, seed {rating.seed}"])
     return lines + [f"  {line}" for line in align(rows, left=(0, 1, 3))]

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from nainjaune_env.core.atomic_files import write_text
-from nainjaune_env.core.errors import CheckpointError, as_sentence
+from nainjaune_env.core.errors import CheckpointError, ConfigError, as_sentence
 from nainjaune_env.core.validation import read_json
+
+from ..task import DEFAULT_TASK, Start, Task, start_text
 
 FORMAT = "nainjaune-zoo-card"
 VERSION = 1
@@ -33,6 +35,26 @@ class Rating:
     """Half-width of the 95 % interval."""
     deals: int
     seed: int
+    objective: str = DEFAULT_TASK.objective
+    """The payoff that is measured."""
+    start: Start = DEFAULT_TASK.start
+    """The start of the rounds. Cards that are older than these two keys have ratings of the default task."""
+
+    @property
+    def task(self) -> Task:
+        """The task that is measured; raises :class:`ConfigError` where there is no such task."""
+        return Task(self.objective, self.start)
+
+    @property
+    def table(self) -> str:
+        """The table in words: preset, knobs, seats, and the task where it is not the default one."""
+        knobs = (f"{knob} {value}" for knob, value in self.knobs.items())
+        parts = [self.preset, *knobs, f"{self.players} seats"]
+        if self.objective != DEFAULT_TASK.objective:
+            parts.append(f"{self.objective} payoff")
+        if self.start != DEFAULT_TASK.start:
+            parts.append(start_text(self.start))
+        return ", ".join(parts)
 
 
 @dataclass(frozen=True)
@@ -94,6 +116,9 @@ def load_card(path: Path) -> ModelCard:
     try:
         if not isinstance(held["ratings"], list):
             raise TypeError("'ratings' is not a list")
-        return ModelCard(**{**held, "ratings": [Rating(**rating) for rating in held["ratings"]]})
-    except TypeError as error:
+        ratings = [Rating(**rating) for rating in held["ratings"]]
+        for rating in ratings:
+            _ = rating.task
+        return ModelCard(**{**held, "ratings": ratings})
+    except (TypeError, ConfigError) as error:
         raise CheckpointError(f"The model card at {str(path)!r} has malformed ratings: {as_sentence(error)}") from None

@@ -16,6 +16,7 @@ from nainjaune_env.core.validation import read_json
 from ..arena.duplicate import Duplicate
 from ..loading import load_agent
 from ..nets.checkpoint import ABOUT_NAME, Checkpoint, check_fits, load_checkpoint, save_checkpoint
+from ..task import DEFAULT_TASK, Task
 from . import ModelCard, PlayerRegistry, Rating, save_card
 from .model_card import LOCAL_CHANGES
 from .registry import check_player_name
@@ -81,12 +82,14 @@ def publish(
     seed: int,
     note: str,
     registry: PlayerRegistry,
+    tasks: Sequence[Task] = (DEFAULT_TASK,),
     local_changes: bool = False,
     progress: Callable[[int], object] | None = None,
 ) -> Path:
     """Rates the network of the finished ``run`` under ``setups`` and adds it to ``registry`` as ``name``; returns its path.
 
-    ``progress`` is called with the number of deals done, in all ``deals`` for each setup and each agent it is rated ``against``.
+    ``progress`` is called with the number of deals done, in all ``deals`` for each setup, each of the ``tasks`` and each agent
+    it is rated ``against``.
     Raises :class:`AgentError` for a ``name`` that cannot be a folder's, :class:`ConfigError` if the player has a file for these
     tables already, if too few deals differ for an interval, or if the run was made with files that differ from its commit, unless
     ``local_changes`` allows it (nobody could make it again), and :class:`CheckpointError` if the run does not play there.
@@ -104,7 +107,9 @@ def publish(
     path = registry.folder / name / f"{_stem(checkpoint, setups[0])}.safetensors"
     if path.exists():
         raise ConfigError(f"{str(path)!r} exists, and is not overwritten: delete it and its card first.")
-    ratings = [_rating(str(run), rival, setup, deals, seed, progress) for setup in setups for rival in against]
+    ratings = [
+        _rating(str(run), rival, setup, task, deals, seed, progress) for setup in setups for task in tasks for rival in against
+    ]
     bare = {key: tensor for key, tensor in checkpoint.tensors.items() if key.startswith("model.")}
     save_checkpoint(path, replace(checkpoint, tensors=bare))
     card = ModelCard(
@@ -134,8 +139,10 @@ def _stem(checkpoint: Checkpoint, setup: Setup) -> str:
     return "-".join([checkpoint.preset, str(checkpoint.players), *knobs])
 
 
-def _rating(hero: str, rival: str, setup: Setup, deals: int, seed: int, progress: Callable[[int], object] | None) -> Rating:
-    duplicate = Duplicate(setup, [load_agent(hero, setup), load_agent(rival, setup)], seed=seed)
+def _rating(
+    hero: str, rival: str, setup: Setup, task: Task, deals: int, seed: int, progress: Callable[[int], object] | None
+) -> Rating:
+    duplicate = Duplicate(setup, [load_agent(hero, setup), load_agent(rival, setup)], seed=seed, task=task)
     edge = duplicate.edge(0, 1, deals, progress=progress)
     if math.isnan(edge.ci95):
         differ = f"{edge.moments.differing} of {deals} deals differ in a field of {rival!r}"
@@ -149,4 +156,5 @@ def _rating(hero: str, rival: str, setup: Setup, deals: int, seed: int, progress
         ci95=round(edge.ci95, 4),
         deals=deals,
         seed=seed,
+        **task.to_dict(),
     )

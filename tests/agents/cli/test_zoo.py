@@ -33,7 +33,7 @@ def test_the_list_and_a_card(tmp_path: Path, capfd: pytest.CaptureFixture[str]) 
     ]
     status, out, _ = nainjaune(capfd, "zoo", "zoo:other", "--folder", str(tmp_path))
     assert status == 0
-    for part in ("A small one.", "1.5 minutes", "  python train.py --out runs/x", "classic max_rounds=2, 3 seats", "seed 9"):
+    for part in ("A small one.", "1.5 minutes", "  python train.py --out runs/x", "classic, max_rounds 2, 3 seats", "seed 9"):
         assert part in out
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from nainjaune_agents.task import DEFAULT_TASK, Task
 from nainjaune_agents.zoo import load_card, save_card
 from nainjaune_env.core.errors import CheckpointError
 from tests.agents.zoo.boxes import put
@@ -27,6 +28,20 @@ def test_back_as_it_was(card: Path, tmp_path: Path) -> None:
     assert not load_card(card).anywhere
 
 
+def test_ratings_name_their_task(card: Path) -> None:
+    """Cards that are older than tasks have ratings of the default one."""
+    held = json.loads(card.read_text(encoding="utf-8"))
+    rating = held["ratings"][0]
+    del rating["objective"], rating["start"]
+    held["ratings"].append({**rating, "objective": "centred", "start": {"pots": [20, 20]}, "knobs": {"stake": 2}})
+    card.write_text(json.dumps(held), encoding="utf-8")
+    first, second = load_card(card).ratings
+    assert first.task == DEFAULT_TASK
+    assert first.table == "classic, max_rounds 2, 3 seats"
+    assert second.task == Task("centred", {"pots": [20, 20]})
+    assert second.table == "classic, stake 2, 3 seats, centred payoff, start with pots 20"
+
+
 def without(held: dict[str, Any]) -> None:
     del held["sha256"]
 
@@ -39,6 +54,10 @@ def with_a_strange_rating(held: dict[str, Any]) -> None:
     held["ratings"][0]["luck"] = 1
 
 
+def with_a_strange_task(held: dict[str, Any]) -> None:
+    held["ratings"][0]["start"] = "heavy"
+
+
 def with_no_list(held: dict[str, Any]) -> None:
     held["ratings"] = {}
 
@@ -49,6 +68,7 @@ def with_no_list(held: dict[str, Any]) -> None:
         (without, "has the keys .*, not .*sha256"),
         (of_another_version, "is not a nainjaune-zoo-card of version 1"),
         (with_a_strange_rating, "has malformed ratings: .*unexpected keyword"),
+        (with_a_strange_task, "has malformed ratings: .*'heavy'"),
         (with_no_list, "has malformed ratings: 'ratings' is not a list"),
     ],
 )

@@ -11,6 +11,7 @@ import torch
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
+from nainjaune_agents.task import Task
 from nainjaune_agents.zoo import PlayerRegistry, load_card
 from nainjaune_agents.zoo.publish import origin, publish
 from nainjaune_env.core.errors import CheckpointError, ConfigError
@@ -42,6 +43,20 @@ def test_the_same_player_lighter_and_rated(tmp_path: Path) -> None:
     assert (card.ratings[0].mean, card.ratings[0].ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
     assert sum(reported) == 80
     assert PlayerRegistry(tmp_path / "box").find("zoo:tiny", setup).path == path
+
+
+def test_rated_at_every_task(tmp_path: Path) -> None:
+    """Each rating is the edge that ``evaluate`` measures at its start."""
+    setup, heavy = trained(tmp_path / "run"), Task(start={"pots": [20, 20]})
+    box = PlayerRegistry(tmp_path / "box")
+    path = publish(tmp_path / "run", "x", [setup], registry=box, tasks=[Task(), heavy], **SHELVED)  # type: ignore[arg-type]
+    ratings = load_card(path.with_suffix(".json")).ratings
+    assert [(rating.field, rating.task) for rating in ratings] == [
+        ("lowest", Task()), ("random", Task()), ("lowest", heavy), ("random", heavy),
+    ]  # fmt: skip
+    agents = [load_agent(str(path), setup), load_agent("lowest", setup)]
+    edge = Duplicate(setup, agents, seed=3, task=heavy).edge(0, 1, 40)
+    assert (ratings[2].mean, ratings[2].ci95) == (round(edge.mean, 4), round(edge.ci95, 4))
 
 
 def test_how_it_was_made_goes_back_to_what_it_began_from(tmp_path: Path) -> None:
