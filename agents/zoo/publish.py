@@ -12,19 +12,24 @@ from nainjaune_env.core.atomic_files import digest
 from nainjaune_env.core.errors import CheckpointError, ConfigError, as_sentence, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import read_json
+from nainjaune_env.registry import get_game
 
 from ..arena.duplicate import Duplicate
-from ..loading import load_agent
+from ..loading import load_agent, undrawn
 from ..nets.checkpoint import ABOUT_NAME, Checkpoint, check_fits, load_checkpoint, save_checkpoint
 from ..task import DEFAULT_TASK, Task
 from . import ModelCard, PlayerRegistry, Rating, save_card
 from .model_card import LOCAL_CHANGES
-from .registry import check_player_name
+from .registry import check_player_name, is_zoo_name, player_registry
 
 
 @dataclass(frozen=True)
 class Origin:
-    """How a network was made: its own run and those it was initialised from, the first one first."""
+    """How a network was made: its own run and those it was initialised from, the first one first.
+
+    Where the first of them was initialised from a zoo player, the commands begin with it, since the player's file comes with the
+    checkout, and the time and the decisions include those of its card.
+    """
 
     commands: list[str]
     commit: str | None
@@ -49,6 +54,10 @@ def origin(run: Path) -> Origin:
     own = Origin([_canonical_command(words, run, initialised_from)], commit, machine, seconds, decisions)
     if initialised_from is None:
         return own
+    if is_zoo_name(initialised_from):
+        setup = get_game(checkpoint.game).setup(checkpoint.preset, checkpoint.players)
+        card = player_registry().find(undrawn(initialised_from), setup).card
+        return replace(own, seconds=card.seconds + seconds, decisions=card.decisions + decisions)
     before = origin(Path(initialised_from))
     changed = any(each is not None and each.endswith(LOCAL_CHANGES) for each in (before.commit, commit))
     return replace(

@@ -16,6 +16,7 @@ from nainjaune_agents.zoo import PlayerRegistry, load_card
 from nainjaune_agents.zoo.publish import origin, publish
 from nainjaune_env.core.errors import CheckpointError, ConfigError
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.registry import get_game
 from tests.agents.trainers.test_ppo import run_in, tiny
 
 SHELVED = {"against": ["lowest", "random"], "deals": 40, "seed": 3, "note": "Tiny.", "local_changes": True}
@@ -68,6 +69,18 @@ def test_how_it_was_made_goes_back_to_what_it_began_from(tmp_path: Path) -> None
     assert len(both.commands) == 2
     assert both.decisions > one.decisions > 0
     assert both.seconds > one.seconds > 0
+
+
+def test_a_run_that_began_from_a_zoo_player(tmp_path: Path) -> None:
+    """Its commands begin there; time and decisions include those on the player's card."""
+    run_in(tmp_path / "run", tiny(iterations=2, preset="djeco", players=4, hidden=[256, 256], objective="own", init="zoo:strong"))
+    made_at(tmp_path / "run", "0123456789ab")
+    made = origin(tmp_path / "run")
+    card = PlayerRegistry().find("zoo:strong", get_game("nain_jaune").setup("djeco", 4)).card
+    assert len(made.commands) == 1
+    assert made.commit == "0123456789ab"
+    assert made.seconds > card.seconds
+    assert made.decisions > card.decisions
 
 
 def test_commands_say_no_place_on_this_machine(tmp_path: Path) -> None:
