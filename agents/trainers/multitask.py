@@ -79,10 +79,22 @@ def setup_names(setups: Sequence[Setup]) -> list[str]:
     return names
 
 
-def normalize_by_task(advantage: NDArray[np.float32], task: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Returns ``advantage (T,)`` centred and scaled within each ``task (T,)``: so no setup outweighs another."""
+def normalized_within(group: NDArray[np.int64], advantage: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Returns ``advantage (T,)`` centred and scaled within each ``group (T,)``, so that none outweighs another."""
     out = advantage.copy()
-    for number in np.unique(task):
-        own = task == number
+    for number in np.unique(group):
+        own = group == number
         out[own] = (advantage[own] - advantage[own].mean()) / (advantage[own].std() + 1e-8)
+    return out
+
+
+def spread_within(group: NDArray[np.int64], values: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Returns the standard deviation of ``values (T,)`` within the ``group (T,)`` of each, ``(T,)``.
+
+    It is at least a hundredth of that of all values, for groups of a few equal ones.
+    """
+    out, least = np.empty_like(values), 0.01 * float(values.std()) + 1e-8
+    for number in np.unique(group):
+        own = group == number
+        out[own] = max(float(values[own].std()), least)
     return out

@@ -33,7 +33,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn.functional import mse_loss
 from torch.nn.utils import clip_grad_norm_
 
 from nainjaune_env.agent import SeatAssignment
@@ -69,7 +68,7 @@ from .config import option
 from .gpu_rollout import play_on_gpu, unpacked
 from .league import MATCHING, League
 from .magnet import Magnet
-from .multitask import mixed_setups, normalize_by_task, setup_names, share_out
+from .multitask import mixed_setups, normalized_within, setup_names, share_out, spread_within
 from .ppo_loss import STATS, CompiledLoss, Decisions, LossWeights
 from .rollout import LEARNER, Rollout, RolloutBuffer, RolloutPolicy, joined, play
 from .run import Progress, Run, run_iterations
@@ -137,6 +136,10 @@ class Config(BaseConfig):
         """Returns the setups of training: those of the mixture, or the one of :meth:`setup`."""
         return mixed_setups(self.game, self.mixture, self.rules) if self.mixture else [self.setup()]
 
+
+START_GROUPS = 8
+"""Groups of equal size by the sum of drawn start values. Payoffs spread more where pots are large, so advantages and values are
+learned in units of their spread within a group: else the few rounds with the largest pots would outweigh all others."""
 
 METRICS = {
     **COMMON_METRICS,
@@ -212,6 +215,8 @@ class Trainer(BaseTrainer[Config]):
         setups = config.setups() if self.common else [setup]
         self.tables = share_out(setups, config.tables, common=self.common, device=config.device, start=batch_start(config.task))
         self.starts = [RoundStarts(config.task, tables.batch) for tables in self.tables]
+        self.start_groups: NDArray[np.int64]
+        """Of each sequence of the last rollout: the group of its round, by setup and by the sum of start values."""
         larger_size = all_seen.size if self.critic or self.belief else 0
         self.buffers = [RolloutBuffer(self.layout.size, larger_size) for _ in self.tables]
         self.random_scales = [random_payoff_scale(tables.setup) for tables in self.tables] if self.common else []
@@ -246,10 +251,11 @@ class Trainer(BaseTrainer[Config]):
         chance = rng.integers(2**64, size=c.tables, dtype=np.uint64)
         ends = np.cumsum([len(tables) for tables in self.tables])
         self.policy.refresh()
-        rollouts = []
+        rollouts, groups = [], []
         for task, (tables, end) in enumerate(zip(self.tables, ends, strict=True)):
             own = slice(end - len(tables), end)
             self.starts[task].deal(deals[own], self.iteration)
+            groups.append(task * START_GROUPS + self.starts[task].groups(START_GROUPS).repeat(tables.setup.players))
             rollout = self.play(task, chance[own])
             if rollout is not None:
                 rollout.value *= np.float32(self.payoff_scales()[task])
@@ -257,6 +263,7 @@ class Trainer(BaseTrainer[Config]):
                 rollouts.append(rollout)
         if not rollouts:
             raise ConfigError(f"Not one of {c.tables} rounds held a choice: there is nothing to learn here.")
+        self.start_groups = np.concatenate(groups)
         return joined(rollouts)
 
     def play(self, task: int, chance: NDArray[np.uint64]) -> Rollout | None:
@@ -299,14 +306,19 @@ class Trainer(BaseTrainer[Config]):
             # Fixed from here on: the value head learns in this unit.
             self.net.payoff_scale.fill_(max(float(target.std()), 1.0))
         scale = np.array(self.payoff_scales(), np.float32)[rollout.task]
-        if self.common:
-            advantage = normalize_by_task(advantage, rollout.task)
+        value_weight = np.ones_like(advantage)
+        if c.task.draws:
+            group = self.start_groups[rollout.sequence]
+            advantage = normalized_within(group, advantage)
+            value_weight = (scale / spread_within(group, target)) ** 2
+        elif self.common:
+            advantage = normalized_within(rollout.task, advantage)
         weights = LossWeights(c.clip, c.value_weight, self.annealed(c.entropy, c.last_entropy))
         for group in self.optimizer.param_groups:
             group["lr"] = self.learning_rate
 
         observations, omniscients = (torch.as_tensor(seen, device=c.device) for seen in (rollout.observation, rollout.omniscient))
-        columns = (rollout.legal, rollout.action, rollout.log_prob, advantage, target / scale)
+        columns = (rollout.legal, rollout.action, rollout.log_prob, advantage, target / scale, value_weight)
         decisions = Decisions(*(torch.as_tensor(column, device=c.device) for column in columns))
         sequences = Sequences(rollout.sequence) if c.recurrent else None
         if self.magnet:
@@ -327,7 +339,7 @@ class Trainer(BaseTrainer[Config]):
                 loss, stats = ppo_loss(output.logits, output.value, minibatch, weights)
                 if output.critic_value is not None:
                     # the value head learns beside the critic: searches use what a seat itself can expect
-                    value_loss = mse_loss(output.critic_value, minibatch.target)
+                    value_loss = (minibatch.value_weight * (output.critic_value - minibatch.target).square()).mean()
                     loss, stats["value_loss"] = loss + c.value_weight * value_loss, value_loss.detach()
                 if c.recall:
                     assert output.state is not None
@@ -408,9 +420,9 @@ def ppo_loss(
 ) -> tuple[Tensor, dict[str, Tensor]]:
     """Returns the loss of PPO, a scalar, and its statistics, scalars without gradients.
 
-    The loss is the mean over decisions of ``-min(ratio * A, clip(ratio, 1 - c, 1 + c) * A) + w_v (v - target)^2 - w_H H(p)`` with
-    ``ratio = p(a) / p_old(a)`` and advantages A normalised over the minibatch. ``logits (K, A) float32``, not masked, and ``value
-    (K,) float32``. On a CPU the same is computed in one compiled pass, unless ``compiled`` is False.
+    The loss is the mean over decisions of ``-min(ratio * A, clip(ratio, 1 - c, 1 + c) * A) + w_v w (v - target)^2 - w_H H(p)``
+    with ``ratio = p(a) / p_old(a)``, w the decision's ``value_weight`` and advantages A normalised over the minibatch.
+    ``logits (K, A) float32``, not masked, and ``value (K,) float32``. On a CPU the same is computed in one compiled pass, unless ``compiled`` is False.
     """
     if compiled and logits.device.type == "cpu":
         loss, stats = CompiledLoss.apply(logits, value, decisions, weights)  # type: ignore[no-untyped-call]
@@ -421,7 +433,7 @@ def ppo_loss(
     ratio = log_ratio.exp()
     clipped = ratio.clamp(1 - weights.clip, 1 + weights.clip)
     policy_loss = -torch.min(ratio * advantage, clipped * advantage).mean()
-    value_loss = mse_loss(value, decisions.target)
+    value_loss = (decisions.value_weight * (value - decisions.target).square()).mean()
     entropy = -(log_probs.exp() * log_probs).sum(-1).mean()
     loss = policy_loss + weights.value * value_loss - weights.entropy * entropy
     kl, clip_fraction = (ratio - 1 - log_ratio).mean(), ((ratio - 1).abs() > weights.clip).float().mean()

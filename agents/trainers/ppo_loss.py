@@ -37,6 +37,7 @@ class Decisions(NamedTuple):
     log_prob: Tensor  # (K,) float32 of the action, under the policy that chose it
     advantage: Tensor  # (K,) float32
     target: Tensor  # (K,) float32, of the value
+    value_weight: Tensor  # (K,) float32, of the value's squared error
 
     def at(self, rows: Tensor) -> Decisions:
         """Returns the decisions ``rows (N,) int64``."""
@@ -72,7 +73,7 @@ class CompiledLoss(torch.autograd.Function):
 
 @jit
 def _loss_and_gradient(
-    logits: Any, value: Any, legal: Any, action: Any, old_log_prob: Any, advantage: Any, target: Any,
+    logits: Any, value: Any, legal: Any, action: Any, old_log_prob: Any, advantage: Any, target: Any, error_weight: Any,
     by_logits: Any, by_value: Any, stats: Any, clip: Any, value_weight: Any, entropy_weight: Any,
 ) -> Any:  # fmt: skip
     """Returns the loss; writes its gradients ``by_logits (K, A)`` and ``by_value (K,)``, and adds to ``stats (5,)``."""
@@ -122,9 +123,9 @@ def _loss_and_gradient(
             by_logits[i, a] = each * p * (slope + entropy_weight * (log_p + entropy))
         by_logits[i, done] -= each * slope
         error = value[i] - target[i]
-        by_value[i] = each * value_weight * 2.0 * error
+        by_value[i] = each * value_weight * 2.0 * error_weight[i] * error
         stats[0] -= each * min(gain, clipped * normalized)
-        stats[1] += each * error * error
+        stats[1] += each * error_weight[i] * error * error
         stats[2] += each * (ratio - 1.0 - log_ratio)
         stats[3] += each * (abs(ratio - 1.0) > clip)
         stats[4] += each * entropy

@@ -40,13 +40,16 @@ class RoundStarts:
         self._most = match_rounds(batch.setup)
         self._staggered = staggered
         self._rounds = np.zeros(batch.num_tables, np.int64)  # begun of the running match; only counted where it is carried
+        self._sums = np.zeros(batch.num_tables, np.int64)  # of the start values that were drawn last
 
     def deal(self, seeds: NDArray[np.uint64], iteration: int = 0) -> None:
         """Deals the next round at every table, its cards from ``seeds (B,)``, when ``iteration`` rounds were dealt before."""
         batch, task = self._batch, self._task
         if task.start != CARRIED:
             if task.draws:
-                batch.set_start(task.start_values(batch.setup, seeds))
+                values = task.start_values(batch.setup, seeds)
+                batch.set_start(values)
+                self._sums = np.sum([value.sum(axis=1) for value in values.values()], axis=0)
             batch.reset(seeds=seeds)
             return
         over = batch.fetch(batch.tables)["stage"] == Stage.MATCH_OVER
@@ -59,6 +62,15 @@ class RoundStarts:
             if which.size:
                 batch.reset(which, seeds=seeds[which], carry=carry)
         self._rounds = np.where(afresh, 1, self._rounds + 1)
+
+    def groups(self, count: int) -> NDArray[np.int64]:
+        """Returns a number from 0 to ``count - 1`` for each table ``(B,)``, by the sum of its drawn start values.
+
+        The groups are equal in size but for tables with equal sums, which are in one group. Without drawn start values all
+        tables are in group 0.
+        """
+        below = np.searchsorted(np.sort(self._sums), self._sums)
+        return below * count // len(below)
 
     def state_dict(self) -> dict[str, Tensor]:
         """Returns what the next :meth:`deal` depends on: nothing, unless matches are carried."""

@@ -17,7 +17,7 @@ from nainjaune_agents.nets.common_layout import CommonView, common_layout
 from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.nets.payoff_scale import random_payoff_scale
-from nainjaune_agents.trainers.multitask import mixed_setups, normalize_by_task, setup_names, share_out
+from nainjaune_agents.trainers.multitask import mixed_setups, normalized_within, setup_names, share_out, spread_within
 from nainjaune_agents.trainers.ppo import METRICS
 from nainjaune_agents.trainers.rollout import Rollout, joined
 from nainjaune_env.core.errors import CheckpointError, ConfigError, RulesError
@@ -142,12 +142,20 @@ def test_advantages_are_evened_out_within_parts() -> None:
     rng = np.random.default_rng(0)
     part = rng.permutation(np.repeat([0, 1, 4], [50, 7, 1]))
     raw = (rng.normal(size=58) * 10.0**part + part).astype(np.float32)
-    even = normalize_by_task(raw, part)
+    even = normalized_within(part, raw)
     for number in (0, 1):
         own = part == number
         assert (even[own].mean(), even[own].std()) == pytest.approx((0, 1), abs=1e-5)
         assert np.argsort(even[own]).tolist() == np.argsort(raw[own]).tolist()
     assert even[part == 4].tolist() == [0.0]
+
+
+def test_spreads_within_parts() -> None:
+    part = np.array([0, 1, 0, 1, 2])
+    spread = spread_within(part, np.array([1, 40, 3, 0, 7], np.float32))
+    least = 0.01 * np.std([1, 40, 3, 0, 7])
+    assert spread == pytest.approx([1, 20, 1, 20, least])
+    assert (spread_within(part, np.full(5, 3, np.float32)) > 0).all()
 
 
 def test_rollouts_are_joined_with_their_chains_counted_on() -> None:

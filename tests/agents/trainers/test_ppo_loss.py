@@ -29,7 +29,7 @@ def batch(seed: int, rows: int, actions: int, far: float) -> tuple[Tensor, ...]:
     log_prob = torch.log_softmax(outputs[:, :-1].masked_fill(~mask, -torch.inf), 1).gather(1, action[:, None]).squeeze(1)
     old = log_prob + far * torch.randn(rows, generator=chance)
     advantage, target = torch.randn(2, rows, generator=chance)
-    return outputs, legal, action, old, advantage, target
+    return outputs, legal, action, old, advantage, target, 2 * torch.rand(rows, generator=chance)
 
 
 Result = tuple[Tensor, dict[str, float]]
@@ -81,33 +81,34 @@ def test_by_hand() -> None:
     """What was done is twice as likely now, where two of three actions are legal: that is cut off where it paid, else not."""
     outputs = torch.tensor([[0.0, 9.0, math.log(3), 2.0], [0.0, 9.0, math.log(3), 2.0]])
     legal, action = torch.tensor([0b101, 0b101]), torch.tensor([2, 2])
-    old, target = torch.full((2,), math.log(0.375)), torch.tensor([1.0, 2.0])
+    old, target = torch.full((2,), math.log(0.375)), torch.tensor([1.0, 2.5])
     advantage, weights = torch.tensor([1.0, -1.0]), LossWeights(0.2, 0.5, 0.0)
-    gradient, stats = compiled(outputs, legal, action, old, advantage, target, weights)
+    error_weight = torch.tensor([1.0, 4.0])
+    gradient, stats = compiled(outputs, legal, action, old, advantage, target, error_weight, weights)
     assert stats["policy_loss"] == pytest.approx(-(1.2 - 2) / 2)
-    assert stats["value_loss"] == pytest.approx(0.5)
+    assert stats["value_loss"] == pytest.approx((1 * 1 + 4 * 0.25) / 2)
     assert stats["kl"] == pytest.approx(1 - math.log(2))
     assert stats["clip_fraction"] == 1
-    assert stats["loss"] == pytest.approx(0.4 + 0.5 * 0.5)
+    assert stats["loss"] == pytest.approx(0.4 + 0.5 * 1)
     assert stats["entropy"] == pytest.approx(-(0.25 * math.log(0.25) + 0.75 * math.log(0.75)))
     assert gradient[0].tolist() == pytest.approx([0, 0, 0, 0.5])
-    assert gradient[1].tolist() == pytest.approx([-0.25, 0, 0.25, 0])
+    assert gradient[1].tolist() == pytest.approx([-0.25, 0, 0.25, 0.5 * 0.5 * 2 * 4 * -0.5])
 
 
 def test_logits_far_apart_are_no_trouble() -> None:
     outputs = torch.tensor([[-1e4, 1e4, 0.0], [1e38, -1e38, 0.0]])
     legal, action, nothing = torch.tensor([0b11, 0b11]), torch.tensor([1, 0]), torch.zeros(2)
     advantage, weights = torch.tensor([3.0, 1.0]), LossWeights(0.2, 0.5, 0.1)
-    gradient, stats = compiled(outputs, legal, action, nothing, advantage, nothing, weights)
+    gradient, stats = compiled(outputs, legal, action, nothing, advantage, nothing, nothing + 1, weights)
     assert torch.isfinite(gradient).all()
     assert list(stats.values()) == pytest.approx([0] * 6, abs=1e-6)
 
 
 def test_what_an_advantage_is_worth_is_how_far_it_is_from_those_beside_it() -> None:
-    outputs, legal, action, old, advantage, target = batch(3, 50, 9, 0.2)
+    outputs, legal, action, old, advantage, *rest = batch(3, 50, 9, 0.2)
     weights = LossWeights(0.2, 0.5, 0.1)
-    one = compiled(outputs, legal, action, old, advantage, target, weights)
-    other = compiled(outputs, legal, action, old, 7 * advantage + 100, target, weights)
+    one = compiled(outputs, legal, action, old, advantage, *rest, weights)
+    other = compiled(outputs, legal, action, old, 7 * advantage + 100, *rest, weights)
     assert torch.allclose(one[0], other[0], rtol=1e-3, atol=1e-6)
     assert one[1] == pytest.approx(other[1], rel=1e-3, abs=1e-5)
 

@@ -11,8 +11,9 @@ import torch
 
 from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.task import MATCH_ROUNDS, Task
-from nainjaune_agents.trainers import get_trainer
+from nainjaune_agents.trainers import get_trainer, ppo
 from nainjaune_agents.trainers.config import build
+from nainjaune_agents.trainers.ppo import START_GROUPS, Trainer, ppo_loss
 from nainjaune_agents.trainers.run import Run, run_iterations
 from nainjaune_agents.trainers.starts import RoundStarts, batch_start
 from nainjaune_env.core.errors import CheckpointError, ConfigError
@@ -54,6 +55,36 @@ def test_drawn_pots_are_those_of_the_task_with_the_cards_of_a_fresh_round() -> N
     plain.reset(seeds=seeds)
     assert (ours.tables["hand"] == plain.tables["hand"]).all()
     assert (ours.tables["pot"] - plain.tables["pot"] == task.start_values(CLASSIC, seeds)["pots"]).all()
+
+
+def test_groups_are_equally_large_and_by_the_sum_of_start_values() -> None:
+    """But for fresh rounds, whose sums are equal, so that they are in one group; without drawn pots all rounds are."""
+    starts = RoundStarts(Task(start=POTS), batch := Batch(CLASSIC, 400, autoreset=False))
+    starts.deal(seeds := streams(4, 400))
+    group, total = starts.groups(4), Task(start=POTS).start_values(CLASSIC, seeds)["pots"].sum(axis=1)
+    assert (group[total == 0] == 0).all()
+    assert (np.diff(group[total.argsort()]) >= 0).all()
+    assert all(80 <= count <= 120 for count in np.bincount(group, minlength=4))
+    fresh = RoundStarts(Task(), batch)
+    fresh.deal(seeds)
+    assert not fresh.groups(4).any()
+
+
+def test_drawn_starts_are_learned_in_units_of_their_spread(tmp_path: Path) -> None:
+    """Each group of starts has advantages of one spread, and errors of values count in its own unit."""
+    trainer = Trainer(config_of("ppo", tables=400, start={"pots": [0, 80]}, bf16=False), CLASSIC)
+    rollout = trainer.collect(np.random.default_rng(1))
+    group = trainer.start_groups[rollout.sequence]
+    assert set(group) <= set(range(START_GROUPS))
+    assert (trainer.start_groups.reshape(400, 3) == trainer.starts[0].groups(START_GROUPS)[:, None]).all()
+    spread = [float(rollout.advantages(1.0)[group == number].std()) for number in (group.min(), group.max())]
+    assert spread[1] > 2 * spread[0]
+    seen: list[Any] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ppo, "ppo_loss", lambda *given: seen.append(given[2]) or ppo_loss(*given))
+        trainer.update(rollout, np.random.default_rng(2))
+    weight = torch.cat([decisions.value_weight for decisions in seen])
+    assert float(weight.max() / weight.min()) == pytest.approx((spread[1] / spread[0]) ** 2, rel=0.5)
 
 
 def test_carried_rounds_go_on_with_their_matches_and_are_of_all_numbers() -> None:
