@@ -422,7 +422,8 @@ def ppo_loss(
 
     The loss is the mean over decisions of ``-min(ratio * A, clip(ratio, 1 - c, 1 + c) * A) + w_v w (v - target)^2 - w_H H(p)``
     with ``ratio = p(a) / p_old(a)``, w the decision's ``value_weight`` and advantages A normalised over the minibatch.
-    ``logits (K, A) float32``, not masked, and ``value (K,) float32``. On a CPU the same is computed in one compiled pass, unless ``compiled`` is False.
+    ``logits (K, A) float32``, not masked, and ``value (K,) float32``. On a CPU the same is computed in one compiled pass, unless
+    ``compiled`` is False.
     """
     if compiled and logits.device.type == "cpu":
         loss, stats = CompiledLoss.apply(logits, value, decisions, weights)  # type: ignore[no-untyped-call]
