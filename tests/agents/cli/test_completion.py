@@ -56,7 +56,7 @@ def test_completers_answer_without_a_shell(tmp_path: Path, monkeypatch: pytest.M
     assert "tally" not in found["AGENT"]
     assert "memory=" in found["KNOB=VALUE"]
     assert {"djeco", "batasaurus"} <= set(found["preset"])
-    assert found["PLAYER"] == ["zoo:strong"]
+    assert found["PLAYER"] == ["zoo:strong", "zoo:strong-1"]
     assert "nain_jaune" in found["game"]
 
 
