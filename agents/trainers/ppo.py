@@ -73,7 +73,7 @@ from .ppo_loss import STATS, CompiledLoss, Decisions, LossWeights
 from .rollout import LEARNER, Rollout, RolloutBuffer, RolloutPolicy, joined, play
 from .run import Progress, Run, run_iterations
 from .sequences import Sequences, minibatches
-from .starts import RoundStarts, batch_start
+from .starts import START_GROUPS, RoundStarts, batch_start
 
 
 @dataclass(frozen=True)
@@ -136,10 +136,6 @@ class Config(BaseConfig):
         """Returns the setups of training: those of the mixture, or the one of :meth:`setup`."""
         return mixed_setups(self.game, self.mixture, self.rules) if self.mixture else [self.setup()]
 
-
-START_GROUPS = 8
-"""Groups of equal size by the sum of drawn start values. Payoffs spread more where pots are large, so advantages and values are
-learned in units of their spread within a group: else the few rounds with the largest pots would outweigh all others."""
 
 METRICS = {
     **COMMON_METRICS,
@@ -215,8 +211,7 @@ class Trainer(BaseTrainer[Config]):
         setups = config.setups() if self.common else [setup]
         self.tables = share_out(setups, config.tables, common=self.common, device=config.device, start=batch_start(config.task))
         self.starts = [RoundStarts(config.task, tables.batch) for tables in self.tables]
-        self.start_groups: NDArray[np.int64]
-        """Of each sequence of the last rollout: the group of its round, by setup and by the sum of start values."""
+        self.start_groups: NDArray[np.int64]  # (sequences,) of the last rollout: by setup and by the sum of start values
         larger_size = all_seen.size if self.critic or self.belief else 0
         self.buffers = [RolloutBuffer(self.layout.size, larger_size) for _ in self.tables]
         self.random_scales = [random_payoff_scale(tables.setup) for tables in self.tables] if self.common else []
@@ -255,7 +250,7 @@ class Trainer(BaseTrainer[Config]):
         for task, (tables, end) in enumerate(zip(self.tables, ends, strict=True)):
             own = slice(end - len(tables), end)
             self.starts[task].deal(deals[own], self.iteration)
-            groups.append(task * START_GROUPS + self.starts[task].groups(START_GROUPS).repeat(tables.setup.players))
+            groups.append(task * START_GROUPS + self.starts[task].groups().repeat(tables.setup.players))
             rollout = self.play(task, chance[own])
             if rollout is not None:
                 rollout.value *= np.float32(self.payoff_scales()[task])
@@ -309,8 +304,7 @@ class Trainer(BaseTrainer[Config]):
         value_weight = np.ones_like(advantage)
         if c.task.draws:
             group = self.start_groups[rollout.sequence]
-            advantage = normalized_within(group, advantage)
-            value_weight = (scale / spread_within(group, target)) ** 2
+            advantage, value_weight = normalized_within(group, advantage), (scale / spread_within(group, target)) ** 2
         elif self.common:
             advantage = normalized_within(rollout.task, advantage)
         weights = LossWeights(c.clip, c.value_weight, self.annealed(c.entropy, c.last_entropy))

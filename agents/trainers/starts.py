@@ -16,6 +16,9 @@ from nainjaune_env.engine.batch import Batch
 from ..task import CARRIED, MATCH_ROUNDS, Task, match_rounds
 
 BatchStart = Literal["fresh", "carried"]
+START_GROUPS = 8
+"""Groups of tables by the sum of drawn start values. Payoffs spread more where pots are large, so advantages and values are
+learned in units of their spread within a group: otherwise the few rounds with the largest pots would outweigh all others."""
 
 
 def batch_start(task: Task) -> BatchStart:
@@ -63,14 +66,14 @@ class RoundStarts:
                 batch.reset(which, seeds=seeds[which], carry=carry)
         self._rounds = np.where(afresh, 1, self._rounds + 1)
 
-    def groups(self, count: int) -> NDArray[np.int64]:
-        """Returns a number from 0 to ``count - 1`` for each table ``(B,)``, by the sum of its drawn start values.
+    def groups(self) -> NDArray[np.int64]:
+        """Returns a number below :data:`START_GROUPS` for each table ``(B,)``, by the sum of its drawn start values.
 
         The groups are equal in size but for tables with equal sums, which are in one group. Without drawn start values all
         tables are in group 0.
         """
         below = np.searchsorted(np.sort(self._sums), self._sums)
-        return below * count // len(below)
+        return below * START_GROUPS // len(below)
 
     def state_dict(self) -> dict[str, Tensor]:
         """Returns what the next :meth:`deal` depends on: nothing, unless matches are carried."""
