@@ -303,8 +303,8 @@ class Trainer(BaseTrainer[Config]):
         scale = np.array(self.payoff_scales(), np.float32)[rollout.task]
         value_weight = np.ones_like(advantage)
         if c.task.draws:
-            group = self.start_groups[rollout.sequence]
-            advantage, value_weight = normalized_within(group, advantage), (scale / spread_within(group, target)) ** 2
+            start = self.start_groups[rollout.sequence]
+            advantage, value_weight = normalized_within(start, advantage), (scale / spread_within(start, target)) ** 2
         elif self.common:
             advantage = normalized_within(rollout.task, advantage)
         weights = LossWeights(c.clip, c.value_weight, self.annealed(c.entropy, c.last_entropy))
