@@ -155,14 +155,14 @@ def check_objective(checkpoint: Checkpoint, objective: str | None, where: str) -
 def check_fits(checkpoint: Checkpoint, setup: Setup, where: str) -> None:
     """Raises :class:`CheckpointError` if the network cannot play at a table with this ``setup``."""
     if checkpoint.game != setup.game.name:
-        raise CheckpointError(f"{where} plays {checkpoint.game!r}, and this table is for {setup.game.name!r}.")
+        raise CheckpointError(f"{where} plays {quoted(checkpoint.game)}, and this table is for {setup.game.name!r}.")
     if not checkpoint.common and checkpoint.players != setup.players:
         raise CheckpointError(f"{where} was trained with {checkpoint.players} players, and here there are {setup.players}.")
     layout = common_layout(setup.game) if checkpoint.common else setup.layout
     if checkpoint.layout != layout.fingerprint:
         raise CheckpointError(
             f"{where} was trained on another observation layout "
-            f"({checkpoint.layout}, and here it is {layout.fingerprint}): train it again."
+            f"({quoted(checkpoint.layout)}, and here it is {layout.fingerprint}): train it again."
         )
     if checkpoint.actions != len(setup.game.actions):
         raise CheckpointError(

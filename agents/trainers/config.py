@@ -103,7 +103,10 @@ MOST_VALUES = 100_000
 
 def _load_yaml(text: str) -> Any:
     """Returns the value of a YAML document; raises ``ValueError`` for anything else, and for more than :data:`MOST_VALUES`."""
-    loader = yaml.SafeLoader(text)
+    try:
+        loader = yaml.SafeLoader(text)
+    except yaml.YAMLError as error:  # characters that YAML does not have
+        raise ValueError(str(error)) from None
     try:
         node = loader.get_single_node()
         if node is None:

@@ -87,7 +87,7 @@ class Batch:
             given = f"got threads={quoted(threads)}"
             raise DeviceError(f"Tables are stepped by 1 to {MAX_THREADS} threads, on a GPU by just 1; {given}.")
         self.seed = entropy() if seed is None else check_seed(seed)
-        if episode not in ("round", "match"):
+        if not isinstance(episode, str) or episode not in ("round", "match"):
             raise RulesError(choose_one("episode", episode, ("round", "match")))
         if episode == "match":
             setup.game.check_match(setup.rules)

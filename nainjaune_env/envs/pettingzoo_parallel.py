@@ -17,7 +17,7 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 
-from nainjaune_env.core.errors import IllegalActionError
+from nainjaune_env.core.errors import IllegalActionError, quoted
 from nainjaune_env.core.validation import whole
 from nainjaune_env.envs._shared.spaces import LegalDiscrete
 from nainjaune_env.envs.pettingzoo_aec import env as aec_env
@@ -113,6 +113,8 @@ class parallel_env(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
     def _check_who_acts(self, actions: Mapping[str, Any]) -> None:
         if not self.agents:
             raise IllegalActionError("No episode is running: call reset() first.")
+        if not isinstance(actions, Mapping):
+            raise IllegalActionError(f"Expected a mapping from agents to their actions, and got {quoted(actions)}.")
         if set(actions) != set(self.agents):
             got = ", ".join(map(str, actions)) or "nobody"
             raise IllegalActionError(f"Expected one action of each of {', '.join(self.agents)}, and got those of {got}.")

@@ -116,6 +116,7 @@ def test_a_match_without_an_end_is_refused_and_its_rounds_are_not() -> None:
         ({"seed": float("nan")}, DealError, "not nan."),
         ({"seed": "1"}, DealError, "not '1'."),
         ({"episode": "rounds"}, RulesError, "Unknown episode 'rounds'. Did you mean 'round'? Valid: round, match."),
+        ({"episode": np.zeros(2)}, RulesError, "Unknown episode array([0., 0.]). Valid: round, match."),
         ({"start": "carry"}, DealError, "Unknown start 'carry'. Did you mean 'carried'? Valid: fresh, carried."),
         ({"start": [1, 2]}, DealError, "start is 'fresh', 'carried' or values by name, not [1, 2]."),
         ({"start": {"pot": 1}}, DealError, "Unknown start value 'pot'. Did you mean 'pots'? Valid: pots."),

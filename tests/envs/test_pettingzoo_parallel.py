@@ -114,6 +114,8 @@ def test_what_is_not_legal_is_refused_and_changes_nothing() -> None:
         with pytest.raises(IllegalActionError, match=rf"^{other} is not at turn, where only {env.no_op} \(to wait\) is legal"):
             env.step({**good, other: bad})
     for missing in ({acting: good[acting]}, {**good, "seat_9": 0}, {}):
+        with pytest.raises(IllegalActionError, match=r"^Expected a mapping from agents to their actions, and got None\.$"):
+            env.step(None)  # type: ignore[arg-type]
         with pytest.raises(IllegalActionError, match="one action of each of seat_0, seat_1, seat_2, seat_3, and got those of "):
             env.step(missing)
     assert batch_of(env).tables.tobytes() == before

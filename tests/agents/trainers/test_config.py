@@ -255,8 +255,9 @@ MERGED = "m0: &m0 {x: 1}\n" + "".join(f"m{k}: &m{k} {{<<: [*m{k - 1}, *m{k - 1}]
         "size: 2001-99-99",
         "a: *b",
         "!!python/name:os.system {}",
+        "game: \0",
     ],
-    ids=["bomb", "merged", "endless", "nested", "digits", "date", "undefined", "code"],
+    ids=["bomb", "merged", "endless", "nested", "digits", "date", "undefined", "code", "null"],
 )
 def test_yaml_that_grows_or_is_no_value_is_refused_in_a_sentence(tmp_path: Path, text: str) -> None:
     (tmp_path / "c.yaml").write_text(text, encoding="utf-8")
