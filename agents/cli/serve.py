@@ -76,7 +76,7 @@ async def _serve(args: argparse.Namespace, path: Path) -> int:
     try:
         store.remove_old(args.days)
         store.remove_hosts()  # the link that is printed is the only one
-        tables = TableServer(store, agents=args.agents)
+        tables = TableServer(store, agents=args.agents, prepared=True)
         serving = Serving(tables, args.host, args.port, names=args.name)
         link = f"http://{_shown(args.host)}:{serving.port}/#{tables.add_host()}"
         print(f"Tables are served. Whoever has this link makes new ones: {link}\nCtrl-C stops the server.", flush=True)

@@ -21,7 +21,7 @@ LONGEST_NAME = 40
 MOST_ROUNDS = 100
 SLOWEST = 10.0
 """The longest pause before a ply, in seconds."""
-KEYS = {"game", "preset", "players", "knobs", "seats", "rounds", "seed", "pace", "every_ply"}
+KEYS = {"game", "preset", "players", "knobs", "seats", "rounds", "seed", "pace", "every_ply", "advice"}
 
 
 @dataclass(frozen=True)
@@ -40,6 +40,8 @@ class TableSettings:
     """Pause before each ply that no person makes, in seconds."""
     every_ply: bool
     """Whether persons make forced plies, too."""
+    advice: bool = False
+    """Whether persons may be advised at their turn; tables kept by earlier versions do not say it."""
 
     @property
     def persons(self) -> list[int]:
@@ -133,7 +135,10 @@ def read_settings(given: object, extra: Sequence[str] = ()) -> TableSettings:
     every = several if given["every_ply"] is None else given["every_ply"]
     if type(every) is not bool:
         raise ConfigError(f"every_ply is true, false or null, not {quoted(every)}.")
-    return TableSettings(setup, names, agents, rounds, _seed(given["seed"]), float(pace), every)
+    advice = game.advice is not None and not several if given["advice"] is None else given["advice"]
+    if type(advice) is not bool:
+        raise ConfigError(f"advice is true, false or null, not {quoted(advice)}.")
+    return TableSettings(setup, names, agents, rounds, _seed(given["seed"]), float(pace), every, advice)
 
 
 def _seed(given: object) -> int:

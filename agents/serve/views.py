@@ -39,6 +39,7 @@ def view(live: LiveTable, seat: int | None, language: str) -> dict[str, Any]:
         "round_over": table.round_over,
         "over": live.over,
         "records": len(live.records) if live.over else 0,
+        "advice": settings.advice and seat is not None,
     }
 
 
