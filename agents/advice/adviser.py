@@ -218,6 +218,7 @@ class Adviser:
         more = np.array([FIRST_SHOWN])
         while more.any():
             more = self._wave([position], states, rule, np.minimum(more, max(PIECE // len(position.left), 1)), map)
+            more = np.maximum(more, FIRST - position.stats.count.max())
             advice = self._empty(1)
             _write(position, advice, 0)
             yield advice

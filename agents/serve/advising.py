@@ -14,7 +14,7 @@ from nainjaune_env.engine.batch import Batch
 
 from ..advice.adviser import Advice, Adviser
 from ..advice.decisions import seen_by_seat_at_turn
-from ..advice.models import in_seats, players, usual_model
+from ..advice.models import in_seats, is_advised, players, usual_model
 from ..advice.playouts import advice_hooks_of
 from ..advice.reasons import why
 from ..advice.to_text import basis, behind_text, mark, value_text
@@ -43,7 +43,15 @@ class Advisers:
 
     def __init__(self) -> None:
         self._loaded: OrderedDict[str, Loaded] = OrderedDict()
+        self._possible: dict[str, bool] = {}
         self._lock = threading.Lock()
+
+    def possible(self, setup: Setup) -> bool:
+        """Returns whether there is advice at tables with ``setup``."""
+        key = repr(setup.to_dict())
+        if key not in self._possible:
+            self._possible[key] = is_advised(setup)
+        return self._possible[key]
 
     def get(self, setup: Setup) -> Loaded:
         """Returns the adviser for tables with ``setup``; raises as :class:`Adviser` does."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from nainjaune_env.records.record import Record, setup_of
 
-from ..advice.models import usual_model
+from ..advice.models import strongest
 from ..advice.playouts import advice_hooks_of
 from ..advice.reasons import why
 from ..advice.review import Decision, Pick, Total, pick, review, with_mistakes
@@ -111,10 +111,10 @@ def _decision(number: int, one: Decision, language: str) -> Mapping[str, Any]:
 def against_agents(settings: TableSettings, seat: int) -> TableSettings:
     """Returns the settings of a table with the same deals and a person in ``seat`` alone, who may be advised.
 
-    Agents stay; the usual model of advice takes the place of other persons.
+    Agents stay; the strongest takes the place of other persons.
     """
-    model = usual_model(settings.setup)
-    agents = [agent or model for agent in settings.agents]
+    stand_in = strongest(settings.setup)
+    agents = [agent or stand_in for agent in settings.agents]
     own = f"person {seat}" if settings.agents[seat] else settings.names[seat]
     every_ply = settings.every_ply and len(settings.persons) == 1
 

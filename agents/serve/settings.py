@@ -14,6 +14,7 @@ from nainjaune_env.core.validation import MAX_SEED
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import game_names, get_game
 
+from ..advice.models import is_advised
 from ..heuristics import yardstick
 from .players import check_agent, offered
 
@@ -135,7 +136,7 @@ def read_settings(given: object, extra: Sequence[str] = ()) -> TableSettings:
     every = several if given["every_ply"] is None else given["every_ply"]
     if type(every) is not bool:
         raise ConfigError(f"every_ply is true, false or null, not {quoted(every)}.")
-    advice = game.advice is not None and not several if given["advice"] is None else given["advice"]
+    advice = not several and is_advised(setup) if given["advice"] is None else given["advice"]
     if type(advice) is not bool:
         raise ConfigError(f"advice is true, false or null, not {quoted(advice)}.")
     return TableSettings(setup, names, agents, rounds, _seed(given["seed"]), float(pace), every, advice)

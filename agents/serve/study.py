@@ -30,6 +30,8 @@ class Study:
 
     def search(self, message: Message, allowed: Pass, live: LiveTable, language: str) -> Search:
         """Returns the search for a message of :data:`KINDS` of a viewer of the table ``live``; raises :class:`Refusal`."""
+        if message.kind != "position" and not self.advisers.possible(live.settings.setup):
+            raise Refusal("must_remember")
         if message.kind == "advise" and not live.over:
             return self._advice(message.values["number"], allowed, live, language)
         played = self.played(allowed, live)
