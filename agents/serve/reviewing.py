@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from nainjaune_env.records.record import Record, setup_of
+from nainjaune_env.records.record import setup_of
 
 from ..advice.models import strongest
 from ..advice.playouts import advice_hooks_of
@@ -28,15 +28,14 @@ MEASURING = 2000
 class Played:
     """A table at which everything is played."""
 
-    settings: TableSettings
+    live: LiveTable
     plies: Sequence[int]
     """All of them, deals included."""
-    records: Sequence[Record]
 
     def at(self, number: int) -> LiveTable:
         """Returns a copy of the table with its first ``number`` plies, at which every seat is a person's."""
-        n = self.settings.setup.players
-        settings = replace(self.settings, agents=(None,) * n, every_ply=True)
+        n = self.live.settings.setup.players
+        settings = replace(self.live.settings, agents=(None,) * n, every_ply=True)
         live = LiveTable(settings, [None] * n, _keep_nothing)
         live.replay(self.plies[:number])
         return live
@@ -49,7 +48,7 @@ class Played:
             if not live.table.round_over and len(live.table.legal) > 1:
                 numbers.append(number)
             live.replay([action])
-        yield from zip(numbers, pick(self.records), strict=True)
+        yield from zip(numbers, pick(self.live.records), strict=True)
 
 
 def _keep_nothing(number: int, action: int) -> None:
@@ -69,7 +68,7 @@ def review_steps(
 
     ``known`` has the reviews by seat that are finished; this one is added.
     """
-    model, adviser = advisers.get(setup_of(played.records[0]))
+    model, adviser = advisers.get(setup_of(played.live.records[0]))
     if seat not in known:
         own = [(number, one) for number, one in played.decisions() if int(one.ply.table.seat) == seat]
         found: list[Decision] = []
@@ -82,10 +81,10 @@ def review_steps(
     yield {
         "type": "review",
         "seat": seat,
-        "unit": advice_hooks_of(played.settings.setup.game).UNITS[language],
+        "unit": advice_hooks_of(played.live.settings.setup.game).UNITS[language],
         "model": model,
         "deals": MEASURING,
-        "total": interval(total.regret, total.error, language),
+        "total": interval(total.regret, total.error, language).lstrip("+"),
         "mistakes": total.mistakes,
         "decisions": [_decision(number, one, language) for number, one in costliest],
     }
@@ -102,7 +101,7 @@ def _decision(number: int, one: Decision, language: str) -> Mapping[str, Any]:
         "played": hooks.named(ply.table, ply.action, language),
         "best": hooks.named(ply.table, one.best, language),
         "same": one.best == ply.action,
-        "cost": interval(one.regret, one.error, language),
+        "cost": interval(one.regret, one.error, language).lstrip("+"),
         "mistake": one.mistake,
         "reason": None if one.advice is None else why(setup, ply.table, one.advice, 0, ply.action, language),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import logging
 import secrets
@@ -10,7 +11,6 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 
 from nainjaune_env.core.errors import NainJauneError
@@ -166,7 +166,7 @@ class TableServer:
                 return
             search = self._study.search(message, allowed, running.live, viewer.language)
             failed = TEXTS[viewer.language].refusals["search_failed"]
-            self._searches.start(viewer, search, partial(_send, viewer), failed)
+            self._searches.start(viewer, search, functools.partial(_send, viewer), failed)
         elif message.kind == "stop":
             self._searches.stop(viewer)
         elif message.kind == "play_on":
@@ -208,7 +208,7 @@ class TableServer:
             agents = await self._seated(settings)
         passes = {new_token(): Pass(table, seat) for seat in seats}
         live = LiveTable(settings, agents, lambda number, action: self.store.add_ply(table, number, action))
-        live.replay(plies)
+        await asyncio.get_running_loop().run_in_executor(self._loader, live.replay, plies)
         self.store.add_table(table, settings.to_dict(), passes, plies)
         self._running[table] = Running(live, left_at=asyncio.get_running_loop().time())
         self._wake(table)
@@ -250,7 +250,7 @@ class TableServer:
         running.viewers.append(viewer)
         _send(viewer, view(running.live, viewer.seat, viewer.language))
         if self._prepared and viewer.seat is not None and running.live.settings.advice:
-            self._searches.prepare(partial(self._study.advisers.get, running.live.settings.setup))
+            self._searches.prepare(functools.partial(self._study.advisers.get, running.live.settings.setup))
         assert allowed.table is not None
         self._wake(allowed.table)  # a table that an error has stopped tries again
 

@@ -52,7 +52,7 @@ class Study:
         if not live.over:
             raise Refusal("not_over")
         assert allowed.table is not None
-        return Played(live.settings, self._store.plies(allowed.table), live.records)
+        return Played(live, self._store.plies(allowed.table))
 
     def _advice(self, number: int, allowed: Pass, live: LiveTable, language: str) -> Search:
         if allowed.seat is None:
