@@ -176,11 +176,14 @@ class TableServer:
 
     async def _new(self, viewer: Viewer, given: object) -> None:
         """Makes a table, and sends the tokens of its seats and of spectators."""
-        self._check_tables()
+        if self.store.num_tables() >= self.limits.tables:
+            raise Refusal("too_many_tables")
         settings = read_settings(given, self._extra)
-        tokens = await self._add(settings, [*settings.persons, None])
-        names: dict[int | None, str] = {seat: settings.names[seat] for seat in settings.persons}
-        links = [{"token": token, "seat": seat, "name": names.get(seat)} for seat, token in tokens.items()]
+        passes = await self.add_table(settings)
+        links = [
+            {"token": token, "seat": each.seat, "name": None if each.seat is None else settings.names[each.seat]}
+            for token, each in passes.items()
+        ]
         _send(viewer, {"type": "made", "links": links, "title": f"{settings.setup.game.title} · {settings.setup.preset}"})
 
     async def _play_on(self, viewer: Viewer, live: LiveTable, allowed: Pass, number: int, seat: int) -> None:
@@ -190,29 +193,24 @@ class TableServer:
             raise Refusal("no_position")
         if seat >= live.settings.setup.players:
             raise Refusal("no_seat")
-        self._check_tables()
-        viewer.rate.allows(FURTHER_TABLE)
-        tokens = await self._add(against_agents(live.settings, seat), [seat], played.plies[:number])
-        _send(viewer, {"type": "opened", "token": tokens[seat]})
-
-    def _check_tables(self) -> None:
         if self.store.num_tables() >= self.limits.tables:
             raise Refusal("too_many_tables")
+        viewer.rate.allows(FURTHER_TABLE)
+        passes = await self.add_table(against_agents(live.settings, seat), played.plies[:number])
+        _send(viewer, {"type": "opened", "token": next(token for token, each in passes.items() if each.seat == seat)})
 
-    async def _add(
-        self, settings: TableSettings, seats: Sequence[int | None], plies: Sequence[int] = ()
-    ) -> dict[int | None, str]:
-        """Adds a table that begins with ``plies``; returns a token for each of ``seats``, None for spectators."""
+    async def add_table(self, settings: TableSettings, plies: Sequence[int] = ()) -> dict[str, Pass]:
+        """Makes a table, which goes on after ``plies``; returns the passes of its seats and of spectators by token."""
         table = secrets.token_urlsafe(9)
         async with self._loading:
             agents = await self._seated(settings)
-        passes = {new_token(): Pass(table, seat) for seat in seats}
+        passes = {new_token(): Pass(table, seat) for seat in (*settings.persons, None)}
         live = LiveTable(settings, agents, lambda number, action: self.store.add_ply(table, number, action))
         await asyncio.get_running_loop().run_in_executor(self._loader, live.replay, plies)
         self.store.add_table(table, settings.to_dict(), passes, plies)
         self._running[table] = Running(live, left_at=asyncio.get_running_loop().time())
         self._wake(table)
-        return {each.seat: token for token, each in passes.items()}
+        return passes
 
     async def _seated(self, settings: TableSettings) -> list[OneAtATime | None]:
         """Returns the agents by seat, loaded in a thread of its own: those that decide go on meanwhile."""
