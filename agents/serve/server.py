@@ -17,6 +17,7 @@ from nainjaune_env.core.errors import NainJauneError
 from nainjaune_env.records.record import format_record
 
 from ..loading import use_threads
+from .advising import Advisers
 from .live_table import LiveTable
 from .players import LoadedAgents, OneAtATime
 from .protocol import Limits, Message, MessageError, Rate, Refusal, read_message
@@ -91,7 +92,8 @@ class TableServer:
         self._loading = asyncio.Lock()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="agents")
         self._loader = ThreadPoolExecutor(1, thread_name_prefix="loading")
-        self._study = Study(store)
+        self.advisers = Advisers()
+        self._study = Study(store, self.advisers)
         self._searches = Searches(self.limits.searches)
         self._prepared = prepared
 
@@ -248,7 +250,7 @@ class TableServer:
         running.viewers.append(viewer)
         _send(viewer, view(running.live, viewer.seat, viewer.language))
         if self._prepared and viewer.seat is not None and running.live.settings.advice:
-            self._searches.prepare(functools.partial(self._study.advisers.get, running.live.settings.setup))
+            self._searches.prepare(functools.partial(self.advisers.get, running.live.settings.setup))
         assert allowed.table is not None
         self._wake(allowed.table)  # a table that an error has stopped tries again
 

@@ -22,15 +22,15 @@ MOST_REVIEWED = 8
 class Study:
     """Makes the searches that messages ask for; one object for a server."""
 
-    def __init__(self, store: Store) -> None:
-        self.advisers = Advisers()
+    def __init__(self, store: Store, advisers: Advisers) -> None:
+        self._advisers = advisers
         self._store = store
         self._reviews: OrderedDict[str, dict[int, list[tuple[int, Decision]]]] = OrderedDict()
         """By table and seat, the finished ones."""
 
     def search(self, message: Message, allowed: Pass, live: LiveTable, language: str) -> Search:
         """Returns the search for a message of :data:`KINDS` of a viewer of the table ``live``; raises :class:`Refusal`."""
-        if message.kind != "position" and not self.advisers.possible(live.settings.setup):
+        if message.kind != "position" and not self._advisers.possible(live.settings.setup):
             raise Refusal("must_remember")
         if message.kind == "advise" and not live.over:
             return self._advice(message.values["number"], allowed, live, language)
@@ -39,13 +39,13 @@ class Study:
             seat = message.values["seat"]
             if seat >= live.settings.setup.players:
                 raise Refusal("no_seat")
-            return Search(review_steps(self.advisers, played, seat, language, self._known(allowed)), long=True)
+            return Search(review_steps(self._advisers, played, seat, language, self._known(allowed)), long=True)
         number = message.values["number"]
         if number >= len(played.plies) or played.plies[number] == DEAL:
             raise Refusal("no_position")
         if message.kind == "position":
             return Search(position_steps(played, number, language))
-        return Search(advice_steps(self.advisers, live.settings.setup, played.at(number).table.position, number, language))
+        return Search(advice_steps(self._advisers, live.settings.setup, played.at(number).table.position, number, language))
 
     def played(self, allowed: Pass, live: LiveTable) -> Played:
         """Returns all that was played; raises :class:`Refusal` before the end: it has the seed and the cards of all seats."""
@@ -63,7 +63,7 @@ class Study:
             raise Refusal("stale")
         if not live.persons_turn or live.table.at_turn != allowed.seat:
             raise Refusal("not_your_turn")
-        return Search(advice_steps(self.advisers, live.settings.setup, live.table.position, number, language))
+        return Search(advice_steps(self._advisers, live.settings.setup, live.table.position, number, language))
 
     def _known(self, allowed: Pass) -> dict[int, list[tuple[int, Decision]]]:
         assert allowed.table is not None

@@ -51,7 +51,8 @@ def make_quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lets searches end soon, with rounds played out by a heuristic."""
     for name, value in (
         ("advising.usual_model", lambda setup: yardstick(setup.game.name)), ("advising.ERROR", 2.0),
-        ("reviewing.CHOOSING", 40), ("reviewing.MEASURING", 60),
+        ("reviewing.strongest", lambda setup: yardstick(setup.game.name)), ("reviewing.CHOOSING", 40),
+        ("reviewing.MEASURING", 60),
     ):  # fmt: skip
         monkeypatch.setattr(f"nainjaune_agents.serve.{name}", value)
 

@@ -152,7 +152,7 @@ def test_a_server_may_load_advice_before_it_is_asked_for(tmp_path: Path) -> None
         page = Page(server, (await made(server, new_table(GAMES[-1])))[0])
         await page.hello()
         for _ in range(20_000):
-            if server._study.advisers._loaded:
+            if server.advisers._loaded:
                 return
             await asyncio.sleep(0.001)
         raise AssertionError("It is not loaded.")

@@ -150,7 +150,7 @@ def test_agents_take_the_place_of_other_persons() -> None:
     assert mine.agents[1] is None
     assert mine.names[1] == "P1"
     assert mine.agents[2] == mine.names[2] == "random"
-    assert mine.agents[0] == mine.names[0] == "zoo:strong"
+    assert mine.agents[0] == mine.names[0] == yardstick(game)
     assert (settings.every_ply, mine.every_ply, settings.advice, mine.advice) == (True, False, False, True)
     assert (mine.seed, mine.setup) == (settings.seed, settings.setup)
     theirs = against_agents(settings, 2)
