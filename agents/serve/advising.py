@@ -53,6 +53,11 @@ class Advisers:
             self._possible[key] = is_advised(setup)
         return self._possible[key]
 
+    def load(self, setup: Setup) -> None:
+        """Loads the adviser for tables with ``setup``, if there is advice at them."""
+        if self.possible(setup):
+            self.get(setup)
+
     def get(self, setup: Setup) -> Loaded:
         """Returns the adviser for tables with ``setup``; raises as :class:`Adviser` does."""
         key = repr(setup.to_dict())

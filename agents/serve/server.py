@@ -250,7 +250,7 @@ class TableServer:
         running.viewers.append(viewer)
         _send(viewer, view(running.live, viewer.seat, viewer.language))
         if self._prepared and viewer.seat is not None and running.live.settings.advice:
-            self._searches.prepare(functools.partial(self.advisers.get, running.live.settings.setup))
+            self._searches.prepare(functools.partial(self.advisers.load, running.live.settings.setup))
         assert allowed.table is not None
         self._wake(allowed.table)  # a table that an error has stopped tries again
 

@@ -143,6 +143,7 @@ export class TablePage {
   }
 
   refused(text) {
+    this.advice.values.status.textContent = "";
     this.review.refused();
     this.parts.problem.textContent = text;
     if (this.view) this.showMoves(this.view.moves);

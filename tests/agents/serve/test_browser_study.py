@@ -57,7 +57,7 @@ def test_no_switch_where_others_play(served: base.Served, opened: base.Opener) -
     links = base.new_table(opened(served.link), GAMES[-1], persons=2)
     for link in links:
         page = opened(link)
-        page.wait_for_function("document.querySelector('.turn')?.innerText")
+        page.wait_for_selector(".turn[data-state]")
         expect(page.get_by_text("Show the value of each move")).to_be_hidden()
 
 
