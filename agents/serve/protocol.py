@@ -19,13 +19,13 @@ KINDS: Mapping[str, Mapping[str, type]] = {
     "new": {"table": dict},
     "play": {"number": int, "action": int},
     "deal": {"number": int},
-    "record": {},
-    "rules": {},
     "advise": {"number": int},
     "review": {"seat": int},
     "position": {"number": int},
     "play_on": {"number": int, "seat": int},
     "stop": {},
+    "record": {},
+    "rules": {},
 }
 """The values of each kind of message, besides ``type`` and ``token``."""
 LARGEST = 1 << 40

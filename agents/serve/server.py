@@ -87,15 +87,15 @@ class TableServer:
         self.store = store
         self.limits = Limits() if limits is None else limits
         self._extra = tuple(agents)
+        self.advisers = Advisers()
+        self._study = Study(store, self.advisers)
+        self._searches = Searches(self.limits.searches)
+        self._prepared = prepared
         self._agents = LoadedAgents()
         self._running: dict[str, Running] = {}
         self._loading = asyncio.Lock()
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="agents")
         self._loader = ThreadPoolExecutor(1, thread_name_prefix="loading")
-        self.advisers = Advisers()
-        self._study = Study(store, self.advisers)
-        self._searches = Searches(self.limits.searches)
-        self._prepared = prepared
 
     def add_host(self) -> str:
         """Returns a new token of the host."""
@@ -156,13 +156,6 @@ class TableServer:
         running = await self._table(allowed.table)
         if message.kind == "hello":
             self._look(viewer, running, allowed)
-        elif message.kind == "rules":
-            text = rules_text(running.live, allowed.seat, viewer.language)
-            _send(viewer, {"type": "rules", "text": text})
-        elif message.kind == "record":
-            if not running.live.over:  # a record has the seed, and so the deals of the rounds that follow
-                raise Refusal("no_record")
-            _send(viewer, {"type": "record", "text": "".join(f"{format_record(one)}\n" for one in running.live.records)})
         elif message.kind in KINDS:
             if viewer.gone:
                 return
@@ -173,6 +166,13 @@ class TableServer:
             self._searches.stop(viewer)
         elif message.kind == "play_on":
             await self._play_on(viewer, running.live, allowed, **message.values)
+        elif message.kind == "rules":
+            text = rules_text(running.live, allowed.seat, viewer.language)
+            _send(viewer, {"type": "rules", "text": text})
+        elif message.kind == "record":
+            if not running.live.over:  # a record has the seed, and so the deals of the rounds that follow
+                raise Refusal("no_record")
+            _send(viewer, {"type": "record", "text": "".join(f"{format_record(one)}\n" for one in running.live.records)})
         else:
             self._act(running, allowed, message)
 
@@ -249,10 +249,10 @@ class TableServer:
         viewer.table, viewer.seat = allowed.table, allowed.seat
         running.viewers.append(viewer)
         _send(viewer, view(running.live, viewer.seat, viewer.language))
-        if self._prepared and viewer.seat is not None and running.live.settings.advice:
-            self._searches.prepare(functools.partial(self.advisers.load, running.live.settings.setup))
         assert allowed.table is not None
         self._wake(allowed.table)  # a table that an error has stopped tries again
+        if self._prepared and viewer.seat is not None and running.live.settings.advice:
+            self._searches.prepare(functools.partial(self.advisers.load, running.live.settings.setup))
 
     def leave(self, viewer: Viewer) -> None:
         """Notes that a connection is closed."""

@@ -26,6 +26,7 @@ def view(live: LiveTable, seat: int | None, language: str) -> dict[str, Any]:
         "names": list(settings.names),
         "persons": settings.persons,
         "seat": seat,
+        "advice": settings.advice and seat is not None,
         "turn": None if table.round_over else table.at_turn,
         "picture": picture(live, seat, language),
         "begun": listener.begun,
@@ -39,7 +40,6 @@ def view(live: LiveTable, seat: int | None, language: str) -> dict[str, Any]:
         "round_over": table.round_over,
         "over": live.over,
         "records": len(live.records) if live.over else 0,
-        "advice": settings.advice and seat is not None,
     }
 
 

@@ -32,11 +32,13 @@ export class TablePage {
     main.replaceChildren(
       parts.title,
       make("div", { class: "table" },
-        make("div", {}, parts.turn, parts.picture, parts.noPicture, parts.problem, parts.moves, this.advice.element,
-          make("p", { class: "buttons" }, parts.next, parts.record), this.review.element, parts.settled, parts.standings),
+        make("div", {}, parts.turn, parts.picture, parts.noPicture, parts.problem, parts.moves,
+          make("p", { class: "buttons" }, parts.next, parts.record), parts.settled, parts.standings),
         make("aside", {}, make("h2", {}, texts.events), parts.events,
           make("details", { ontoggle: () => send("rules") }, make("summary", {}, texts.rules), parts.rules))),
     );
+    parts.moves.after(this.advice.element);
+    parts.settled.before(this.review.element);
   }
 
   /** Shows what the server has sent. */
@@ -57,9 +59,9 @@ export class TablePage {
     this.showEvents(view, names);
     this.showSettled(view);
     this.showStandings(view, names);
+    this.announce(view, names, first);
     this.advice.show(view);
     this.review.show(view);
-    this.announce(view, names, first);
     if (!parts.next.hidden && this.byKeyboard) parts.next.focus();
   }
 

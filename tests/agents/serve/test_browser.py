@@ -13,7 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +30,6 @@ AXE = INSTALLED / "node_modules" / "axe-core" / "axe.min.js"
 NAMES = ("chromium", "chromium-headless-shell", "google-chrome")
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--headless=shell", "--force-color-profile=srgb"]
 GAMES = games_with("speaker", "pictures")
-EMPTY: Mapping[str, str] = {}
 PATIENCE = 25_000
 """Milliseconds to wait for what a quiet machine does in a few."""
 pytestmark = pytest.mark.slow
@@ -125,10 +124,8 @@ def _is_problem(message: Any) -> bool:
 expect.set_options(timeout=PATIENCE)
 
 
-def new_table(
-    page: Page, game: str, *, persons: int = 1, seats: int = 2, rounds: int = 1, seed: str = "7", words: Mapping[str, str] = EMPTY
-) -> list[str]:
-    """Makes a table with the form, with ``words`` for knobs; returns the links of the persons' seats and, last, of spectators."""
+def new_table(page: Page, game: str, *, persons: int = 1, seats: int = 2, rounds: int = 1, seed: str = "7") -> list[str]:
+    """Makes a table with the form; returns the links of the persons' seats and, last, of spectators."""
     page.locator("[name=game]").select_option(game)
     page.locator("[name=players]").select_option(str(seats))
     for seat in range(seats):
@@ -142,9 +139,6 @@ def new_table(
     page.get_by_text("Seed, Pause").click()
     page.locator("[name=seed]").fill(seed)
     page.locator("[name=pace]").fill("0")
-    for knob, word in words.items():
-        page.locator(f"details:not([open]):has([name=knob-{knob}]) summary").click()
-        page.locator(f"[name=knob-{knob}]").select_option(word)
     before = page.locator("#made section").count()
     page.get_by_role("button", name="Start the table").click()
     expect(page.locator("#made section")).to_have_count(before + 1)

@@ -8,13 +8,27 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.agents.serve import test_browser as base
-from tests.agents.serve.pages import advised_knobs
+from tests.agents.serve.pages import advised_knobs, new_table
 from tests.support.games import games_with
 
 GAMES = games_with("speaker", "pictures", "advice")
 SMALL: dict[str, Any] = {"viewport": {"width": 360, "height": 740}, "color_scheme": "dark"}
 pytestmark = pytest.mark.slow
 browser, served, opened = base.browser, base.served, base.opened
+
+
+def advised_table(host: Page, game: str, **changes: Any) -> str:
+    """Makes a table of one person at which there is advice, without the form; returns the link of their seat."""
+    table = new_table(game, players=2, knobs=advised_knobs(game), **changes)
+    token = host.evaluate(
+        """(table) => new Promise((made) => {
+            const socket = new WebSocket(`ws://${location.host}/ws`);
+            socket.onopen = () => socket.send(JSON.stringify({ type: "new", token: location.hash.slice(1), table }));
+            socket.onmessage = (event) => made(JSON.parse(event.data).links[0].token);
+        })""",
+        table,
+    )
+    return f"{host.url.split('#')[0]}#{token}"
 
 
 def check_small(page: Page) -> None:
@@ -30,7 +44,7 @@ def computed(page: Page) -> None:
 
 @pytest.mark.parametrize("game", GAMES)
 def test_advice_is_shown_and_cancelled(game: str, served: base.Served, opened: base.Opener) -> None:
-    page = opened(base.new_table(opened(served.link), game, rounds=2, words=advised_knobs(game))[0], **SMALL)
+    page = opened(advised_table(opened(served.link), game, rounds=2), **SMALL)
     assert base.at_rest(page) == "mine"
     values = page.locator(".values tbody th")
     assert values.count() == 0
@@ -63,7 +77,7 @@ def test_no_switch_where_others_play(served: base.Served, opened: base.Opener) -
 
 @pytest.mark.parametrize("game", GAMES)
 def test_review_guess_first_and_play_on(game: str, served: base.Served, opened: base.Opener) -> None:
-    page = opened(base.new_table(opened(served.link), game, seed="11", words=advised_knobs(game))[0], **SMALL)
+    page = opened(advised_table(opened(served.link), game, seed="11"), **SMALL)
     base.play_by_mouse(page)
     page.get_by_role("button", name="Review the decisions").click()
     decisions = page.locator(".decisions li")
