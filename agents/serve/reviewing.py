@@ -13,7 +13,7 @@ from ..advice.playouts import advice_hooks_of
 from ..advice.reasons import why
 from ..advice.review import Decision, Pick, Total, pick, review, with_mistakes
 from ..advice.to_text import interval
-from .advising import Advisers
+from .advising import Advisers, advice_steps
 from .live_table import LiveTable
 from .settings import TableSettings
 from .views import view
@@ -59,6 +59,11 @@ def position_steps(played: Played, number: int, language: str) -> Iterator[dict[
     """Yields one message: the position after ``number`` plies as its seat to act saw it."""
     live = played.at(number)
     yield {**view(live, live.table.at_turn, language), "type": "position", "action": played.plies[number]}
+
+
+def value_steps(advisers: Advisers, played: Played, number: int, language: str) -> Iterator[dict[str, Any]]:
+    """Yields advice on the position after ``number`` plies, from what its seat to act could know then."""
+    yield from advice_steps(advisers, played.live.settings.setup, played.at(number).table.position, number, language)
 
 
 def review_steps(

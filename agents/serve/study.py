@@ -8,7 +8,7 @@ from ..advice.review import Decision
 from .advising import Advisers, advice_steps
 from .live_table import LiveTable
 from .protocol import Message, Refusal
-from .reviewing import Played, position_steps, review_steps
+from .reviewing import Played, position_steps, review_steps, value_steps
 from .searches import Search
 from .store import DEAL, Store
 from .tokens import Pass
@@ -45,7 +45,7 @@ class Study:
             raise Refusal("no_position")
         if message.kind == "position":
             return Search(position_steps(played, number, language))
-        return Search(advice_steps(self._advisers, live.settings.setup, played.at(number).table.position, number, language))
+        return Search(value_steps(self._advisers, played, number, language))
 
     def played(self, allowed: Pass, live: LiveTable) -> Played:
         """Returns all that was played; raises :class:`Refusal` before the end: it has the seed and the cards of all seats."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 from dataclasses import replace
@@ -14,13 +15,14 @@ from nainjaune_agents.advice.adviser import Adviser
 from nainjaune_agents.advice.models import in_seats, players
 from nainjaune_agents.advice.review import pick, review
 from nainjaune_agents.heuristics import yardstick
+from nainjaune_agents.serve.protocol import Limits, Rate
 from nainjaune_agents.serve.reviewing import against_agents
 from nainjaune_agents.serve.server import TableServer
 from nainjaune_agents.serve.settings import read_settings
 from nainjaune_agents.serve.texts import TEXTS
 from nainjaune_env.records.record import parse_record, setup_of, verify_record
 from nainjaune_env.registry import get_game
-from tests.agents.serve.pages import Page, advised_knobs, made, make_quick, new_table
+from tests.agents.serve.pages import FREE, Page, advised_knobs, made, make_quick, new_table
 from tests.agents.serve.test_server import play_on, served
 from tests.support.games import games_with
 
@@ -179,6 +181,43 @@ def test_what_is_refused(tmp_path: Path) -> None:
         assert (await page.ask("play_on", number=0, seat=0))["text"] == REFUSALS["too_many_tables"]
 
     served(tmp_path, play)
+
+
+def test_a_review_stops_when_its_viewer_leaves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def play(server: TableServer) -> None:
+        page = await played(server, GAMES[-1])
+        monkeypatch.setattr("nainjaune_agents.serve.reviewing.MEASURING", 20_000)
+        assert (await page.ask("review", seat=0))["type"] == "progress"
+        assert server._searches._running
+        server.leave(page.viewer)
+        assert not server._searches._running
+        count = len(page.sent)
+        await asyncio.sleep(0.2)
+        assert len(page.sent) == count
+        again = Page(server, page.token)
+        await again.hello()
+        assert (await reviewed(again, 0))["decisions"]
+
+    served(tmp_path, play)
+
+
+def test_searches_and_further_tables_are_limited(tmp_path: Path) -> None:
+    async def none(server: TableServer) -> None:
+        page = await played(server, GAMES[-1])
+        assert (await page.ask("review", seat=0))["text"] == REFUSALS["too_many_searches"]
+
+    async def few(server: TableServer) -> None:
+        page = await played(server, GAMES[-1])
+        page.viewer.rate = Rate(Limits(burst=12, a_second=0.0))
+        await page.ask("play_on", number=0, seat=0)
+        await page.until("opened")
+        before = server.store.num_tables()
+        assert await page.raw(json.dumps({"type": "rules", "token": page.token}))
+        assert not await page.raw(json.dumps({"type": "play_on", "token": page.token, "number": 0, "seat": 0}))
+        assert server.store.num_tables() == before
+
+    served(tmp_path, none, replace(FREE, searches=0))
+    served(tmp_path, few)
 
 
 def test_no_review_where_cards_are_remembered(tmp_path: Path) -> None:
