@@ -8,7 +8,7 @@ from typing import Any
 
 from nainjaune_env.records.record import setup_of
 
-from ..advice.models import strongest
+from ..advice.models import is_advised, strongest
 from ..advice.playouts import advice_hooks_of
 from ..advice.reasons import why
 from ..advice.review import Decision, Pick, Total, pick, review, with_mistakes
@@ -113,7 +113,7 @@ def _decision(number: int, one: Decision, language: str) -> Mapping[str, Any]:
 
 
 def against_agents(settings: TableSettings, seat: int) -> TableSettings:
-    """Returns the settings of a table with the same deals and a person in ``seat`` alone, who may be advised.
+    """Returns the settings of a table with the same deals and a person in ``seat`` alone, advised where there is advice.
 
     Agents stay; the strongest takes the place of other persons.
     """
@@ -125,4 +125,5 @@ def against_agents(settings: TableSettings, seat: int) -> TableSettings:
     def seated(person: str | None, others: Sequence[str]) -> tuple[Any, ...]:
         return (*others[:seat], person, *others[seat + 1 :])
 
-    return replace(settings, names=seated(own, agents), agents=seated(None, agents), every_ply=every_ply, advice=True)
+    names, advice = seated(own, agents), is_advised(settings.setup)
+    return replace(settings, names=names, agents=seated(None, agents), every_ply=every_ply, advice=advice)
