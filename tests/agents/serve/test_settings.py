@@ -32,6 +32,9 @@ def test_persons_are_advised_where_they_sit_alone_or_the_form_says_so() -> None:
     assert [read_settings(new_table(game, persons, advice=advice)).advice for persons, advice in asked] == [
         True, False, True, False, True,
     ]  # fmt: skip
+    shorter = new_table(game)
+    del shorter["advice"]
+    assert read_settings(shorter).advice
     older = read_settings(new_table(game)).to_dict()
     del older["advice"]
     assert not kept(older).advice
