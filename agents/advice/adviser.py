@@ -8,9 +8,10 @@ relevant actions are as narrow as requested.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -36,6 +37,8 @@ PIECE = 2048
 """Approximate number of tables, one for each determinization and action, that a thread plays at once."""
 GROUP = 64
 """Positions evaluated at once; memory does not grow with the number of positions."""
+FIRST_SHOWN = 32
+"""Determinizations of the first wave where somebody looks on."""
 MOST_DEALS = 50_000
 """Most determinizations of a position, whatever the requested error."""
 HOPELESS = 4.0
@@ -45,6 +48,8 @@ COARSE = 4.0
 
 
 Number = TypeVar("Number", bound=np.generic)
+Map = Callable[..., Iterable[NDArray[np.float64]]]
+"""``map``, or that of an executor."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,11 @@ class Advice:
     def named(self, name: str, values: NDArray[Number]) -> NDArray[Number]:
         """Returns the columns called ``name`` of ``values (..., C)``, shape ``(..., parts)``."""
         return values[..., [number for number, column in enumerate(self.columns) if column.name == name]]
+
+    def ranked(self, k: int) -> list[int]:
+        """Returns the actions tried at position ``k``, from the best to the worst."""
+        tried = map(int, np.flatnonzero(self.deals[k]))
+        return sorted(tried, key=lambda action: (action != self.best[k], -self.mean[k, action, 0]))
 
 
 class _StopRule(NamedTuple):
@@ -132,7 +142,10 @@ class _Job(NamedTuple):
 
 
 class Adviser:
-    """Gives advice at tables of one setup, which it redacts for the seat to act first."""
+    """Gives advice at tables of one setup, which it redacts for the seat to act first.
+
+    Several threads may use an object; they wait for one another where they are more than its ``threads``.
+    """
 
     def __init__(self, setup: Setup, model: Callable[[], Sequence[Agent]], *, threads: int = 1) -> None:
         """``model()`` returns the agents in the seats, ``(n,)``; it is called once for each of the ``threads``.
@@ -144,7 +157,11 @@ class Adviser:
             raise ConfigError(f"Advice takes at least 1 thread, not {threads}.")
         self.setup = setup
         self.columns = columns_of(setup.game)
-        self._playouts = [Playouts(setup, model()) for _ in range(threads)]
+        self._threads = threads
+        self._playouts: SimpleQueue[Playouts] = SimpleQueue()
+        """Those that no thread uses."""
+        for _ in range(threads):
+            self._playouts.put(Playouts(setup, model()))
 
     def advise(
         self,
@@ -174,16 +191,37 @@ class Adviser:
         redacted, bits = self._redacted(tables, tried)
         states = generator_states(rng.random(len(redacted)))
         advice = self._empty(len(redacted))
-        with ThreadPoolExecutor(len(self._playouts)) as workers:
+        with ThreadPoolExecutor(self._threads) as workers:
             for at in range(0, len(redacted), GROUP):
                 part = slice(at, at + GROUP)
                 group = [self._position(table, int(own)) for table, own in zip(redacted[part], bits[part], strict=True)]
-                self._evaluate(group, states[part], rule, workers)
+                more = np.full(len(group), min(rule.deals, FIRST))
+                while more.any():
+                    more = self._wave(group, states[part], rule, more, workers.map)
                 for k, position in enumerate(group, at):
                     _write(position, advice, k)
                 if progress is not None:
                     progress(len(group))
         return advice
+
+    def sharpen(self, table: NDArray[Any], rng: Rng, *, error: float) -> Iterator[Advice]:
+        """Yields advice on a ``table``, an array of one, with ever more determinizations, until :meth:`advise` would end.
+
+        Each step plays about ``PIECE`` tables in the calling thread, so that whoever takes no further step soon has it back.
+        Raises as :meth:`advise` does.
+        """
+        if not error > 0:
+            raise ConfigError(f"Expected an error above 0, not {error!r}.")
+        redacted, bits = self._redacted(table, None)
+        rule, states = _StopRule(MOST_DEALS, error, False), generator_states(rng.random(1))
+        position = self._position(redacted[0], int(bits[0]))
+        more = np.array([FIRST_SHOWN])
+        while more.any():
+            more = self._wave([position], states, rule, np.minimum(more, max(PIECE // len(position.left), 1)), map)
+            more = np.maximum(more, FIRST - position.stats.count.max())
+            advice = self._empty(1)
+            _write(position, advice, 0)
+            yield advice
 
     def _redacted(self, tables: NDArray[Any], tried: NDArray[np.int64] | None) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Returns the tables redacted for their seats to act, and the actions to try as bit sets."""
@@ -205,22 +243,22 @@ class Adviser:
     def _position(self, table: Any, tried: int) -> _Position:
         return _Position(np.array([table]), np.array(legal_actions(tried)), len(self.columns))
 
-    def _evaluate(
-        self, positions: list[_Position], states: NDArray[np.uint64], rule: _StopRule, workers: ThreadPoolExecutor
-    ) -> None:
-        """Fills the statistics of ``positions (K,)`` wave by wave; each draws from its own of ``states (K,)``."""
-        more = np.full(len(positions), min(rule.deals, FIRST))
-        while more.any():
-            pieces = list(_pieces(self._jobs(positions, states, more)))
-            for jobs, outcomes in zip(pieces, workers.map(self._try, pieces), strict=True):
-                at = 0
-                for job in jobs:
-                    rows = job.deals * len(job.left)
-                    part = outcomes[at : at + rows].reshape(job.deals, len(job.left), -1)
-                    job.position.stats.add(part, job.left)
-                    at += rows
-            for number in np.flatnonzero(more):
-                more[number] = positions[number].missing(rule)
+    def _wave(
+        self, positions: list[_Position], states: NDArray[np.uint64], rule: _StopRule, more: NDArray[np.int64], run: Map
+    ) -> NDArray[np.int64]:
+        """Tries the remaining actions of ``positions (K,)`` in ``more (K,)`` further determinizations.
+
+        Each position draws from its own of ``states (K,)``. Returns the determinizations that are missing then, ``(K,)``.
+        """
+        pieces = list(_pieces(self._jobs(positions, states, more)))
+        for jobs, outcomes in zip(pieces, run(self._try, pieces), strict=True):
+            at = 0
+            for job in jobs:
+                rows = job.deals * len(job.left)
+                part = outcomes[at : at + rows].reshape(job.deals, len(job.left), -1)
+                job.position.stats.add(part, job.left)
+                at += rows
+        return np.array([position.missing(rule) if now else 0 for position, now in zip(positions, more, strict=True)])
 
     def _jobs(self, positions: list[_Position], states: NDArray[np.uint64], more: NDArray[np.int64]) -> Iterator[_Job]:
         """Yields jobs for ``more (K,)`` determinizations of each position, none larger than a piece."""
@@ -240,11 +278,11 @@ class Adviser:
         drawn = determinize(self.setup, tables, owner, np.array([job.state for job in jobs]))
         number = np.array([len(job.left) for job in jobs])[owner]
         actions = np.concatenate([np.tile(job.position.actions[job.left], job.deals) for job in jobs])
-        playouts = self._playouts.pop()
+        playouts = self._playouts.get()
         try:
             return playouts.outcomes(np.repeat(drawn, number), actions)
         finally:
-            self._playouts.append(playouts)
+            self._playouts.put(playouts)
 
     def _empty(self, positions: int) -> Advice:
         """Returns advice on ``positions`` positions to be filled in."""

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nainjaune_env.analysis.advice_hook import Ply
 from nainjaune_env.core.errors import RecordError
@@ -17,11 +18,15 @@ from .playouts import advice_hooks_of
 
 def decisions(setup: Setup, record: Mapping[str, Any]) -> Iterator[Ply]:
     """Yields the decisions of a verified ``record`` in order, with tables redacted for the seat to act."""
-    hooks, loops = advice_hooks_of(setup.game), loops_of(setup.game)
-    for ply in hooks.plies(setup, record):
-        rows = np.array([ply.table])
-        loops.redact_tables(rows, setup.kernel_rules, rows["seat"].astype(np.int64))
-        yield ply._replace(table=rows[0])
+    for ply in advice_hooks_of(setup.game).plies(setup, record):
+        yield ply._replace(table=seen_by_seat_at_turn(setup, np.array([ply.table]))[0])
+
+
+def seen_by_seat_at_turn(setup: Setup, tables: NDArray[Any]) -> NDArray[Any]:
+    """Returns a copy of ``tables (K,)``, each redacted for its seat to act."""
+    rows = tables.copy()
+    loops_of(setup.game).redact_tables(rows, setup.kernel_rules, rows["seat"].astype(np.int64))
+    return rows
 
 
 def decision(setup: Setup, record: Mapping[str, Any], part: int, number: int) -> Ply:

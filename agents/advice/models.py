@@ -10,7 +10,7 @@ from nainjaune_env.core.spec import Setup
 
 from ..heuristics import yardstick
 from ..loading import load_agent
-from ..search.policies import AgentPolicy, policy_of
+from ..search.policies import AgentPolicy, policy_of, rollout_policy
 from ..zoo import player_registry
 
 STRONG = "zoo:strong"
@@ -18,7 +18,27 @@ STRONG = "zoo:strong"
 
 
 def usual_model(setup: Setup) -> str:
-    """Returns the default agent: ``zoo:strong`` if it plays at tables with ``setup``, else the game's best heuristic."""
+    """Returns the default agent: the :func:`strongest` if it plays rounds from any position, else the game's best heuristic."""
+    name = strongest(setup)
+    return name if _plays_on(setup, name) else yardstick(setup.game.name)
+
+
+def is_advised(setup: Setup) -> bool:
+    """Returns whether there is advice at tables with ``setup``; not where players remember what no position shows."""
+    return setup.game.advice is not None and _plays_on(setup, yardstick(setup.game.name))
+
+
+def _plays_on(setup: Setup, name: str) -> bool:
+    """Returns whether an agent plays rounds from any position."""
+    try:
+        rollout_policy(load_agent(name, setup), setup)
+    except AgentError:  # it remembers
+        return False
+    return True
+
+
+def strongest(setup: Setup) -> str:
+    """Returns ``zoo:strong`` if it plays at tables with ``setup``, else the game's best heuristic."""
     try:
         player_registry().find(STRONG, setup)
     except AgentError:

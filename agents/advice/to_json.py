@@ -23,7 +23,6 @@ def to_json(
     """Returns position ``k`` with its moves from the best to the worst, and why each is behind; ``model (n,)`` is by seat."""
     hooks, game = advice_hooks_of(setup.game), setup.game
     legal = int(sum(1 << int(action) for action in np.flatnonzero(advice.deals[k])))
-    order = sorted(np.flatnonzero(advice.deals[k]), key=lambda a: (a != advice.best[k], -advice.mean[k, a, 0]))
     return {
         **setup.to_dict(),
         "seat": int(table["seat"]),
@@ -33,7 +32,7 @@ def to_json(
         "unit": game.unit,
         "model": list(model),
         "best": game.actions[int(advice.best[k])],
-        "moves": [_move(setup, table, advice, k, int(action), language) for action in order],
+        "moves": [_move(setup, table, advice, k, action, language) for action in advice.ranked(k)],
     }
 
 

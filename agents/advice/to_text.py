@@ -32,14 +32,11 @@ def position_lines(setup: Setup, table: Any, language: str) -> list[str]:
 def advice_lines(setup: Setup, table: Any, advice: Advice, k: int, language: str) -> list[str]:
     """Returns a table of the moves of position ``k``: payoff, distance behind the best, and the relevant probabilities."""
     hooks, texts = advice_hooks_of(setup.game), TEXTS[language]
-    tried = np.flatnonzero(advice.deals[k])
-    order = tried[np.argsort(-advice.mean[k, tried, 0])]
-    order = np.concatenate([order[order == advice.best[k]], order[order != advice.best[k]]])
-    columns: list[list[str]] = [["", "", *(_mark(advice, k, action, language) for action in order)]]
-    columns.append(["", texts.move, *(hooks.named(table, int(action), language) for action in order)])
-    columns.append(["", hooks.UNITS[language], *(_interval(advice.mean, advice.error, k, a, language) for a in order)])
-    behind = [_interval(-advice.behind, advice.behind_error, k, a, language) if a != advice.best[k] else NOTHING for a in order]
-    columns.append(["", texts.behind, *behind])
+    order = advice.ranked(k)
+    columns: list[list[str]] = [["", "", *(mark(advice, k, action, language) for action in order)]]
+    columns.append(["", texts.move, *(hooks.named(table, action, language) for action in order)])
+    columns.append(["", hooks.UNITS[language], *(value_text(advice, k, action, language) for action in order)])
+    columns.append(["", texts.behind, *(behind_text(advice, k, action, language) for action in order)])
     for prospect, part, head in _prospects(setup, table, language):
         chances = advice.named(prospect.name, advice.mean[k])[order, part]
         columns.append([head, prospect.head[language], *(percent(chance) for chance in chances)])
@@ -56,15 +53,28 @@ def _prospects(setup: Setup, table: Any, language: str) -> list[tuple[Prospect, 
     return single + [(prospect, part, parts[part]) for part in at_stake for prospect, parts in several]
 
 
-def _mark(advice: Advice, k: int, action: int, language: str) -> str:
+def mark(advice: Advice, k: int, action: int, language: str) -> str:
+    """Returns the mark of an action: the best one, one that may be as good, or none."""
     if action == advice.best[k]:
         return TEXTS[language].best_mark
     return "" if worse(advice, k)[action] else TEXTS[language].equal_mark
 
 
-def _interval(mean: Any, error: Any, k: int, action: int, language: str) -> str:
-    half = signed(Z_95 * float(error[k, action, 0]), language).lstrip("+")
-    return f"{signed(float(mean[k, action, 0]), language)} ± {half}"
+def value_text(advice: Advice, k: int, action: int, language: str) -> str:
+    """Returns an action's payoff, with its interval."""
+    return interval(float(advice.mean[k, action, 0]), float(advice.error[k, action, 0]), language)
+
+
+def behind_text(advice: Advice, k: int, action: int, language: str) -> str:
+    """Returns the distance of an action behind the best one, with its interval; a dash for the best one itself."""
+    if action == advice.best[k]:
+        return NOTHING
+    return interval(-float(advice.behind[k, action, 0]), float(advice.behind_error[k, action, 0]), language)
+
+
+def interval(mean: float, error: float, language: str) -> str:
+    """Returns ``mean`` with the half-width of its 95 % interval, as in ``+1.2 ± 0.3``, from its standard ``error``."""
+    return f"{signed(mean, language)} ± {signed(Z_95 * error, language).lstrip('+')}"
 
 
 def reason_lines(setup: Setup, table: Any, advice: Advice, k: int, language: str) -> list[str]:
@@ -83,7 +93,11 @@ def wrapped(text: str) -> list[str]:
 
 
 def basis_lines(setup: Setup, advice: Advice, k: int, model: str, language: str) -> list[str]:
-    """Returns how the numbers were obtained."""
+    """Returns how the numbers were obtained, in lines."""
+    return wrapped(basis(setup, advice, k, model, language))
+
+
+def basis(setup: Setup, advice: Advice, k: int, model: str, language: str) -> str:
+    """Returns how the numbers were obtained, in a sentence."""
     unit = advice_hooks_of(setup.game).UNITS[language]
-    text = TEXTS[language].basis.format(unit=unit, deals=int(advice.deals[k].max()), model=model)
-    return wrapped(sentence(text))
+    return sentence(TEXTS[language].basis.format(unit=unit, deals=int(advice.deals[k].max()), model=model))

@@ -11,6 +11,9 @@ The page makes tables: game, rules, seats, who plays. Each person at a table has
 What is played is kept in --data: a server that was stopped or killed goes on where it was. Whoever has the link that is printed
 makes tables. The link of a seat shows what that seat may know, so pass it on to that person alone. Connections are not encrypted;
 on a network that you do not trust, put a proxy with HTTPS in front, and give its name with --name.
+
+Persons see at their turn what each move is expected to bring, where the form for the table allows it. At the end of a match they
+review their decisions, and play on from any of its positions.
 """
 
 from __future__ import annotations
@@ -76,7 +79,7 @@ async def _serve(args: argparse.Namespace, path: Path) -> int:
     try:
         store.remove_old(args.days)
         store.remove_hosts()  # the link that is printed is the only one
-        tables = TableServer(store, agents=args.agents)
+        tables = TableServer(store, agents=args.agents, prepared=True)
         serving = Serving(tables, args.host, args.port, names=args.name)
         link = f"http://{_shown(args.host)}:{serving.port}/#{tables.add_host()}"
         print(f"Tables are served. Whoever has this link makes new ones: {link}\nCtrl-C stops the server.", flush=True)

@@ -19,6 +19,11 @@ KINDS: Mapping[str, Mapping[str, type]] = {
     "new": {"table": dict},
     "play": {"number": int, "action": int},
     "deal": {"number": int},
+    "advise": {"number": int},
+    "review": {"seat": int},
+    "position": {"number": int},
+    "play_on": {"number": int, "seat": int},
+    "stop": {},
     "record": {},
     "rules": {},
 }
@@ -29,6 +34,10 @@ LARGEST = 1 << 40
 
 class MessageError(NainJauneError, ValueError):
     """A message that is none of the protocol's. Nothing was changed."""
+
+
+class Refusal(NainJauneError):
+    """A message that has changed nothing, by the name of its text."""
 
 
 class Message(NamedTuple):
@@ -53,6 +62,8 @@ class Limits:
     viewers: int = 64
     """Connections at a table."""
     tables: int = 1000
+    searches: int = 16
+    """Searches for advice and reviews at once; each viewer has at most one."""
     idle: float = 3600.0
     """Seconds after which a connection that has sent nothing is closed."""
 

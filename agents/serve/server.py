@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import logging
 import secrets
@@ -16,11 +17,15 @@ from nainjaune_env.core.errors import NainJauneError
 from nainjaune_env.records.record import format_record
 
 from ..loading import use_threads
+from .advising import Advisers
 from .live_table import LiveTable
 from .players import LoadedAgents, OneAtATime
-from .protocol import Limits, Message, MessageError, Rate, read_message
+from .protocol import Limits, Message, MessageError, Rate, Refusal, read_message
+from .reviewing import against_agents
+from .searches import Searches
 from .settings import TableSettings, catalogue, kept, read_settings
 from .store import Store
+from .study import KINDS, Study
 from .texts import TEXTS
 from .tokens import Pass, new_token
 from .views import rules_text, view
@@ -31,6 +36,8 @@ WRONG_TOKEN = 5.0
 """How many messages one with an unknown token counts for."""
 QUICK = 0.002
 """Agents that take less, in seconds, decide in the event loop: a thread would keep it waiting for longer."""
+FURTHER_TABLE = 10.0
+"""How many messages one counts for that makes a table from another."""
 BETWEEN_ROUNDS = 4.0
 """Where only agents play, the next round is dealt after this number of pauses."""
 FORGOTTEN = 600.0
@@ -69,18 +76,21 @@ class Running:
     """When the last viewer left, in seconds of the loop's clock."""
 
 
-class Refusal(NainJauneError):
-    """A message that has changed nothing, by the name of its text."""
-
-
 class TableServer:
     """Answers messages; one object for a process, used in one event loop."""
 
-    def __init__(self, store: Store, *, agents: Sequence[str] = (), limits: Limits | None = None) -> None:
-        """``agents`` are names, such as those of runs, that may be seated besides those that come with the package."""
+    def __init__(self, store: Store, *, agents: Sequence[str] = (), limits: Limits | None = None, prepared: bool = False) -> None:
+        """``agents`` are names, such as those of runs, that may be seated besides those that come with the package.
+
+        With ``prepared`` advice is loaded as soon as somebody sits down at a table that allows it.
+        """
         self.store = store
         self.limits = Limits() if limits is None else limits
         self._extra = tuple(agents)
+        self.advisers = Advisers()
+        self._study = Study(store, self.advisers)
+        self._searches = Searches(self.limits.searches)
+        self._prepared = prepared
         self._agents = LoadedAgents()
         self._running: dict[str, Running] = {}
         self._loading = asyncio.Lock()
@@ -99,6 +109,7 @@ class TableServer:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        await self._searches.close()
         self._threads.shutdown(wait=True)
         self._loader.shutdown(wait=True)
 
@@ -145,6 +156,16 @@ class TableServer:
         running = await self._table(allowed.table)
         if message.kind == "hello":
             self._look(viewer, running, allowed)
+        elif message.kind in KINDS:
+            if viewer.gone:
+                return
+            search = self._study.search(message, allowed, running.live, viewer.language)
+            failed = TEXTS[viewer.language].refusals["search_failed"]
+            self._searches.start(viewer, search, functools.partial(_send, viewer), failed)
+        elif message.kind == "stop":
+            self._searches.stop(viewer)
+        elif message.kind == "play_on":
+            await self._play_on(viewer, running.live, allowed, **message.values)
         elif message.kind == "rules":
             text = rules_text(running.live, allowed.seat, viewer.language)
             _send(viewer, {"type": "rules", "text": text})
@@ -160,19 +181,38 @@ class TableServer:
         if self.store.num_tables() >= self.limits.tables:
             raise Refusal("too_many_tables")
         settings = read_settings(given, self._extra)
-        table = secrets.token_urlsafe(9)
-        async with self._loading:
-            agents = await self._seated(settings)
-        passes = {new_token(): Pass(table, seat) for seat in (*settings.persons, None)}
-        live = LiveTable(settings, agents, lambda number, action: self.store.add_ply(table, number, action))
-        self.store.add_table(table, settings.to_dict(), passes)
-        self._running[table] = Running(live, left_at=asyncio.get_running_loop().time())
+        passes = await self.add_table(settings)
         links = [
             {"token": token, "seat": each.seat, "name": None if each.seat is None else settings.names[each.seat]}
             for token, each in passes.items()
         ]
         _send(viewer, {"type": "made", "links": links, "title": f"{settings.setup.game.title} · {settings.setup.preset}"})
+
+    async def _play_on(self, viewer: Viewer, live: LiveTable, allowed: Pass, number: int, seat: int) -> None:
+        """Makes a table with the first ``number`` plies of one that is over, and sends the token of its one person's seat."""
+        played = self._study.played(allowed, live)
+        if number >= len(played.plies):
+            raise Refusal("no_position")
+        if seat >= live.settings.setup.players:
+            raise Refusal("no_seat")
+        if self.store.num_tables() >= self.limits.tables:
+            raise Refusal("too_many_tables")
+        viewer.rate.allows(FURTHER_TABLE)
+        passes = await self.add_table(against_agents(live.settings, seat), played.plies[:number])
+        _send(viewer, {"type": "opened", "token": next(token for token, each in passes.items() if each.seat == seat)})
+
+    async def add_table(self, settings: TableSettings, plies: Sequence[int] = ()) -> dict[str, Pass]:
+        """Makes a table, which goes on after ``plies``; returns the passes of its seats and of spectators by token."""
+        table = secrets.token_urlsafe(9)
+        async with self._loading:
+            agents = await self._seated(settings)
+        passes = {new_token(): Pass(table, seat) for seat in (*settings.persons, None)}
+        live = LiveTable(settings, agents, lambda number, action: self.store.add_ply(table, number, action))
+        await asyncio.get_running_loop().run_in_executor(self._loader, live.replay, plies)
+        self.store.add_table(table, settings.to_dict(), passes, plies)
+        self._running[table] = Running(live, left_at=asyncio.get_running_loop().time())
         self._wake(table)
+        return passes
 
     async def _seated(self, settings: TableSettings) -> list[OneAtATime | None]:
         """Returns the agents by seat, loaded in a thread of its own: those that decide go on meanwhile."""
@@ -211,6 +251,8 @@ class TableServer:
         _send(viewer, view(running.live, viewer.seat, viewer.language))
         assert allowed.table is not None
         self._wake(allowed.table)  # a table that an error has stopped tries again
+        if self._prepared and viewer.seat is not None and running.live.settings.advice:
+            self._searches.prepare(functools.partial(self.advisers.load, running.live.settings.setup))
 
     def leave(self, viewer: Viewer) -> None:
         """Notes that a connection is closed."""
@@ -218,6 +260,7 @@ class TableServer:
         self._leave(viewer)
 
     def _leave(self, viewer: Viewer) -> None:
+        self._searches.stop(viewer)
         if viewer.table is not None and viewer.table in self._running:
             running = self._running[viewer.table]
             running.viewers = [other for other in running.viewers if other is not viewer]
@@ -250,6 +293,7 @@ class TableServer:
         """Sends the table to all that look at it, drawn once for those who see the same."""
         drawn: dict[tuple[int | None, str], str] = {}
         for viewer in running.viewers:
+            self._searches.stop(viewer)
             key = viewer.seat, viewer.language
             if key not in drawn:
                 drawn[key] = to_text(view(running.live, *key))

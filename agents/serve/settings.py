@@ -14,6 +14,7 @@ from nainjaune_env.core.validation import MAX_SEED
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.registry import game_names, get_game
 
+from ..advice.models import is_advised
 from ..heuristics import yardstick
 from .players import check_agent, offered
 
@@ -21,7 +22,9 @@ LONGEST_NAME = 40
 MOST_ROUNDS = 100
 SLOWEST = 10.0
 """The longest pause before a ply, in seconds."""
-KEYS = {"game", "preset", "players", "knobs", "seats", "rounds", "seed", "pace", "every_ply"}
+OPTIONAL = {"advice"}
+"""What may be left out, which is the same as null."""
+KEYS = {"game", "preset", "players", "knobs", "seats", "rounds", "seed", "pace", "every_ply", "advice"}
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,8 @@ class TableSettings:
     """Pause before each ply that no person makes, in seconds."""
     every_ply: bool
     """Whether persons make forced plies, too."""
+    advice: bool = False
+    """Whether persons may be advised at their turn; tables kept by earlier versions do not say it."""
 
     @property
     def persons(self) -> list[int]:
@@ -109,7 +114,7 @@ def read_settings(given: object, extra: Sequence[str] = ()) -> TableSettings:
 
     Raises :class:`ConfigError`, or another error of this package, with a sentence for the person at the page.
     """
-    if not isinstance(given, dict) or given.keys() != KEYS:
+    if not isinstance(given, dict) or given.keys() | OPTIONAL != KEYS:
         raise ConfigError(f"A new table is an object with {', '.join(sorted(KEYS))}, not {quoted(given)}.")
     if given["game"] not in playable():
         raise ConfigError(f"A table plays one of the games {', '.join(playable())}, not {quoted(given['game'])}.")
@@ -133,7 +138,11 @@ def read_settings(given: object, extra: Sequence[str] = ()) -> TableSettings:
     every = several if given["every_ply"] is None else given["every_ply"]
     if type(every) is not bool:
         raise ConfigError(f"every_ply is true, false or null, not {quoted(every)}.")
-    return TableSettings(setup, names, agents, rounds, _seed(given["seed"]), float(pace), every)
+    allowed = given.get("advice")
+    advice = not several and is_advised(setup) if allowed is None else allowed
+    if type(advice) is not bool:
+        raise ConfigError(f"advice is true, false or null, not {quoted(advice)}.")
+    return TableSettings(setup, names, agents, rounds, _seed(given["seed"]), float(pace), every, advice)
 
 
 def _seed(given: object) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sqlite3
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,12 +61,14 @@ class Store:
         """Closes the file."""
         self._file.close()
 
-    def add_table(self, table: str, settings: Mapping[str, Any], passes: Mapping[str, Pass]) -> None:
-        """Adds a table with its ``settings`` and the ``passes`` of its tokens, all or nothing."""
+    def add_table(self, table: str, settings: Mapping[str, Any], passes: Mapping[str, Pass], plies: Sequence[int] = ()) -> None:
+        """Adds a table with its ``settings``, the ``passes`` of its tokens and its first ``plies``, all or nothing."""
         with self._file:
             self._file.execute("begin")
             self._file.execute("insert into tables values (?, ?, ?)", (table, time.time(), json.dumps(settings)))
             self._add_passes(passes)
+            rows = [(table, number, action) for number, action in enumerate(plies, 1)]
+            self._file.executemany("insert into plies values (?, ?, ?)", rows)
 
     def add_host(self, token: str) -> None:
         """Adds a token of the host."""

@@ -26,6 +26,7 @@ def view(live: LiveTable, seat: int | None, language: str) -> dict[str, Any]:
         "names": list(settings.names),
         "persons": settings.persons,
         "seat": seat,
+        "advice": settings.advice and seat is not None,
         "turn": None if table.round_over else table.at_turn,
         "picture": picture(live, seat, language),
         "begun": listener.begun,

@@ -17,6 +17,17 @@ export function fill(text, values) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 }
 
+/** Shows a picture, whose title becomes its description, `otherwise` where it has none; returns the root of the picture. */
+export function showSvg(image, svg, otherwise) {
+  const link = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
+  const old = image.src;
+  image.onload = () => old && URL.revokeObjectURL(old);
+  image.src = link;
+  const { documentElement } = new DOMParser().parseFromString(svg, "image/svg+xml");
+  image.alt = documentElement.querySelector("title")?.textContent ?? otherwise;
+  return documentElement;
+}
+
 /** Returns a label above a field, which gets a name if one is given. */
 export function labelled(text, field, hint = null, name = null) {
   if (name) field.name = name;

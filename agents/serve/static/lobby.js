@@ -37,6 +37,7 @@ export function showForm(main, games, texts, send) {
     state.seed = make("input", { inputmode: "numeric", pattern: "[0-9]{0,20}", autocomplete: "off" });
     state.pace = make("input", { type: "number", min: 0, max: 10, step: 0.1, value: 0.6, required: true });
     state.every = choice([["", texts.default], ["yes", texts.yes], ["no", texts.no]], "");
+    state.advice = choice([["", texts.default], ["yes", texts.yes], ["no", texts.no]], "");
     form.replaceChildren(
       labelled(texts.game, choice(games.map((each) => [each.name, each.title]), game.name, (event) => chooseGame(event.target.value)), null, "game"),
       labelled(texts.preset, choice(game.presets.map((each) => [each.name, each.name]), preset.name,
@@ -52,7 +53,7 @@ export function showForm(main, games, texts, send) {
         state.knobs.map(([knob, field]) => labelled(knob.name, field, knob.meaning, `knob-${knob.name}`))),
       make("details", {}, make("summary", {}, `${texts.seed}, ${texts.pace}`),
         labelled(texts.seed, state.seed, texts.seed_hint, "seed"), labelled(texts.pace, state.pace, null, "pace"),
-        labelled(texts.every_ply, state.every, null, "every_ply")),
+        labelled(texts.every_ply, state.every, null, "every_ply"), labelled(texts.allow_advice, state.advice, texts.advice_hint, "advice")),
       make("p", { id: "problem", role: "alert" }),
       make("button", { id: "start", type: "submit", class: "main" }, texts.start),
     );
@@ -84,6 +85,7 @@ export function showForm(main, games, texts, send) {
       seed: state.seed.value || null,
       pace: Number(state.pace.value),
       every_ply: state.every.value === "" ? null : state.every.value === "yes",
+      advice: state.advice.value === "" ? null : state.advice.value === "yes",
     });
   }
 }

@@ -7,6 +7,7 @@ import { TablePage } from "./table.js";
 
 const LANGUAGE = "nainjaune-language";
 const HOST = "nainjaune-host";
+const STUDY = new Set(["advice", "progress", "review", "position"]);
 const main = document.getElementById("main");
 const language = document.getElementById("language");
 let texts = {};
@@ -32,8 +33,10 @@ function heard(message) {
     form = true;
     showForm(main, message.games, texts, (table) => connection.send("new", { table }));
   } else if (message.type === "made") keepMade(message, texts);
+  else if (STUDY.has(message.type)) page?.study(message);
   else if (message.type === "rules") page?.showRules(message.text);
   else if (message.type === "record") page?.download(message.text);
+  else if (message.type === "opened") location.hash = message.token;
   else if (message.type === "refused") refused(message.text);
 }
 

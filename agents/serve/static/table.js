@@ -1,6 +1,8 @@
 // A table as the server sends it: the picture of its painter, the words, the legal moves.
 
-import { fill, make } from "./dom.js";
+import { AdvicePanel } from "./advice.js";
+import { fill, make, showSvg } from "./dom.js";
+import { ReviewPanel } from "./review.js";
 
 export class TablePage {
   /** Shows a table in `main`; `send(type, values)` sends a message. */
@@ -24,6 +26,8 @@ export class TablePage {
       standings: make("section", { class: "card" }),
       rules: make("div", { class: "rules" }),
     };
+    this.advice = new AdvicePanel(texts, send);
+    this.review = new ReviewPanel(texts, send);
     const { parts } = this;
     main.replaceChildren(
       parts.title,
@@ -33,6 +37,8 @@ export class TablePage {
         make("aside", {}, make("h2", {}, texts.events), parts.events,
           make("details", { ontoggle: () => send("rules") }, make("summary", {}, texts.rules), parts.rules))),
     );
+    parts.moves.after(this.advice.element);
+    parts.settled.before(this.review.element);
   }
 
   /** Shows what the server has sent. */
@@ -54,6 +60,8 @@ export class TablePage {
     this.showSettled(view);
     this.showStandings(view, names);
     this.announce(view, names, first);
+    this.advice.show(view);
+    this.review.show(view);
     if (!parts.next.hidden && this.byKeyboard) parts.next.focus();
   }
 
@@ -69,11 +77,7 @@ export class TablePage {
     noPicture.textContent = svg === null ? this.texts.no_picture : "";
     if (svg === null || svg === this.svg) return;
     this.svg = svg;
-    const link = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
-    const old = picture.src;
-    picture.onload = () => old && URL.revokeObjectURL(old);
-    picture.src = link;
-    picture.alt = new DOMParser().parseFromString(svg, "image/svg+xml").querySelector("title")?.textContent ?? this.texts.picture;
+    showSvg(picture, svg, this.texts.picture);
   }
 
   showMoves(moves) {
@@ -135,7 +139,14 @@ export class TablePage {
     this.announced = view.number;
   }
 
+  /** Shows a message on a position: advice, or a part of a review. */
+  study(message) {
+    (this.view?.over ? this.review : this.advice).hear(message);
+  }
+
   refused(text) {
+    this.advice.values.status.textContent = "";
+    this.review.refused();
     this.parts.problem.textContent = text;
     if (this.view) this.showMoves(this.view.moves);
   }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -10,9 +11,10 @@ import pytest
 from numpy.typing import NDArray
 
 from nainjaune_agents.advice import Advice, Adviser
-from nainjaune_agents.advice.adviser import COARSE, FIRST, HOPELESS
+from nainjaune_agents.advice.adviser import COARSE, FIRST, FIRST_SHOWN, HOPELESS, MOST_DEALS
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import SearchAgent, rollouts_by
+from nainjaune_agents.stats.intervals import Z_95
 from nainjaune_env.core.errors import ConfigError, DealError, IllegalActionError
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
@@ -184,3 +186,31 @@ def test_what_cannot_be_advised_on() -> None:
         adviser(DJECO).advise(over, np.random.default_rng(1), deals=2)
     with pytest.raises(ConfigError, match="at least 1 thread"):
         adviser(DJECO, threads=0)
+
+
+@both
+def test_advice_that_gets_sharper(setup: Setup) -> None:
+    """It ends as narrow as asked for, and hidden cards move no figure of any step."""
+    table = positions(setup, 7)[:1]
+    player = adviser(setup, "tally")
+    steps = list(player.sharpen(table, np.random.default_rng(3), error=0.1))
+    deals = [int(advice.deals.max()) for advice in steps]
+    assert deals[0] == FIRST_SHOWN
+    assert deals == sorted(set(deals))
+    assert deals[-1] >= FIRST
+    best = steps[-1].best[0]
+    assert Z_95 * steps[-1].error[0, best, 0] <= 0.1 or deals[-1] == MOST_DEALS
+    mixed = np.array([helper(setup).reshuffle(setup, table[0], int(table["seat"][0]), random.Random(1))])
+    assert mixed.tobytes() != table.tobytes()
+    assert list(map(bits, player.sharpen(mixed, np.random.default_rng(3), error=0.1))) == list(map(bits, steps))
+    with pytest.raises(ConfigError, match="an error above 0"):
+        next(player.sharpen(table, np.random.default_rng(1), error=0.0))
+
+
+def test_threads_may_share_an_adviser() -> None:
+    """More of them than it has threads of its own wait for one another."""
+    table, player = positions(DJECO, 7)[:1], adviser(DJECO)
+    alone = bits(player.advise(table, np.random.default_rng(3), deals=300))
+    with ThreadPoolExecutor(4) as threads:
+        found = [threads.submit(player.advise, table, np.random.default_rng(3), deals=300) for _ in range(8)]
+    assert {bits(each.result()) for each in found} == {alone}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from nainjaune_agents.advice.models import STRONG, in_seats, players, seated, usual_model
+from nainjaune_agents.advice.models import STRONG, in_seats, is_advised, players, seated, strongest, usual_model
 from nainjaune_agents.heuristics import heuristics, rules_of_thumb, yardstick
 from nainjaune_agents.zoo import PlayerRegistry
 from nainjaune_env.core.errors import AgentError
@@ -61,3 +61,12 @@ def test_each_thread_has_agents_of_its_own() -> None:
     assert one[0] is not two[0]
     assert one[1] is two[1]
     assert [agent.name for agent in one] == ["tally@search=2", "tally", "tally@search=2", "lowest"]
+
+
+def test_an_agent_that_remembers_plays_no_rounds_from_a_position() -> None:
+    setup = make_setup("batasaurus", "batasaurus", 2)
+    assert strongest(setup) == STRONG
+    assert usual_model(setup) == yardstick("batasaurus")
+    assert not is_advised(setup)
+    assert is_advised(make_setup("batasaurus", "batasaurus", 2, memory="perfect"))
+    assert is_advised(SETUP)

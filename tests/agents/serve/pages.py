@@ -5,13 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from nainjaune_agents.advice.models import is_advised
+from nainjaune_agents.heuristics import yardstick
 from nainjaune_agents.serve.protocol import Limits, Rate
 from nainjaune_agents.serve.server import TableServer, Viewer
 from nainjaune_agents.serve.store import Store
+from nainjaune_env.core.errors import RulesError
 from nainjaune_env.registry import get_game
 
 FREE = Limits(a_second=1e9, burst=1 << 30)
@@ -24,9 +30,31 @@ def new_table(game: str, persons: int = 1, **changes: Any) -> dict[str, Any]:
     seats = [{"person": f"P{seat}"} if seat < persons else {"agent": "random"} for seat in range(players)]
     usual = {
         "game": game, "preset": spec.default_preset, "players": players, "knobs": {}, "seats": seats, "rounds": 1, "seed": "7",
-        "pace": 0, "every_ply": None,
+        "pace": 0, "every_ply": None, "advice": None,
     }  # fmt: skip
     return {**usual, **changes}
+
+
+def advised_knobs(game: str) -> dict[str, Any]:
+    """Knobs with which there is advice: none where players need not remember anything anyway."""
+    spec = get_game(game)
+    rules = spec.presets[spec.default_preset].rules
+    words = [{f.name: word} for f in fields(rules) for word in f.metadata["choices"] or ()]
+    for knobs in [{}, *words]:
+        with suppress(RulesError):
+            if is_advised(spec.setup(spec.default_preset, spec.default_players, **knobs)):
+                return knobs
+    raise AssertionError(f"There is never advice on {game}.")
+
+
+def make_quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lets searches end soon, with rounds played out by a heuristic."""
+    for name, value in (
+        ("advising.usual_model", lambda setup: yardstick(setup.game.name)), ("advising.ERROR", 2.0),
+        ("reviewing.strongest", lambda setup: yardstick(setup.game.name)), ("reviewing.CHOOSING", 40),
+        ("reviewing.MEASURING", 60),
+    ):  # fmt: skip
+        monkeypatch.setattr(f"nainjaune_agents.serve.{name}", value)
 
 
 @contextmanager
@@ -68,6 +96,14 @@ class Page:
         """The last message."""
         message: dict[str, Any] = json.loads(self.sent[-1])
         return message
+
+    async def until(self, *kinds: str, done: bool = False) -> dict[str, Any]:
+        """Waits for a message of one of the ``kinds``, with ``done`` for the last one of a search; returns it."""
+        for _ in range(60_000):
+            if self.last["type"] in kinds and (not done or self.last["done"]):
+                return self.last
+            await asyncio.sleep(0.001)
+        raise AssertionError(f"No such message comes: {self.last}")
 
     async def settle(self) -> dict[str, Any]:
         """Waits until the table waits for a person or is over; returns the last message."""

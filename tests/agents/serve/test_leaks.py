@@ -5,17 +5,19 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from nainjaune_agents.advice.models import is_advised
 from nainjaune_agents.serve.live_table import LiveTable
 from nainjaune_agents.serve.server import TableServer
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
-from tests.agents.serve.pages import FREE, Page, made, new_table, opened
+from tests.agents.serve.pages import FREE, Page, advised_knobs, made, make_quick, new_table, opened
 from tests.support.contract import helper
 from tests.support.games import games_with
 
@@ -32,10 +34,15 @@ def begin_with(live: LiveTable, opening: Any) -> None:
     live._listeners.clear()
 
 
-async def seated(server: TableServer, game: str, language: str) -> tuple[list[Page], Page, LiveTable]:
-    """Pages of all seats and of a spectator at a table of persons."""
+GAMES = games_with("speaker", "pictures")
+CASES = [*((game, {}) for game in GAMES), *((game, knobs) for game in GAMES if (knobs := advised_knobs(game)))]
+"""Games with their usual rules, and where there is no advice under these, with those under which there is."""
+
+
+async def seated(server: TableServer, game: str, knobs: dict[str, Any], language: str) -> tuple[list[Page], Page, LiveTable]:
+    """Pages of all seats and of a spectator at a table of persons, who may be advised."""
     players = get_game(game).presets[get_game(game).default_preset].players[-1]
-    tokens = await made(server, new_table(game, persons=players, players=players))
+    tokens = await made(server, new_table(game, persons=players, players=players, knobs=knobs, advice=True))
     pages = [Page(server, tokens[seat], language) for seat in range(players)]
     (live,) = [running.live for running in server._running.values() if not running.viewers]
     return pages, Page(server, tokens[None], language), live
@@ -48,6 +55,10 @@ async def all_asked(page: Page, number: int) -> None:
         ("play", {"number": number + 1, "action": 0}), ("play", {"number": number, "action": 62}),
     ):  # fmt: skip
         await page.ask(kind, **values)
+    for kind, values in (("review", {"seat": SEAT}), ("position", {"number": 1}), ("play_on", {"number": 0, "seat": 0})):
+        assert (await page.ask(kind, **values))["type"] == "refused"  # they show all cards
+    if (await page.ask("advise", number=number))["type"] == "advice":
+        await page.until("advice", done=True)
 
 
 def shown_alike(one: Page, two: Page) -> bool:
@@ -86,20 +97,23 @@ async def compared(setup: Setup, tables: list[tuple[list[Page], Page, LiveTable]
     return len(watched[0].sent)
 
 
-@pytest.mark.parametrize("game", games_with("speaker", "pictures"))
+@pytest.mark.parametrize(("game", "knobs"), CASES)
 @pytest.mark.parametrize("language", ["en", "fr"])
-def test_hidden_cards_change_no_byte(game: str, language: str, tmp_path: Path) -> None:
+def test_hidden_cards_change_no_byte(
+    game: str, knobs: dict[str, Any], language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_quick(monkeypatch)
     rng = random.Random(2)
-    messages = differing = 0
+    messages = differing = advised = 0
 
     async def play(number: int) -> None:
-        nonlocal messages, differing
+        nonlocal messages, differing, advised
         with opened(tmp_path / f"{number}.sqlite") as store:
             server = TableServer(store, limits=FREE)
-            tables = [await seated(server, game, language)]
+            tables = [await seated(server, game, knobs, language)]
             tables[0][1].viewer.table = None
             await tables[0][0][0].hello()
-            tables.append(await seated(server, game, language))
+            tables.append(await seated(server, game, knobs, language))
             setup = tables[0][2].settings.setup
             opening = tables[0][2].table.position[0]
             opening["rng"] = np.uint64(number)
@@ -108,12 +122,14 @@ def test_hidden_cards_change_no_byte(game: str, language: str, tmp_path: Path) -
             for (_, _, live), deal in zip(tables, (opening, other), strict=True):
                 begin_with(live, deal)
             messages += await compared(setup, tables, rng)
+            advised += sum(json.loads(text)["type"] == "advice" for text in tables[0][0][SEAT].sent)
             await server.close()
 
     for number in range(2):
         asyncio.run(play(number))
     assert differing == 2
     assert messages > 20
+    assert (advised > 0) == is_advised(get_game(game).setup(None, None, **knobs))
 
 
 def test_the_comparison_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,4 +144,20 @@ def test_the_comparison_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     original = module.view
     monkeypatch.setattr(module, "view", leaky)
     with pytest.raises(AssertionError):
-        test_hidden_cards_change_no_byte(game, "en", tmp_path)
+        test_hidden_cards_change_no_byte(game, {}, "en", tmp_path, monkeypatch)
+
+
+def test_the_comparison_of_advice_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Advice from a table that is not redacted differs."""
+    from nainjaune_agents.serve import study
+
+    game, knobs = next((game, knobs) for game, knobs in CASES if is_advised(get_game(game).setup(None, None, **knobs)))
+
+    def leaky(advisers: Any, setup: Setup, tables: Any, number: int, language: str) -> Iterator[dict[str, Any]]:
+        for message in original(advisers, setup, tables, number, language):
+            yield {**message, "x": tables.tobytes().hex()}
+
+    original = study.advice_steps
+    monkeypatch.setattr(study, "advice_steps", leaky)
+    with pytest.raises(AssertionError):
+        test_hidden_cards_change_no_byte(game, knobs, "en", tmp_path, monkeypatch)

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 
+from nainjaune_agents.advice.models import is_advised
 from nainjaune_agents.serve.players import LoadedAgents, check_agent, offered
 from nainjaune_agents.serve.settings import catalogue, kept, playable, read_settings
 from nainjaune_env.core.errors import NainJauneError
-from tests.agents.serve.pages import new_table
+from tests.agents.serve.pages import advised_knobs, new_table
 from tests.support.games import games_with
 
 GAME = games_with("speaker", "pictures")[0]
@@ -23,6 +24,23 @@ def test_what_is_kept_is_what_was_read(game: str) -> None:
     assert settings.persons == [0]
     assert not settings.every_ply
     assert read_settings(new_table(game, persons=2)).every_ply  # or a quick pass would tell that it was forced
+
+
+def test_persons_are_advised_where_they_sit_alone_or_the_form_says_so() -> None:
+    game = next(game for game in games_with("speaker", "pictures", "advice") if not advised_knobs(game))
+    asked = [(1, None), (2, None), (0, None), (1, False), (2, True)]
+    assert [read_settings(new_table(game, persons, advice=advice)).advice for persons, advice in asked] == [
+        True, False, True, False, True,
+    ]  # fmt: skip
+    shorter = new_table(game)
+    del shorter["advice"]
+    assert read_settings(shorter).advice
+    older = read_settings(new_table(game)).to_dict()
+    del older["advice"]
+    assert not kept(older).advice
+    for game in games_with("speaker", "pictures"):
+        usual = read_settings(new_table(game))
+        assert usual.advice == is_advised(usual.setup)
 
 
 def test_names_become_text_and_seeds_are_random() -> None:
@@ -59,6 +77,7 @@ def test_names_become_text_and_seeds_are_random() -> None:
         ({"pace": -1}, "0 to 10 seconds"),
         ({"pace": float("nan")}, "0 to 10 seconds"),
         ({"every_ply": 1}, "true, false or null"),
+        ({"advice": "yes"}, "true, false or null"),
     ],
 )
 def test_other_tables_are_refused(change: dict[str, Any], says: str) -> None:

@@ -1,0 +1,129 @@
+"""Reviews of tables at which everything is played: what each decision has cost, positions, and tables that go on from one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from nainjaune_env.records.record import setup_of
+
+from ..advice.models import is_advised, strongest
+from ..advice.playouts import advice_hooks_of
+from ..advice.reasons import why
+from ..advice.review import Decision, Pick, Total, pick, review, with_mistakes
+from ..advice.to_text import interval
+from .advising import Advisers, advice_steps
+from .live_table import LiveTable
+from .settings import TableSettings
+from .views import view
+
+CHOOSING = 500
+"""Deals in which the best move of a decision is found, as of ``nainjaune analyse``."""
+MEASURING = 2000
+"""Other deals in which it is compared with the move played."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """A table at which everything is played."""
+
+    live: LiveTable
+    plies: Sequence[int]
+    """All of them, deals included."""
+
+    def at(self, number: int) -> LiveTable:
+        """Returns a copy of the table with its first ``number`` plies, at which every seat is a person's."""
+        n = self.live.settings.setup.players
+        settings = replace(self.live.settings, agents=(None,) * n, every_ply=True)
+        live = LiveTable(settings, [None] * n, _keep_nothing)
+        live.replay(self.plies[:number])
+        return live
+
+    def decisions(self) -> Iterator[tuple[int, Pick]]:
+        """Yields all decisions in order, each after the number of plies before it."""
+        live = self.at(0)
+        numbers = []
+        for number, action in enumerate(self.plies):
+            if not live.table.round_over and len(live.table.legal) > 1:
+                numbers.append(number)
+            live.replay([action])
+        yield from zip(numbers, pick(self.live.records), strict=True)
+
+
+def _keep_nothing(number: int, action: int) -> None:
+    """Keeps no ply: the table of a review is not played on."""
+
+
+def position_steps(played: Played, number: int, language: str) -> Iterator[dict[str, Any]]:
+    """Yields one message: the position after ``number`` plies as its seat to act saw it."""
+    live = played.at(number)
+    yield {**view(live, live.table.at_turn, language), "type": "position", "action": played.plies[number]}
+
+
+def value_steps(advisers: Advisers, played: Played, number: int, language: str) -> Iterator[dict[str, Any]]:
+    """Yields advice on the position after ``number`` plies, from what its seat to act could know then."""
+    yield from advice_steps(advisers, played.live.settings.setup, played.at(number).table.position, number, language)
+
+
+def review_steps(
+    advisers: Advisers, played: Played, seat: int, language: str, known: MutableMapping[int, list[tuple[int, Decision]]]
+) -> Iterator[dict[str, Any]]:
+    """Yields messages on the progress of the review of a seat's decisions, and at last one with the review.
+
+    ``known`` has the reviews by seat that are finished; this one is added.
+    """
+    model, adviser = advisers.get(setup_of(played.live.records[0]))
+    if seat not in known:
+        own = [(number, one) for number, one in played.decisions() if int(one.ply.table.seat) == seat]
+        found: list[Decision] = []
+        for done, (_, one) in enumerate(own):
+            yield {"type": "progress", "seat": seat, "done": done, "of": len(own)}
+            found += review([one], lambda setup: adviser, choosing=CHOOSING, measuring=MEASURING, seed=0)
+        known[seat] = list(zip([number for number, _ in own], with_mistakes(found), strict=True))
+    costliest = sorted(known[seat], key=lambda each: -each[1].regret)
+    total = Total.of([one for _, one in costliest])
+    yield {
+        "type": "review",
+        "seat": seat,
+        "unit": advice_hooks_of(played.live.settings.setup.game).UNITS[language],
+        "model": model,
+        "deals": MEASURING,
+        "total": interval(total.regret, total.error, language).lstrip("+"),
+        "mistakes": total.mistakes,
+        "decisions": [_decision(number, one, language) for number, one in costliest],
+    }
+
+
+def _decision(number: int, one: Decision, language: str) -> Mapping[str, Any]:
+    setup, ply = one.pick.setup, one.pick.ply
+    hooks = advice_hooks_of(setup.game)
+    return {
+        "number": number,
+        "round": one.pick.match - 1 + ply.part,
+        "move": ply.number,
+        "kind": hooks.KINDS[one.kind].title[language],
+        "played": hooks.named(ply.table, ply.action, language),
+        "best": hooks.named(ply.table, one.best, language),
+        "same": one.best == ply.action,
+        "cost": interval(one.regret, one.error, language).lstrip("+"),
+        "mistake": one.mistake,
+        "reason": None if one.advice is None else why(setup, ply.table, one.advice, 0, ply.action, language),
+    }
+
+
+def against_agents(settings: TableSettings, seat: int) -> TableSettings:
+    """Returns the settings of a table with the same deals and a person in ``seat`` alone, advised where there is advice.
+
+    Agents stay; the strongest takes the place of other persons.
+    """
+    stand_in = strongest(settings.setup)
+    agents = [agent or stand_in for agent in settings.agents]
+    own = f"person {seat}" if settings.agents[seat] else settings.names[seat]
+    every_ply = settings.every_ply and len(settings.persons) == 1
+
+    def seated(person: str | None, others: Sequence[str]) -> tuple[Any, ...]:
+        return (*others[:seat], person, *others[seat + 1 :])
+
+    names, advice = seated(own, agents), is_advised(settings.setup)
+    return replace(settings, names=names, agents=seated(None, agents), every_ply=every_ply, advice=advice)
