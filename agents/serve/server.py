@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import logging
 import secrets
@@ -84,6 +85,8 @@ class TableServer:
         self._agents = LoadedAgents()
         self._running: dict[str, Running] = {}
         self._loading = asyncio.Lock()
+        self._making = asyncio.Semaphore()
+        """Plies that no person makes are made one at a time, so that an action of a person waits for one of them at most."""
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="agents")
         self._loader = ThreadPoolExecutor(1, thread_name_prefix="loading")
 
@@ -151,7 +154,7 @@ class TableServer:
         elif message.kind == "record":
             if not running.live.over:  # a record has the seed, and so the deals of the rounds that follow
                 raise Refusal("no_record")
-            _send(viewer, {"type": "record", "text": "".join(f"{format_record(one)}\n" for one in running.live.records)})
+            _send(viewer, {"type": "record", "text": await asyncio.to_thread(_records, running.live)})
         else:
             self._act(running, allowed, message)
 
@@ -194,7 +197,7 @@ class TableServer:
                 settings = kept(self.store.settings(table))
                 agents = await self._seated(settings)
                 live = LiveTable(settings, agents, lambda number, action: self.store.add_ply(table, number, action))
-                live.replay(self.store.plies(table))
+                await asyncio.get_running_loop().run_in_executor(self._loader, live.replay, self.store.plies(table))
                 self._running[table] = Running(live, left_at=asyncio.get_running_loop().time())
                 self._wake(table)
         return self._running[table]
@@ -278,13 +281,16 @@ class TableServer:
                     if decides:
                         running.slowest[seat] = 0.0 if known is None else max(took, known)
                     await asyncio.sleep(max(pace, slowest if live.settings.persons else 0.0) - took)
-                    live.go_on(action)
+                    make = functools.partial(live.go_on, action)
                 elif not live.settings.persons and not live.over:
                     await asyncio.sleep(BETWEEN_ROUNDS * pace)
-                    live.deal()
+                    make = live.deal
                 else:
                     return
-                self._show(running)
+                async with self._making:
+                    make()
+                    self._show(running)
+                    await asyncio.sleep(0)  # messages that have come meanwhile go before the next ply
         except NainJauneError as error:
             _refuse_all(running, "stopped", reason=error)
         except Exception:  # of an agent, say: the log has the details, which may show cards
@@ -298,6 +304,11 @@ class TableServer:
             resting = running.task is None or running.task.done()
             if resting and not running.viewers and now - running.left_at > FORGOTTEN:
                 del self._running[table]
+
+
+def _records(live: LiveTable) -> str:
+    """Returns the records of a table that is over, as the text of a file."""
+    return "".join(f"{format_record(one)}\n" for one in live.records)
 
 
 def _decide(live: LiveTable) -> tuple[int, float]:

@@ -38,7 +38,7 @@ def view(live: LiveTable, seat: int | None, language: str) -> dict[str, Any]:
         "rounds": live.rounds,
         "round_over": table.round_over,
         "over": live.over,
-        "records": len(live.records) if live.over else 0,
+        "records": live.num_records if live.over else 0,
     }
 
 

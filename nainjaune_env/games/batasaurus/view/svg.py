@@ -6,6 +6,7 @@ sits at the bottom, the others follow from left to right in the order of play. S
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from nainjaune_env.games.batasaurus.language import language_of
@@ -86,8 +87,12 @@ def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = 
 
 def card_face(value: int, words: Words) -> str:
     """Returns a card face up, with its upper left corner at the origin: the value, the dinosaur, its name."""
+    return _face(value, words.dinosaurs[value - 1])
+
+
+@functools.cache  # of the 12 dinosaurs in each language
+def _face(value: int, name: str) -> str:
     paper, frame = TIERS[(value - 1) // 4]
-    name = words.dinosaurs[value - 1]
     size = min(8.2, 8.2 * 52 / text_width(name, 8.2))
     return group(
         [
@@ -101,6 +106,7 @@ def card_face(value: int, words: Words) -> str:
     )
 
 
+@functools.cache
 def _back() -> str:
     foot = "M-6 7Q-9 0 -5 -3Q-8 -9 -5 -11Q-2 -9 -2.5 -5Q-2 -12 0 -14Q2 -12 2.5 -5Q2 -9 5 -11Q8 -9 5 -3Q9 0 6 7Q0 12 -6 7Z"
     parts = [
