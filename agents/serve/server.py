@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import functools
 import json
 import logging
@@ -19,7 +20,8 @@ from nainjaune_env.records.record import format_record
 from ..loading import use_threads
 from .live_table import LiveTable
 from .players import LoadedAgents, OneAtATime
-from .protocol import Limits, Message, MessageError, Rate, read_message
+from .protocol import Limits, Message, MessageError, Rate, Refusal, cost, read_message
+from .replays import Replays
 from .settings import TableSettings, catalogue, kept, read_settings
 from .store import Store
 from .texts import TEXTS
@@ -70,10 +72,6 @@ class Running:
     """When the last viewer left, in seconds of the loop's clock."""
 
 
-class Refusal(NainJauneError):
-    """A message that has changed nothing, by the name of its text."""
-
-
 class TableServer:
     """Answers messages; one object for a process, used in one event loop."""
 
@@ -82,6 +80,7 @@ class TableServer:
         self.store = store
         self.limits = Limits() if limits is None else limits
         self._extra = tuple(agents)
+        self._replays = Replays(store)
         self._agents = LoadedAgents()
         self._running: dict[str, Running] = {}
         self._loading = asyncio.Lock()
@@ -110,7 +109,7 @@ class TableServer:
     async def receive(self, viewer: Viewer, given: str | bytes) -> bool:
         """Answers a message; returns whether the connection may stay."""
         refusals = TEXTS[viewer.language].refusals
-        if not viewer.rate.allows():
+        if not viewer.rate.allows(cost(given, self.limits)):
             _send(viewer, {"type": "refused", "text": refusals["too_fast"]})
             return False
         kind = None
@@ -128,6 +127,13 @@ class TableServer:
 
     async def _answer(self, viewer: Viewer, message: Message) -> None:
         allowed = self.store.find_pass(message.token)
+        replay = None if allowed else self._replays.find(message.token)
+        if message.kind == "replay" and (allowed or replay):
+            _send(viewer, {"type": "opened", "token": await self._replays.open(message.values["record"], viewer.language)})
+            return
+        if replay is not None:
+            await self._answer_replay(viewer, message, replay)
+            return
         if allowed is None:
             viewer.rate.allows(WRONG_TOKEN)
             raise Refusal("unknown_token")
@@ -151,12 +157,25 @@ class TableServer:
         elif message.kind == "rules":
             text = rules_text(running.live, allowed.seat, viewer.language)
             _send(viewer, {"type": "rules", "text": text})
+        elif message.kind == "film":
+            raise MessageError("A film is made of a replay, and this is the token of a table.")
         elif message.kind == "record":
             if not running.live.over:  # a record has the seed, and so the deals of the rounds that follow
                 raise Refusal("no_record")
             _send(viewer, {"type": "record", "text": await asyncio.to_thread(_records, running.live)})
         else:
             self._act(running, allowed, message)
+
+    async def _answer_replay(self, viewer: Viewer, message: Message, record: str) -> None:
+        """Answers a message whose token is that of a record."""
+        if message.kind == "hello":
+            self._leave(viewer)
+            _send(viewer, await self._replays.message(message.token, record, viewer.language))
+        elif message.kind == "film":
+            film = await self._replays.work("film", record, viewer.language, **message.values)
+            _send(viewer, {"type": "film", "data": base64.b64encode(film).decode()})
+        else:
+            raise MessageError(f"The token of a replay cannot send {message.kind!r}.")
 
     async def _new(self, viewer: Viewer, given: object) -> None:
         """Makes a table, and sends the tokens of its seats and of spectators."""
@@ -281,7 +300,7 @@ class TableServer:
                     if decides:
                         running.slowest[seat] = 0.0 if known is None else max(took, known)
                     await asyncio.sleep(max(pace, slowest if live.settings.persons else 0.0) - took)
-                    make = functools.partial(live.go_on, action)
+                    make: Callable[[], None] = functools.partial(live.go_on, action)
                 elif not live.settings.persons and not live.over:
                     await asyncio.sleep(BETWEEN_ROUNDS * pace)
                     make = live.deal

@@ -3,8 +3,9 @@
 import { fill, make } from "./dom.js";
 
 export class TablePage {
-  /** Shows a table in `main`; `send(type, values)` sends a message. */
-  constructor(main, texts, send) {
+  /** Shows a table in `main`; `send(type, values)` sends a message, and `open(text)` opens records as a replay. */
+  constructor(main, texts, send, open) {
+    this.open = open;
     this.texts = texts;
     this.send = send;
     this.view = null;
@@ -19,6 +20,7 @@ export class TablePage {
       moves: make("div", { id: "moves", class: "moves", role: "group", "aria-label": texts.moves, onkeydown: (event) => this.arrow(event) }),
       next: make("button", { class: "main", type: "button", onclick: () => send("deal", { number: this.view.number }) }, texts.next_round),
       record: make("button", { type: "button", onclick: () => send("record") }, texts.download),
+      replay: make("button", { type: "button", onclick: () => this.askReplay() }, texts.replay),
       events: make("ol", { class: "events", tabindex: 0, "aria-label": texts.events }),
       settled: make("section", { class: "card" }),
       standings: make("section", { class: "card" }),
@@ -29,7 +31,7 @@ export class TablePage {
       parts.title,
       make("div", { class: "table" },
         make("div", {}, parts.turn, parts.picture, parts.noPicture, parts.problem, parts.moves,
-          make("p", { class: "buttons" }, parts.next, parts.record), parts.settled, parts.standings),
+          make("p", { class: "buttons" }, parts.next, parts.record, parts.replay), parts.settled, parts.standings),
         make("aside", {}, make("h2", {}, texts.events), parts.events,
           make("details", { ontoggle: () => send("rules") }, make("summary", {}, texts.rules), parts.rules))),
     );
@@ -49,7 +51,7 @@ export class TablePage {
     this.showMoves(view.moves);
     const player = view.seat !== null;
     parts.next.hidden = !(player && view.round_over && !view.over);
-    parts.record.hidden = view.records === 0;
+    parts.record.hidden = parts.replay.hidden = view.records === 0;
     this.showEvents(view, names);
     this.showSettled(view);
     this.showStandings(view, names);
@@ -144,7 +146,16 @@ export class TablePage {
     this.parts.rules.replaceChildren(...text.split("\n").filter(Boolean).map((line) => make("p", {}, line)));
   }
 
+  askReplay() {
+    this.replays = true;
+    this.send("record");
+  }
+
   download(text) {
+    if (this.replays) {
+      this.replays = false;
+      return this.open(text);
+    }
     const link = URL.createObjectURL(new Blob([text], { type: "application/jsonl" }));
     const anchor = make("a", { href: link, download: "nainjaune.jsonl" });
     anchor.click();

@@ -277,3 +277,65 @@ def test_the_page_of_a_recorded_match(opened: Opener, tmp_path: Path) -> None:
     with again.expect_download() as download:
         again.get_by_text("Save the picture").click()
     assert Path(download.value.path()).read_text(encoding="utf-8").startswith("<svg")
+
+
+GOLDEN = ROOT / "tests" / "golden" / "batasaurus_perfect_2.jsonl"
+
+
+def test_a_record_is_chosen_scrubbed_and_linked_to(served: Served, opened: Opener, tmp_path: Path) -> None:
+    first = GOLDEN.read_text(encoding="utf-8").splitlines()[0]
+    several, broken = tmp_path / "several.jsonl", tmp_path / "broken.jsonl"
+    several.write_text(f"{first}\n{first}\n", encoding="utf-8")
+    broken.write_text(first[:-20], encoding="utf-8")
+    page = opened(served.link, viewport={"width": 360, "height": 740}, color_scheme="dark")
+    page.get_by_label("File with a record").set_input_files(broken)
+    expect(page.locator("#notice")).to_contain_text("Expected a record as JSON")
+    check_axe(page)
+    page.get_by_label("File with a record").set_input_files(several)
+    page.get_by_label("Match, of 2 in the file").fill("2")
+    page.get_by_role("button", name="Open the replay").click()
+    expect(page.locator("#where")).to_contain_text("ply 0")
+    check_axe(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.get_by_role("button", name="decision ⏩").focus()
+    page.keyboard.press("Enter")
+    page.locator("#ply").focus()
+    page.keyboard.press("ArrowRight")
+    page.locator("#view").select_option("1")
+    where, link = page.locator("#where").inner_text(), page.url
+    assert "ply 0" not in where
+    again = opened(link)
+    expect(again.locator("#where")).to_have_text(where)
+    expect(again.locator("#view")).to_have_value("1")
+    again.evaluate("location.hash = location.hash.replace(/ply=.*/, 'ply=0&view=0')")
+    expect(again.locator("#where")).to_contain_text("ply 0")
+    again.locator("#language").select_option("fr")
+    expect(again.locator("#save")).to_have_text("Enregistrer l'image")
+
+
+def test_a_dropped_record_and_its_film(served: Served, opened: Opener) -> None:
+    page = opened(served.link)
+    page.wait_for_selector("form")
+    page.evaluate(
+        """(text) => {
+          const data = new DataTransfer();
+          data.items.add(new File([text], "match.jsonl"));
+          document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+        }""",
+        GOLDEN.read_text(encoding="utf-8").splitlines()[0],
+    )
+    expect(page.locator("#where")).to_contain_text("ply 0")
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Save a film of the round").click()
+    assert Path(download.value.path()).read_bytes().startswith(b"GIF89a")
+    expect(page.locator("#notice")).to_have_text("The film is made.")
+    page.go_back()
+    expect(page.get_by_role("heading", name="New table")).to_be_visible()
+
+
+def test_the_first_page_is_light_and_quick(served: Served, opened: Opener) -> None:
+    """Bytes over the network count, not milliseconds: a shared machine has its moods."""
+    page = opened(served.link)
+    page.wait_for_selector("form")
+    size = page.evaluate("performance.getEntries().reduce((sum, each) => sum + (each.transferSize ?? 0), 0)")
+    assert 0 < size < 300_000
