@@ -23,6 +23,7 @@ KINDS: Mapping[str, Mapping[str, type]] = {
     "rules": {},
     "replay": {"record": str},
     "film": {"round": int, "view": int},
+    "speed": {"milliseconds": int, "paused": bool},
 }
 """The values of each kind of message, besides ``type`` and ``token``."""
 LARGEST = 1 << 40
@@ -124,7 +125,7 @@ def _has_record(given: str | bytes) -> bool:
     return isinstance(given, str) and given[:20].replace(" ", "").startswith('{"type":"replay",')
 
 
-_NAMES = {int: "a whole number of at least 0", str: "a text", dict: "an object"}
+_NAMES = {int: "a whole number of at least 0", str: "a text", bool: "true or false", dict: "an object"}
 
 
 def _refuse(name: str) -> NoReturn:

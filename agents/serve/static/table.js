@@ -1,6 +1,7 @@
 // A table as the server sends it: the picture of its painter, the words, the legal moves.
 
 import { fill, make } from "./dom.js";
+import { WatchPanel } from "./watch.js";
 
 export class TablePage {
   /** Shows a table in `main`; `send(type, values)` sends a message, and `open(text)` opens records as a replay. */
@@ -24,6 +25,7 @@ export class TablePage {
       events: make("ol", { class: "events", tabindex: 0, "aria-label": texts.events }),
       settled: make("section", { class: "card" }),
       standings: make("section", { class: "card" }),
+      watch: make("section", { class: "card" }),
       rules: make("div", { class: "rules" }),
     };
     const { parts } = this;
@@ -31,7 +33,7 @@ export class TablePage {
       parts.title,
       make("div", { class: "table" },
         make("div", {}, parts.turn, parts.picture, parts.noPicture, parts.problem, parts.moves,
-          make("p", { class: "buttons" }, parts.next, parts.record, parts.replay), parts.settled, parts.standings),
+          make("p", { class: "buttons" }, parts.next, parts.record, parts.replay), parts.settled, parts.standings, parts.watch),
         make("aside", {}, make("h2", {}, texts.events), parts.events,
           make("details", { ontoggle: () => send("rules") }, make("summary", {}, texts.rules), parts.rules))),
     );
@@ -55,6 +57,8 @@ export class TablePage {
     this.showEvents(view, names);
     this.showSettled(view);
     this.showStandings(view, names);
+    parts.watch.hidden = view.watch === null;
+    if (view.watch) (this.watch ??= new WatchPanel(parts.watch, texts, this.send)).show(view.watch);
     this.announce(view, names, first);
     if (!parts.next.hidden && this.byKeyboard) parts.next.focus();
   }
