@@ -46,6 +46,7 @@ TRICK_Y = 344
 COLUMN = 228
 LAST_X, LAST_Y, LAST_WIDTH = 1016, 332, 244
 STATUS_Y, OWN_Y, SLOTS_Y = 582, 640, 752
+OWN_WIDTH = 1184
 
 GROUND, GROUND_LIGHT, GROUND_EDGE, RIM = "#3d5a4c", "#46665a", "#32493e", "#6b4a2b"
 PLATE, PLATE_EDGE = "#263c33", "#1c2d26"
@@ -262,14 +263,18 @@ def _last(last: LastTrick | None, words: Words, labels: Labels) -> list[str]:
 def _own(seen: Scene, name: str, words: Words, labels: Labels) -> list[str]:
     """Returns the seat at the bottom and its slots."""
     me = seen.viewer or 0
-    wide = 1184
+    wide = OWN_WIDTH
     parts = [_plate(48, OWN_Y, wide, 74, turn=me == seen.at_turn)]
     parts += _head(seen, me, name, 62, OWN_Y + 8, wide - 28, labels)
     parts += _unshown(seen, me, 62, OWN_Y + 44, 500, labels)
     slots = seen.slots[me] or ()
-    begin, step = spread(len(slots), wide, CARD_WIDTH * LARGE, 9.4)
-    for slot, value in enumerate(slots):
-        x = 48 + begin + slot * step
+    for (slot, value), x in zip(enumerate(slots), own_places(len(slots)), strict=True):
         parts.append(_empty(x, SLOTS_Y, LARGE) if value is None else _card(value, x, SLOTS_Y, LARGE, words))
         parts.append(text(x + CARD_WIDTH * LARGE / 2, SLOTS_Y - 9, str(slot), 14, anchor="middle", fill=QUIET))
     return parts
+
+
+def own_places(slots: int) -> list[float]:
+    """Returns the left edges of the viewer's ``slots``, whose top is at ``SLOTS_Y``."""
+    begin, step = spread(slots, OWN_WIDTH, CARD_WIDTH * LARGE, 9.4)
+    return [48 + begin + slot * step for slot in range(slots)]
