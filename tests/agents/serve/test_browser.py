@@ -265,8 +265,8 @@ def test_the_page_of_a_recorded_match(opened: Opener, tmp_path: Path) -> None:
     first = page.locator("#picture").get_attribute("src")
     page.get_by_role("button", name="ply ▶").click()
     assert page.locator("#picture").get_attribute("src") != first
-    page.get_by_role("button", name="round ⏭").click()
-    page.get_by_role("button", name="⏪ decision").click()
+    page.get_by_role("button", name="round ▶|").click()
+    page.get_by_role("button", name="◀◀ decision").click()
     page.locator("#view").select_option("1")
     where = page.locator("#where").inner_text()
     again = opened(page.url)
@@ -299,7 +299,7 @@ def test_a_record_is_chosen_scrubbed_and_linked_to(served: Served, opened: Opene
     expect(page.locator("#where")).to_contain_text("ply 0")
     check_axe(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
-    page.get_by_role("button", name="decision ⏩").focus()
+    page.get_by_role("button", name="decision ▶▶").focus()
     page.keyboard.press("Enter")
     page.locator("#ply").focus()
     page.keyboard.press("ArrowRight")

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from nainjaune_agents.play import match_table
 from nainjaune_agents.play.replay_page import replay_data
 from nainjaune_agents.serve import job, replays
 from nainjaune_agents.serve.protocol import Limits, MessageError, Refusal, cost, read_message
@@ -21,7 +22,7 @@ from nainjaune_agents.serve.replays import Replays
 from nainjaune_agents.serve.server import TableServer
 from nainjaune_agents.serve.texts import TEXTS
 from nainjaune_env.core.errors import RecordError
-from nainjaune_env.records.record import parse_record
+from nainjaune_env.records.record import parse_record, verify_record
 from tests.agents.serve.pages import FREE, Page, made, new_table, opened
 from tests.support.games import games_with
 from tests.support.source import ROOT
@@ -187,3 +188,24 @@ def test_the_process_of_a_job(tmp_path: Path) -> None:
     assert data == replay_data(parse_record(RECORD), "fr")
     with pytest.raises(MessageError, match="as JSON"):
         run(lambda own: own.work("replay", "{", "en"), tmp_path)
+
+
+def test_records_of_a_table_are_written_when_they_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Writing that of a long match takes some tenths of a second, for which a ply would have waited."""
+    calls: list[int] = []
+    write = match_table.record_of
+    monkeypatch.setattr(match_table, "record_of", lambda *given, **named: (calls.append(1), write(*given, **named))[1])
+
+    async def play(server: TableServer) -> None:
+        game = games_with("speaker", "pictures")[0]
+        page = Page(server, (await made(server, new_table(game, persons=0, rounds=2)))[None])
+        await page.hello()
+        while not page.last.get("over"):
+            await asyncio.sleep(0.001)
+        assert calls == []
+        lines = (await page.ask("record"))["text"].splitlines()
+        assert [verify_record(parse_record(line)) for line in lines] == [1, 1]
+        assert (await page.ask("record"))["text"].splitlines() == lines
+        assert len(calls) == 2
+
+    served(tmp_path, play)
