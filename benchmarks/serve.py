@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import contextlib
 import json
 import platform
 import random
@@ -125,10 +126,15 @@ class Connection:
             text = await self.socket.read_message()
         return None if text is None else json.loads(text)
 
-    def close(self) -> None:
-        """Closes the connection."""
-        if self.socket is not None:
-            self.socket.close()
+    async def close(self) -> None:
+        """Closes the connection, and waits until it is closed."""
+        if self.socket is None:
+            return
+        self.socket.close()
+        with contextlib.suppress(TimeoutError):
+            while await self.receive() is not None:
+                pass
+        self.socket = None
 
 
 @dataclass
@@ -194,7 +200,7 @@ async def make_tables(served: Served, options: argparse.Namespace, agents: int, 
         if k >= agents:
             found.append(Person(Connection(served, made["links"][0]["token"]), random.Random(k)))
         await asyncio.sleep(1.1 / LIMITS.a_second)  # the host's connection has a rate, too
-    host.close()
+    await host.close()
     return found
 
 
@@ -223,7 +229,7 @@ async def measure(served: Served, options: argparse.Namespace) -> None:
     third = memory[len(memory) // 3]
     print(f"memory: {memory[0]:.0f} MB at the start, {third:.0f} MB after a third, {memory[-1]:.0f} MB at the end", flush=True)
     for person in people:
-        person.connection.close()
+        await person.connection.close()
 
 
 def fuzzed(rng: random.Random, tokens: list[str]) -> str | bytes:
@@ -254,7 +260,7 @@ async def fuzz(served: Served, options: argparse.Namespace) -> None:
         await person.connection.send("hello", language="en")
         while not (await person.connection.receive())["moves"]:
             pass
-        person.connection.close()
+        await person.connection.close()
     before, tokens = served.plies(), [person.connection.token for person in people]
     counts = {"answered": 0, "closed": 0}
     left = iter(range(options.fuzz))
@@ -275,9 +281,8 @@ async def fuzz(served: Served, options: argparse.Namespace) -> None:
                     sys.exit(f"A message was neither answered nor refused: {message[:80]!r}")
             counts["closed" if answer is None else "answered"] += 1
             if answer is None:
-                connection.close()
-                connection.socket = None
-        connection.close()
+                await connection.close()
+        await connection.close()
 
     await asyncio.gather(*map(sender, range(FUZZERS)))
     after = served.plies()
@@ -301,7 +306,7 @@ async def kill(served: Served, options: argparse.Namespace) -> None:
             if isinstance(problem, RuntimeError):
                 raise problem
         for person in people:
-            person.connection.close()
+            await person.connection.close()
         plies = served.plies()
         for table, old in known.items():
             now = plies[table]

@@ -30,6 +30,8 @@ AXE = INSTALLED / "node_modules" / "axe-core" / "axe.min.js"
 GAMES = games_with("speaker", "pictures")
 PATIENCE = 25_000
 """Milliseconds to wait for what a quiet machine does in a few."""
+JOB = 4 * PATIENCE
+"""The same for a replay or a film, which is made in a process of its own with a low priority."""
 pytestmark = pytest.mark.slow
 
 
@@ -291,12 +293,12 @@ def test_a_record_is_chosen_scrubbed_and_linked_to(served: Served, opened: Opene
     broken.write_text(first[:-20], encoding="utf-8")
     page = opened(served.link, viewport={"width": 360, "height": 740}, color_scheme="dark")
     page.get_by_label("File with a record").set_input_files(broken)
-    expect(page.locator("#notice")).to_contain_text("Expected a record as JSON")
+    expect(page.locator("#notice")).to_contain_text("Expected a record as JSON", timeout=JOB)
     check_axe(page)
     page.get_by_label("File with a record").set_input_files(several)
     page.get_by_label("Match, of 2 in the file").fill("2")
     page.get_by_role("button", name="Open the replay").click()
-    expect(page.locator("#where")).to_contain_text("ply 0")
+    expect(page.locator("#where")).to_contain_text("ply 0", timeout=JOB)
     check_axe(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.get_by_role("button", name="decision ▶▶").focus()
@@ -312,7 +314,7 @@ def test_a_record_is_chosen_scrubbed_and_linked_to(served: Served, opened: Opene
     again.evaluate("location.hash = location.hash.replace(/ply=.*/, 'ply=0&view=0')")
     expect(again.locator("#where")).to_contain_text("ply 0")
     again.locator("#language").select_option("fr")
-    expect(again.locator("#save")).to_have_text("Enregistrer l'image")
+    expect(again.locator("#save")).to_have_text("Enregistrer l'image", timeout=JOB)
 
 
 def test_a_dropped_record_and_its_film(served: Served, opened: Opener) -> None:
@@ -326,11 +328,11 @@ def test_a_dropped_record_and_its_film(served: Served, opened: Opener) -> None:
         }""",
         GOLDEN.read_text(encoding="utf-8").splitlines()[0],
     )
-    expect(page.locator("#where")).to_contain_text("ply 0")
-    with page.expect_download(timeout=4 * PATIENCE) as download:  # pixels are drawn in a process of its own
+    expect(page.locator("#where")).to_contain_text("ply 0", timeout=JOB)
+    with page.expect_download(timeout=JOB) as download:
         page.get_by_role("button", name="Save a film of the round").click()
     assert Path(download.value.path()).read_bytes().startswith(b"GIF89a")
-    expect(page.locator("#notice")).to_have_text("The film is made.")
+    expect(page.locator("#notice")).to_have_text("The film is made.", timeout=JOB)
     page.go_back()
     expect(page.get_by_role("heading", name="New table")).to_be_visible()
 
