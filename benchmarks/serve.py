@@ -124,7 +124,10 @@ class Connection:
         assert self.socket is not None
         async with asyncio.timeout(PATIENCE):
             text = await self.socket.read_message()
-        return None if text is None else json.loads(text)
+        if text is None:  # this comes once
+            self.socket = None
+            return None
+        return json.loads(text)
 
     async def close(self) -> None:
         """Closes the connection, and waits until it is closed."""
