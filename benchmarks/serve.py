@@ -37,6 +37,8 @@ from nainjaune_agents.serve.protocol import KINDS, Limits
 from nainjaune_env.core.errors import NainJauneError
 from nainjaune_env.registry import get_game
 
+CLOSING = 2.0
+"""Seconds to wait until a connection is closed."""
 PATIENCE = 60.0
 """Seconds to wait for an answer."""
 THINKS = (0.3, 1.5)
@@ -134,9 +136,10 @@ class Connection:
         if self.socket is None:
             return
         self.socket.close()
-        with contextlib.suppress(TimeoutError):
-            while await self.receive() is not None:
-                pass
+        with contextlib.suppress(TimeoutError):  # a connection that the other side has broken off may say nothing more
+            async with asyncio.timeout(CLOSING):
+                while self.socket is not None:
+                    await self.receive()
         self.socket = None
 
 
