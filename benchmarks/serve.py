@@ -127,6 +127,7 @@ class Connection:
         async with asyncio.timeout(PATIENCE):
             text = await self.socket.read_message()
         if text is None:  # this comes once
+            self.socket.close()
             self.socket = None
             return None
         return json.loads(text)
