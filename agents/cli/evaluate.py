@@ -32,6 +32,10 @@ same cards whichever agents play. docs/task.md and docs/evaluation.md say what t
 --control-variates prints the edge of the first agent in fields of the others, with the luck of cards that it could not see
 averaged out: a slow player needs fewer deals. The mean is not biased.
 
+  nainjaune evaluate --watch --agents closer lowest
+
+--watch shows the agents at a table in a browser, live, at a speed that you set, with the edge of the first one as it grows.
+
 --device cuda keeps the tables and the agents on an NVIDIA GPU: heuristics, random, and networks. Deals are the same, and so are
 edges, except for agents that draw and for logits that are equal up to rounding. Searches, solutions and agents with other
 suffixes than @sample play on the CPU only. Records and the measures of a report are computed on the CPU.
@@ -50,6 +54,7 @@ from .progress import progress_bar
 from .setups import add_setup_arguments, game_of, settle_setup
 from .tasks import add_task_arguments, settle_task
 from .versus import MOST_DEALS, add_versus_arguments, run_versus
+from .watch import add_watch_arguments, run_watch
 
 NAME = "evaluate"
 HELP = "rate agents against each other by duplicate play"
@@ -64,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_setup_arguments(parser)
     add_versus_arguments(parser)
     add_control_variate_argument(parser)
+    add_watch_arguments(parser)
     parser.add_argument(
         "--deals",
         type=integer(2),
@@ -121,6 +127,8 @@ def run(args: argparse.Namespace) -> int:
     start_with(args.pots, task)  # refuses both
     agents = [load_agent(name, setup) for name in named]
     use_threads(args.threads)
+    if args.watch:
+        return run_watch(args, setup, named)
     if args.control_variates:
         return run_controlled(args, setup, agents, task)
     if args.versus:

@@ -19,9 +19,14 @@ review their decisions, and play on from any of its positions.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from .arguments import integer, number
+
+if TYPE_CHECKING:
+    from ..serve.server import TableServer
 
 NAME = "serve"
 HELP = "serve tables to browsers"
@@ -50,23 +55,35 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command until Ctrl-C; returns the exit status."""
+    from ..play.saved import make_private_folder, saved_path
+
+    path: Path = saved_path().with_name("serve.sqlite") if args.data is None else args.data
+    make_private_folder(path.parent)
+    return run_server(args, path, "Tables are served. Whoever has this link makes new ones:", _host)
+
+
+async def _host(tables: TableServer) -> str:
+    return tables.add_host()
+
+
+def run_server(args: argparse.Namespace, path: Path, about: str, first: Callable[[TableServer], Awaitable[str]]) -> int:
+    """Serves the tables in the file ``path`` until Ctrl-C; returns the exit status.
+
+    ``first(tables)`` returns the token of the page that opens, whose link is printed after the words ``about``.
+    """
     import asyncio
 
     from nainjaune_env.core.atomic_files import locked
     from nainjaune_env.core.errors import ConfigError
 
-    from ..play.saved import make_private_folder, saved_path
-
-    path: Path = saved_path().with_name("serve.sqlite") if args.data is None else args.data
-    make_private_folder(path.parent)
     try:
         with locked(path, wait=False):
-            return asyncio.run(_serve(args, path))
+            return asyncio.run(_serve(args, path, about, first))
     except TimeoutError:
         raise ConfigError(f"Another server uses the tables in {str(path)!r}; --data names another file.") from None
 
 
-async def _serve(args: argparse.Namespace, path: Path) -> int:
+async def _serve(args: argparse.Namespace, path: Path, about: str, first: Callable[[TableServer], Awaitable[str]]) -> int:
     import asyncio
     import signal
     import webbrowser
@@ -81,8 +98,8 @@ async def _serve(args: argparse.Namespace, path: Path) -> int:
         store.remove_hosts()  # the link that is printed is the only one
         tables = TableServer(store, agents=args.agents, prepared=True)
         serving = Serving(tables, args.host, args.port, names=args.name)
-        link = f"http://{_shown(args.host)}:{serving.port}/#{tables.add_host()}"
-        print(f"Tables are served. Whoever has this link makes new ones: {link}\nCtrl-C stops the server.", flush=True)
+        link = f"http://{_shown(args.host)}:{serving.port}/#{await first(tables)}"
+        print(f"{about} {link}\nCtrl-C stops the server.", flush=True)
         stopped = asyncio.Event()
         loop = asyncio.get_running_loop()
         for each in (signal.SIGINT, signal.SIGTERM):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -160,12 +161,16 @@ class MatchTable:
         begun = speaker.begun()
         return Commentary(speaker, begun, [speaker.ply(action) for action in self._rounds[-1]])
 
+    def recorder(self, names: Sequence[str]) -> Callable[[], Record]:
+        """Returns what :meth:`record` would do now, to be done later, when the table has gone on."""
+        return functools.partial(
+            record_of, self.setup, self._opening, self._actions, self._card_rng(), every_ply=True, single_round=self.by_rounds,
+            agents=names, seed=self.seed,
+        )  # fmt: skip
+
     def record(self, names: Sequence[str]) -> Record:
         """Returns the record of the finished match or single round, with the players' ``names`` in seat order.
 
         Raises :class:`~nainjaune_env.core.errors.RecordError` before its end.
         """
-        return record_of(
-            self.setup, self._opening, self._actions, self._card_rng(), every_ply=True, single_round=self.by_rounds, agents=names,
-            seed=self.seed,
-        )  # fmt: skip
+        return self.recorder(names)()

@@ -15,24 +15,28 @@ from nainjaune_env.core.printable import printable
 from nainjaune_env.records.record import setup_of, show_record, verify_record
 
 TEMPLATE = Path(__file__).with_name("replay_page.html")
+SCRIPT = Path(__file__).with_name("replay.js")
+"""Shows the data; the page of ``nainjaune serve`` has it, too."""
 WORDS: Mapping[str, Mapping[str, str]] = {
     "en": {
-        "round-back": "⏮ round", "decision-back": "⏪ decision", "back": "◀ ply", "on": "ply ▶", "decision-on": "decision ⏩",
-        "round-on": "round ⏭", "save": "Save the picture", "view-label": "Seen by", "text-label": "The round in words",
-        "ply": "Ply", "where": "Round {round}, ply {ply} of {of}", "all": "everybody: all cards", "seat": "seat {seat} ({name})",
+        "round-back": "|◀ round", "decision-back": "◀◀ decision", "back": "◀ ply", "on": "ply ▶", "decision-on": "decision ▶▶",
+        "round-on": "round ▶|", "save": "Save the picture", "view-label": "Seen by", "text-label": "The round in words",
+        "ply": "Ply", "where": "Round {round}, ply {ply} of {of}", "film": "Save a film of the round",
+        "all": "everybody: all cards", "seat": "seat {seat} ({name})",
     },
     "fr": {
-        "round-back": "⏮ manche", "decision-back": "⏪ décision", "back": "◀ coup", "on": "coup ▶", "decision-on": "décision ⏩",
-        "round-on": "manche ⏭", "save": "Enregistrer l'image", "view-label": "Vu par", "text-label": "La manche en mots",
-        "ply": "Coup", "where": "Manche {round}, coup {ply} sur {of}", "all": "tous : toutes les cartes",
+        "round-back": "|◀ manche", "decision-back": "◀◀ décision", "back": "◀ coup", "on": "coup ▶", "decision-on": "décision ▶▶",
+        "round-on": "manche ▶|", "save": "Enregistrer l'image", "view-label": "Vu par", "text-label": "La manche en mots",
+        "ply": "Coup", "where": "Manche {round}, coup {ply} sur {of}",
+        "film": "Enregistrer un film de la manche", "all": "tous : toutes les cartes",
         "seat": "place {seat} ({name})",
     },
 }  # fmt: skip
 """The page's own words, by language."""
 
 
-def replay_page(record: Mapping[str, Any], language: str) -> str:
-    """Returns the page of a ``record``, which is verified first. It needs no other file and no network.
+def replay_data(record: Mapping[str, Any], language: str) -> bytes:
+    """Returns the pictures and texts of a ``record``, which is verified first, as JSON, with gzip.
 
     Raises :class:`~nainjaune_env.core.errors.RecordError` for a record that is not right, and :class:`RulesError` for a game
     without pictures.
@@ -59,6 +63,7 @@ def replay_page(record: Mapping[str, Any], language: str) -> str:
     firsts = [sum(lengths[:part]) for part in range(rounds)]
     plies = [] if setup.game.advice is None else setup.game.advice.plies(setup, record)
     data = {
+        "title": f"{setup.game.title} · {setup.preset} · {', '.join(names)}",
         "parts": list(numbers),
         "views": views,
         "rounds": [{"first": first, "pictures": length} for first, length in zip(firsts, lengths, strict=True)],
@@ -66,9 +71,16 @@ def replay_page(record: Mapping[str, Any], language: str) -> str:
         "texts": [show_record(record, language, part) for part in range(1, rounds + 1)],
         "words": words,
     }
-    packed = gzip.compress(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode(), mtime=0)
-    title = html.escape(f"{setup.game.title} · {setup.preset} · {', '.join(names)}")
-    values = {"LANGUAGE": language, "DATA": json.dumps(base64.b64encode(packed).decode()), "TITLE": title}
+    return gzip.compress(json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode(), mtime=0)
+
+
+def replay_page(record: Mapping[str, Any], language: str) -> str:
+    """Returns the page of a ``record``, which needs no other file and no network; raises as :func:`replay_data` does."""
+    packed = replay_data(record, language)
+    data = json.dumps(base64.b64encode(packed).decode())
+    script = SCRIPT.read_text(encoding="utf-8")
+    title = html.escape(json.loads(gzip.decompress(packed))["title"])
+    values = {"LANGUAGE": language, "SCRIPT": script, "DATA": data, "TITLE": title}
     page = TEMPLATE.read_text(encoding="utf-8")
     for name, value in values.items():
         page = page.replace(f"@{name}@", value)

@@ -15,6 +15,7 @@ import tornado.ioloop
 import tornado.web
 import tornado.websocket
 
+from ..play.replay_page import SCRIPT
 from .protocol import Rate
 from .server import TableServer, Viewer, to_text
 from .texts import TEXTS
@@ -44,7 +45,8 @@ def page_files() -> dict[str, tuple[str, bytes]]:
     files = {f"/{path.name}": path.read_bytes() for path in PAGE.iterdir() if path.is_file()}
     texts = {f"/texts-{name}.json": to_text(texts.page).encode() for name, texts in TEXTS.items()}
     found = {path: (_type_of(path), content) for path, content in {**files, **texts}.items()}
-    return {"/": found.pop(f"/{FIRST}"), **found}
+    replay = {f"/{SCRIPT.name}": (_type_of(SCRIPT.name), SCRIPT.read_bytes())}
+    return {"/": found.pop(f"/{FIRST}"), **found, **replay}
 
 
 def _type_of(path: str) -> str:
@@ -161,7 +163,8 @@ def make_app(tables: TableServer, *, names: frozenset[str] = frozenset()) -> tor
         [("/ws", _Socket, {"tables": tables}), ("/.*", _File, {"files": page_files()})],
         names=frozenset(name.lower() for name in names) | {"localhost"},
         sockets=set(),
-        websocket_max_message_size=tables.limits.message_bytes * 4,  # in bytes: a character has at most 4
+        websocket_max_message_size=max(tables.limits.message_bytes, tables.limits.record_bytes)
+        * 4,  # in bytes: a character has at most 4
         websocket_ping_interval=PING,
         websocket_ping_timeout=PING,
         log_function=lambda handler: None,

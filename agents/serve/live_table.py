@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -32,8 +33,8 @@ class LiveTable:
         self.number = 0
         self.rounds = 0
         """Rounds that are over."""
-        self.records: list[Record] = []
-        """Of the match, or of each single round, that is over."""
+        self._finished: list[Callable[[], Record]] = []
+        """Write the record of the match, or of each single round, that is over."""
         self.totals = np.zeros(settings.setup.players, np.int64)
         """Each seat's payoffs in the rounds that are over, shape (n,)."""
         self._agents = agents
@@ -135,7 +136,17 @@ class LiveTable:
             self.rounds += 1
             self.totals += self.table.payoff
             if self.table.match_over:
-                self.records.append(self.table.record(self.settings.names))
+                self._finished.append(functools.cache(self.table.recorder(self.settings.names)))
+
+    @property
+    def num_records(self) -> int:
+        """The number of records: one of the match, or one of each single round, that is over."""
+        return len(self._finished)
+
+    @property
+    def records(self) -> list[Record]:
+        """These records. Writing those of long matches takes some tenths of a second, the first time that they are asked for."""
+        return [write() for write in self._finished]
 
     def listener(self, seat: int, language: str) -> Listener:
         """Returns the listener of ``seat`` in a language, which the first call makes."""

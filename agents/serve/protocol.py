@@ -26,6 +26,9 @@ KINDS: Mapping[str, Mapping[str, type]] = {
     "stop": {},
     "record": {},
     "rules": {},
+    "replay": {"record": str},
+    "film": {"round": int, "view": int},
+    "speed": {"milliseconds": int, "paused": bool},
 }
 """The values of each kind of message, besides ``type`` and ``token``."""
 LARGEST = 1 << 40
@@ -53,7 +56,9 @@ class Limits:
     """What one server, and one connection, may take."""
 
     message_bytes: int = 16_384
-    """Bytes of a message."""
+    """Characters of a message."""
+    record_bytes: int = 262_144
+    """Characters of a message with a record."""
     a_second: float = 20.0
     """Messages of a connection, on average."""
     burst: int = 60
@@ -88,8 +93,9 @@ def read_message(given: str | bytes, limits: Limits) -> Message:
     """Returns the message in ``given``; raises :class:`MessageError` with a sentence on the first thing that is wrong."""
     if not isinstance(given, str):
         raise MessageError("A message is text, and this one is bytes.")
-    if len(given) > limits.message_bytes:
-        raise MessageError(f"A message has at most {limits.message_bytes} characters, not {len(given)}.")
+    most = limits.record_bytes if _has_record(given) else limits.message_bytes
+    if len(given) > most:
+        raise MessageError(f"A message has at most {most} characters, not {len(given)}.")
     try:
         message = json.loads(given, parse_constant=_refuse)
     except (ValueError, RecursionError):
@@ -99,6 +105,8 @@ def read_message(given: str | bytes, limits: Limits) -> Message:
     kind = message.pop("type", None)
     if not isinstance(kind, str) or kind not in KINDS:
         raise MessageError(choose_one("kind of message", kind, KINDS))
+    if kind != "replay" and len(given) > limits.message_bytes:  # another "type" that comes later
+        raise MessageError(f"A message {kind!r} has at most {limits.message_bytes} characters, not {len(given)}.")
     token = message.pop("token", None)
     if not isinstance(token, str) or not 1 <= len(token) <= MOST_CHARACTERS:
         raise MessageError("A message has a token.")
@@ -114,7 +122,17 @@ def read_message(given: str | bytes, limits: Limits) -> Message:
     return Message(kind, token, message)
 
 
-_NAMES = {int: "a whole number of at least 0", str: "a text", dict: "an object"}
+def cost(given: str | bytes, limits: Limits) -> float:
+    """Returns the number of messages that ``given`` counts for: a long record counts for several."""
+    return max(1.0, len(given) / limits.message_bytes) if _has_record(given) else 1.0
+
+
+def _has_record(given: str | bytes) -> bool:
+    """Returns whether the message says from the start that it has a record, so that it may be long."""
+    return isinstance(given, str) and given[:20].replace(" ", "").startswith('{"type":"replay",')
+
+
+_NAMES = {int: "a whole number of at least 0", str: "a text", bool: "true or false", dict: "an object"}
 
 
 def _refuse(name: str) -> NoReturn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import functools
 import json
 import logging
@@ -20,15 +21,17 @@ from ..loading import use_threads
 from .advising import Advisers
 from .live_table import LiveTable
 from .players import LoadedAgents, OneAtATime
-from .protocol import Limits, Message, MessageError, Rate, Refusal, read_message
+from .protocol import Limits, Message, MessageError, Rate, Refusal, cost, read_message
+from .replays import Replays
 from .reviewing import against_agents
 from .searches import Searches
-from .settings import TableSettings, catalogue, kept, read_settings
+from .settings import SLOWEST, TableSettings, catalogue, kept, read_settings
 from .store import Store
 from .study import KINDS, Study
 from .texts import TEXTS
 from .tokens import Pass, new_token
 from .views import rules_text, view
+from .watching import RunningEdges, Speed, watched
 
 THREADS = 2
 """Threads in which agents decide."""
@@ -40,6 +43,8 @@ FURTHER_TABLE = 10.0
 """How many messages one counts for that makes a table from another."""
 BETWEEN_ROUNDS = 4.0
 """Where only agents play, the next round is dealt after this number of pauses."""
+SHOW_EDGES = 1.0
+"""Seconds between views that show how edges have grown."""
 FORGOTTEN = 600.0
 """Seconds after which a table that nobody looks at leaves the memory; the file keeps it."""
 
@@ -72,6 +77,11 @@ class Running:
     """By seat: the longest time in seconds that its agent has taken for a decision. The first one does not count, as it may have
     compiled code. Where persons play, every ply of the seat takes at least as long, forced ones too, so that the time of a ply
     does not show which were forced. It never decreases: a decrease would depend on the number of decisions."""
+    speed: Speed = field(kw_only=True)
+    edges: RunningEdges | None = field(kw_only=True)
+    """Where only agents play."""
+    growing: asyncio.Task[None] | None = None
+    """Plays more deals for the edges."""
     left_at: float = 0.0
     """When the last viewer left, in seconds of the loop's clock."""
 
@@ -91,11 +101,15 @@ class TableServer:
         self._study = Study(store, self.advisers)
         self._searches = Searches(self.limits.searches)
         self._prepared = prepared
+        self._replays = Replays(store)
         self._agents = LoadedAgents()
         self._running: dict[str, Running] = {}
         self._loading = asyncio.Lock()
+        self._making = asyncio.Semaphore()
+        """Plies that no person makes are made one at a time, so that an action of a person waits for one of them at most."""
         self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="agents")
         self._loader = ThreadPoolExecutor(1, thread_name_prefix="loading")
+        self._grower = ThreadPoolExecutor(1, thread_name_prefix="edges")
 
     def add_host(self) -> str:
         """Returns a new token of the host."""
@@ -105,20 +119,21 @@ class TableServer:
 
     async def close(self) -> None:
         """Stops all tables. What was played is in the file."""
-        tasks = [running.task for running in self._running.values() if running.task is not None]
+        tasks = [task for running in self._running.values() for task in (running.task, running.growing) if task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         await self._searches.close()
         self._threads.shutdown(wait=True)
         self._loader.shutdown(wait=True)
+        self._grower.shutdown(wait=True)
 
     # ---------------------------------------------------------------- messages
 
     async def receive(self, viewer: Viewer, given: str | bytes) -> bool:
         """Answers a message; returns whether the connection may stay."""
         refusals = TEXTS[viewer.language].refusals
-        if not viewer.rate.allows():
+        if not viewer.rate.allows(cost(given, self.limits)):
             _send(viewer, {"type": "refused", "text": refusals["too_fast"]})
             return False
         kind = None
@@ -136,6 +151,13 @@ class TableServer:
 
     async def _answer(self, viewer: Viewer, message: Message) -> None:
         allowed = self.store.find_pass(message.token)
+        replay = None if allowed else self._replays.find(message.token)
+        if message.kind == "replay" and (allowed or replay):
+            _send(viewer, {"type": "opened", "token": await self._replays.open(message.values["record"], viewer.language)})
+            return
+        if replay is not None:
+            await self._answer_replay(viewer, message, replay)
+            return
         if allowed is None:
             viewer.rate.allows(WRONG_TOKEN)
             raise Refusal("unknown_token")
@@ -169,12 +191,27 @@ class TableServer:
         elif message.kind == "rules":
             text = rules_text(running.live, allowed.seat, viewer.language)
             _send(viewer, {"type": "rules", "text": text})
+        elif message.kind == "speed":
+            self._set_speed(running, **message.values)
+        elif message.kind == "film":
+            raise MessageError("A film is made of a replay, and this is the token of a table.")
         elif message.kind == "record":
             if not running.live.over:  # a record has the seed, and so the deals of the rounds that follow
                 raise Refusal("no_record")
-            _send(viewer, {"type": "record", "text": "".join(f"{format_record(one)}\n" for one in running.live.records)})
+            _send(viewer, {"type": "record", "text": await asyncio.to_thread(_records, running.live)})
         else:
             self._act(running, allowed, message)
+
+    async def _answer_replay(self, viewer: Viewer, message: Message, record: str) -> None:
+        """Answers a message whose token is that of a record."""
+        if message.kind == "hello":
+            self._leave(viewer)
+            _send(viewer, await self._replays.message(message.token, record, viewer.language))
+        elif message.kind == "film":
+            film = await self._replays.work("film", record, viewer.language, **message.values)
+            _send(viewer, {"type": "film", "data": base64.b64encode(film).decode()})
+        else:
+            raise MessageError(f"The token of a replay cannot send {message.kind!r}.")
 
     async def _new(self, viewer: Viewer, given: object) -> None:
         """Makes a table, and sends the tokens of its seats and of spectators."""
@@ -210,9 +247,16 @@ class TableServer:
         live = LiveTable(settings, agents, lambda number, action: self.store.add_ply(table, number, action))
         await asyncio.get_running_loop().run_in_executor(self._loader, live.replay, plies)
         self.store.add_table(table, settings.to_dict(), passes, plies)
-        self._running[table] = Running(live, left_at=asyncio.get_running_loop().time())
+        self._running[table] = self._run_table(live, agents)
         self._wake(table)
         return passes
+
+    def _run_table(self, live: LiveTable, agents: Sequence[OneAtATime | None]) -> Running:
+        """Returns a table in memory."""
+        settings = live.settings
+        different = {agent.name: agent for agent in agents if agent is not None}
+        edges = None if settings.persons else RunningEdges(settings.setup, list(different.values()), settings.seed)
+        return Running(live, speed=Speed(settings.pace), edges=edges, left_at=asyncio.get_running_loop().time())
 
     async def _seated(self, settings: TableSettings) -> list[OneAtATime | None]:
         """Returns the agents by seat, loaded in a thread of its own: those that decide go on meanwhile."""
@@ -234,8 +278,8 @@ class TableServer:
                 settings = kept(self.store.settings(table))
                 agents = await self._seated(settings)
                 live = LiveTable(settings, agents, lambda number, action: self.store.add_ply(table, number, action))
-                live.replay(self.store.plies(table))
-                self._running[table] = Running(live, left_at=asyncio.get_running_loop().time())
+                await asyncio.get_running_loop().run_in_executor(self._loader, live.replay, self.store.plies(table))
+                self._running[table] = self._run_table(live, agents)
                 self._wake(table)
         return self._running[table]
 
@@ -248,7 +292,7 @@ class TableServer:
         self._leave(viewer)
         viewer.table, viewer.seat = allowed.table, allowed.seat
         running.viewers.append(viewer)
-        _send(viewer, view(running.live, viewer.seat, viewer.language))
+        _send(viewer, _view(running, viewer.seat, viewer.language))
         assert allowed.table is not None
         self._wake(allowed.table)  # a table that an error has stopped tries again
         if self._prepared and viewer.seat is not None and running.live.settings.advice:
@@ -266,6 +310,15 @@ class TableServer:
             running.viewers = [other for other in running.viewers if other is not viewer]
             running.left_at = asyncio.get_running_loop().time()
         viewer.table = None
+
+    def _set_speed(self, running: Running, milliseconds: int, paused: bool) -> None:
+        """Changes the pause before plies of a table at which only agents play."""
+        if running.edges is None:
+            raise Refusal("no_speed")
+        if milliseconds > 1000 * SLOWEST:
+            raise MessageError(f"The pause before a ply is at most {SLOWEST:g} seconds, not {milliseconds / 1000:g}.")
+        running.speed.set(milliseconds / 1000, paused)
+        self._show(running)
 
     def _act(self, running: Running, allowed: Pass, message: Message) -> None:
         """Makes a person's ply, or the deal that a person asks for."""
@@ -296,7 +349,7 @@ class TableServer:
             self._searches.stop(viewer)
             key = viewer.seat, viewer.language
             if key not in drawn:
-                drawn[key] = to_text(view(running.live, *key))
+                drawn[key] = to_text(_view(running, *key))
             viewer.send(drawn[key])
 
     def _wake(self, table: str) -> None:
@@ -304,10 +357,12 @@ class TableServer:
         running = self._running[table]
         if running.task is None or running.task.done():
             running.task = asyncio.get_running_loop().create_task(self._run(running))
+        if running.edges is not None and (running.growing is None or running.growing.done()):
+            running.growing = asyncio.get_running_loop().create_task(self._grow(running, running.edges))
 
     async def _run(self, running: Running) -> None:
         """Makes the plies of agents and forced ones up to a person's turn, or the end."""
-        live, pace = running.live, running.live.settings.pace
+        live, speed = running.live, running.speed
         loop = asyncio.get_running_loop()
         try:
             while True:
@@ -321,19 +376,35 @@ class TableServer:
                         action, took = await loop.run_in_executor(self._threads, _decide, live)
                     if decides:
                         running.slowest[seat] = 0.0 if known is None else max(took, known)
-                    await asyncio.sleep(max(pace, slowest if live.settings.persons else 0.0) - took)
-                    live.go_on(action)
+                    await speed.wait(least=slowest if live.settings.persons else 0.0, spent=took)
+                    make: Callable[[], None] = functools.partial(live.go_on, action)
                 elif not live.settings.persons and not live.over:
-                    await asyncio.sleep(BETWEEN_ROUNDS * pace)
-                    live.deal()
+                    await speed.wait(pauses=BETWEEN_ROUNDS)
+                    make = live.deal
                 else:
                     return
-                self._show(running)
+                async with self._making:
+                    make()
+                    self._show(running)
+                    await asyncio.sleep(0)  # messages that have come meanwhile go before the next ply
         except NainJauneError as error:
             _refuse_all(running, "stopped", reason=error)
         except Exception:  # of an agent, say: the log has the details, which may show cards
             logging.getLogger(__name__).exception("A table has stopped.")
             _refuse_all(running, "failed")
+
+    async def _grow(self, running: Running, edges: RunningEdges) -> None:
+        """Plays more deals for the edges of a table as long as somebody watches, and shows them once a second."""
+        loop = asyncio.get_running_loop()
+        shown = loop.time()
+        try:
+            while running.viewers and not edges.complete:
+                await asyncio.sleep(await loop.run_in_executor(self._grower, edges.play_more))
+                if loop.time() - shown > SHOW_EDGES or edges.complete:
+                    self._show(running)
+                    shown = loop.time()
+        except Exception:  # of an agent; the table goes on
+            logging.getLogger(__name__).exception("An edge has stopped growing.")
 
     def forget(self) -> None:
         """Takes the tables out of memory that nobody has looked at for some time and that do not go on by themselves."""
@@ -342,6 +413,20 @@ class TableServer:
             resting = running.task is None or running.task.done()
             if resting and not running.viewers and now - running.left_at > FORGOTTEN:
                 del self._running[table]
+
+
+def _view(running: Running, seat: int | None, language: str) -> dict[str, Any]:
+    """Returns what one viewer is sent."""
+    unit = running.live.settings.setup.game.unit
+    return {
+        **view(running.live, seat, language),
+        "watch": None if running.edges is None else watched(running.speed, running.edges, unit),
+    }
+
+
+def _records(live: LiveTable) -> str:
+    """Returns the records of a table that is over, as the text of a file."""
+    return "".join(f"{format_record(one)}\n" for one in live.records)
 
 
 def _decide(live: LiveTable) -> tuple[int, float]:

@@ -20,6 +20,8 @@ from .tokens import Pass, hashed
 DEAL = -1
 """In place of an action: the next round is dealt."""
 VERSION = 1
+MOST_REPLAYS = 200
+"""Records that are kept for replays."""
 _TABLES = """
 create table if not exists tables (id text primary key, made real not null, settings text not null);
 create table if not exists plies (
@@ -29,6 +31,7 @@ create table if not exists plies (
 create table if not exists tokens (
     hash blob primary key, id text references tables on delete cascade, seat integer
 ) without rowid;
+create table if not exists replays (hash blob primary key, made real not null, record text not null) without rowid;
 """
 
 
@@ -101,11 +104,24 @@ class Store:
         """Returns the plies of a table, in order."""
         return [action for (action,) in self._file.execute("select action from plies where id = ? order by number", (table,))]
 
+    def add_replay(self, token: str, record: str) -> None:
+        """Adds the text of a record under ``token``; the oldest ones beyond :data:`MOST_REPLAYS` go."""
+        self._file.execute("insert into replays values (?, ?, ?)", (hashed(token), time.time(), record))
+        kept = "select hash from replays order by made desc limit ?"
+        self._file.execute(f"delete from replays where hash not in ({kept})", (MOST_REPLAYS,))
+
+    def find_replay(self, token: str) -> str | None:
+        """Returns the text of the record under ``token``; None for an unknown one."""
+        row = self._file.execute("select record from replays where hash = ?", (hashed(token),)).fetchone()
+        return None if row is None else str(row[0])
+
     def num_tables(self) -> int:
         """Returns the number of tables."""
         (count,) = self._file.execute("select count(*) from tables").fetchone()
         return int(count)
 
     def remove_old(self, days: float) -> int:
-        """Removes the tables that were made more than ``days`` ago; returns their number."""
-        return self._file.execute("delete from tables where made < ?", (time.time() - 86400 * days,)).rowcount
+        """Removes the tables and replays that were made more than ``days`` ago; returns the number of tables."""
+        before = time.time() - 86400 * days
+        self._file.execute("delete from replays where made < ?", (before,))
+        return self._file.execute("delete from tables where made < ?", (before,)).rowcount

@@ -32,6 +32,7 @@ def view(live: LiveTable, seat: int | None, language: str) -> dict[str, Any]:
         "begun": listener.begun,
         "events": live.events(seat, language),
         "moves": [[action, speaker.echo(action)] for action in table.legal] if mine else [],
+        "cards": _cards(live, seat) if mine and seat is not None else [],
         "settled": speaker.settled() if table.round_over else [],
         "payoffs": _amounts(speaker, table.payoff) if table.round_over else [],
         "totals": _amounts(speaker, live.totals),
@@ -39,8 +40,23 @@ def view(live: LiveTable, seat: int | None, language: str) -> dict[str, Any]:
         "rounds": live.rounds,
         "round_over": table.round_over,
         "over": live.over,
-        "records": len(live.records) if live.over else 0,
+        "records": live.num_records if live.over else 0,
     }
+
+
+def _cards(live: LiveTable, seat: int) -> list[list[float]]:
+    """Returns the cards of the picture that ``seat`` may play, each as the values of an ``OwnCard``."""
+    setup, table = live.settings.setup, live.table
+    assert setup.game.pictures is not None
+    cards = setup.game.pictures.own_cards(setup, _redacted(live, seat)[0], seat, **table.history)
+    return [[round(value, 1) for value in card] for card in cards if card.action in table.legal]
+
+
+def _redacted(live: LiveTable, seat: int) -> np.ndarray[Any, Any]:
+    """Returns the table, an array of one, as the kernel's ``redact`` leaves it for ``seat``."""
+    rows, setup = live.table.position, live.settings.setup
+    loops_of(setup.game).redact_tables(rows, setup.kernel_rules, np.array([seat]))
+    return rows
 
 
 def _amounts(speaker: Any, payoffs: Sequence[int] | np.ndarray[Any, Any]) -> list[str]:
@@ -58,12 +74,10 @@ def picture(live: LiveTable, seat: int | None, language: str) -> str | None:
     When the round is over everybody sees all cards. Until then a spectator sees all cards if only agents play, and else none.
     """
     setup, table = live.settings.setup, live.table
-    rows = table.position
     viewer = None if table.round_over else seat
     if viewer is None and not table.round_over and live.settings.persons:
         return None
-    if viewer is not None:
-        loops_of(setup.game).redact_tables(rows, setup.kernel_rules, np.array([viewer]))
+    rows = table.position if viewer is None else _redacted(live, viewer)
     assert setup.game.pictures is not None
     return setup.game.pictures.svg(setup, rows[0], viewer, language=language, names=live.settings.names, **table.history)
 

@@ -123,6 +123,21 @@ class History(TypedDict, total=False):
     rng: np.random.Generator | None
 
 
+class OwnCard(NamedTuple):
+    """What is visible of a card in the viewer's hand, in units of the picture."""
+
+    action: int
+    """The action that plays it, legal or not; cards that the rules do not tell apart have the same one."""
+    x: float
+    """Of the upper left corner, from the left."""
+    y: float
+    """From the top."""
+    width: float
+    height: float
+    degrees: float
+    """By which it is turned clockwise around this corner."""
+
+
 class Pictures(Protocol):
     """Tables of one game as SVG documents, from which pixels and films are made."""
 
@@ -140,6 +155,9 @@ class Pictures(Protocol):
 
         ``names`` are the players', in seat order. Every picture of a game has the same size; equal scenes give equal bytes.
         """
+
+    def own_cards(self, setup: Setup, table: Any, seat: int, **history: Unpack[History]) -> list[OwnCard]:
+        """Returns where the cards of ``seat`` are in its :meth:`svg`, from left to right."""
 
     def film(
         self,

@@ -3,7 +3,9 @@
 import { Connection } from "./connection.js";
 import { make } from "./dom.js";
 import { allowStart, keepMade, showForm } from "./lobby.js";
+import { showReplay, unpack } from "./replay.js";
 import { TablePage } from "./table.js";
+import { openRecords, saveFile, takeDrops, uploadCard } from "./uploads.js";
 
 const LANGUAGE = "nainjaune-language";
 const HOST = "nainjaune-host";
@@ -12,6 +14,8 @@ const main = document.getElementById("main");
 const language = document.getElementById("language");
 let texts = {};
 let page = null;
+const notice = document.getElementById("notice");
+let shown = ""; // the token whose page is shown
 let form = false; // whether the form is shown
 
 const connection = new Connection(heard, (state) => {
@@ -21,7 +25,7 @@ const connection = new Connection(heard, (state) => {
 
 function heard(message) {
   if (message.type === "view") {
-    if (page === null) page = new TablePage(main, texts, (type, values) => connection.send(type, values));
+    if (page === null) page = new TablePage(main, texts, (type, values) => connection.send(type, values), openFile);
     page.show(message);
   } else if (message.type === "host") {
     localStorage.setItem(HOST, token());
@@ -32,11 +36,17 @@ function heard(message) {
   } else if (message.type === "catalogue") {
     form = true;
     showForm(main, message.games, texts, (table) => connection.send("new", { table }));
+    main.append(uploadCard(texts, openFile, unreadable));
   } else if (message.type === "made") keepMade(message, texts);
   else if (STUDY.has(message.type)) page?.study(message);
   else if (message.type === "rules") page?.showRules(message.text);
   else if (message.type === "record") page?.download(message.text);
   else if (message.type === "opened") location.hash = message.token;
+  else if (message.type === "replay") replay(message);
+  else if (message.type === "film") {
+    notice.textContent = texts.film_done;
+    saveFile(message.data, "nainjaune.gif", "image/gif");
+  } else if (message.type === "refused" && ["replay", "film"].includes(message.of)) notice.textContent = message.text;
   else if (message.type === "refused") refused(message.text);
 }
 
@@ -49,16 +59,34 @@ function refused(text) {
   } else main.replaceChildren(make("h1", {}, texts.title), make("p", { id: "problem", role: "alert" }, text));
 }
 
+/** Shows a recorded match, which can also be filmed. */
+async function replay(message) {
+  const prefix = token();
+  page = null;
+  const data = await unpack(message.data);
+  if (prefix !== token()) return;
+  notice.textContent = "";
+  showReplay(main, data, { prefix, film: (round, view) => {
+    notice.textContent = texts.film_waits;
+    connection.send("film", { round, view });
+  } });
+}
+
+const openFile = (text) => openRecords(text, notice, texts, (type, values) => connection.send(type, values));
+const unreadable = () => (notice.textContent = texts.no_text);
+
 /** The link to the form, for the host alone. */
 const showHome = () => (document.getElementById("home").hidden = localStorage.getItem(HOST) === null);
 
-const token = () => location.hash.slice(1) || localStorage.getItem(HOST) || "-";
+const token = () => location.hash.slice(1).split("&")[0] || localStorage.getItem(HOST) || "-";
 
 async function begin() {
   const answer = await fetch(`/texts-${language.value}.json`);
   texts = await answer.json();
+  shown = token();
   page = null;
   form = false;
+  notice.textContent = "";
   showHome();
   document.documentElement.lang = language.value;
   document.getElementById("language-label").textContent = texts.language;
@@ -71,5 +99,6 @@ language.addEventListener("change", () => {
   localStorage.setItem(LANGUAGE, language.value);
   begin();
 });
-window.addEventListener("hashchange", begin);
+window.addEventListener("hashchange", () => token() !== shown && begin()); // another position of a replay is the replay's
+takeDrops(openFile, unreadable);
 begin();

@@ -3,27 +3,37 @@
 import { AdvicePanel } from "./advice.js";
 import { fill, make, showSvg } from "./dom.js";
 import { ReviewPanel } from "./review.js";
+import { WatchPanel } from "./watch.js";
+
+const WIDE = matchMedia("(min-width: 48rem)");
+/** Whether the cards of the picture are large enough for fingers. */
 
 export class TablePage {
-  /** Shows a table in `main`; `send(type, values)` sends a message. */
-  constructor(main, texts, send) {
+  /** Shows a table in `main`; `send(type, values)` sends a message, and `open(text)` opens records as a replay. */
+  constructor(main, texts, send, open) {
+    this.open = open;
     this.texts = texts;
     this.send = send;
     this.view = null;
     this.announced = 0;
     this.byKeyboard = false;
+    this.size = [1, 1]; // of the picture, in its own units
+    WIDE.onchange = () => this.view && this.showMoves(this.view.moves);
     this.parts = {
       title: make("h1"),
       turn: make("p", { class: "turn" }),
       picture: make("img", { class: "picture", alt: texts.picture }),
+      cards: make("div", { class: "cards", role: "group", "aria-label": texts.cards, onkeydown: (event) => this.arrow(event) }),
       noPicture: make("p", { class: "hint" }),
       problem: make("p", { id: "problem", role: "alert" }),
       moves: make("div", { id: "moves", class: "moves", role: "group", "aria-label": texts.moves, onkeydown: (event) => this.arrow(event) }),
       next: make("button", { class: "main", type: "button", onclick: () => send("deal", { number: this.view.number }) }, texts.next_round),
       record: make("button", { type: "button", onclick: () => send("record") }, texts.download),
+      replay: make("button", { type: "button", onclick: () => this.askReplay() }, texts.replay),
       events: make("ol", { class: "events", tabindex: 0, "aria-label": texts.events }),
       settled: make("section", { class: "card" }),
       standings: make("section", { class: "card" }),
+      watch: make("section", { class: "card" }),
       rules: make("div", { class: "rules" }),
     };
     this.advice = new AdvicePanel(texts, send);
@@ -32,8 +42,8 @@ export class TablePage {
     main.replaceChildren(
       parts.title,
       make("div", { class: "table" },
-        make("div", {}, parts.turn, parts.picture, parts.noPicture, parts.problem, parts.moves,
-          make("p", { class: "buttons" }, parts.next, parts.record), parts.settled, parts.standings),
+        make("div", {}, parts.turn, make("div", { class: "board" }, parts.picture, parts.cards), parts.noPicture, parts.problem, parts.moves,
+          make("p", { class: "buttons" }, parts.next, parts.record, parts.replay), parts.settled, parts.standings, parts.watch),
         make("aside", {}, make("h2", {}, texts.events), parts.events,
           make("details", { ontoggle: () => send("rules") }, make("summary", {}, texts.rules), parts.rules))),
     );
@@ -55,10 +65,12 @@ export class TablePage {
     this.showMoves(view.moves);
     const player = view.seat !== null;
     parts.next.hidden = !(player && view.round_over && !view.over);
-    parts.record.hidden = view.records === 0;
+    parts.record.hidden = parts.replay.hidden = view.records === 0;
     this.showEvents(view, names);
     this.showSettled(view);
     this.showStandings(view, names);
+    parts.watch.hidden = view.watch === null;
+    if (view.watch) (this.watch ??= new WatchPanel(parts.watch, texts, this.send)).show(view.watch);
     this.announce(view, names, first);
     this.advice.show(view);
     this.review.show(view);
@@ -77,29 +89,42 @@ export class TablePage {
     noPicture.textContent = svg === null ? this.texts.no_picture : "";
     if (svg === null || svg === this.svg) return;
     this.svg = svg;
-    showSvg(picture, svg, this.texts.picture);
+    const root = showSvg(picture, svg, this.texts.picture);
+    this.size = ["width", "height"].map((name) => Number(root.getAttribute(name)));
   }
 
+  /** Shows a button for each move: on its cards in the picture, where these are large enough, and else below. */
   showMoves(moves) {
-    const { number } = this.view;
-    const buttons = moves.map(([action, text]) =>
-      make("button", { type: "button", class: text.length > 14 ? "move long" : "move", "data-action": action, onclick: (event) => this.play(event, number, action) },
-        ...suits(text)));
-    this.parts.moves.replaceChildren(...buttons);
-    this.parts.moves.hidden = !buttons.length;
-    if (buttons.length && this.byKeyboard) buttons[0].focus();
+    const { number, cards } = this.view;
+    const onCards = [], below = [];
+    for (const [action, text] of moves) {
+      const places = WIDE.matches ? cards.filter((card) => card[0] === action) : [];
+      const click = (event) => this.play(event, number, action);
+      for (const place of places) onCards.push([place[1], cardButton(place, text, click, this.size)]);
+      if (!places.length) below.push(make("button", { type: "button", class: text.length > 14 ? "move long" : "move", "data-action": action, onclick: click }, ...suits(text)));
+    }
+    onCards.sort(([one], [other]) => one - other); // from left to right, as each card lies on the one before
+    this.parts.cards.replaceChildren(...onCards.map(([, button]) => button));
+    this.parts.cards.hidden = !onCards.length;
+    this.parts.moves.replaceChildren(...below);
+    this.parts.moves.hidden = !below.length;
+    if (moves.length && this.byKeyboard) this.buttons()[0].focus();
+  }
+
+  buttons() {
+    return [...this.parts.cards.children, ...this.parts.moves.children];
   }
 
   play(event, number, action) {
     this.byKeyboard = event.detail === 0; // a click without a pointer
-    for (const button of this.parts.moves.children) button.disabled = true;
+    for (const button of this.buttons()) button.disabled = true;
     this.send("play", { number, action });
   }
 
   arrow(event) {
     const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
     if (!step) return;
-    const buttons = [...this.parts.moves.children];
+    const buttons = this.buttons();
     const next = buttons[(buttons.indexOf(document.activeElement) + step + buttons.length) % buttons.length];
     event.preventDefault();
     next?.focus();
@@ -155,12 +180,31 @@ export class TablePage {
     this.parts.rules.replaceChildren(...text.split("\n").filter(Boolean).map((line) => make("p", {}, line)));
   }
 
+  askReplay() {
+    this.replays = true;
+    this.send("record");
+  }
+
   download(text) {
+    if (this.replays) {
+      this.replays = false;
+      return this.open(text);
+    }
     const link = URL.createObjectURL(new Blob([text], { type: "application/jsonl" }));
     const anchor = make("a", { href: link, download: "nainjaune.jsonl" });
     anchor.click();
     setTimeout(() => URL.revokeObjectURL(link), 1000);
   }
+}
+
+/** Returns a button over a card of the picture, whose place is given as in the painter's `OwnCard`. */
+function cardButton([action, x, y, width, height, degrees], text, onclick, [wide, high]) {
+  const button = make("button", { type: "button", class: "move on-card", "data-action": action, "aria-label": text, title: text, onclick });
+  Object.assign(button.style, {
+    left: `${(100 * x) / wide}%`, top: `${(100 * y) / high}%`, width: `${(100 * width) / wide}%`, height: `${(100 * height) / high}%`,
+    transform: `rotate(${degrees}deg)`,
+  });
+  return button;
 }
 
 /** Returns the events as [seat or null, text]; those of a seat that follow each other are one line. */

@@ -147,7 +147,7 @@ def test_a_message_that_is_too_large_closes_the_connection(tmp_path: Path) -> No
         with pytest.raises(HTTPClientError, match="403"):
             await connect(serving)
 
-    served(tmp_path, play, Limits(message_bytes=100, connections=3, burst=2, a_second=0.0))
+    served(tmp_path, play, Limits(message_bytes=100, record_bytes=100, connections=3, burst=2, a_second=0.0))
 
 
 def test_a_page_that_goes_away_leaves_its_table(tmp_path: Path) -> None:

@@ -9,36 +9,30 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Error, Page, expect, sync_playwright
 
+from nainjaune_agents.loading import named_agents
 from nainjaune_agents.play.replay_page import replay_page
 from nainjaune_env.records.record import parse_record, read_records, verify_record
+from tests.support.chromium import INSTALLED, browser_path, ways_to_launch
 from tests.support.games import games_with
 from tests.support.source import ROOT
 
-INSTALLED = ROOT / "build" / "browser"
 AXE = INSTALLED / "node_modules" / "axe-core" / "axe.min.js"
-NAMES = ("chromium", "chromium-headless-shell", "google-chrome")
-OPTIONS = ["--no-sandbox", "--disable-gpu", "--headless=shell", "--force-color-profile=srgb"]
 GAMES = games_with("speaker", "pictures")
 PATIENCE = 25_000
 """Milliseconds to wait for what a quiet machine does in a few."""
+JOB = 4 * PATIENCE
+"""The same for a replay or a film, which is made in a process of its own with a low priority."""
 pytestmark = pytest.mark.slow
-
-
-def browser_path() -> str | None:
-    """The browser to test with; None if there is none."""
-    found = [os.environ.get("CHROMIUM"), *map(shutil.which, NAMES), str(INSTALLED / "chromium")]
-    return next((path for path in found if path and Path(path).exists()), None)
 
 
 @pytest.fixture(scope="module")
@@ -48,11 +42,11 @@ def browser() -> Iterator[Browser]:
         skip = pytest.fail if os.environ.get("CI") == "true" else pytest.skip
         skip("There is no Chromium or no axe-core; `make browser` installs both.")
     with sync_playwright() as playwright:
+        first, second = ways_to_launch(path)
         try:
-            started = playwright.chromium.launch(executable_path=path, args=OPTIONS)
-        except Error:  # its libraries may be missing; those of the package lie beside it
-            libraries = {**os.environ, "LD_LIBRARY_PATH": str(INSTALLED / "al2023" / "lib")}
-            started = playwright.chromium.launch(executable_path=path, args=OPTIONS, env=libraries)
+            started = playwright.chromium.launch(**first)
+        except Error:
+            started = playwright.chromium.launch(**second)
         yield started
         started.close()
 
@@ -124,7 +118,17 @@ def _is_problem(message: Any) -> bool:
 expect.set_options(timeout=PATIENCE)
 
 
-def new_table(page: Page, game: str, *, persons: int = 1, seats: int = 2, rounds: int = 1, seed: str = "7") -> list[str]:
+def new_table(
+    page: Page,
+    game: str,
+    *,
+    persons: int = 1,
+    seats: int = 2,
+    rounds: int = 1,
+    seed: str = "7",
+    pace: str = "0",
+    agents: Sequence[str] = ("random", "random"),
+) -> list[str]:
     """Makes a table with the form; returns the links of the persons' seats and, last, of spectators."""
     page.locator("[name=game]").select_option(game)
     page.locator("[name=players]").select_option(str(seats))
@@ -133,12 +137,12 @@ def new_table(page: Page, game: str, *, persons: int = 1, seats: int = 2, rounds
         if seat < persons:
             page.get_by_label(f"Name of the person in seat {seat}").fill(f"<b>Zoé {seat}")
         else:
-            page.get_by_label(f"Agent in seat {seat}").fill("random")
+            page.get_by_label(f"Agent in seat {seat}").fill(agents[seat])
     page.locator("[name=length]").select_option("rounds")
     page.locator("[name=rounds]").fill(str(rounds))
     page.get_by_text("Seed, Pause").click()
     page.locator("[name=seed]").fill(seed)
-    page.locator("[name=pace]").fill("0")
+    page.locator("[name=pace]").fill(pace)
     before = page.locator("#made section").count()
     page.get_by_role("button", name="Start the table").click()
     expect(page.locator("#made section")).to_have_count(before + 1)
@@ -263,8 +267,8 @@ def test_the_page_of_a_recorded_match(opened: Opener, tmp_path: Path) -> None:
     first = page.locator("#picture").get_attribute("src")
     page.get_by_role("button", name="ply ▶").click()
     assert page.locator("#picture").get_attribute("src") != first
-    page.get_by_role("button", name="round ⏭").click()
-    page.get_by_role("button", name="⏪ decision").click()
+    page.get_by_role("button", name="round ▶|").click()
+    page.get_by_role("button", name="◀◀ decision").click()
     page.locator("#view").select_option("1")
     where = page.locator("#where").inner_text()
     again = opened(page.url)
@@ -277,3 +281,120 @@ def test_the_page_of_a_recorded_match(opened: Opener, tmp_path: Path) -> None:
     with again.expect_download() as download:
         again.get_by_text("Save the picture").click()
     assert Path(download.value.path()).read_text(encoding="utf-8").startswith("<svg")
+
+
+GOLDEN = ROOT / "tests" / "golden" / "batasaurus_perfect_2.jsonl"
+
+
+def test_a_record_is_chosen_scrubbed_and_linked_to(served: Served, opened: Opener, tmp_path: Path) -> None:
+    first = GOLDEN.read_text(encoding="utf-8").splitlines()[0]
+    several, broken = tmp_path / "several.jsonl", tmp_path / "broken.jsonl"
+    several.write_text(f"{first}\n{first}\n", encoding="utf-8")
+    broken.write_text(first[:-20], encoding="utf-8")
+    page = opened(served.link, viewport={"width": 360, "height": 740}, color_scheme="dark")
+    page.get_by_label("File with a record").set_input_files(broken)
+    expect(page.locator("#notice")).to_contain_text("Expected a record as JSON", timeout=JOB)
+    check_axe(page)
+    page.get_by_label("File with a record").set_input_files(several)
+    page.get_by_label("Match, of 2 in the file").fill("2")
+    page.get_by_role("button", name="Open the replay").click()
+    expect(page.locator("#where")).to_contain_text("ply 0", timeout=JOB)
+    check_axe(page)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.get_by_role("button", name="decision ▶▶").focus()
+    page.keyboard.press("Enter")
+    page.locator("#ply").focus()
+    page.keyboard.press("ArrowRight")
+    page.locator("#view").select_option("1")
+    where, link = page.locator("#where").inner_text(), page.url
+    assert "ply 0" not in where
+    again = opened(link)
+    expect(again.locator("#where")).to_have_text(where)
+    expect(again.locator("#view")).to_have_value("1")
+    again.evaluate("location.hash = location.hash.replace(/ply=.*/, 'ply=0&view=0')")
+    expect(again.locator("#where")).to_contain_text("ply 0")
+    again.locator("#language").select_option("fr")
+    expect(again.locator("#save")).to_have_text("Enregistrer l'image", timeout=JOB)
+
+
+def test_a_dropped_record_and_its_film(served: Served, opened: Opener) -> None:
+    page = opened(served.link)
+    page.wait_for_selector("form")
+    page.evaluate(
+        """(text) => {
+          const data = new DataTransfer();
+          data.items.add(new File([text], "match.jsonl"));
+          document.body.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+        }""",
+        GOLDEN.read_text(encoding="utf-8").splitlines()[0],
+    )
+    expect(page.locator("#where")).to_contain_text("ply 0", timeout=JOB)
+    with page.expect_download(timeout=JOB) as download:
+        page.get_by_role("button", name="Save a film of the round").click()
+    assert Path(download.value.path()).read_bytes().startswith(b"GIF89a")
+    expect(page.locator("#notice")).to_have_text("The film is made.", timeout=JOB)
+    page.go_back()
+    expect(page.get_by_role("heading", name="New table")).to_be_visible()
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_the_cards_of_the_picture_are_buttons(game: str, served: Served, opened: Opener) -> None:
+    link, _ = new_table(opened(served.link), game)
+    page = opened(link, has_touch=True)
+    while at_rest(page) == "mine" and not page.locator(".cards button").count():  # a look at one's own cards, or a stop
+        before = number_of_ply(page)
+        page.locator(".move:enabled").first.click()
+        page.wait_for_function("(before) => document.querySelector('.events').innerText !== before", arg=before)
+    card = page.locator(".cards button").first
+    page.wait_for_function("document.querySelector('.picture').naturalWidth > 0")
+    picture, place = page.locator(".picture").bounding_box(), card.bounding_box()
+    assert picture is not None
+    assert place is not None
+    assert picture["x"] <= place["x"] < place["x"] + place["width"] <= picture["x"] + picture["width"]
+    assert picture["y"] + picture["height"] * 0.7 < place["y"] < picture["y"] + picture["height"]
+    assert card.get_attribute("aria-label")
+    check_axe(page)
+    before = number_of_ply(page)
+    card.tap()
+    page.wait_for_function("(before) => document.querySelector('.events').innerText !== before", arg=before)
+    if at_rest(page) == "mine" and page.locator(".cards button").count():
+        page.locator(".cards button").last.focus()
+        page.keyboard.press("ArrowRight")
+        assert page.evaluate("document.activeElement.classList.contains('move')")
+        before = number_of_ply(page)
+        page.keyboard.press("Enter")
+        page.wait_for_function("(before) => document.querySelector('.events').innerText !== before", arg=before)
+    page.set_viewport_size({"width": 360, "height": 740})
+    expect(page.locator(".cards button")).to_have_count(0)
+
+
+def test_agents_are_watched(served: Served, opened: Opener) -> None:
+    host = opened(served.link)
+    (link,) = new_table(host, GAMES[0], persons=0, pace="10", agents=list(named_agents(GAMES[0]))[:2])
+    page = opened(link)
+    expect(page.get_by_text("in a field of")).to_be_visible()
+    before = number_of_ply(page)
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_role("button", name="Go on")).to_be_visible()
+    check_axe(page)
+    page.get_by_label("Speed", exact=True).focus()
+    page.keyboard.press("Home")
+    expect(page.get_by_label("Speed", exact=True)).to_have_attribute("aria-valuetext", "10 seconds a ply")
+    assert number_of_ply(page) == before
+    page.get_by_role("button", name="Go on").click()
+    page.get_by_label("Speed", exact=True).focus()
+    page.keyboard.press("End")
+    assert at_rest(page) == "over"
+    page.get_by_role("button", name="Pause").click()
+    other = opened(link, viewport={"width": 360, "height": 740})
+    expect(other.get_by_role("button", name="Go on")).to_be_visible()
+    assert other.evaluate("document.documentElement.scrollWidth") <= 360
+    check_axe(other)
+
+
+def test_the_first_page_is_light_and_quick(served: Served, opened: Opener) -> None:
+    """Bytes over the network count, not milliseconds: a shared machine has its moods."""
+    page = opened(served.link)
+    page.wait_for_selector("form")
+    size = page.evaluate("performance.getEntries().reduce((sum, each) => sum + (each.transferSize ?? 0), 0)")
+    assert 0 < size < 300_000

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -38,6 +39,7 @@ COATS = (
 """By value, from 1."""
 
 
+@functools.cache
 def dinosaur(value: int) -> str:
     """Returns the dinosaur with this ``value``, 1 to 12."""
     return group(_DRAWN[value - 1](COATS[value - 1]), stroke_linejoin="round", stroke_linecap="round")

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Unpack
 
-from nainjaune_env.core.spec import History, Setup
+from nainjaune_env.core.spec import History, OwnCard, Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.records.verify import check_part, open_record
 from nainjaune_env.games.batasaurus.view.scene import scene, seen_by
-from nainjaune_env.games.batasaurus.view.svg import drawing
+from nainjaune_env.games.batasaurus.view.svg import CARD_HEIGHT, CARD_WIDTH, LARGE, SLOTS_Y, drawing, own_places
 
-__all__ = ["film", "svg"]
+__all__ = ["film", "own_cards", "svg"]
 
 
 def svg(
@@ -29,6 +29,17 @@ def svg(
 ) -> str:
     """Returns the table as SVG as ``seat`` sees it; arguments as in ``view.text.draw``."""
     return drawing(seen_by(setup, table, seat, **history), language=language, names=names)
+
+
+def own_cards(setup: Setup, table: Table, seat: int, **history: Unpack[History]) -> list[OwnCard]:
+    """Returns where the full slots of ``seat`` are in its :func:`svg`, from left to right."""
+    slots = seen_by(setup, table, seat, **history).slots[seat] or ()
+    size = CARD_WIDTH * LARGE, CARD_HEIGHT * LARGE
+    return [
+        OwnCard(slot, x, SLOTS_Y, *size, 0)
+        for (slot, value), x in zip(enumerate(slots), own_places(len(slots)), strict=True)
+        if value is not None
+    ]
 
 
 def film(

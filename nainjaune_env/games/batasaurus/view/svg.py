@@ -6,6 +6,7 @@ sits at the bottom, the others follow from left to right in the order of play. S
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from nainjaune_env.games.batasaurus.language import language_of
@@ -45,6 +46,7 @@ TRICK_Y = 344
 COLUMN = 228
 LAST_X, LAST_Y, LAST_WIDTH = 1016, 332, 244
 STATUS_Y, OWN_Y, SLOTS_Y = 582, 640, 752
+OWN_WIDTH = 1184
 
 GROUND, GROUND_LIGHT, GROUND_EDGE, RIM = "#3d5a4c", "#46665a", "#32493e", "#6b4a2b"
 PLATE, PLATE_EDGE = "#263c33", "#1c2d26"
@@ -86,8 +88,12 @@ def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = 
 
 def card_face(value: int, words: Words) -> str:
     """Returns a card face up, with its upper left corner at the origin: the value, the dinosaur, its name."""
+    return _face(value, words.dinosaurs[value - 1])
+
+
+@functools.cache  # of the 12 dinosaurs in each language
+def _face(value: int, name: str) -> str:
     paper, frame = TIERS[(value - 1) // 4]
-    name = words.dinosaurs[value - 1]
     size = min(8.2, 8.2 * 52 / text_width(name, 8.2))
     return group(
         [
@@ -101,6 +107,7 @@ def card_face(value: int, words: Words) -> str:
     )
 
 
+@functools.cache
 def _back() -> str:
     foot = "M-6 7Q-9 0 -5 -3Q-8 -9 -5 -11Q-2 -9 -2.5 -5Q-2 -12 0 -14Q2 -12 2.5 -5Q2 -9 5 -11Q8 -9 5 -3Q9 0 6 7Q0 12 -6 7Z"
     parts = [
@@ -256,14 +263,18 @@ def _last(last: LastTrick | None, words: Words, labels: Labels) -> list[str]:
 def _own(seen: Scene, name: str, words: Words, labels: Labels) -> list[str]:
     """Returns the seat at the bottom and its slots."""
     me = seen.viewer or 0
-    wide = 1184
+    wide = OWN_WIDTH
     parts = [_plate(48, OWN_Y, wide, 74, turn=me == seen.at_turn)]
     parts += _head(seen, me, name, 62, OWN_Y + 8, wide - 28, labels)
     parts += _unshown(seen, me, 62, OWN_Y + 44, 500, labels)
     slots = seen.slots[me] or ()
-    begin, step = spread(len(slots), wide, CARD_WIDTH * LARGE, 9.4)
-    for slot, value in enumerate(slots):
-        x = 48 + begin + slot * step
+    for (slot, value), x in zip(enumerate(slots), own_places(len(slots)), strict=True):
         parts.append(_empty(x, SLOTS_Y, LARGE) if value is None else _card(value, x, SLOTS_Y, LARGE, words))
         parts.append(text(x + CARD_WIDTH * LARGE / 2, SLOTS_Y - 9, str(slot), 14, anchor="middle", fill=QUIET))
     return parts
+
+
+def own_places(slots: int) -> list[float]:
+    """Returns the left edges of the viewer's ``slots``, whose top is at ``SLOTS_Y``."""
+    begin, step = spread(slots, OWN_WIDTH, CARD_WIDTH * LARGE, 9.4)
+    return [48 + begin + slot * step for slot in range(slots)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from nainjaune_env.render.svg import at, circle, ellipse, path, rect, smooth
 
 YELLOW, SHADE, LIGHT = "#f6c21c", "#d99a0b", "#ffdf70"
@@ -15,18 +17,30 @@ HEIGHT = 180
 
 def dwarf(*held: str) -> list[str]:
     """He stands on the origin. ``held`` is drawn in his raised hand, around (-47, -98)."""
-    return [
+    return [*_behind(), *held, *_before()]
+
+
+@functools.cache
+def _behind() -> tuple[str, ...]:
+    """Returns what is behind the thing that he holds."""
+    return (
         ellipse(0, 0, 46, 7, fill="#000000", opacity=0.18),
         *_legs(),
         _arm([(22, -84), (36, -80), (46, -64), (41, -52), (33, -54), (34, -63), (24, -68)]),
         circle(38, -50, 7.5, fill=SKIN, stroke=INK, stroke_width=1.2),
         *_tunic(),
-        *held,
+    )
+
+
+@functools.cache
+def _before() -> tuple[str, ...]:
+    """Returns what is before the thing that he holds."""
+    return (
         _arm([(-20, -86), (-31, -90), (-41, -103), (-50, -98), (-44, -84), (-33, -71), (-22, -68)]),
         circle(-46, -101, 7.5, fill=SKIN, stroke=INK, stroke_width=1.2),
         *_head(),
         *_hat(),
-    ]
+    )
 
 
 def emblem(x: float, y: float, height: float) -> str:

@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Unpack
 
-from nainjaune_env.core.spec import History, Setup
+from nainjaune_env.core.spec import History, OwnCard, Setup
 from nainjaune_env.core.table import Table
+from nainjaune_env.games.nain_jaune.actions import ACTION_OF
 from nainjaune_env.games.nain_jaune.records.replay import open_recorded, recorded_rounds
 from nainjaune_env.games.nain_jaune.view.scene import Course, Scene, scene
-from nainjaune_env.games.nain_jaune.view.svg import drawing
+from nainjaune_env.games.nain_jaune.view.svg import drawing, own_places
 from nainjaune_env.games.nain_jaune.view.text import seen_by
 
-__all__ = ["film", "svg"]
+__all__ = ["film", "own_cards", "svg"]
 
 
 def svg(
@@ -29,6 +30,12 @@ def svg(
 ) -> str:
     """Returns the table as SVG as ``seat`` sees it; None is a spectator, who sees every hand. Other arguments as in ``draw``."""
     return drawing(seen_by(setup, table, seat, **history), language=language, names=names)
+
+
+def own_cards(setup: Setup, table: Table, seat: int, **history: Unpack[History]) -> list[OwnCard]:
+    """Returns where the cards of ``seat`` are in its :func:`svg`, from left to right."""
+    seen = seen_by(setup, table, seat, **history)
+    return [OwnCard(ACTION_OF[card], *place) for card, place in zip(seen.hands[seat] or (), own_places(seen), strict=True)]
 
 
 def film(

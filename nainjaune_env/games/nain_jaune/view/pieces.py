@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from nainjaune_env.games.nain_jaune.language.wording import Words, card_sign
@@ -41,7 +42,13 @@ def suit(letter: str, x: float, y: float, scale: float) -> str:
 
 def face(card: str, words: Words) -> str:
     """Returns a card face up; pot cards have a golden frame."""
-    sign, letter = card_sign(card, words)[:-1], card[1]
+    return _face(card, card_sign(card, words)[:-1])
+
+
+@functools.cache  # of the 52 cards in each language
+def _face(card: str, sign: str) -> str:
+    """Returns a card face up with its rank written as ``sign``."""
+    letter = card[1]
     style: dict[str, Style] = {
         "font_family": SERIF,
         "font_weight": "bold",
@@ -70,7 +77,8 @@ def back(x: float, y: float, scale: float = 1) -> str:
     return at(x, y, [use(BACK)], scale=scale)
 
 
-def definitions() -> list[str]:
+@functools.cache
+def definitions() -> tuple[str, ...]:
     """Returns the definitions that a picture with :func:`back` needs."""
     places = ((x, y) for row, y in enumerate(range(13, 80, 10)) for x in range(14 + row % 2 * 8, 50, 16))
     lozenges = "".join(f"M{x} {y - 5}l4 5l-4 5l-4 -5Z" for x, y in places)
@@ -79,7 +87,7 @@ def definitions() -> list[str]:
         rect(4, 4, 52, 76, rx=4, fill="#27496d"),
         path(lozenges, fill="#f6c21c", opacity=0.8),
     ]
-    return [group(parts, id=BACK)]
+    return (group(parts, id=BACK),)
 
 
 def chip_counts(chips: int) -> dict[int, int]:

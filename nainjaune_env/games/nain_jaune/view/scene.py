@@ -5,9 +5,10 @@ A :class:`Scene` made for a seat holds nothing that the seat may not know (N6), 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -100,7 +101,13 @@ def course_to(
 
     The arguments are those of ``Transcriber.transcribe``; with the same ``rng`` the cards are those of the record.
     """
-    replay, log = Replay(setup, opening), ActionLog(actions, every_ply=every_ply)
+    log = ActionLog(actions, every_ply=every_ply)
+    key = setup.kernel_rules, setup.players, every_ply, opening.tobytes(), str(rng.bit_generator.state)
+    begun = _begun.get(key)
+    if begun is not None and begun.table["rounds"] <= table.rounds and begun.actions == list(actions[: len(begun.actions)]):
+        opening, log.used = begun.table, len(begun.actions)
+        rng.bit_generator.state = begun.rng
+    replay = Replay(setup, opening)
     while True:
         course = Course(replay)
         for seat, _, action in replay.plies(log):
@@ -108,6 +115,25 @@ def course_to(
         if replay.table.rounds == table.rounds:
             return course
         replay.deal()
+        _begun[key] = _RoundBegun(list(actions[: log.used]), replay.table.copy(), rng.bit_generator.state)
+        _begun.move_to_end(key)
+        if len(_begun) > MOST_BEGUN:
+            _begun.popitem(last=False)
+
+
+class _RoundBegun(NamedTuple):
+    """A round of a match just dealt."""
+
+    actions: list[int]
+    """Those of the rounds before."""
+    table: Table
+    rng: Mapping[str, Any]
+    """The state of the generator."""
+
+
+MOST_BEGUN = 512
+_begun: OrderedDict[tuple[Any, ...], _RoundBegun] = OrderedDict()
+"""The last round of the matches whose courses were asked for last, so that the next picture need not replay those before."""
 
 
 def scene(setup: Setup, table: Table, seat: int | None = None, course: Course | None = None) -> Scene:

@@ -290,16 +290,26 @@ def _own(seen: Scene, name: str, words: Words) -> list[str]:
     hand = seen.hands[me] or ()
     parts = [_plate(EDGE + 6, HAND_Y + 24, OWN_PANEL, 68, turn=me == seen.at_turn)]
     parts += _purse(seen, me, name, EDGE + 18, HAND_Y + 32, OWN_PANEL - 24)
-    wide = WIDTH - EDGE - 10 - HAND_X
-    begin, step = spread(len(hand), wide, CARD_WIDTH * LARGE, 6)
     if me == seen.winner:
         parts.append(crown(WIDTH / 2, HAND_Y + 60, 3.5))
+    for card, (x, y, _, _, degrees) in zip(hand, own_places(seen), strict=True):
+        parts.append(at(x, y, [pieces.face(card, words)], scale=LARGE, turn=degrees))
+    return parts
+
+
+def own_places(seen: Scene) -> list[tuple[float, float, float, float, float]]:
+    """Returns what is visible of each card of the seat at the bottom: x, y, width, height, degrees, as in ``OwnCard``."""
+    me = seen.viewer or 0
+    hand = seen.hands[me] or ()
+    begin, step = spread(len(hand), WIDTH - EDGE - 10 - HAND_X, CARD_WIDTH * LARGE, 6)
     wanted = RANKS[seen.required - 1] if seen.required and me == seen.at_turn else ""
+    places = []
     for k, card in enumerate(hand):
         off = (k - (len(hand) - 1) / 2) / max(len(hand) - 1, 1)  # from -0.5 to 0.5: the cards lie in a slight fan
         x, y = HAND_X + begin + k * step, HAND_Y + 30 * off * off - LIFT * (card[0] == wanted)
-        parts.append(at(x, y, [pieces.face(card, words)], scale=LARGE, turn=5 * off))
-    return parts
+        width = CARD_WIDTH * LARGE if k == len(hand) - 1 else min(CARD_WIDTH * LARGE, step)  # the next card may cover a part
+        places.append((x, y, width, CARD_HEIGHT * LARGE, 5 * off))
+    return places
 
 
 def _bubble(seen: Scene, words: Words) -> list[str]:

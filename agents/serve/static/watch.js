@@ -1,0 +1,31 @@
+// A table at which only agents play: its speed, and the edge that grows while one watches.
+
+import { fill, make } from "./dom.js";
+
+const SPEEDS = [10_000, 5_000, 2_000, 1_000, 600, 300, 100, 0];
+/** Milliseconds of pause before a ply, by the position of the slider. */
+
+export class WatchPanel {
+  /** Shows itself in `section`; `send(type, values)` sends a message. */
+  constructor(section, texts, send) {
+    this.texts = texts;
+    this.set = (milliseconds, paused) => send("speed", { milliseconds, paused });
+    this.slider = make("input", { type: "range", min: 0, max: SPEEDS.length - 1, "aria-label": texts.speed, oninput: () => this.set(SPEEDS[this.slider.value], this.paused) });
+    this.pause = make("button", { type: "button", onclick: () => this.set(this.milliseconds, !this.paused) });
+    this.edges = make("div");
+    section.append(make("h2", {}, texts.watching), make("p", { class: "bar" }, make("span", {}, texts.speed), this.slider, this.pause), this.edges);
+  }
+
+  /** Shows what the server has sent. */
+  show(watch) {
+    const { texts } = this;
+    this.milliseconds = watch.milliseconds;
+    this.paused = watch.paused;
+    this.pause.textContent = watch.paused ? texts.go_on : texts.pause;
+    if (document.activeElement !== this.slider) this.slider.value = SPEEDS.findIndex((each) => each <= watch.milliseconds);
+    this.slider.setAttribute("aria-valuetext", fill(texts.seconds_a_ply, { seconds: watch.milliseconds / 1000 }));
+    const rows = watch.edges.map(([hero, field, edge]) => make("li", {}, fill(texts.edge, { hero, field }), " ", make("b", {}, edge)));
+    this.edges.replaceChildren(...(rows.length ? [make("ul", { class: "plain" }, rows),
+      make("p", { class: "hint" }, fill(texts.edge_hint, { deals: watch.deals, unit: watch.unit }))] : []));
+  }
+}

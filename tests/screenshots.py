@@ -1,0 +1,109 @@
+"""Makes the screenshots of the page for the docs: `make screenshots`."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from PIL import Image
+from playwright.async_api import Browser, Error, Page, async_playwright
+
+from nainjaune_agents.serve.app import Serving
+from nainjaune_agents.serve.server import TableServer
+from nainjaune_agents.serve.settings import TableSettings, read_settings
+from nainjaune_agents.serve.store import Store
+from tests.agents.serve.pages import new_table
+from tests.support.chromium import browser_path, ways_to_launch
+from tests.support.source import ROOT
+
+FOLDER = ROOT / "docs" / "images"
+RECORD = ROOT / "tests" / "golden" / "djeco.jsonl"
+WIDTH = 1280
+QUALITY = 70
+
+
+async def shoot(page: Page, name: str) -> None:
+    """Writes what the page shows as a small file."""
+    await page.wait_for_timeout(300)
+    shown = await page.screenshot()
+    with Image.open(io.BytesIO(shown)) as image:
+        image.convert("RGB").resize((WIDTH * 3 // 4, image.height * 3 // 4), Image.Resampling.LANCZOS).save(
+            FOLDER / f"{name}.webp", quality=QUALITY, method=6
+        )
+
+
+def settings(agents: Sequence[str | None], **changes: object) -> TableSettings:
+    """A table of Nain Jaune; None is a person."""
+    seats = [{"person": "Zoé"} if agent is None else {"agent": agent} for agent in agents]
+    return read_settings(new_table("nain_jaune", players=4, seats=seats, **{"seed": "23", **changes}))
+
+
+async def table(browser: Browser, serving: Serving, address: str) -> None:
+    """A person's turn, with cards to choose from."""
+    passes = await serving.tables.add_table(settings([None, "tally", "longest", "lowest"]))
+    page = await browser.new_page(viewport={"width": WIDTH, "height": 920}, locale="en-GB")
+    await page.goto(f"{address}#{next(token for token, each in passes.items() if each.seat == 0)}")
+    for _ in range(60):
+        await page.wait_for_selector(".turn[data-state=mine]")
+        if await page.locator(".cards button").count() > 2 and await page.locator(".events li").count() > 12:
+            break
+        number = await page.locator(".events").inner_text()
+        await page.locator(".move:enabled").first.click()
+        await page.wait_for_function("(before) => document.querySelector('.events').innerText !== before", arg=number)
+    await shoot(page, "browser-table")
+
+
+async def replay(browser: Browser, serving: Serving, address: str) -> None:
+    """A recorded match, in French."""
+    page = await browser.new_page(viewport={"width": WIDTH, "height": 920}, locale="fr-FR")
+    await page.goto(f"{address}#{serving.tables.add_host()}")
+    await page.locator("input[type=file]").set_input_files({
+        "name": "match.jsonl", "mimeType": "application/jsonl", "buffer": RECORD.read_bytes().splitlines()[0]
+    })  # fmt: skip
+    await page.wait_for_selector("#ply", timeout=120_000)
+    await page.evaluate("location.hash = location.hash.replace(/ply=.*/, 'ply=30&view=1')")
+    await shoot(page, "browser-replay")
+
+
+async def watch(browser: Browser, serving: Serving, address: str) -> None:
+    """Agents that play each other, on a dark screen."""
+    agents = ["closer", "lowest", "longest", "lowest"]
+    passes = await serving.tables.add_table(settings(agents, pace=0.1, rounds=100))
+    page = await browser.new_page(viewport={"width": WIDTH, "height": 1120}, locale="en-GB", color_scheme="dark")
+    await page.goto(f"{address}#{next(iter(passes))}")
+    await page.get_by_text("over 1022 deals").or_(page.get_by_text("over 2046 deals")).wait_for(timeout=300_000)
+    await shoot(page, "browser-watch")
+
+
+async def run(folder: Path, path: str) -> None:
+    """Makes all of them with a server of its own."""
+    store = Store(folder / "tables.sqlite")
+    serving = Serving(TableServer(store), "127.0.0.1", 0)
+    async with async_playwright() as playwright:
+        first, second = ways_to_launch(path)
+        try:
+            browser = await playwright.chromium.launch(**first)
+        except Error:
+            browser = await playwright.chromium.launch(**second)
+        for each in (table, replay, watch):
+            await each(browser, serving, f"http://127.0.0.1:{serving.port}/")
+        await browser.close()
+    await serving.close()
+    store.close()
+
+
+def main() -> None:
+    """Makes the screenshots."""
+    path = browser_path()
+    if path is None:
+        sys.exit("There is no Chromium; `make browser` installs one.")
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(run(Path(folder), path))
+
+
+if __name__ == "__main__":
+    main()
