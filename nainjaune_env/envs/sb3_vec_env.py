@@ -137,7 +137,7 @@ class SeatVecEnv(VecEnv):
         over = np.flatnonzero(dones)
         if over.size:
             last = self._tables.observation(over)
-            self._tables.reset(over, [None] * over.size)
+            self._tables.reset(over)
             self._mask[over] = self._tables.mask(over)
             for k, (i, begun) in enumerate(zip(over.tolist(), self._infos(over), strict=True)):
                 infos[i]["terminal_observation"] = last[k]
