@@ -53,7 +53,7 @@ def uniform_action(legal_bits: Any, streams: Any, i: Any) -> Any:
     return nth_lowest(legal_bits, min(np.int64(uniform(streams, i) * number), number - 1))
 
 
-@jit
+@inlined
 def choose(table: Table, rules: Any, legal_bits: Any, policy: Any, streams: Any, i: Any, kept: Any) -> Any:
     """Returns the action of an opponent; ``kept (B, n, M) uint8`` is the recurrent state, None without rules of thumb.
 

@@ -19,8 +19,9 @@ from nainjaune_env.core.validation import whole
 from nainjaune_env.engine.batch import Batch, Episode, loops_of
 from nainjaune_env.engine.learner_arrays import LearnerArrays
 from nainjaune_env.engine.learner_loops import ACT, DEAL, ENTER, IN_PYTHON, RANDOM, RESUME, ROTATE, TOO_MANY_DEALS
+from nainjaune_env.envs._shared import reset_options
 from nainjaune_env.envs._shared.opponents import Opponent, opponent_agent
-from nainjaune_env.envs._shared.reset_options import MOST_DEALS, Opener, Start, check_deals, options_of
+from nainjaune_env.envs._shared.reset_options import Opener, Start, check_deals, options_of
 from nainjaune_env.records.record import Record
 from nainjaune_env.records.recorder import Recorder
 from nainjaune_env.render.renderer import Renderer
@@ -255,10 +256,10 @@ class LearnerTables:
         batch = self.batch
         wrong: int = self._loops.play_to_learner(
             batch.tables, self.setup.kernel_rules, self._options, which, kinds, actions, self._opener.start_values, self._seat_rule,
-            MOST_DEALS, self._own, self._kept, *batch.written, self._scratch,
+            reset_options.MOST_DEALS, self._own, self._kept, *batch.written, self._scratch,
         )  # fmt: skip
         if wrong == TOO_MANY_DEALS:
-            check_deals(self.setup, MOST_DEALS)
+            check_deals(self.setup, reset_options.MOST_DEALS)
         return wrong
 
     def _play_on(self, which: NDArray[np.int64]) -> None:
