@@ -37,7 +37,9 @@ ROTATE, RANDOM = -1, -2
 
 OK = -1
 """Result of :func:`play_to_learner` if every action is legal."""
-TOO_MANY_DEALS = -2
+UNFINISHED = -2
+"""Result if a table was left at the turn of another agent, or has no space for another ply."""
+TOO_MANY_DEALS = -3
 """Result of :func:`play_to_learner` if the learner had no decision in too many deals in a row."""
 NO_ACTION = -1
 """Stands for the absence of an action."""
@@ -122,13 +124,14 @@ def play_to_learner(
     without a decision of the learner are dealt again. ``own`` is ``LearnerArrays``; the observation and the mask are the
     learner's, or those of the agent at turn. The loop also leaves a table whose ``plies`` are full.
 
-    Returns ``OK``; the first k whose action is illegal or whose episode is over, before anything has changed; or
+    Returns ``OK``; ``UNFINISHED`` if a table was left at another agent's turn, or with its ``plies`` full; the first k whose action is illegal or whose episode is over, before anything has changed; or
     ``TOO_MANY_DEALS`` after ``most_deals`` in a row.
     """
     for k in range(which.size):
         i = which[k]
         if kinds[k] == ACT and (done[i] or actions[k] < 0 or actions[k] > 62 or not legal[i] >> actions[k] & 1):
             return k
+    result = OK
     for k in range(which.size):
         i = which[k]
         table = tables[i]
@@ -173,8 +176,12 @@ def play_to_learner(
                 loops.collect(table, rules, reward[i], credited[i])
                 own.gained[i] = reward[i, observer]
             own.entering[i] = False
+        else:
+            result = UNFINISHED
+        if own.plies.shape[1] > 0 and own.num_plies[i] >= own.plies.shape[1]:
+            result = UNFINISHED
         done[i] = legal_bits == 0
         legal[i] = legal_bits
         game.encode(table, rules, observer, observation[i])
         loops.write_mask(legal_bits, mask[i])
-    return OK
+    return result

@@ -18,7 +18,7 @@ from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.core.validation import whole
 from nainjaune_env.engine.batch import Batch, Episode, loops_of
 from nainjaune_env.engine.learner_arrays import LearnerArrays
-from nainjaune_env.engine.learner_loops import ACT, DEAL, ENTER, IN_PYTHON, RANDOM, RESUME, ROTATE, TOO_MANY_DEALS
+from nainjaune_env.engine.learner_loops import ACT, DEAL, ENTER, IN_PYTHON, RANDOM, RESUME, ROTATE, TOO_MANY_DEALS, UNFINISHED
 from nainjaune_env.envs._shared import reset_options
 from nainjaune_env.envs._shared.opponents import Opponent, opponent_agent
 from nainjaune_env.envs._shared.reset_options import Opener, Start, check_deals, options_of
@@ -136,7 +136,6 @@ class LearnerTables:
         self._kept = None if module is None else np.zeros((num_tables, n, module.MEMORY), np.uint8)
         self._module = module
         self._loops = learner_loops_of(setup.game, module)
-        self._in_python = IN_PYTHON in policies
         self._seating = SeatAssignment(self.batch, agents, self._own.seats, self._streams_of)
         self._recorder = Recorder(self.batch) if record else None
         self._scratch = np.zeros(n, np.int32)
@@ -246,11 +245,11 @@ class LearnerTables:
             raise IllegalActionError(f"Actions are whole numbers, not an array of {actions.dtype}. {ILLEGAL_HINT}")
         chosen = np.zeros(which.size, np.int64) if actions is None else np.ascontiguousarray(actions, np.int64)
         wrong = self._run(which, kinds, chosen)
-        if wrong >= 0:
+        if wrong == UNFINISHED:
+            self._play_on(which)
+        elif wrong >= 0:
             self._check_running(which[kinds == ACT])
             raise IllegalActionError(f"{self.batch.why_illegal(int(which[wrong]), int(chosen[wrong]))} {ILLEGAL_HINT}")
-        if self._in_python or (self._recorder is not None and self._own.num_plies.max() >= RECORDED):
-            self._play_on(which)
 
     def _run(self, which: NDArray[np.int64], kinds: NDArray[np.int8], actions: NDArray[np.int64]) -> int:
         batch = self.batch
@@ -266,8 +265,7 @@ class LearnerTables:
         """Let the agents that are not compiled act until each of these tables waits for the learner or has finished."""
         batch, own = self.batch, self._own
         while True:
-            if self._recorder is not None and own.num_plies.max() >= RECORDED:
-                self.recorder  # noqa: B018  (it takes the plies)
+            self.recorder  # noqa: B018  (it takes the plies, which may be full)
             self._seating.stepped()
             waiting = which[~batch.done[which] & (batch.seat[which] != self.learner[which])]
             if not waiting.size:
