@@ -338,9 +338,7 @@ def compiled_policies(agents: Sequence[Agent]) -> tuple[ModuleType | None, list[
     """
     found = [agent.compiled_policy() if isinstance(agent, CompiledAgent) else None for agent in agents]
     module = next((policy.module for policy in found if policy is not None and policy.module is not None), None)
-    return module, [
-        IN_PYTHON if policy is None or policy.module not in (None, module) else policy.number for policy in found
-    ]
+    return module, [IN_PYTHON if policy is None or policy.module not in (None, module) else policy.number for policy in found]
 
 
 def learner_loops_of(game: GameSpec, module: ModuleType | None) -> ModuleType:
