@@ -1,9 +1,9 @@
-"""A process that runs one library and answers over a pipe; `speed.py` and `adaptors.py` start it and sends requests to all workers in turn.
+"""A process that runs one library and answers over a pipe; `speed.py` and `adaptors.py` start it and ask all in turn.
 
 So every library has packages, threads and processors to itself: `worker.py ours 2` and `worker.py peers 1` name the module that
 makes runners, and the threads. The process keeps to as many processors, where the system lets it choose. A line of JSON asks: a
-case, and for how many seconds of which clock to run it (0: once, to compile), or for versions. A line answers: how much was done in how many
-seconds, or why nothing can be.
+case, and for how many seconds of which clock to run it (0: once, to compile), or for versions. A line answers: how much was done
+in how many seconds, or why nothing can be.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import sys
 import time
 from collections.abc import Callable
 from typing import Any
-
 
 CLOCKS = {"perf_counter": time.perf_counter, "process_time": time.process_time}
 """A request's ``clock``: wall time, the default, or processor time of this process."""

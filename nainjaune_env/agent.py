@@ -132,8 +132,8 @@ class CompiledPolicy(NamedTuple):
 
     module: ModuleType | None
     """A module with ``decide(number, table, rules, legal_bits, kept)``, a compiled function that returns a legal action from what
-    the seat to act may know, and ``MEMORY``, the bytes of ``kept (MEMORY,) uint8``, its recurrent state, zeros when a round begins.
-    None: uniformly random legal actions, with ``number`` -1."""
+    the seat may know, and ``MEMORY``, the bytes of ``kept (MEMORY,) uint8``, its recurrent state, which is zeros when a round
+    begins. None: uniformly random legal actions, with ``number`` -1."""
     number: int
 
 

@@ -21,7 +21,7 @@ class LearnerArrays(NamedTuple):
     policies: NDArray[np.int64]
     """``(P,)``: how each agent is played: ``learner_loops.IN_PYTHON``, ``UNIFORM``, or its number for ``decide``."""
     order: NDArray[np.int64]
-    """The numbers of the agents in the seats after the learner's ``(n - 1,)``; of a pool's members, where ``ends`` is not empty."""
+    """The numbers of the agents in the seats after the learner's, ``(n - 1,)``; with a pool, those of its members."""
     ends: NDArray[np.float64]
     """The cumulated frequencies of a pool's members, of which the last is 1; empty without a pool."""
     action_streams: NDArray[np.uint64]

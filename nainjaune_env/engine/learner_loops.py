@@ -4,6 +4,7 @@ Between two decisions of a learner the opponents play inside the loop where they
 turn of any other agent the loop leaves the table, and the caller chooses that agent's action.
 """
 
+# ruff: noqa: F821  (`game`, `loops` and `rules_of_thumb` are bound when this is instantiated)
 from __future__ import annotations
 
 from types import ModuleType
@@ -30,10 +31,9 @@ UNIFORM = -1
 """The policy of uniformly random legal actions; rules of thumb count from 0."""
 
 ACT, DEAL, ENTER, RESUME = 0, 1, 2, 3
-"""What the loop does first at a table: take an action; begin an episode, from the table's generator or with the table as it
-stands; or only play on."""
+"""What the loop does first at a table: take an action, deal an episode, begin one with the table as it stands, or nothing."""
 ROTATE, RANDOM = -1, -2
-"""Rules for the learner's seat of an episode: the next seat, from a first one that is drawn, or always drawn. Others are seats."""
+"""Rules for the learner's seat of an episode: the next one, from a first one that is drawn, or a drawn one. Others are seats."""
 
 OK = -1
 """Result of :func:`play_to_learner` if every action is legal."""
@@ -124,8 +124,8 @@ def play_to_learner(
     without a decision of the learner are dealt again. ``own`` is ``LearnerArrays``; the observation and the mask are the
     learner's, or those of the agent at turn. The loop also leaves a table whose ``plies`` are full.
 
-    Returns ``OK``; ``UNFINISHED`` if a table was left at another agent's turn, or with its ``plies`` full; the first k whose action is illegal or whose episode is over, before anything has changed; or
-    ``TOO_MANY_DEALS`` after ``most_deals`` in a row.
+    Returns ``OK``; ``UNFINISHED`` if a table was left at the turn of another agent or has its ``plies`` full; the first k whose
+    action is illegal or whose episode is over, before anything has changed; or ``TOO_MANY_DEALS`` after ``most_deals`` in a row.
     """
     for k in range(which.size):
         i = which[k]
@@ -144,7 +144,7 @@ def play_to_learner(
         while True:
             if kind == DEAL:
                 loops.begin(table, rules, options, values[i], table.stage != Stage.ROUND_OVER)
-            if kind == DEAL or kind == ENTER:
+            if kind in (DEAL, ENTER):
                 enter(tables, rules, i, own, kept, credited, deals)
             while True:
                 if action != NO_ACTION:

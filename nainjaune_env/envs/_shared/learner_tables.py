@@ -71,9 +71,9 @@ class LearnerTables:
     """B tables, each of which waits for the learner's action or has finished its episode.
 
     The opponents play in between, at all tables at once: rules of thumb and uniformly random ones in one compiled call for all
-    tables (``engine.learner_loops``), any others in calls of ``act``, one an agent for all tables where it is at turn. Every table
-    has its own generators: what happens at a table depends on its seed and on the actions taken there, not on the number of
-    tables. The arrays are those of ``Batch``: ``observation (B, size)`` and ``mask (B, A)`` are the learner's.
+    tables (``engine.learner_loops``), any others in calls of ``act``, one an agent for all tables where it is at turn. Every
+    table has its own generators: what happens at a table depends on its seed and on the actions taken there, not on the number
+    of tables. The arrays are those of ``Batch``: ``observation (B, size)`` and ``mask (B, A)`` are the learner's.
 
     An episode in which the learner has no decision is played to its end, and another one is dealt, so that an environment
     always begins with a decision.
@@ -254,8 +254,8 @@ class LearnerTables:
     def _run(self, which: NDArray[np.int64], kinds: NDArray[np.int8], actions: NDArray[np.int64]) -> int:
         batch = self.batch
         wrong: int = self._loops.play_to_learner(
-            batch.tables, self.setup.kernel_rules, self._options, which, kinds, actions, self._opener.start_values, self._seat_rule,
-            reset_options.MOST_DEALS, self._own, self._kept, *batch.written, self._scratch,
+            batch.tables, self.setup.kernel_rules, self._options, which, kinds, actions, self._opener.start_values,
+            self._seat_rule, reset_options.MOST_DEALS, self._own, self._kept, *batch.written, self._scratch,
         )  # fmt: skip
         if wrong == TOO_MANY_DEALS:
             check_deals(self.setup, reset_options.MOST_DEALS)
