@@ -1,9 +1,9 @@
 """Times every adaptor of the environment in turn, against the ``Batch`` and PettingZoo's own ``leduc_holdem`` of the same run.
 
 One step is one action of the learner (the opponents play inside it), or one decision where all seats are played; one ply through
-PettingZoo's parallel interface. Our cases run in one process, on one thread and in turn, --repeats times over; PettingZoo's game runs in the environment of the peers
-(`make peers`). Rates are per second of processor time, as other processes take the machine's wall time and not this. Ratios are
-taken within each repeat.
+PettingZoo's parallel interface. Our cases run in one process, on one thread and in turn, --repeats times over; PettingZoo's game
+runs in the environment of the peers (`make peers`). Rates are per second of processor time, since other processes take from the
+machine's wall time. Ratios are taken within each repeat.
 
   python benchmarks/adaptors.py                      the table, a few minutes; figures go to benchmarks/taken/adaptors.json
   python benchmarks/adaptors.py --markdown           the same, and into docs/speed.md (part of `make bench`)
@@ -90,7 +90,7 @@ def report(held: dict[str, Any]) -> str:
     head = ["adaptor", "tables", "opponents", "steps a second of the processor", "÷ `Batch`", "÷ `leduc_holdem_v4`"]
     parts = [
         figures.in_a_sentence(held["about"]),
-        f"`{RULES['preset']}`, {RULES['players']} seats, one thread; {held['repeats']} repeats of {held['seconds']:g} s a case.\n",
+        f"`{RULES['preset']}`, {RULES['players']} seats, one thread; {held['repeats']} times {held['seconds']:g} s a case.\n",
         figures.table(head, rows),
     ]
     return "\n".join(parts)

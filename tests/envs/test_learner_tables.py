@@ -37,7 +37,7 @@ class InPython:
 NAIN_JAUNE = [*heuristics("nain_jaune")]
 BATASAURUS = [*heuristics("batasaurus")]
 CASES: dict[str, tuple[dict[str, Any], list[str], dict[str, Any]]] = {
-    "all of them": ({"preset": "djeco", "players": 5}, NAIN_JAUNE, {"seat": "random"}),
+    "all of them": ({"preset": "djeco", "players": 4}, NAIN_JAUNE, {"seat": "random"}),
     "matches": ({"preset": "skip", "players": 4, "max_rounds": 3}, ["patient", "random"], {"episode": "match"}),
     "carried": ({"preset": "classic", "players": 3}, ["closer"], {"start": "carried"}),
     "every ply": ({"preset": "tableau", "players": 4}, ["tally", "random"], {"skip_forced": False}),
