@@ -71,7 +71,8 @@ def ratio(rates: list[float], to: list[float]) -> str:
     """Format the median of the ratios within repeats, rounded down; empty where one of both was not timed."""
     if not rates or not to:
         return ""
-    return f"{int(Spread.of_ratios(rates, to).median * 1000) / 1000:.3f}"
+    found = Spread.of_ratios(rates, to).median
+    return figures.in_times(found) if found >= 1 else f"{int(found * 10_000) / 10_000:.4f}"
 
 
 def report(held: dict[str, Any]) -> str:

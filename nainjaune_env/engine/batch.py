@@ -181,11 +181,6 @@ class Batch:
         """The arrays that compiled loops write, in the order of their arguments."""
         return (self.legal, self.observation, self.mask, self.reward, self._credited, self.deals, self.done)
 
-    @property
-    def start_values(self) -> NDArray[np.int32]:
-        """The start values of new matches, ``(B, k)``; k is 0 where they begin as the rules say."""
-        return self._values
-
     def place(self, array: NDArray[Any]) -> NDArray[Any]:
         """Returns ``array`` on the device of this batch: itself on the CPU, else a copy."""
         return array
@@ -300,7 +295,7 @@ class Batch:
         return np.ascontiguousarray(given, np.int64)
 
     def why_illegal(self, i: int, action: int) -> str:
-        """Returns the sentence that says that ``action`` is illegal at table ``i``, and what is legal."""
+        """Returns the error's sentence on ``action`` at table ``i``."""
         names = self.game.actions
         what = f"{action} ({names[action]})" if 0 <= action < len(names) else f"{action}"
         where = f"table {i}, seat {int(self.seat[i])}"

@@ -53,7 +53,7 @@ class Opener:
     @property
     def start_values(self) -> NDArray[np.int32]:
         """The start values of a match at each table, shape ``(B, k)``."""
-        return self._dealer.start_values
+        return self._dealer._values
 
     def deal(
         self, tables: NDArray[Any], which: NDArray[np.int64], seeds: Sequence[int | None], options: Mapping[str, Any]
