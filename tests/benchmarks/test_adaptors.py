@@ -18,7 +18,7 @@ def test_rates_are_told_beside_the_batch_and_leduc() -> None:
         "repeats": 3,
         "cases": [
             {**batch, "rates": [40.0, 80.0, 40.0]},
-            {**leduc, "missing": "no environment"},
+            {**leduc, "missing": "no environment", "rates": []},
             {**rates, "name": others[0]["name"]},
         ],
     }

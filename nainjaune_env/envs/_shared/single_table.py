@@ -21,15 +21,16 @@ class SingleTable(Batch):
         self._action = np.zeros(1, np.int64)
         self._observed = np.arange(setup.players).reshape(-1, 1)
         super().__init__(setup, 1, episode=episode, skip_forced=skip_forced, autoreset=False)
+        changed = (*self.written, self._scratch[0])
+        self._arguments = (self.tables, self._rules, self._options, ONLY, self._action, self._values, *changed)
+        """Those of ``loops.step_tables``: the arrays are only ever written in place."""
 
     def act(self, action: int) -> None:
         """Take one action; raises :class:`IllegalActionError`, which names the legal ones, and then nothing has changed."""
         if not 0 <= action < self.num_actions or not int(self.legal[0]) >> action & 1:
             raise IllegalActionError(self.why_illegal(0, action))
         self._action[0] = action
-        self._loops.step_tables(
-            self.tables, self._rules, self._options, ONLY, self._action, self._values, *self.written, self._scratch[0]
-        )
+        self._loops.step_tables(*self._arguments)
 
     def seen_by(self, seat: int) -> NDArray[np.uint8]:
         """Return what ``seat`` observes, at turn or not, ``(size,)``; a new array."""
