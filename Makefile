@@ -112,6 +112,7 @@ fuzz: $(STAMP)  ## the long run of the fuzzers: thousands of damaged files, odd 
 
 bench: $(STAMP) $(PEERS)/.installed  ## time the environment and its peers in turn, and write docs/speed.md: about ten minutes
 	$(BIN)/python benchmarks/speed.py --peers-python $(PEERS)/bin/python --markdown
+	$(BIN)/python benchmarks/adaptors.py --peers-python $(PEERS)/bin/python --markdown
 
 bench-growth: $(STAMP)  ## time growing numbers of tables, seats, threads and deals, and write docs/speed.md: about half an hour
 	$(BIN)/python benchmarks/growth.py --markdown

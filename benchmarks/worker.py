@@ -1,9 +1,9 @@
-"""A process that runs one library and answers over a pipe; `speed.py` starts it and sends requests to all workers in turn.
+"""A process that runs one library and answers over a pipe; `speed.py` and `adaptors.py` start it and ask all in turn.
 
 So every library has packages, threads and processors to itself: `worker.py ours 2` and `worker.py peers 1` name the module that
 makes runners, and the threads. The process keeps to as many processors, where the system lets it choose. A line of JSON asks: a
-case, and for how many seconds to run it (0: once, to compile), or for versions. A line answers: how much was done in how many
-seconds, or why nothing can be.
+case, and for how many seconds of which clock to run it (0: once, to compile), or for versions. A line answers: how much was done
+in how many seconds, or why nothing can be.
 """
 
 from __future__ import annotations
@@ -16,6 +16,9 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+CLOCKS = {"perf_counter": time.perf_counter, "process_time": time.process_time}
+"""A request's ``clock``: wall time, the default, or processor time of this process."""
+
 
 def keep_to(threads: int) -> None:
     """Use as many processors as threads, the last ones, and set that number of threads for libraries."""
@@ -25,12 +28,12 @@ def keep_to(threads: int) -> None:
         os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-threads:])
 
 
-def timed(run: Callable[[], int], seconds: float) -> dict[str, float]:
-    """Return the rate of ``run`` over about ``seconds``, at least one call."""
-    done, begin = 0, time.perf_counter()
+def timed(run: Callable[[], int], seconds: float, clock: Callable[[], float]) -> dict[str, float]:
+    """Return what ``run`` has done in about ``seconds`` of ``clock``, at least one call."""
+    done, begin = 0, clock()
     while True:
         done += run()
-        spent = time.perf_counter() - begin
+        spent = clock() - begin
         if spent >= seconds:
             return {"done": done, "seconds": spent}
 
@@ -52,7 +55,7 @@ def main() -> None:
             if key not in runners:
                 runners[key] = library.make(request["case"])
                 runners[key]()  # compiles, or fills the caches
-            answer: dict[str, Any] = timed(runners[key], request["seconds"])
+            answer: dict[str, Any] = timed(runners[key], request["seconds"], CLOCKS[request.get("clock", "perf_counter")])
         except ImportError as error:
             answer = {"missing": str(error)}
         print(json.dumps(answer), file=answers, flush=True)

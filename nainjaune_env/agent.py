@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import entry_points
-from typing import Any, Protocol, runtime_checkable
+from types import ModuleType
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,6 +124,25 @@ class StochasticPolicy(Agent, Protocol):
 
     def probabilities(self, decisions: DecisionBatch) -> NDArray[np.float64]:
         """Returns probabilities ``(K, A)``, 0 for illegal actions; it updates ``decisions.state`` as :meth:`act` does."""
+        ...
+
+
+class CompiledPolicy(NamedTuple):
+    """How compiled loops choose an agent's actions."""
+
+    module: ModuleType | None
+    """A module with ``decide(number, table, rules, legal_bits, kept)``, a compiled function that returns a legal action from what
+    the seat may know, and ``MEMORY``, the bytes of ``kept (MEMORY,) uint8``, its recurrent state, which is zeros when a round
+    begins. None: uniformly random legal actions, with ``number`` -1."""
+    number: int
+
+
+@runtime_checkable
+class CompiledAgent(Agent, Protocol):
+    """An agent that compiled loops can play as well, such as a rule of thumb; the actions are those of :meth:`act`."""
+
+    def compiled_policy(self) -> CompiledPolicy:
+        """Returns how they do."""
         ...
 
 

@@ -1,11 +1,11 @@
 """Rules of thumb as baselines, one module for each game.
 
 Every module defines ``HEURISTICS``, agents by name, and the compiled ``play(which, table, rules, legal_bits)`` for rollouts:
-the action of the :class:`Compiled` agent number ``which`` at a table whose seat to act has perfect recall. For tables on a GPU
-it defines ``decide(which, table, rules, legal_bits, kept)``: the action at a table redacted for its seat, where ``kept
-(MEMORY,) uint8`` is the seat's recurrent state, zeros at its first decision of a round. Every game has the agent ``random``. A
-module may also define ``MODIFIERS``, which make another agent of any agent of that game (``NAME@word=number``), and
-``YARDSTICK``, the name of the heuristic that no other one beats, and ``ABOUT``, a line on each.
+the action of the :class:`Compiled` agent number ``which`` at a table whose seat to act has perfect recall. For tables of
+environments and on a GPU it defines ``decide(which, table, rules, legal_bits, kept)``: the action from what the seat to act may
+know, where ``kept (MEMORY,) uint8`` is its recurrent state, zeros at its first decision of a round. Every game has the agent
+``random``. A module may also define ``MODIFIERS``, which make another agent of any agent of that game (``NAME@word=number``),
+and ``YARDSTICK``, the name of the heuristic that no other one beats, and ``ABOUT``, a line on each.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, DecisionBatch, Rng
+from nainjaune_env.agent import Agent, CompiledPolicy, DecisionBatch, Rng
+from nainjaune_env.engine.learner_loops import UNIFORM
 
 from ..sampling import sample
 
@@ -33,6 +34,10 @@ class RandomAgent:
         """Returns uniformly random legal actions, shape ``(K,)``."""
         logits = np.zeros((len(decisions.index), decisions.num_actions), np.float32)
         return sample(logits, decisions.legal, rng)[0]
+
+    def compiled_policy(self) -> CompiledPolicy:
+        """Returns the uniform policy of compiled loops."""
+        return CompiledPolicy(None, UNIFORM)
 
 
 @runtime_checkable

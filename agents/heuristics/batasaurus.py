@@ -7,13 +7,14 @@ value is inferred. A heuristic chooses among the known slots; a seat that knows 
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, Rng
+from nainjaune_env.agent import Agent, CompiledPolicy, DecisionBatch, RecurrentAgent, Rng
 from nainjaune_env.core.bits import lowest
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.jit import jit
@@ -174,6 +175,10 @@ class HeuristicAgent:
         known = decisions.state if self.state_dtype(decisions.setup).itemsize else np.zeros((len(actions), SLOTS), np.uint8)
         choose_all(self.which, decisions.tables, rules_of(decisions.setup), decisions.legal, known, actions)
         return actions
+
+    def compiled_policy(self) -> CompiledPolicy:
+        """Returns its number and this module."""
+        return CompiledPolicy(sys.modules[__name__], self.which)
 
 
 HEURISTICS: dict[str, Agent] = {name: HeuristicAgent(name) for name in NAMES}

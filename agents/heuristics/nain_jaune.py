@@ -7,13 +7,14 @@ differ in what they lead.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, Rng
+from nainjaune_env.agent import Agent, CompiledPolicy, DecisionBatch, RecurrentAgent, Rng
 from nainjaune_env.core.bits import count, lowest
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.jit import jit
@@ -329,6 +330,10 @@ class RuleOfThumb:
         actions = np.empty(len(decisions.index), np.int64)
         choose_all(self.which, decisions.tables, decisions.setup.kernel_rules, decisions.legal, actions)
         return actions
+
+    def compiled_policy(self) -> CompiledPolicy:
+        """Returns its number and this module."""
+        return CompiledPolicy(sys.modules[__name__], self.which)
 
 
 HEURISTICS: dict[str, Agent] = {name: RuleOfThumb(name) for name in NAMES}

@@ -63,11 +63,17 @@ _S11 = np.uint64(11)
 
 
 @jit
+def uniform(states: Any, i: Any) -> Any:
+    """Returns the next number in [0, 1), with 53 random bits, of the generator ``states[i]``, which advances."""
+    states[i] = advance(states[i])
+    return (mix(states[i]) >> _S11) * _TO_UNIT
+
+
+@jit
 def _fill_rows(states: Any, index: Any, out: Any) -> None:
     for k in range(index.size):
         for j in range(out.shape[1]):
-            states[index[k]] = advance(states[index[k]])
-            out[k, j] = (mix(states[index[k]]) >> _S11) * _TO_UNIT
+            out[k, j] = uniform(states, index[k])
 
 
 class RowStreams:

@@ -169,13 +169,17 @@ class Batch:
         self, loop: Callable[..., None], index: NDArray[np.int64], *rows: NDArray[Any], others: tuple[Any, ...] = ()
     ) -> None:
         """Runs a compiled loop over the tables ``index (K,)``, with arrays ``rows (K,)`` of these and whole arrays ``others``."""
-        views = (self.legal, self.observation, self.mask, self.reward, self._credited, self.deals, self.done)
 
         def work(part: slice, thread: int) -> None:
             given = (row[part] for row in rows)
-            loop(self.tables, self._rules, self._options, index[part], *given, *others, *views, self._scratch[thread])
+            loop(self.tables, self._rules, self._options, index[part], *given, *others, *self.written, self._scratch[thread])
 
         self._threads.each(work, index.size)
+
+    @property
+    def written(self) -> tuple[NDArray[Any], ...]:
+        """The arrays that compiled loops write, in the order of their arguments."""
+        return (self.legal, self.observation, self.mask, self.reward, self._credited, self.deals, self.done)
 
     def place(self, array: NDArray[Any]) -> NDArray[Any]:
         """Returns ``array`` on the device of this batch: itself on the CPU, else a copy."""
@@ -279,7 +283,7 @@ class Batch:
         chosen = self._whole_numbers(actions, index.size)
         wrong = int(self._loops.first_illegal(self.legal, self.done, self._options, index, chosen))
         if wrong >= 0:
-            raise IllegalActionError(self._why_illegal(int(index[wrong]), int(chosen[wrong])))
+            raise IllegalActionError(self.why_illegal(int(index[wrong]), int(chosen[wrong])))
         self._loop(self._loops.step_tables, index, chosen, others=(self._values,))
 
     def _whole_numbers(self, actions: ArrayLike, count: int) -> NDArray[np.int64]:
@@ -290,7 +294,8 @@ class Batch:
             raise IllegalActionError(f"Actions are whole numbers, not an array of {given.dtype}.")
         return np.ascontiguousarray(given, np.int64)
 
-    def _why_illegal(self, i: int, action: int) -> str:
+    def why_illegal(self, i: int, action: int) -> str:
+        """Returns the error's sentence on ``action`` at table ``i``."""
         names = self.game.actions
         what = f"{action} ({names[action]})" if 0 <= action < len(names) else f"{action}"
         where = f"table {i}, seat {int(self.seat[i])}"

@@ -120,15 +120,16 @@ class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
             raise IllegalActionError(
                 f"An action is a whole number, not {quoted(action)}; legal: {self._tables.batch.legal_names(0)}."
             )
-        (gained,) = self._tables.step(np.array([number]), ONLY)
+        gained = float(self._tables.step(np.array([number]), ONLY)[0])
         observation, info = self._observe()
-        return observation, float(gained), bool(self._tables.batch.done[0]), False, info
+        return observation, gained, bool(self._tables.batch.done[0]), False, info
 
     def _observe(self) -> tuple[NDArray[np.uint8], dict[str, Any]]:
-        self._mask[:] = self._tables.mask(ONLY)[0]
+        batch = self._tables.batch
+        self._mask[:] = batch.mask[0]
         if self.render_mode == "human":
             self.render()
-        return self._tables.observation(ONLY)[0], {"action_mask": self._mask.copy(), "seat": int(self._tables.learner[0])}
+        return batch.observation[0].copy(), {"action_mask": self._mask.copy(), "seat": int(self._tables.learner[0])}
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the legal actions, ``(A,) bool``; all False after the end. The name is sb3-contrib's."""

@@ -91,7 +91,6 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
         self._over = np.zeros(num_envs, np.bool_)
         """Tables whose episode has ended and where no new one has begun."""
         self._mask = np.zeros((num_envs, len(self.setup.game.actions)), np.int8)
-        self._observation = np.zeros((num_envs, self.setup.layout.size), np.uint8)
         self.single_observation_space = observation_space(self.setup)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.single_action_space = spaces.Discrete(len(self.setup.game.actions))
@@ -115,8 +114,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
         seeds = self._seeds(seed)
         self._tables.reset(which, [seeds[i] for i in which], rest)
         self._over[which] = False
-        self._refresh(which)
-        return self._observation.copy(), self._infos(which)
+        return self._tables.batch.observation.copy(), self._infos(which)
 
     def _chosen(self, mask: Any) -> NDArray[np.int64]:
         if mask is None:
@@ -143,44 +141,38 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
         given = as_array("Expected one action a table, not", actions, IllegalActionError)
         if given.shape != (self.num_envs,):
             raise IllegalActionError(f"Expected one action a table, shape ({self.num_envs},), not {given.shape}.")
-        reward = np.zeros(self.num_envs)
-        ended = np.zeros(self.num_envs, np.bool_)
         infos: Info = {}
-        begin = self._over & (self.autoreset_mode == AutoresetMode.NEXT_STEP)
-        playing = np.flatnonzero(~begin)
-        reward[playing] = self._tables.step(given[playing], playing)
-        ended[playing] = self._tables.batch.done[playing]
-        self._refresh(playing)
-        if self.autoreset_mode == AutoresetMode.SAME_STEP and ended.any():
-            infos = self._final(np.flatnonzero(ended))
-            begin = ended
-        elif self.autoreset_mode != AutoresetMode.SAME_STEP:
+        begin = self._over if self.autoreset_mode == AutoresetMode.NEXT_STEP else None
+        reward = self._tables.step(given, self._all, begin)
+        ended = self._tables.batch.done.copy()
+        if self.autoreset_mode == AutoresetMode.SAME_STEP:
+            which = np.flatnonzero(ended)
+            if which.size:
+                infos = self._final(which)
+                self._tables.reset(which)
+        else:
             self._over = ended.copy()
-        which = np.flatnonzero(begin)
-        if which.size:
-            self._tables.reset(which, [None] * which.size)
-            self._refresh(which)
-        return self._observation.copy(), reward, ended, np.zeros(self.num_envs, np.bool_), {**infos, **self._infos(self._all)}
+        truncated = np.zeros(self.num_envs, np.bool_)
+        return self._tables.batch.observation.copy(), reward, ended, truncated, {**infos, **self._infos(None)}
 
-    def _refresh(self, which: NDArray[np.int64]) -> None:
-        self._observation[which] = self._tables.observation(which)
-        self._mask[which] = self._tables.mask(which)
-
-    def _infos(self, which: NDArray[np.int64]) -> Info:
-        valid = np.isin(self._all, which)
-        return {
-            "action_mask": np.where(valid[:, None], self._mask, 0).astype(np.int8),
-            "_action_mask": valid,
-            "seat": np.where(valid, self._tables.learner, 0),
-            "_seat": valid.copy(),
-        }
+    def _infos(self, which: NDArray[np.int64] | None) -> Info:
+        """Return the infos of the tables ``which``, None: all; those of the others are zero."""
+        self._mask[:] = self._tables.batch.mask
+        mask, seat = self._mask.copy(), self._tables.learner.copy()
+        valid = np.full(self.num_envs, which is None)
+        if which is not None:
+            valid[which] = True
+            mask[~valid], seat[~valid] = 0, 0
+        return {"action_mask": mask, "_action_mask": valid, "seat": seat, "_seat": valid.copy()}
 
     def _final(self, which: NDArray[np.int64]) -> Info:
-        valid = np.isin(self._all, which)
         last = np.full(self.num_envs, None, object)
-        for i in which:
-            last[i] = self._observation[i].copy()
-        return {"final_obs": last, "_final_obs": valid, "final_info": self._infos(which), "_final_info": valid.copy()}
+        for i, row in zip(which, self._tables.observation(which), strict=True):
+            last[i] = row
+        ended = self._infos(which)
+        return {
+            "final_obs": last, "_final_obs": ended["_seat"].copy(), "final_info": ended, "_final_info": ended["_seat"].copy(),
+        }  # fmt: skip
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the legal actions, ``(B, A) bool``; all False where an episode is over."""

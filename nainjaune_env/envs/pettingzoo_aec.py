@@ -20,8 +20,9 @@ from pettingzoo.utils import wrappers
 
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, choose_one, quoted
 from nainjaune_env.core.validation import whole
-from nainjaune_env.engine.batch import Batch, Episode
+from nainjaune_env.engine.batch import Episode
 from nainjaune_env.envs._shared.reset_options import ONLY, Opener, Start, options_of, seed_number
+from nainjaune_env.envs._shared.single_table import SingleTable
 from nainjaune_env.envs._shared.spaces import LegalDiscrete
 from nainjaune_env.envs.registration import pettingzoo_spec
 from nainjaune_env.records.record import Record
@@ -39,7 +40,27 @@ def env(preset: str | None = None, players: int | None = None, **settings: Any) 
     ``settings`` are further arguments of :class:`raw_env`, knobs included. PettingZoo's wrappers for illegal actions are not
     needed: :class:`raw_env` raises an error that names the legal ones, and the episode goes on.
     """
-    return wrappers.OrderEnforcingWrapper(raw_env(preset, players, **settings))
+    return OrderedEnv(raw_env(preset, players, **settings))
+
+
+class OrderedEnv(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
+    """PettingZoo's wrapper, whose ``last`` and ``step`` call the environment's own instead of a look-up for each attribute."""
+
+    def last(self, observe: bool = True) -> Any:
+        """Return what the environment's ``last`` returns."""
+        return self.env.last(observe) if self._has_reset else super().last(observe)
+
+    def step(self, action: Any) -> None:
+        """Take the action; a step before the reset or after the end is PettingZoo's error or warning."""
+        if self._has_reset and self.env.agents:
+            self._has_updated = True
+            self.env.step(action)
+        else:
+            super().step(action)
+
+    def __str__(self) -> str:
+        """The environment's."""
+        return str(self.env)
 
 
 class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
@@ -119,11 +140,14 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         self._renderer = Renderer(
             self.setup, render_mode, viewpoint=viewpoint, language=language, color=color, scale=scale, fps=fps
         )
-        self._batch = Batch(self.setup, 1, episode=episode, skip_forced=skip_forced, autoreset=False)
+        self._batch = SingleTable(self.setup, episode=episode, skip_forced=skip_forced)
         self._opener = Opener(self.setup, episode, start)
         self._seed: int | None = None
         self._begun = False
-        self._recorder = Recorder(self._batch)
+        self._at_turn = self._batch.at_turn
+        self._kept = Recorder(self._batch)
+        self._taken: list[int] = []
+        """Actions that the recorder does not have yet."""
 
         self.possible_agents = [f"seat_{seat}" for seat in range(n)]
         self.agents: list[str] = []
@@ -175,12 +199,15 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         known = {} if options == API_TEST_OPTIONS else options_of(options)
         openings = self._opener.deal(self._batch.tables, ONLY, [number], known)
         self._batch.set_tables(ONLY, openings, trusted=True)
-        self._recorder.began(ONLY, openings)
+        self._kept.began(ONLY, openings)
+        self._taken.clear()
         self._seed = number
         self._begun = True
         self.agents = self.possible_agents[:]
         self._cumulative_rewards = dict.fromkeys(self.agents, 0)
         self._skip_agent_selection = None
+        self.terminations = dict.fromkeys(self.agents, False)
+        self.truncations = dict.fromkeys(self.agents, False)
         self._refresh()
 
     def step(self, action: Any) -> None:
@@ -195,9 +222,8 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
             self._was_dead_step(action)
             return
         number = self._number(action)
-        actions = np.array([number])
-        self._batch.step(actions)
-        self._recorder.note(actions, ONLY)
+        self._batch.act(number)
+        self._taken.append(number)
         self._cumulative_rewards[agent] = 0
         self._refresh()
 
@@ -212,29 +238,31 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
 
     def _refresh(self) -> None:
         """Copy the batch's state into the dictionaries that PettingZoo keeps."""
-        over = bool(self._batch.done[0])
-        self.rewards = {agent: int(self._batch.reward[0, self._seat_of[agent]]) for agent in self.agents}
-        self.terminations = dict.fromkeys(self.agents, over)
-        self.truncations = dict.fromkeys(self.agents, False)
-        self.agent_selection = self.possible_agents[int(self._batch.tables["seat"][0])]
-        self.infos = {agent: {"action_mask": self._mask(agent)} for agent in self.agents}
-        for agent, info in self.infos.items():
-            self.action_spaces[agent].legal[:] = info["action_mask"]
+        batch, agents = self._batch, self.agents
+        over = bool(batch.done[0])
+        at_turn = batch.at_turn
+        masks = np.zeros((len(agents), batch.num_actions), np.int8)
+        masks[at_turn] = batch.mask[0]  # a finished table has no legal action, so its mask is zero for all
+        self.rewards = dict(zip(agents, batch.reward[0].tolist(), strict=True))
+        if over:
+            self.terminations = dict.fromkeys(agents, True)
+        self.infos = {agent: {"action_mask": mask} for agent, mask in zip(agents, masks, strict=True)}
+        self.action_spaces[self.possible_agents[self._at_turn]].legal[:] = 0
+        self._at_turn = at_turn
+        self.agent_selection = self.possible_agents[at_turn]
+        self.action_spaces[self.agent_selection].legal[:] = masks[at_turn]
         self._accumulate_rewards()
-        self._deads_step_first()
+        if over:
+            self._deads_step_first()
         if self.render_mode == "human":
             self.render()
 
-    def _mask(self, agent: str) -> NDArray[np.int8]:
-        mask = np.zeros(self._batch.num_actions, np.int8)
-        # a finished table has no legal action, so its mask is zero for all
-        if self._seat(agent) == self._batch.tables["seat"][0]:
-            mask[:] = self._batch.mask[0]
-        return mask
-
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
         """Return new arrays: what ``agent`` observes, ``(size,) uint8``, and its mask, ``(A,) int8``, at turn or not."""
-        return {"observation": self._batch.observe(self._seat(agent))[0], "action_mask": self._mask(agent)}
+        seat, batch = self._seat(agent), self._batch
+        if seat == self._at_turn:
+            return {"observation": batch.observation[0].copy(), "action_mask": batch.mask[0].astype(np.int8)}
+        return {"observation": batch.seen_by(seat), "action_mask": np.zeros(batch.num_actions, np.int8)}
 
     def state(self) -> NDArray[np.uint8]:
         """Return all seats' observations, ``(n, size) uint8``. They show every hand: for centralised critics only."""
@@ -252,6 +280,13 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
     def svg(self, seat: int | None = None) -> str:
         """Return the table as an SVG document, likewise."""
         return self._renderer.svg(*self._table_and_history(), seat=seat)
+
+    @property
+    def _recorder(self) -> Recorder:
+        """What keeps the history for pictures and records."""
+        self._kept.note(self._taken, np.zeros(len(self._taken), np.int64))
+        self._taken.clear()
+        return self._kept
 
     def _table_and_history(self) -> tuple[Any, dict[str, Any]]:
         if not self._begun:

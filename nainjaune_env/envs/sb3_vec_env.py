@@ -133,17 +133,18 @@ class SeatVecEnv(VecEnv):
         rewards = self._tables.step(self._actions, self._all).astype(np.float32)
         dones = batch.done.copy()
         self._mask[:] = self._tables.mask(self._all)
-        infos = self._infos()
+        infos: list[Info] = [
+            {"action_mask": mask, "seat": seat, "TimeLimit.truncated": False}
+            for mask, seat in zip(self._mask.copy(), self._tables.learner.tolist(), strict=True)
+        ]
         over = np.flatnonzero(dones)
         if over.size:
             last = self._tables.observation(over)
-            self._tables.reset(over, [None] * over.size)
+            self._tables.reset(over)
             self._mask[over] = self._tables.mask(over)
             for k, (i, begun) in enumerate(zip(over.tolist(), self._infos(over), strict=True)):
                 infos[i]["terminal_observation"] = last[k]
                 self.reset_infos[i] = begun
-        for info in infos:
-            info["TimeLimit.truncated"] = False
         return batch.observation.copy(), rewards, dones, infos
 
     def _infos(self, which: Any = slice(None)) -> list[Info]:

@@ -18,7 +18,7 @@ def written(name: str, held: dict[str, Any]) -> str:
     return text.strip()
 
 
-@pytest.mark.parametrize("name", ["speed", "growth", "training"])
+@pytest.mark.parametrize("name", ["speed", "adaptors", "growth", "training"])
 def test_the_page_tells_the_figures_that_were_taken_last(name: str) -> None:
     held = figures.read(figures.TAKEN / f"{name}.json")
     assert held

@@ -126,7 +126,7 @@ class CudaBatch(OnDevice, Batch):
         self._fault.copy_to_device(self._kernels.no_fault(), stream=self._stream)
         if not 0 <= table < self.num_tables:
             raise DealError(f"Tables are 0 to {self.num_tables - 1}; got {table}, in place {place}.")
-        raise IllegalActionError(self._why_illegal(table, action))
+        raise IllegalActionError(self.why_illegal(table, action))
 
     # ---- as in Batch ---------------------------------------------------------------------------------------------
 

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, SeatAssignment
+from nainjaune_env.agent import Agent, CompiledAgent, SeatAssignment
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError, quoted
+from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.prng import RowStreams, entropy, streams
-from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.core.validation import whole
-from nainjaune_env.engine.batch import Batch, Episode
+from nainjaune_env.engine.batch import Batch, Episode, loops_of
+from nainjaune_env.engine.learner_arrays import LearnerArrays
+from nainjaune_env.engine.learner_loops import ACT, DEAL, ENTER, IN_PYTHON, RANDOM, RESUME, ROTATE, TOO_MANY_DEALS, UNFINISHED
+from nainjaune_env.envs._shared import reset_options
 from nainjaune_env.envs._shared.opponents import Opponent, opponent_agent
 from nainjaune_env.envs._shared.reset_options import Opener, Start, check_deals, options_of
 from nainjaune_env.records.record import Record
@@ -40,10 +45,11 @@ class Pool:
     def _frequencies(self) -> NDArray[np.float64]:
         return np.asarray(self.weights, np.float64) if len(self.weights) else np.ones(len(self.agents))
 
-    def draw(self, uniforms: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return the indices of the opponents that ``uniforms``, numbers in [0, 1), select; same shape."""
+    @property
+    def ends(self) -> NDArray[np.float64]:
+        """The cumulated frequencies of the agents: the last one is 1."""
         ends = np.cumsum(self._frequencies())
-        return np.searchsorted(ends / ends[-1], uniforms, side="right")
+        return np.asarray(ends / ends[-1])
 
 
 Opponents = Opponent | Sequence[Opponent] | Pool
@@ -57,13 +63,17 @@ ILLEGAL_HINT = """info["action_mask"] has the legal actions; with a number as il
 OPPONENT_STREAM, SEAT_STREAM, POOL_STREAM = 1, 2, 3
 """The streams of a seed that draw the opponents' actions, the learner's seat and the opponents' seats; the deal has stream 0."""
 
+RECORDED = 128
+"""The most plies of an episode that compiled code keeps for the recorder before Python takes them."""
+
 
 class LearnerTables:
     """B tables, each of which waits for the learner's action or has finished its episode.
 
-    The opponents play in between, at all tables at once, and every table has its own generators: what happens at a table
-    depends on its seed and on the actions taken there, not on the number of tables. The arrays are those of ``Batch``:
-    ``observation (B, size)`` and ``mask (B, A)`` are the learner's where ``done (B,)`` is False.
+    The opponents play in between, at all tables at once: rules of thumb and uniformly random ones in one compiled call for all
+    tables (``engine.learner_loops``), any others in calls of ``act``, one an agent for all tables where it is at turn. Every
+    table has its own generators: what happens at a table depends on its seed and on the actions taken there, not on the number
+    of tables. The arrays are those of ``Batch``: ``observation (B, size)`` and ``mask (B, A)`` are the learner's.
 
     An episode in which the learner has no decision is played to its end, and another one is dealt, so that an environment
     always begins with a decision.
@@ -98,97 +108,122 @@ class LearnerTables:
         self.setup = setup
         self.batch = Batch(setup, num_tables, episode=episode, skip_forced=skip_forced, autoreset=False)
         self._opener = Opener(setup, episode, start, num_tables)
-        self._seat = seat
+        self._options = self.batch.mode._replace(carry=int(self._opener.carries))
+        self._seat_rule = {"rotate": ROTATE, "random": RANDOM}[str(seat)] if seat in SEATINGS else int(seat)
         self._illegal_reward = illegal_reward
-        self.learner: NDArray[np.int64] = np.full(num_tables, -1)
+        self.opponents: Sequence[Agent] = find_opponents(opponents, setup)
+        """The agents in the other seats: one for all, or one for each from the seat after the learner's, or those of the pool."""
+        agents = list({id(agent): agent for agent in self.opponents}.values())
+        module, policies = compiled_policies(agents)
+        numbers = [next(k for k, one in enumerate(agents) if one is agent) for agent in self.opponents]
+        self._own = LearnerArrays(
+            learner=np.full(num_tables, -1),
+            seats=np.full((num_tables, n), -1),
+            policies=np.array(policies),
+            order=np.array(numbers * (n - 1) if len(numbers) == 1 else numbers),
+            ends=opponents.ends if isinstance(opponents, Pool) else np.zeros(0),
+            **{f"{kind}_streams": np.zeros(num_tables, np.uint64) for kind in ("action", "seat", "pool")},
+            entering=np.zeros(num_tables, np.bool_),
+            redeals=np.zeros(num_tables, np.int64),
+            gained=np.zeros(num_tables),
+            openings=self.batch.tables[: num_tables if record else 0].copy(),
+            begun=np.zeros(num_tables, np.bool_),
+            plies=np.zeros((num_tables, RECORDED if record else 0), np.int8),
+            num_plies=np.zeros(num_tables, np.int64),
+        )
+        self.learner = self._own.learner
         """The learner's seat at each table, shape ``(B,)``; -1 before the first reset."""
-        self._pool = opponents if isinstance(opponents, Pool) else None
-        drawing = (OPPONENT_STREAM, SEAT_STREAM, POOL_STREAM)
-        self._streams = {stream: np.zeros(num_tables, np.uint64) for stream in drawing}
-        self._unpaid = np.zeros(num_tables, np.int64)
-        self.redealt: NDArray[np.bool_] = np.zeros(num_tables, np.bool_)
-        """Shape ``(B,)``: whether the last reset dealt an episode without a decision of the learner, so that a later one runs,
-        which is not the one that the seed deals."""
-        agents = find_opponents(opponents, setup)
-        self._seating = SeatAssignment(self.batch, agents, np.full((num_tables, n), -1), self._streams_of)
-        self.recorder = Recorder(self.batch) if record else None
-        """Keeps what pictures and records need; None without ``record``."""
+        self._kept = None if module is None else np.zeros((num_tables, n, module.MEMORY), np.uint8)
+        self._module = module
+        self._loops = learner_loops_of(setup.game, module)
+        self._seating = SeatAssignment(self.batch, agents, self._own.seats, self._streams_of)
+        self._recorder = Recorder(self.batch) if record else None
+        self._scratch = np.zeros(n, np.int32)
+        self.batch.observation[:] = 0
+        self.batch.mask[:] = False
+        self.batch.done[:] = True  # no episode has begun
+
+    def __getstate__(self) -> dict[str, Any]:
+        # modules cannot be pickled; __setstate__ finds them by the game and the agents
+        return {name: value for name, value in self.__dict__.items() if name not in ("_loops", "_module")}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._module, _ = compiled_policies(self._seating.agents)
+        self._loops = learner_loops_of(self.setup.game, self._module)
 
     def _streams_of(self, _: int, index: NDArray[np.int64]) -> RowStreams:
-        return RowStreams(self._streams[OPPONENT_STREAM], index)
+        return RowStreams(self._own.action_streams, index)
 
     @property
-    def opponents(self) -> Sequence[Agent]:
-        """The agents in the other seats: one for all, or one for each from the seat after the learner's, or those of the pool."""
-        return self._seating.agents
+    def redealt(self) -> NDArray[np.bool_]:
+        """Shape ``(B,)``: whether the last reset dealt an episode without a decision of the learner, so that a later one runs,
+        which is not the one that the seed deals."""
+        return self._own.redeals > 0
 
-    def reset(self, which: NDArray[np.int64], seeds: Sequence[int | None], options: Mapping[str, Any] | None = None) -> None:
+    @property
+    def recorder(self) -> Recorder | None:
+        """What keeps the history of each table for pictures and records; None without ``record``."""
+        own = self._own
+        if self._recorder is not None:
+            begun = np.flatnonzero(own.begun)
+            if begun.size:
+                self._recorder.began(begun, own.openings[begun])
+                own.begun[begun] = False
+            for i in np.flatnonzero(own.num_plies):
+                self._recorder.note(own.plies[i, : own.num_plies[i]], np.full(own.num_plies[i], i))
+            own.num_plies[:] = 0
+        return self._recorder
+
+    def reset(
+        self, which: NDArray[np.int64], seeds: Sequence[int | None] | None = None, options: Mapping[str, Any] | None = None
+    ) -> None:
         """Begin episodes at the tables ``which (K,)``, each from its seed; None continues the table's generators.
 
         Seed s deals the table of ``Batch(setup, 1, seed=s)``. ``options`` and errors are those of ``Opener.deal``; after an
         error nothing has changed. Raises :class:`RulesError` after ``MOST_DEALS`` deals without a decision of the learner.
         """
-        openings = self._opener.deal(self.batch.tables, which, seeds, options_of(options))
-        anew = np.array([seed is not None for seed in seeds], np.bool_) | (self.learner[which] < 0)
-        for k in np.flatnonzero(anew):
-            seed = seeds[int(k)]
-            for stream, states in self._streams.items():
-                states[which[k]] = streams(entropy() if seed is None else seed, 1, stream)[0]
-        self._take_seats(which, anew)
-        self._enter(which, openings)
-        self.redealt[which] = self.batch.done[which]
-        deals = 1
-        while (over := which[self.batch.done[which]]).size:
-            check_deals(self.setup, deals)
-            self._enter(over, self._opener.deal(self.batch.tables, over, [None] * len(over), {}))
-            deals += 1
+        given = options_of(options)
+        if not given and (seeds is None or not any(seed is not None for seed in seeds)) and self.learner[which].min() >= 0:
+            self._play(which, np.full(which.size, DEAL, np.int8))
+            return
+        seeds = [None] * len(which) if seeds is None else seeds
+        self.batch.tables[which] = self._opener.deal(self.batch.tables, which, seeds, given)
+        own = self._own
+        for k in np.flatnonzero(np.array([seed is not None for seed in seeds]) | (self.learner[which] < 0)):
+            seed, i = seeds[int(k)], which[k]
+            drawing = ((OPPONENT_STREAM, own.action_streams), (SEAT_STREAM, own.seat_streams), (POOL_STREAM, own.pool_streams))
+            for stream, states in drawing:
+                states[i] = streams(entropy() if seed is None else seed, 1, stream)[0]
+            self.learner[i] = -1
+        self._play(which, np.full(which.size, ENTER, np.int8))
 
-    def _take_seats(self, which: NDArray[np.int64], anew: NDArray[np.bool_]) -> None:
-        n = self.setup.players
-        if self._seat in SEATINGS:
-            drawn = which[anew] if self._seat == "rotate" else which
-            self.learner[which] = (self.learner[which] + 1) % n
-            self.learner[drawn] = (RowStreams(self._streams[SEAT_STREAM], drawn).random(len(drawn)) * n).astype(np.int64)
-        else:
-            self.learner[which] = int(self._seat)
-        relative = (np.arange(n) - self.learner[which, None]) % n - 1  # -1 is the learner
-        if self._pool is not None:
-            uniforms = RowStreams(self._streams[POOL_STREAM], which).random((len(which), n - 1))
-            drawn_for = np.take_along_axis(self._pool.draw(uniforms), np.maximum(relative, 0), axis=1)
-            self._seating.seats[which] = np.where(relative < 0, -1, drawn_for)
-        elif len(self._seating.agents) == 1:
-            self._seating.seats[which] = np.minimum(relative, 0)
-        else:
-            self._seating.seats[which] = relative
-
-    def _enter(self, which: NDArray[np.int64], openings: NDArray[Any]) -> None:
-        self.batch.set_tables(which, openings, trusted=True)
-        self._seating.stepped()
-        if self.recorder is not None:
-            self.recorder.began(which, openings)
-        self._unpaid[which] = self.batch.reward[which, self.learner[which]]
-        self._play_on(which)
-
-    def step(self, actions: NDArray[Any], which: NDArray[np.int64]) -> NDArray[np.float64]:
+    def step(
+        self, actions: NDArray[Any], which: NDArray[np.int64], begin: NDArray[np.bool_] | None = None
+    ) -> NDArray[np.float64]:
         """Take the learner's ``actions (K,)`` at the tables ``which (K,)`` and play on to its next decision or the end.
 
-        Returns what the learner has gained since its last action, shape ``(K,)``. Raises :class:`IllegalActionError` where an
-        episode is over or, without ``illegal_reward``, an action is illegal; then nothing has changed.
+        Where ``begin (K,)`` is True it ignores the action and begins the next episode. Returns what the learner has gained since
+        its last action, shape ``(K,)``, 0 in a new episode. Raises :class:`IllegalActionError` where an episode is over or,
+        without ``illegal_reward``, an action is illegal; then nothing has changed.
         """
-        over = which[self.batch.done[which] | (self.learner[which] < 0)]
-        if over.size:
-            raise IllegalActionError(f"No episode is running at table {over[0]}: call reset() first.")
-        legal = np.ones(len(which), np.bool_) if self._illegal_reward is None else self._legal(actions, which)
-        try:
-            self._step(actions[legal], which[legal])
-        except IllegalActionError as error:
-            raise IllegalActionError(f"{error} {ILLEGAL_HINT}") from None
-        self._play_on(which[legal])
-        gained = self._unpaid[which].astype(np.float64)
-        self._unpaid[which] = 0
+        kinds = np.zeros(which.size, np.int8) if begin is None else begin.astype(np.int8)
         if self._illegal_reward is not None:
-            gained[~legal] = self._illegal_reward
-            self.batch.done[which[~legal]] = True
+            return self._step_blindly(actions, which, kinds)
+        self._play(which, kinds, actions)
+        gained = self._own.gained[which]
+        return gained if begin is None else np.where(begin, 0.0, gained)
+
+    def _step_blindly(self, actions: NDArray[Any], which: NDArray[np.int64], kinds: NDArray[np.int8]) -> NDArray[np.float64]:
+        acts = kinds == ACT
+        self._check_running(which[acts])
+        illegal = acts & ~self._legal(actions, which)
+        self._play(which[~illegal], kinds[~illegal], actions[~illegal])
+        gained = np.where(acts, self._own.gained[which], 0.0)
+        gained[illegal] = self._illegal_reward
+        ended = which[illegal]
+        self.batch.done[ended] = True
+        self.batch.mask[ended] = False
         return gained
 
     def _legal(self, actions: NDArray[Any], which: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -198,26 +233,57 @@ class LearnerTables:
         inside &= self.batch.legal[which] >> np.where(inside, actions, 0).astype(np.int64) & 1 == 1
         return inside
 
-    def _step(self, actions: NDArray[Any], which: NDArray[np.int64]) -> None:
-        self.batch.step(actions, which)
-        self._seating.stepped()
-        if self.recorder is not None:
-            self.recorder.note(actions, which)
-        self._unpaid[which] += self.batch.reward[which, self.learner[which]]
+    def _check_running(self, which: NDArray[np.int64]) -> None:
+        over = which[self.batch.done[which]]
+        if over.size:
+            raise IllegalActionError(f"No episode is running at table {over[0]}: call reset() first.")
+
+    def _play(self, which: NDArray[np.int64], kinds: NDArray[np.int8], actions: NDArray[Any] | None = None) -> None:
+        """Begin an episode or take an action at each of these tables, and play on until it waits for the learner or is over."""
+        if actions is not None and actions.dtype.kind not in "iu":
+            self._check_running(which[kinds == ACT])
+            raise IllegalActionError(f"Actions are whole numbers, not an array of {actions.dtype}. {ILLEGAL_HINT}")
+        chosen = np.zeros(which.size, np.int64) if actions is None else np.ascontiguousarray(actions, np.int64)
+        wrong = self._run(which, kinds, chosen)
+        if wrong == UNFINISHED:
+            self._play_on(which)
+        elif wrong >= 0:
+            self._check_running(which[kinds == ACT])
+            raise IllegalActionError(f"{self.batch.why_illegal(int(which[wrong]), int(chosen[wrong]))} {ILLEGAL_HINT}")
+
+    def _run(self, which: NDArray[np.int64], kinds: NDArray[np.int8], actions: NDArray[np.int64]) -> int:
+        batch = self.batch
+        wrong: int = self._loops.play_to_learner(
+            batch.tables, self.setup.kernel_rules, self._options, which, kinds, actions, self._opener.start_values,
+            self._seat_rule, reset_options.MOST_DEALS, self._own, self._kept, *batch.written, self._scratch,
+        )  # fmt: skip
+        if wrong == TOO_MANY_DEALS:
+            check_deals(self.setup, reset_options.MOST_DEALS)
+        return wrong
 
     def _play_on(self, which: NDArray[np.int64]) -> None:
-        """Let the opponents play until each of these tables waits for the learner or has finished."""
-        batch = self.batch
-        while (waiting := which[~batch.done[which] & (batch.seat[which] != self.learner[which])]).size:
-            self._step(self._seating.actions(waiting), waiting)
+        """Let the agents that are not compiled act until each of these tables waits for the learner or has finished."""
+        batch, own = self.batch, self._own
+        while True:
+            self.recorder  # noqa: B018  (it takes the plies, which may be full)
+            self._seating.stepped()
+            waiting = which[~batch.done[which] & (batch.seat[which] != self.learner[which])]
+            if not waiting.size:
+                return
+            acts = own.policies[own.seats[waiting, batch.seat[waiting]]] == IN_PYTHON
+            actions = np.zeros(waiting.size, np.int64)
+            actions[acts] = self._seating.actions(waiting[acts])
+            wrong = self._run(waiting, np.where(acts, ACT, RESUME).astype(np.int8), actions)
+            if wrong >= 0:
+                raise IllegalActionError(batch.why_illegal(int(waiting[wrong]), int(actions[wrong])))
 
     def observation(self, which: NDArray[np.int64]) -> NDArray[np.uint8]:
         """Return the learner's observations at the tables ``which``, finished or not, shape ``(K, size)``; a copy."""
-        return self.batch.observe(self.learner[which], which)
+        return self.batch.observation[which]
 
     def mask(self, which: NDArray[np.int64]) -> NDArray[np.int8]:
         """Return the learner's legal actions at the tables ``which``, shape ``(K, A)``; all 0 where the episode is over."""
-        return np.where(self.batch.done[which, None], False, self.batch.mask[which]).astype(np.int8)
+        return self.batch.mask[which].view(np.int8)
 
     def render(self, i: int, renderer: Renderer) -> str | NDArray[np.uint8] | None:
         """Render table ``i`` as its learner sees it; None where ``renderer`` has no mode.
@@ -226,24 +292,26 @@ class LearnerTables:
         """
         if renderer.mode is None:
             return None
-        if self.recorder is None or self.learner[i] < 0:
+        recorder = self.recorder
+        if recorder is None or self.learner[i] < 0:
             raise DealError("There is no table yet: call reset() first.")
         renderer.viewpoint = int(self.learner[i])
-        return renderer.render(self.batch.tables[i], self.recorder.history(i))
+        return renderer.render(self.batch.tables[i], recorder.history(i))
 
     def names(self, i: int, learner: str) -> list[str]:
         """Return the names of table ``i``'s players in seat order, with the learner under the name ``learner``."""
         agents = self._seating.agents
-        return [learner if who < 0 else agents[who].name for who in self._seating.seats[i]]
+        return [learner if who < 0 else agents[who].name for who in self._own.seats[i]]
 
     def record(self, i: int, learner: str, seed: int | None) -> Record:
         """Return the record of the finished episode at table ``i``, with the learner under the name ``learner``.
 
         Raises :class:`RecordError` as ``Recorder.record`` does, and before the first reset.
         """
-        if self.recorder is None or self.learner[i] < 0:
+        recorder = self.recorder
+        if recorder is None or self.learner[i] < 0:
             raise RecordError("A record is of a finished episode, and none has begun: call reset() first.")
-        return self.recorder.record(i, agents=self.names(i, learner), seed=seed)
+        return recorder.record(i, agents=self.names(i, learner), seed=seed)
 
 
 def find_opponents(opponents: Opponents, setup: Setup) -> list[Agent]:
@@ -259,4 +327,22 @@ def find_opponents(opponents: Opponents, setup: Setup) -> list[Agent]:
     others = setup.players - 1
     if len(given) not in (1, others) and not isinstance(opponents, Pool):
         raise AgentError(f"Expected one opponent for all seats or {others}, one for each of the others, not {len(given)}.")
-    return [opponent_agent(one, setup) for one in given]
+    named = {one: opponent_agent(one, setup) for one in given if isinstance(one, str)}  # each is one agent, in several seats too
+    return [named[one] if isinstance(one, str) else opponent_agent(one, setup) for one in given]
+
+
+def compiled_policies(agents: Sequence[Agent]) -> tuple[ModuleType | None, list[int]]:
+    """Return the module of the rules of thumb among ``agents``, if there are any, and the policy of each for ``learner_loops``.
+
+    The loops bind one module, so agents from a second one are played in Python.
+    """
+    found = [agent.compiled_policy() if isinstance(agent, CompiledAgent) else None for agent in agents]
+    module = next((policy.module for policy in found if policy is not None and policy.module is not None), None)
+    return module, [IN_PYTHON if policy is None or policy.module not in (None, module) else policy.number for policy in found]
+
+
+def learner_loops_of(game: GameSpec, module: ModuleType | None) -> ModuleType:
+    """Return ``engine.learner_loops`` compiled for one game and the ``module`` of its rules of thumb, if any play."""
+    instance = game.name if module is None else f"{game.name},{module.__name__}"
+    bound = {"game": game.kernel, "loops": loops_of(game), "rules_of_thumb": module}
+    return instantiate("nainjaune_env.engine.learner_loops", instance, **bound)

@@ -39,8 +39,9 @@ class Opener:
         self.setup = setup
         self._num_tables = num_tables
         self._episode = episode
-        self._carry = isinstance(start, str) and start == "carried"
-        self._dealer = self._make_dealer("fresh" if self._carry else start)
+        self.carries = isinstance(start, str) and start == "carried"
+        """Whether a table's next episode is the next round of its match."""
+        self._dealer = self._make_dealer("fresh" if self.carries else start)
         self._begun = np.zeros(num_tables, np.bool_)
 
     def _make_dealer(self, start: Any) -> Batch:
@@ -48,6 +49,11 @@ class Opener:
         return Batch(
             self.setup, self._num_tables, episode=self._episode, start=start, skip_forced=False, autoreset=False, observe=False
         )
+
+    @property
+    def start_values(self) -> NDArray[np.int32]:
+        """The start values of a match at each table, shape ``(B, k)``."""
+        return self._dealer._values
 
     def deal(
         self, tables: NDArray[Any], which: NDArray[np.int64], seeds: Sequence[int | None], options: Mapping[str, Any]
@@ -70,7 +76,7 @@ class Opener:
         else:
             openings = tables[which].copy()
             carried = self._begun[which] & ~seeded & (openings["stage"] == Stage.ROUND_OVER)
-            if not self._carry or options:
+            if not self.carries or options:
                 carried[:] = False
             for k in np.flatnonzero(carried):
                 loops_of(self.setup.game).deal_one(openings, self.setup.kernel_rules, k)

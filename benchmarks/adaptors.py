@@ -1,0 +1,132 @@
+"""Times every adaptor of the environment in turn, against the ``Batch`` and PettingZoo's own ``leduc_holdem`` of the same run.
+
+One step is one action of the learner (the opponents play inside it), or one decision where all seats are played; one ply through
+PettingZoo's parallel interface. Our cases run in one process, on one thread and in turn, --repeats times over; PettingZoo's game
+runs in the environment of the peers (`make peers`). Rates are per second of processor time, since other processes take from the
+machine's wall time. Ratios are taken within each repeat.
+
+  python benchmarks/adaptors.py                      the table, a few minutes; figures go to benchmarks/taken/adaptors.json
+  python benchmarks/adaptors.py --markdown           the same, and into docs/speed.md (part of `make bench`)
+  python benchmarks/adaptors.py --light              seconds: whether it runs at all
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import adaptor_runs
+import figures
+from adaptor_runs import BATCH
+from figures import Spread, in_words
+from speed import PEERS_PYTHON, Workers
+
+LEDUC = "PettingZoo's own `leduc_holdem_v4`"
+RULES = {"preset": "djeco", "players": 4}
+LIGHT = {"seconds": 0.01, "repeats": 1}
+
+
+def cases() -> list[dict[str, Any]]:
+    """Return all cases, the two that the others are compared with first."""
+    names = list(adaptor_runs.MAKERS)
+    vectors, others = names[1:3], names[3:]
+    found = [{"library": "adaptor_runs", "name": BATCH, "tables": 4096}]
+    found.append({"library": "peers", "name": "leduc", "tables": 1})
+    for name in vectors:
+        for tables in (64, 1024):
+            sides = ("random", "tally") if name == names[1] else ("tally",)
+            found += [{"library": "adaptor_runs", "name": name, "tables": tables, "opponents": side} for side in sides]
+    for name in others:
+        sides = ("random", "tally") if name == names[3] else ("",)
+        found += [{"library": "adaptor_runs", "name": name, "tables": 1, "opponents": side} for side in sides]
+    return [{**RULES, **case, "threads": 1} for case in found]
+
+
+def take(options: argparse.Namespace) -> dict[str, Any]:
+    """Time all cases in turn."""
+    about = figures.where_and_when("gymnasium", "pettingzoo", "stable-baselines3")
+    workers = Workers({"adaptor_runs": Path(sys.executable), "peers": options.peers_python})
+    found = cases()
+    rates: list[list[float]] = [[] for _ in found]
+    try:
+        for repeat in range(options.repeats + 1):  # the first one compiles
+            for case, rate in zip(found, rates, strict=True):
+                if "missing" in case:
+                    continue
+                question = {"case": case, "seconds": options.seconds if repeat else 0.0, "clock": "process_time"}
+                answer = workers.ask(case["library"], 1, question)
+                if "missing" in answer:
+                    case["missing"] = answer["missing"]
+                elif repeat:
+                    rate.append(answer["done"] / answer["seconds"])
+    finally:
+        workers.close()
+    timed = [{**case, "rates": rate} for case, rate in zip(found, rates, strict=True)]
+    return {"about": about, "seconds": options.seconds, "repeats": options.repeats, "cases": timed}
+
+
+def ratio(rates: list[float], to: list[float]) -> str:
+    """Format the median of the ratios within repeats, rounded down; empty where one of both was not timed."""
+    if not rates or not to:
+        return ""
+    found = Spread.of_ratios(rates, to).median
+    return figures.in_times(found) if found >= 1 else f"{int(found * 10_000) / 10_000:.4f}"
+
+
+def report(held: dict[str, Any]) -> str:
+    """Return the table as Markdown."""
+    batch, leduc = held["cases"][0]["rates"], held["cases"][1]["rates"]
+    rows = []
+    for case in held["cases"]:
+        name = LEDUC if case["library"] == "peers" else case["name"]
+        if "missing" in case:
+            rows.append([name, f"{case['tables']:,}", "", f"not timed: {case['missing']}", "", ""])
+            continue
+        spread = Spread.of(case["rates"])
+        rate = f"{in_words(spread.median)} ({in_words(spread.least)} – {in_words(spread.most)})"
+        side = f"`{case['opponents']}`" if case.get("opponents") else ""
+        rows.append([name, f"{case['tables']:,}", side, rate, ratio(case["rates"], batch), ratio(case["rates"], leduc)])
+    head = ["adaptor", "tables", "opponents", "steps a second of the processor", "÷ `Batch`", "÷ `leduc_holdem_v4`"]
+    parts = [
+        figures.in_a_sentence(held["about"]),
+        f"`{RULES['preset']}`, {RULES['players']} seats, one thread; {held['repeats']} times {held['seconds']:g} s a case.\n",
+        figures.table(head, rows),
+    ]
+    return "\n".join(parts)
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    """Parse the command line."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--peers-python", type=Path, default=PEERS_PYTHON, metavar="FILE", help="the interpreter of the peers (.venv-peers')"
+    )
+    parser.add_argument("--seconds", type=float, default=0.5, help="time for each case and repeat (0.5)")
+    parser.add_argument("--repeats", type=int, default=5, help="how often each case is timed (5)")
+    parser.add_argument("--light", action="store_true", help="one short repeat, only to check that it runs")
+    taken = figures.TAKEN / "adaptors.json"
+    parser.add_argument("--json", type=Path, default=taken, metavar="FILE", help="all figures (benchmarks/taken/adaptors.json)")
+    parser.add_argument("--markdown", action="store_true", help="put the table into --page")
+    parser.add_argument("--page", type=Path, default=figures.PAGE, metavar="FILE", help="the page (docs/speed.md)")
+    options = parser.parse_args(arguments)
+    if options.light:
+        vars(options).update(LIGHT)
+    if options.repeats < 1 or options.seconds <= 0:
+        parser.error("--repeats is 1 or more, --seconds is more than 0")
+    return options
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Time everything, print and write the figures."""
+    options = parse(arguments)
+    held = take(options)
+    figures.write(options.json, held)
+    print(report(held))
+    if options.markdown:
+        figures.put_between(options.page, "adaptors", report(held))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""The arrays of tables with a learner, an argument of ``learner_loops``."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class LearnerArrays(NamedTuple):
+    """What ``learner_loops`` keep of B tables beside the arrays of ``Batch``; n seats, P agents.
+
+    The class is not in ``learner_loops`` for the reason that ``EpisodeOptions`` gives.
+    """
+
+    learner: NDArray[np.int64]
+    """``(B,)``: the learner's seat; -1 before a seat is drawn."""
+    seats: NDArray[np.int64]
+    """``(B, n)``: the number of the agent in each seat; -1 is the learner."""
+    policies: NDArray[np.int64]
+    """``(P,)``: how each agent is played: ``learner_loops.IN_PYTHON``, ``UNIFORM``, or its number for ``decide``."""
+    order: NDArray[np.int64]
+    """The numbers of the agents in the seats after the learner's, ``(n - 1,)``; with a pool, those of its members."""
+    ends: NDArray[np.float64]
+    """The cumulated frequencies of a pool's members, of which the last is 1; empty without a pool."""
+    action_streams: NDArray[np.uint64]
+    """``(B,)``: the generators of the opponents' actions."""
+    seat_streams: NDArray[np.uint64]
+    """``(B,)``: those of the learner's seat."""
+    pool_streams: NDArray[np.uint64]
+    """``(B,)``: those of the opponents from a pool."""
+    entering: NDArray[np.bool_]
+    """``(B,)``: whether the learner has had no decision yet in the episode."""
+    redeals: NDArray[np.int64]
+    """``(B,)``: deals since the last reset in which the learner had no decision."""
+    gained: NDArray[np.float64]
+    """``(B,)``: what the learner has gained between its last two decisions, or up to the end."""
+    openings: NDArray[np.void]
+    """``(B,)``: the tables as they were dealt; empty where nothing is recorded."""
+    begun: NDArray[np.bool_]
+    """``(B,)``: whether an episode has begun since its actions were last taken from ``plies``."""
+    plies: NDArray[np.int8]
+    """``(B, L)``: the latest actions of the episode; ``(B, 0)`` where nothing is recorded."""
+    num_plies: NDArray[np.int64]
+    """``(B,)``: how many actions ``plies`` has."""

@@ -1,0 +1,122 @@
+"""Opponents in the compiled loop play the games that the same agents play through ``act``, byte for byte."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nainjaune_agents.heuristics import heuristics
+from nainjaune_env import make_setup
+from nainjaune_env.agent import Agent, CompiledAgent, DecisionBatch, RecurrentAgent, Rng
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.envs._shared import learner_tables
+from nainjaune_env.envs._shared.learner_tables import LearnerTables, Pool
+from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
+
+TABLES = 12
+
+
+class InPython:
+    """An agent of which compiled loops know nothing: it sees redacted tables, and draws from the generator it is given."""
+
+    def __init__(self, agent: Agent) -> None:
+        self.agent = agent
+        self.name = agent.name
+
+    def state_dtype(self, setup: Setup) -> np.dtype[Any]:
+        return self.agent.state_dtype(setup) if isinstance(self.agent, RecurrentAgent) else np.dtype((np.uint8, (0,)))
+
+    def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
+        return self.agent.act(decisions, rng)
+
+
+NAIN_JAUNE = [*heuristics("nain_jaune")]
+BATASAURUS = [*heuristics("batasaurus")]
+CASES: dict[str, tuple[dict[str, Any], list[str], dict[str, Any]]] = {
+    "all of them": ({"preset": "djeco", "players": 4}, NAIN_JAUNE, {"seat": "random"}),
+    "matches": ({"preset": "skip", "players": 4, "max_rounds": 3}, ["patient", "random"], {"episode": "match"}),
+    "carried": ({"preset": "classic", "players": 3}, ["closer"], {"start": "carried"}),
+    "every ply": ({"preset": "tableau", "players": 4}, ["tally", "random"], {"skip_forced": False}),
+    "short deals": ({"preset": "djeco", "players": 4, "hand": 2}, ["lowest"], {"start": {"pots": [4, 0, 0, 0, 9]}}),
+    "with memory": ({"preset": "batasaurus", "players": 3, "memory": "glimpse"}, BATASAURUS, {}),
+    "without memory": ({"preset": "batasaurus", "players": 3, "memory": "perfect"}, BATASAURUS, {}),
+}
+
+
+def play(tables: LearnerTables) -> str:
+    """A hash of all that a learner is given in some games, and of the tables."""
+    which, digest, rng = np.arange(TABLES), hashlib.sha256(), np.random.default_rng(3)
+    tables.reset(which, list(range(TABLES)))
+    for step in range(60):
+        mask = tables.mask(which)
+        begin = ~mask.any(axis=1)
+        gained = tables.step((mask * (1 + rng.random(mask.shape))).argmax(axis=1), which, begin)
+        shown = (tables.observation(which), mask, gained, tables.batch.done, tables.learner, tables.batch.tables, tables.redealt)
+        for array in shown:
+            digest.update(array.tobytes())
+        if step == 30:
+            tables.reset(which[:5], [9, 8, 7, 6, 5])
+    return digest.hexdigest()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_loop_plays_the_games_of_act(case: str) -> None:
+    rules, names, settings = CASES[case]
+    setup = make_setup(None, **rules)
+    agents = [heuristics(setup.game.name)[name] for name in names]
+    assert all(isinstance(agent, CompiledAgent) for agent in agents)
+    compiled = LearnerTables(setup, TABLES, Pool(agents, range(1, len(agents) + 1)), record=True, **settings)
+    outside = LearnerTables(setup, TABLES, Pool([InPython(one) for one in agents], range(1, len(agents) + 1)), **settings)
+    mixed = [agent if k % 2 else InPython(agent) for k, agent in enumerate(agents)]
+    some = LearnerTables(setup, TABLES, Pool(mixed, range(1, len(agents) + 1)), **settings)
+    one = play(compiled)
+    assert one == play(outside)
+    assert one == play(some)
+
+
+def test_a_compiled_opponent_is_never_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise AssertionError
+
+    for agent in heuristics("nain_jaune").values():
+        monkeypatch.setattr(type(agent), "act", refuse)
+    envs = SeatVectorEnv(4, "djeco", 4, opponents=["tally", "random", "closer"])
+    envs.reset(seed=1)
+    for _ in range(30):
+        envs.step(envs.action_space.sample())
+
+
+def test_an_agent_in_several_seats_is_called_once_for_all_of_them() -> None:
+    calls = []
+
+    class Counting(InPython):
+        def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
+            calls.append(len(np.unique(decisions.seat)))
+            return super().act(decisions, rng)
+
+    agent = Counting(heuristics("nain_jaune")["lowest"])
+    tables = LearnerTables(make_setup(None, "djeco", 4), 32, [agent] * 3)
+    tables.reset(np.arange(32), [*range(32)])
+    assert max(calls) > 1
+    assert [one.name for one in tables.opponents] == ["lowest"] * 3
+
+
+@pytest.mark.parametrize("capacity", [1, 2, 128])
+def test_the_history_is_whole_however_many_plies_compiled_code_keeps(capacity: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def histories() -> list[Any]:
+        tables = LearnerTables(make_setup(None, "djeco", 4), 3, "lowest", record=True)
+        tables.reset(np.arange(3), [1, 2, 3])
+        while not tables.batch.done.all():
+            running = np.flatnonzero(~tables.batch.done)
+            tables.step(tables.mask(running).argmax(axis=1), running)
+        assert tables.recorder is not None
+        return [tables.recorder.history(i)["actions"] for i in range(3)]
+
+    expected = histories()
+    assert min(map(len, expected)) > 2
+    monkeypatch.setattr(learner_tables, "RECORDED", capacity)
+    assert histories() == expected
