@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import signal
 import sys
@@ -207,6 +208,20 @@ Progress = Callable[[int, dict[str, float]], None]
 """Receives the trainer's ``completed`` and the metrics of the last iteration, ``{}`` when a run is started or resumed."""
 
 
+def _wait_for_order(folder: Path) -> None:
+    """Waits until a file of metrics that is begun now comes after those of other processes, up to a second.
+
+    TensorBoard reads the files in the order of their names, which begin with the second of the start and go on with the number of
+    the process. Where the file of a resumed run came before that of the same second which it continues, the metrics of the
+    iterations after the resumption would be dropped.
+    """
+    while any(
+        file.name.split(".")[3] == f"{int(time.time()):010d}" and file.name.rsplit(".", 2)[1] != str(os.getpid())
+        for file in folder.glob(EVENTS)
+    ):
+        time.sleep(0.02)
+
+
 def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
     """Runs the iterations of ``trainer`` in the folder of ``run``, from ``checkpoint`` on if there is one.
 
@@ -222,6 +237,7 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
     progress(trainer.completed, {})
     if trainer.completed >= config.iterations:
         return True
+    _wait_for_order(run.folder)
     with SummaryWriter(str(run.folder), purge_step=trainer.iteration + 1) as writer, run.interruptible():
         while trainer.completed < config.iterations and not run.stop_requested:
             before = trainer.iteration

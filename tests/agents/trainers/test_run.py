@@ -461,3 +461,18 @@ def test_another_failure_is_not_called_divergence(tmp_path: Path) -> None:
 
     with pytest.raises(IllegalActionError, match="Action 7"):
         run_iterations(Failing(Counting()), Run(tmp_path), None, lambda completed, metrics: None)
+
+
+def test_a_file_of_metrics_comes_after_those_of_other_processes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its name, which begins with the second: TensorBoard reads files in the order of their names."""
+    clock, slept = iter([100.2, 100.9, 101.0]), []
+    monkeypatch.setattr(module.time, "time", lambda: next(clock))
+    monkeypatch.setattr(module.time, "sleep", slept.append)
+    (tmp_path / f"events.out.tfevents.0000000100.a.host.{os.getpid() + 1}.0").touch()
+    module._wait_for_order(tmp_path)
+    assert slept == [0.02, 0.02]
+    for own in tmp_path.iterdir():
+        own.rename(tmp_path / f"events.out.tfevents.0000000100.a.host.{os.getpid()}.0")
+    monkeypatch.setattr(module.time, "time", lambda: 100.2)
+    module._wait_for_order(tmp_path)  # this process counts its files itself
+    assert len(slept) == 2
