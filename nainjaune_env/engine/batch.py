@@ -10,11 +10,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, RulesError, choose_one, quoted
+from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, choose_one, quoted
 from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.prng import entropy, streams
 from nainjaune_env.core.spec import GameSpec, Setup
-from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS, as_array, check_seed, whole
+from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS, as_array, check_name, check_seed, whole
 from nainjaune_env.engine.options import EpisodeOptions
 from nainjaune_env.engine.threads import Threads
 
@@ -87,9 +87,7 @@ class Batch:
             given = f"got threads={quoted(threads)}"
             raise DeviceError(f"Tables are stepped by 1 to {MAX_THREADS} threads, on a GPU by just 1; {given}.")
         self.seed = entropy() if seed is None else check_seed(seed)
-        if not isinstance(episode, str) or episode not in ("round", "match"):
-            raise RulesError(choose_one("episode", episode, ("round", "match")))
-        if episode == "match":
+        if check_name("episode", episode, ("round", "match")) == "match":
             setup.game.check_match(setup.rules)
         self.setup = setup
         self.game = setup.game

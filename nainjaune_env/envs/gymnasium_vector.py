@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import DealError, IllegalActionError, RulesError, choose_one, quoted
-from nainjaune_env.core.validation import as_array
+from nainjaune_env.core.validation import as_array, check_name
 from nainjaune_env.engine.batch import Episode
 from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables, Opponents
 from nainjaune_env.envs._shared.reset_options import Start, options_of, seed_number
@@ -76,8 +76,8 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
         if mode not in known:
             raise RulesError(choose_one("autoreset mode", mode, known))
         self.autoreset_mode = known[mode]
-        if render_mode is not None and render_mode not in VECTOR_MODES:
-            raise RulesError(choose_one("render mode", render_mode, VECTOR_MODES))
+        if render_mode is not None:
+            check_name("render mode", render_mode, VECTOR_MODES)
         self.render_mode = render_mode
         self._renderer = Renderer(self.setup, render_mode, language=language)
         modes = [name for name in VECTOR_MODES if name in installed_modes(self.setup.game)]

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.core.errors import RulesError, choose_one, quoted
+from nainjaune_env.core.errors import RulesError, quoted
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import GameSpec, Setup
+from nainjaune_env.core.validation import check_name
 from nainjaune_env.render.raster import PIXEL_LIBRARIES, check_scale, font_files, is_installed, pixels
 from nainjaune_env.render.window import LIBRARY as WINDOW_LIBRARY
 from nainjaune_env.render.window import Window
@@ -67,8 +68,8 @@ class Renderer:
         :class:`~nainjaune_env.core.errors.MissingLibraryError` where the mode needs a library that is not installed.
         """
         modes = render_modes(setup.game)
-        if mode is not None and mode not in modes:
-            raise RulesError(choose_one("render mode", mode, modes or ["None, for this game has no picture"]))
+        if mode is not None:
+            check_name("render mode", mode, modes or ["None, for this game has no picture"])
         if viewpoint is not None and viewpoint not in range(setup.players):
             raise RulesError(
                 f"The viewpoint is a seat from 0 to {setup.players - 1}, or None for a spectator, not {quoted(viewpoint)}."

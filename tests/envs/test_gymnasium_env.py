@@ -310,6 +310,9 @@ def test_a_copy_goes_on_as_the_original_would(game: str, opponents: str, copied:
     ("arguments", "error", "sentence"),
     [
         ({"seat": 4}, RulesError, "a number from 0 to 3, 'rotate' or 'random', not 4"),
+        ({"seat": np.zeros(2)}, RulesError, "a number from 0 to 3, 'rotate' or 'random', not array"),
+        ({"render_mode": np.zeros(2)}, RulesError, "Unknown render mode array"),
+        ({"illegal_reward": []}, RulesError, r"^'illegal_reward' is a number or None, not \[\]\.$"),
         ({"seat": "dealer"}, RulesError, "not 'dealer'"),
         ({"opponents": ["lowest", "tally"]}, AgentError, "one opponent for all seats or 3, one for each of the others, not 2"),
         ({"opponents": "lowset"}, AgentError, "Did you mean 'lowest'"),

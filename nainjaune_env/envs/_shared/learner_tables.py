@@ -100,16 +100,19 @@ class LearnerTables:
         seed draws. ``illegal_reward`` None refuses an illegal action; a number ends the learner's episode there with this reward,
         as PettingZoo's ``TerminateIllegalWrapper`` does, for tools that try actions blindly. ``record`` keeps what pictures and
         records need. The rest is as in :class:`~nainjaune_env.engine.batch.Batch`. Raises :class:`RulesError` for a seat that
-        does not exist and :class:`AgentError` for opponents that do not fit.
+        does not exist or a reward that is no number, and :class:`AgentError` for opponents that do not fit.
         """
         n = setup.players
-        if seat not in SEATINGS and (whole(seat) is None or not 0 <= int(seat) < n):
+        named = isinstance(seat, str) and seat in SEATINGS
+        if not named and (whole(seat) is None or not 0 <= int(seat) < n):
             raise RulesError(f"The learner's seat is a number from 0 to {n - 1}, 'rotate' or 'random', not {quoted(seat)}.")
+        if illegal_reward is not None and not isinstance(illegal_reward, int | float | np.integer | np.floating):
+            raise RulesError(f"'illegal_reward' is a number or None, not {quoted(illegal_reward)}.")
         self.setup = setup
         self.batch = Batch(setup, num_tables, episode=episode, skip_forced=skip_forced, autoreset=False)
         self._opener = Opener(setup, episode, start, num_tables)
         self._options = self.batch.mode._replace(carry=int(self._opener.carries))
-        self._seat_rule = {"rotate": ROTATE, "random": RANDOM}[str(seat)] if seat in SEATINGS else int(seat)
+        self._seat_rule = {"rotate": ROTATE, "random": RANDOM}[str(seat)] if named else int(seat)
         self._illegal_reward = illegal_reward
         self.opponents: Sequence[Agent] = find_opponents(opponents, setup)
         """The agents in the other seats: one for all, or one for each from the seat after the learner's, or those of the pool."""
