@@ -85,12 +85,12 @@ def run_lines(folder: Path) -> list[str]:
 
 
 def player_row(player: Player) -> list[str]:
-    """Returns the name of a zoo player, its tables, and its edges over the field of the first rating."""
+    """Returns the name of a zoo player, its tables, and its edges over the field and at the task of the first rating."""
     from ..report.format_ci import decimal, mean_ci
 
     ratings = player.card.ratings
     first = ratings[0]
-    own = [rating for rating in ratings if rating.field == first.field]
+    own = [rating for rating in ratings if (rating.field, rating.task) == (first.field, first.task)]
     low, high = min(rating.mean for rating in own), max(rating.mean for rating in own)
     edge = mean_ci(first.mean, first.ci95) if len(own) == 1 else f"{decimal(low, '+.2f')} … {decimal(high, '+.2f')}"
     return [printable(cell) for cell in (player.name, player.plays_at, f"{edge} over {first.field}")]

@@ -19,6 +19,7 @@ MOST_DEALS = 20_000
 CHUNK_SECONDS = 0.1
 """About as long, in seconds, a chunk of deals is played; the next one begins after :data:`REST` times as long."""
 REST = 3.0
+"""The pause after a chunk, in times of what the chunk took."""
 
 
 class Speed:

@@ -91,9 +91,9 @@ def test_paths_with_a_colon(run: str) -> None:
         ("random@sample", r"Unknown agent 'random@sample'\. Did you mean 'random'\?"),
         ("runs/zzz", r"There is no run or checkpoint at 'runs/zzz'\."),
         ("ppo:runs/zzz@sample", r"There is no run or checkpoint at 'runs/zzz'\."),
-        ("x" * 10**6, r"^Unknown agent 'x{,200}\.\.\..{,200}\. The path of a run's folder is also an agent\.$"),
-        ("x" * 10**6 + "@sample", r"^Unknown agent 'x{,200}\.\.\..{,200}\. The path of a run's folder is also an agent\.$"),
-        ("ppo:" + "x" * 10**6, r"^Unknown agent 'ppo:x{,200}\.\.\..{,200}\. The path of a run's folder is also an agent\.$"),
+        ("x" * 10**6, r"^Unknown agent 'x{,200}\.\.\..{,300}\. The path of a run's folder is also an agent\.$"),
+        ("x" * 10**6 + "@sample", r"^Unknown agent 'x{,200}\.\.\..{,300}\. The path of a run's folder is also an agent\.$"),
+        ("ppo:" + "x" * 10**6, r"^Unknown agent 'ppo:x{,200}\.\.\..{,300}\. The path of a run's folder is also an agent\.$"),
         ("zzz.safetensors", r"There is no run or checkpoint at 'zzz\.safetensors'\."),
     ],
 )

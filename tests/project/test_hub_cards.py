@@ -44,7 +44,7 @@ def test_the_fields_are_those_of_hubs(name: str) -> None:
 
 def test_the_model_index_has_every_rating_of_every_file() -> None:
     index = {entry["name"]: entry["results"] for entry in card("model")[0]["model-index"]}
-    players = list(player_registry().players())
+    players = list(player_registry().players("strong"))
     assert index.keys() == {f"{player.path.parent.name}/{player.path.stem}" for player in players}
     for player in players:
         found = index[f"{player.path.parent.name}/{player.path.stem}"]
@@ -58,7 +58,7 @@ def test_the_model_index_has_every_rating_of_every_file() -> None:
 
 def test_the_model_card_names_every_file_with_its_hash_and_commands() -> None:
     text = card("model")[1]
-    for player in player_registry().players():
+    for player in player_registry().players("strong"):
         assert f"### {player.path.name}\n" in text
         assert f"`{player.card.sha256}`" in text
         assert all(command in text for command in player.card.made_by)

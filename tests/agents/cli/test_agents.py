@@ -73,5 +73,5 @@ def test_edges_of_zoo_players_are_those_of_their_cards(capfd: pytest.CaptureFixt
     for player in player_registry().players():
         first = player.card.ratings[0]
         if not player.card.anywhere:
-            line = next(line for line in out.splitlines() if f"{player.plays_at}  " in line and player.name in line)
+            line = next(line for line in out.splitlines() if f"{player.plays_at}  " in line and f"{player.name} " in line)
             assert line.endswith(f"{mean_ci(first.mean, first.ci95)} over {first.field}")
