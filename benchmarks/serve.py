@@ -41,6 +41,8 @@ CLOSING = 2.0
 """Seconds to wait until a connection is closed."""
 PATIENCE = 60.0
 """Seconds to wait for an answer."""
+ANSWERED = tuple(kind for kind in KINDS if kind != "stop")
+"""Kinds of messages that are answered: the end of a search is not."""
 THINKS = (0.3, 1.5)
 """Seconds that a person takes for a move, uniformly."""
 FUZZERS = 40
@@ -249,7 +251,7 @@ def fuzzed(rng: random.Random, tokens: list[str]) -> str | bytes:
         return rng.choice(["", "{", "[" * 9000, '{"a":' * 2500, "NaN", "null", "1" * 9000, "\x00", '"', "x" * 20_000])
     if kind == 2:
         return rng.choice(["[" * rng.randrange(1, 60_000), "x" * rng.randrange(1, 200_000), "x" * (1 << 21)])
-    message = {"type": rng.choice(["play", "deal", "nothing", *KINDS, *values])}
+    message = {"type": rng.choice(["play", "deal", "nothing", *ANSWERED, *values])}
     message["token"] = rng.choice(tokens) if rng.random() < 0.7 else rng.choice([*values, "A" * 32])
     for name in rng.sample(["number", "action", "language", "table", "text", "more"], rng.randrange(4)):
         message[name] = rng.choice(values)
