@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -198,4 +199,5 @@ def setup_of_runs(names: Sequence[str], game: str) -> Setup | None:
 def use_threads(threads: int) -> None:
     """Sets the number of threads of torch, if an agent has imported it."""
     if "torch" in sys.modules:
-        sys.modules["torch"].set_num_threads(threads)
+        # this waits where another thread is importing it, and its module is not complete
+        importlib.import_module("torch").set_num_threads(threads)

@@ -215,3 +215,20 @@ def test_a_run_whose_path_has_a_colon_or_an_at_sign_can_be_named(run: str, folde
     assert run_named(f"ppo:{path}@search=2") == ("ppo", Path(path))
     assert undrawn(f"{path}@sample@search=2") == unmodified(path) == path
     assert setup_of_runs([path], "nain_jaune") == small()
+
+
+def test_threads_are_set_once_another_thread_has_imported_torch() -> None:
+    """What a server's threads do when it starts again: one loads a model while another one seats agents."""
+    code = (
+        "import sys, threading\n"
+        "from nainjaune_agents.loading import use_threads\n"
+        "importer = threading.Thread(target=lambda: __import__('torch'))\n"
+        "importer.start()\n"
+        "while 'torch' not in sys.modules:\n"
+        "    pass\n"
+        "use_threads(1)\n"
+        "importer.join()\n"
+        "assert sys.modules['torch'].get_num_threads() == 1\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
