@@ -68,7 +68,8 @@ def play_on_gpu(
     final = payoff.cpu().numpy()
     return Rollout(
         observation, all_seen, words, action, log_prob, value.cpu().numpy(), np.zeros(len(rows), np.int64),
-        sequence.cpu().numpy(), so_far.cpu().numpy(), centred_payoff(final).ravel(), float(final.std()), 0.0,
+        np.zeros(len(rows), np.int64), sequence.cpu().numpy(), so_far.cpu().numpy(), centred_payoff(final).ravel(),
+        float(final.std()), 0.0,
     )  # fmt: skip
 
 

@@ -211,7 +211,6 @@ class Trainer(BaseTrainer[Config]):
         setups = config.setups() if self.common else [setup]
         self.tables = share_out(setups, config.tables, common=self.common, device=config.device, start=batch_start(config.task))
         self.starts = [RoundStarts(config.task, tables.batch) for tables in self.tables]
-        self.start_groups: NDArray[np.int64]  # (sequences,) of the last rollout: by setup and by the sum of start values
         larger_size = all_seen.size if self.critic or self.belief else 0
         self.buffers = [RolloutBuffer(self.layout.size, larger_size) for _ in self.tables]
         self.random_scales = [random_payoff_scale(tables.setup) for tables in self.tables] if self.common else []
@@ -246,19 +245,19 @@ class Trainer(BaseTrainer[Config]):
         chance = rng.integers(2**64, size=c.tables, dtype=np.uint64)
         ends = np.cumsum([len(tables) for tables in self.tables])
         self.policy.refresh()
-        rollouts, groups = [], []
+        rollouts = []
         for task, (tables, end) in enumerate(zip(self.tables, ends, strict=True)):
             own = slice(end - len(tables), end)
             self.starts[task].deal(deals[own], self.iteration)
-            groups.append(task * START_GROUPS + self.starts[task].groups().repeat(tables.setup.players))
             rollout = self.play(task, chance[own])
             if rollout is not None:
                 rollout.value *= np.float32(self.payoff_scales()[task])
                 rollout.task[:] = task
+                groups = self.starts[task].groups() if c.task.draws else np.zeros(len(tables), np.int64)
+                rollout.group[:] = task * START_GROUPS + groups[rollout.sequence // tables.setup.players]
                 rollouts.append(rollout)
         if not rollouts:
             raise ConfigError(f"Not one of {c.tables} rounds held a choice: there is nothing to learn here.")
-        self.start_groups = np.concatenate(groups)
         return joined(rollouts)
 
     def play(self, task: int, chance: NDArray[np.uint64]) -> Rollout | None:
@@ -301,12 +300,9 @@ class Trainer(BaseTrainer[Config]):
             # Fixed from here on: the value head learns in this unit.
             self.net.payoff_scale.fill_(max(float(target.std()), 1.0))
         scale = np.array(self.payoff_scales(), np.float32)[rollout.task]
-        value_weight = np.ones_like(advantage)
-        if c.task.draws:
-            start = self.start_groups[rollout.sequence]
-            advantage, value_weight = normalized_within(start, advantage), (scale / spread_within(start, target)) ** 2
-        elif self.common:
-            advantage = normalized_within(rollout.task, advantage)
+        if self.common or c.task.draws:
+            advantage = normalized_within(rollout.group, advantage)
+        value_weight = (scale / spread_within(rollout.group, target)) ** 2 if c.task.draws else np.ones_like(advantage)
         weights = LossWeights(c.clip, c.value_weight, self.annealed(c.entropy, c.last_entropy))
         for group in self.optimizer.param_groups:
             group["lr"] = self.learning_rate

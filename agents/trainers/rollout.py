@@ -123,6 +123,7 @@ class Rollout:
     log_prob: Any  # (T,) float32 of the action, under the policy that chose it
     value: NDArray[np.float32]  # (T,) in the game's unit: chips, cards
     task: NDArray[np.int64]  # (T,) index of the setup, among those of the run
+    group: NDArray[np.int64]  # (T,) rounds whose payoffs spread alike: by setup and by the sum of drawn start values
     sequence: NDArray[np.int64]  # (T,) table * players + seat, counted on from one setup to the next
     return_so_far: NDArray[np.float32]  # (T,) payoff that the seat had when it decided
     final: NDArray[np.float32]  # (sequences,) payoff of each seat at the end of the round
@@ -213,9 +214,9 @@ def play(
         clock = time.perf_counter()
         value = policy.critic_value(torch.from_numpy(omniscient)).numpy()
         network_seconds += time.perf_counter() - clock
-    final, task = centred_payoff(payoff).ravel(), np.zeros(len(action), np.int64)
+    final, task, group = centred_payoff(payoff).ravel(), np.zeros(len(action), np.int64), np.zeros(len(action), np.int64)
     return Rollout(
-        observation, omniscient, legal, action, log_prob, value, task, sequence, return_so_far, final,
+        observation, omniscient, legal, action, log_prob, value, task, group, sequence, return_so_far, final,
         float(payoff.std()), network_seconds,
     )  # fmt: skip
 

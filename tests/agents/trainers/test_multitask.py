@@ -164,7 +164,8 @@ def test_rollouts_are_joined_with_their_chains_counted_on() -> None:
         column = np.arange(len(chain), dtype=np.float32) + 10 * part
         return Rollout(
             empty.astype(np.uint8), empty.astype(np.uint8), column.astype(np.int64), column.astype(np.int64), column, column,
-            np.full(len(chain), part), np.array(chain), column, np.full(chains, part, np.float32), 2.0 * part, 0.5,
+            np.full(len(chain), part), np.full(len(chain), part),
+            np.array(chain), column, np.full(chains, part, np.float32), 2.0 * part, 0.5,
         )  # fmt: skip
 
     both = joined([rollout(0, 3, [2, 0, 2]), rollout(3, 2, [1, 0])])

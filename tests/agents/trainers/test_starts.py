@@ -74,9 +74,9 @@ def test_drawn_starts_are_learned_in_units_of_their_spread(tmp_path: Path) -> No
     """Each group of starts has advantages of one spread, and errors of values count in its own unit."""
     trainer = Trainer(config_of("ppo", tables=400, start={"pots": [0, 80]}, bf16=False), CLASSIC)
     rollout = trainer.collect(np.random.default_rng(1))
-    group = trainer.start_groups[rollout.sequence]
+    group = rollout.group
     assert set(group) <= set(range(START_GROUPS))
-    assert (trainer.start_groups.reshape(400, 3) == trainer.starts[0].groups()[:, None]).all()
+    assert (group == trainer.starts[0].groups()[rollout.sequence // 3]).all()
     spread = [float(rollout.advantages(1.0)[group == number].std()) for number in (group.min(), group.max())]
     assert spread[1] > 2 * spread[0]
     seen: list[Any] = []
