@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..stats.sums import means, standard_errors
+
 
 class PairedStats:
     """Running sums for one position with L actions and C columns.
@@ -38,30 +40,16 @@ class PairedStats:
 
     def mean(self) -> NDArray[np.float64]:
         """Returns the mean of each action, ``(L, C)``; NaN if not tried."""
-        return _ratio(self._sum, self.count[:, None])
+        return means(self._sum, self.count[:, None])
 
     def error(self) -> NDArray[np.float64]:
         """Returns the standard error of the mean, ``(L, C)``; NaN if tried less than twice."""
-        return _error(self._sum, self._squares, self.count[:, None])
+        return standard_errors(self._sum, self._squares, self.count[:, None])
 
     def ahead(self, of: int) -> NDArray[np.float64]:
         """Returns the mean of action ``of`` minus that of each action, over the determinizations of both, ``(L, C)``."""
-        return _ratio(self._difference[of], self._both[of][:, None])
+        return means(self._difference[of], self._both[of][:, None])
 
     def ahead_error(self, of: int) -> NDArray[np.float64]:
         """Returns the standard error of :meth:`ahead`, ``(L, C)``."""
-        return _error(self._difference[of], self._difference_squares[of], self._both[of][:, None])
-
-
-def _ratio(sums: NDArray[np.float64], count: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Returns ``sums / count``; NaN where ``count`` is 0."""
-    mean: NDArray[np.float64] = np.full(sums.shape, np.nan)
-    return np.divide(sums, count, out=mean, where=count > 0)
-
-
-def _error(sums: NDArray[np.float64], squares: NDArray[np.float64], count: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Returns the standard error of a mean from sums of ``count`` numbers and of their squares; NaN below two numbers."""
-    deviations = squares - sums * np.nan_to_num(_ratio(sums, count))
-    error: NDArray[np.float64] = np.full(sums.shape, np.nan)
-    np.divide(np.maximum(deviations, 0.0), count * (count - 1), out=error, where=count > 1)
-    return np.sqrt(error, out=error)
+        return standard_errors(self._difference[of], self._difference_squares[of], self._both[of][:, None])

@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.spec import Setup
 
-from .agent import SearchAgent, means, standard_errors
+from ..stats.sums import means, standard_errors
+from .agent import SearchAgent
 
 STOP = 0.02
 """An action is dropped where the expected gain of knowing more is below this, in standard deviations of its paired difference."""

@@ -29,6 +29,7 @@ from nainjaune_env.core.errors import AgentError, choose_one
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.engine.determinize import determinize, generator_states
 
+from ..stats.sums import means, standard_errors
 from ..task import OBJECTIVES, OWN
 from .policies import Scorer, ScoringAgent
 from .rollouts import Rollouts, rollouts_by
@@ -174,20 +175,6 @@ def schedule(number: NDArray[np.int64], deals: int, *, halving: bool) -> NDArray
     left = np.array(counts)
     on = np.concatenate([np.ones((1, len(number)), np.bool_), left[1:] > 1])
     return np.where(on, np.maximum(deals * number // (on.sum(axis=0) * left), 1), 0)
-
-
-def means(total: NDArray[np.float64], count: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Returns the means of ``count`` values with the sums ``total``, of one shape; NaN without values."""
-    mean: NDArray[np.float64] = np.full(total.shape, np.nan)
-    return np.divide(total, count, out=mean, where=count > 0)
-
-
-def standard_errors(total: NDArray[np.float64], squares: NDArray[np.float64], count: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Returns the standard errors of the :func:`means`, by the sums of ``squares``; NaN for fewer than two values."""
-    deviations = squares - total * np.nan_to_num(means(total, count))
-    error: NDArray[np.float64] = np.full(total.shape, np.nan)
-    np.divide(np.maximum(deviations, 0), count * (count - 1), out=error, where=count > 1)
-    return np.sqrt(error, out=error)
 
 
 class ActionStats:
