@@ -241,19 +241,19 @@ class TableServer:
     async def add_table(self, settings: TableSettings, plies: Sequence[int] = ()) -> dict[str, Pass]:
         """Makes a table, which goes on after ``plies``; returns the passes of its seats and of spectators by token."""
         table = secrets.token_urlsafe(9)
-        async with self._loading:
-            agents = await self._seated(settings)
         passes = {new_token(): Pass(table, seat) for seat in (*settings.persons, None)}
-        live = LiveTable(settings, agents, lambda number, action: self.store.add_ply(table, number, action))
-        await asyncio.get_running_loop().run_in_executor(self._loader, live.replay, plies)
+        async with self._loading:
+            running = await self._load(table, settings, plies)
         self.store.add_table(table, settings.to_dict(), passes, plies)
-        self._running[table] = self._run_table(live, agents)
+        self._running[table] = running
         self._wake(table)
         return passes
 
-    def _run_table(self, live: LiveTable, agents: Sequence[OneAtATime | None]) -> Running:
-        """Returns a table in memory."""
-        settings = live.settings
+    async def _load(self, table: str, settings: TableSettings, plies: Sequence[int]) -> Running:
+        """Returns a table with its agents seated and its ``plies`` replayed, both in a thread."""
+        agents = await self._seated(settings)
+        live = LiveTable(settings, agents, lambda number, action: self.store.add_ply(table, number, action))
+        await asyncio.get_running_loop().run_in_executor(self._loader, live.replay, plies)
         different = {agent.name: agent for agent in agents if agent is not None}
         edges = None if settings.persons else RunningEdges(settings.setup, list(different.values()), settings.seed)
         return Running(live, speed=Speed(settings.pace), edges=edges, left_at=asyncio.get_running_loop().time())
@@ -275,11 +275,7 @@ class TableServer:
             return running
         async with self._loading:  # so that no table is in memory twice
             if table not in self._running:
-                settings = kept(self.store.settings(table))
-                agents = await self._seated(settings)
-                live = LiveTable(settings, agents, lambda number, action: self.store.add_ply(table, number, action))
-                await asyncio.get_running_loop().run_in_executor(self._loader, live.replay, self.store.plies(table))
-                self._running[table] = self._run_table(live, agents)
+                self._running[table] = await self._load(table, kept(self.store.settings(table)), self.store.plies(table))
                 self._wake(table)
         return self._running[table]
 
