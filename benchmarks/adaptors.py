@@ -21,7 +21,7 @@ import adaptor_runs
 import figures
 from adaptor_runs import BATCH
 from figures import Spread, in_words
-from speed import PEERS_PYTHON, Workers
+from speed import PEERS_PYTHON, Workers, rates_in_turn
 
 LEDUC = "PettingZoo's own `leduc_holdem_v4`"
 RULES = {"preset": "djeco", "players": 4}
@@ -48,22 +48,7 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
     """Time all cases in turn."""
     about = figures.where_and_when("gymnasium", "pettingzoo", "stable-baselines3")
     workers = Workers({"adaptor_runs": Path(sys.executable), "peers": options.peers_python})
-    found = cases()
-    rates: list[list[float]] = [[] for _ in found]
-    try:
-        for repeat in range(options.repeats + 1):  # the first one compiles
-            for case, rate in zip(found, rates, strict=True):
-                if "missing" in case:
-                    continue
-                question = {"case": case, "seconds": options.seconds if repeat else 0.0, "clock": "process_time"}
-                answer = workers.ask(case["library"], 1, question)
-                if "missing" in answer:
-                    case["missing"] = answer["missing"]
-                elif repeat:
-                    rate.append(answer["done"] / answer["seconds"])
-    finally:
-        workers.close()
-    timed = [{**case, "rates": rate} for case, rate in zip(found, rates, strict=True)]
+    timed = rates_in_turn(workers, cases(), options, clock="process_time")
     return {"about": about, "seconds": options.seconds, "repeats": options.repeats, "cases": timed}
 
 
@@ -77,7 +62,7 @@ def ratio(rates: list[float], to: list[float]) -> str:
 
 def report(held: dict[str, Any]) -> str:
     """Return the table as Markdown."""
-    batch, leduc = held["cases"][0]["rates"], held["cases"][1]["rates"]
+    batch, leduc = (case.get("rates", []) for case in held["cases"][:2])
     rows = []
     for case in held["cases"]:
         name = LEDUC if case["library"] == "peers" else case["name"]

@@ -33,7 +33,7 @@ from typing import Any
 
 import figures
 from figures import Spread, in_words
-from speed import Case, Workers, pick, setup_of
+from speed import Case, Workers, pick, rates_in_turn, setup_of
 from tqdm import tqdm
 
 from nainjaune_env import Batch, game_names, get_game, make_setup
@@ -50,20 +50,7 @@ LIGHT = {"tables": [1, 8], "threads": [1], "most": 8, "seconds": 0.01, "repeats"
 
 def rates(options: argparse.Namespace, found: list[Case]) -> list[Case]:
     """Return the cases with their ``rates``, all timed in turn, or with the reason why they are ``missing``."""
-    workers = Workers({"ours": Path(sys.executable)})
-    timed: list[list[float]] = [[] for _ in found]
-    try:
-        for repeat in tqdm(range(options.repeats + 1), unit="repeat", file=sys.stderr, dynamic_ncols=True, leave=False):
-            for case, rate in zip(found, timed, strict=True):
-                if "missing" not in case:
-                    answer = workers.ask("ours", case["threads"], {"case": case, "seconds": options.seconds if repeat else 0.0})
-                    if "missing" in answer:
-                        case["missing"] = answer["missing"]
-                    elif repeat:
-                        rate.append(answer["done"] / answer["seconds"])
-    finally:
-        workers.close()
-    return [case if "missing" in case else {**case, "rates": rate} for case, rate in zip(found, timed, strict=True)]
+    return rates_in_turn(Workers({"ours": Path(sys.executable)}), found, options)
 
 
 def case_of(preset: str, players: int, name: str, tables: int, threads: int) -> Case:

@@ -83,6 +83,31 @@ class Workers:
         self.running.clear()
 
 
+def rates_in_turn(workers: Workers, found: list[Case], options: argparse.Namespace, **question: Any) -> list[Case]:
+    """Return the cases with their ``rates``, all timed in turn, or with the reason why they are ``missing``; ends the workers.
+
+    The first repeat compiles and is not timed. ``question`` is sent to the workers with each case.
+    """
+    rates: list[list[float]] = [[] for _ in found]
+    bar = tqdm(total=len(found) * (options.repeats + 1), unit="case", file=sys.stderr, dynamic_ncols=True, leave=False)
+    try:
+        for repeat in range(options.repeats + 1):
+            for case, rate in zip(found, rates, strict=True):
+                bar.set_postfix_str(f"{'compiling' if repeat == 0 else repeat}: {case['name']}")
+                if "missing" not in case:
+                    asked = {"case": case, "seconds": options.seconds if repeat else 0.0, **question}
+                    answer = workers.ask(case.get("library", "ours"), case["threads"], asked)
+                    if "missing" in answer:
+                        case["missing"] = answer["missing"]
+                    elif repeat:
+                        rate.append(answer["done"] / answer["seconds"])
+                bar.update()
+    finally:
+        bar.close()
+        workers.close()
+    return [case if "missing" in case else {**case, "rates": rate} for case, rate in zip(found, rates, strict=True)]
+
+
 def cases(options: argparse.Namespace) -> list[Case]:
     """Return all cases, peers first."""
     found: list[Case] = []
@@ -106,26 +131,8 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
     """Time all cases in turn."""
     about = figures.where_and_when()
     workers = Workers({"ours": Path(sys.executable), "peers": options.peers_python})
-    found: list[Case] = cases(options)
-    rates: list[list[float]] = [[] for _ in found]
-    bar = tqdm(total=len(found) * (options.repeats + 1), unit="case", file=sys.stderr, dynamic_ncols=True, leave=False)
-    try:
-        versions = workers.ask("peers", 1, {"versions": True}) if options.peers else {}
-        for repeat in range(options.repeats + 1):
-            for case, rate in zip(found, rates, strict=True):
-                bar.set_postfix_str(f"{'compiling' if repeat == 0 else repeat}: {case['name']}")
-                if "missing" not in case:
-                    question = {"case": case, "seconds": options.seconds if repeat else 0.0}
-                    answer = workers.ask(case["library"], case["threads"], question)
-                    if "missing" in answer:
-                        case["missing"] = answer["missing"]
-                    elif repeat:
-                        rate.append(answer["done"] / answer["seconds"])
-                bar.update()
-    finally:
-        bar.close()
-        workers.close()
-    timed = [case if "missing" in case else {**case, "rates": rate} for case, rate in zip(found, rates, strict=True)]
+    versions = workers.ask("peers", 1, {"versions": True}) if options.peers else {}
+    timed = rates_in_turn(workers, cases(options), options)
     return {"about": about, "peers": versions, "seconds": options.seconds, "repeats": options.repeats, "cases": timed}
 
 

@@ -142,7 +142,7 @@ class _Job(NamedTuple):
 
 
 class Adviser:
-    """Gives advice at tables of one setup, which it redacts for the seat to act first.
+    """Gives advice at tables of one setup. It first redacts them for the seat to act.
 
     Several threads may use an object; they wait for one another where they are more than its ``threads``.
     """

@@ -9,7 +9,7 @@ from tests.benchmarks.commands import module
 adaptors = module("adaptors")
 
 
-def test_rates_are_told_beside_the_batch_and_leduc() -> None:
+def test_rates_stand_beside_the_batch_and_leduc() -> None:
     batch, leduc, *others = adaptors.cases()
     rates: dict[str, Any] = {"library": "adaptor_runs", "tables": 64, "opponents": "tally", "rates": [20.0, 20.0, 30.0]}
     held = {
@@ -22,9 +22,9 @@ def test_rates_are_told_beside_the_batch_and_leduc() -> None:
             {**rates, "name": others[0]["name"]},
         ],
     }
-    told = adaptors.report(held).splitlines()
-    assert told[-2].endswith("not timed: no environment |  |  |")
-    assert told[-1] == "| `gymnasium.make_vec` | 64 | `tally` | 0.02 k (0.02 k – 0.03 k) | 0.5000 |  |"
+    lines = adaptors.report(held).splitlines()
+    assert lines[-2].endswith("not timed: no environment |  |  |")
+    assert lines[-1] == "| `gymnasium.make_vec` | 64 | `tally` | 0.02 k (0.02 k – 0.03 k) | 0.5000 |  |"
 
 
 def test_every_case_has_a_runner() -> None:
