@@ -81,11 +81,8 @@ def setup_names(setups: Sequence[Setup]) -> list[str]:
 
 def normalized_within(group: NDArray[np.int64], advantage: NDArray[np.float32]) -> NDArray[np.float32]:
     """Returns ``advantage (T,)`` centred and scaled within each ``group (T,)``, so that none outweighs another."""
-    out = advantage.copy()
-    for number in np.unique(group):
-        own = group == number
-        out[own] = (advantage[own] - advantage[own].mean()) / (advantage[own].std() + 1e-8)
-    return out
+    centred, spread = _moments_within(group, advantage)
+    return (centred / (spread + 1e-8)).astype(np.float32)
 
 
 def spread_within(group: NDArray[np.int64], values: NDArray[np.float32]) -> NDArray[np.float32]:
@@ -93,8 +90,12 @@ def spread_within(group: NDArray[np.int64], values: NDArray[np.float32]) -> NDAr
 
     It is at least a hundredth of that of all values, for groups of a few equal ones.
     """
-    out, least = np.empty_like(values), 0.01 * float(values.std()) + 1e-8
-    for number in np.unique(group):
-        own = group == number
-        out[own] = max(float(values[own].std()), least)
-    return out
+    least = 0.01 * float(values.std()) + 1e-8
+    return np.maximum(_moments_within(group, values)[1], least).astype(np.float32)
+
+
+def _moments_within(group: NDArray[np.int64], values: NDArray[np.float32]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Returns ``values (T,)`` less the mean of their ``group (T,)``, and the standard deviation within the group of each."""
+    count = np.maximum(np.bincount(group), 1)
+    centred = values - (np.bincount(group, values) / count)[group]
+    return centred, np.sqrt(np.bincount(group, np.square(centred)) / count)[group]

@@ -62,7 +62,8 @@ class OnDevice:
 
     def place(self, array: NDArray[Any]) -> Any:
         """Returns a copy of ``array`` on the device."""
-        return self._cuda.to_device(np.ascontiguousarray(array), stream=self._stream)
+        # not np.ascontiguousarray: it keeps the stride 0 of one row that was broadcast, which kernels would read by
+        return self._cuda.to_device(np.array(array, order="C"), stream=self._stream)
 
     def fetch(self, array: Any) -> NDArray[Any]:
         """Waits for the queued work and returns a copy of a device array as a NumPy array."""

@@ -78,7 +78,7 @@ def test_20000_determinizations_are_those_of_the_cpu(preset: str) -> None:
 
 
 def _played_into(preset: str) -> Setup:
-    return make_setup(None, preset, 2 if preset == "batasaurus" else 5)
+    return make_setup(None, preset, {"batasaurus": 2, "djeco": 4}.get(preset, 5))
 
 
 def test_a_shard_of_labels_is_that_of_the_cpu(tmp_path: Path) -> None:

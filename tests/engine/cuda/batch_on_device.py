@@ -160,3 +160,12 @@ def test_start_values_are_those_of_the_cpu() -> None:
     assert_same(make(start=start), Batch(SETUP, 4, seed=3, start=start))
     with pytest.raises(DealError, match="Unknown start value"):
         make(start={"pot": [1]})
+
+
+def test_one_row_for_several_places_is_placed_as_rows_of_its_own() -> None:
+    batch = make()
+    (row,) = batch.fetch(batch.tables)[2:3]
+    placed = batch.place(np.broadcast_to(row, (1,)))  # a stride of 0, by which a kernel would read the record's first word only
+    assert placed.strides == (row.dtype.itemsize,)
+    batch.set_tables([0], row)
+    assert batch.fetch(batch.tables)[0] == row
