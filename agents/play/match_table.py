@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -140,20 +139,16 @@ class MatchTable:
     @property
     def history(self) -> History:
         """How the table came to be, for pictures: every call has a generator in the same state, so that cards stay the same."""
-        return {"opening": self._opening, "actions": self._actions, "every_ply": True, "rng": self._card_rng()}
+        return {"opening": self._opening, "actions": self._actions, "every_ply": True, "rng": _card_rng(self._opening)}
 
     @property
     def _actions(self) -> list[int]:
         return [action for actions in self._rounds for action in actions]
 
-    def _card_rng(self) -> np.random.Generator:
-        """Returns a generator for the choice among interchangeable cards (N1.3), always in the same state."""
-        return np.random.default_rng(int(self._opening["rng"]))
-
     def commentary(self, seat: int, language: str) -> Commentary:
         """Returns a speaker to ``seat`` that knows the match up to now, with what it has said of the last round."""
         assert self.setup.game.speaker is not None
-        speaker = self.setup.game.speaker(self.setup, self._opening, seat, language, self._card_rng())
+        speaker = self.setup.game.speaker(self.setup, self._opening, seat, language, _card_rng(self._opening))
         for actions in self._rounds[:-1]:
             for action in actions:
                 speaker.ply(action)
@@ -162,11 +157,20 @@ class MatchTable:
         return Commentary(speaker, begun, [speaker.ply(action) for action in self._rounds[-1]])
 
     def recorder(self, names: Sequence[str]) -> Callable[[], Record]:
-        """Returns what :meth:`record` would do now, to be done later, when the table has gone on."""
-        return functools.partial(
-            record_of, self.setup, self._opening, self._actions, self._card_rng(), every_ply=True, single_round=self.by_rounds,
-            agents=names, seed=self.seed,
-        )  # fmt: skip
+        """Returns what writes the record of the match or single round that is over, also when the table has gone on.
+
+        It shares the plies with the table, whose memory so grows by some 70 bytes for each ply.
+        """
+        opening, rounds = self._opening, self._rounds
+
+        def write() -> Record:
+            actions = [action for each in rounds for action in each]
+            return record_of(
+                self.setup, opening, actions, _card_rng(opening), every_ply=True, single_round=self.by_rounds, agents=names,
+                seed=self.seed,
+            )  # fmt: skip
+
+        return write
 
     def record(self, names: Sequence[str]) -> Record:
         """Returns the record of the finished match or single round, with the players' ``names`` in seat order.
@@ -174,3 +178,8 @@ class MatchTable:
         Raises :class:`~nainjaune_env.core.errors.RecordError` before its end.
         """
         return self.recorder(names)()
+
+
+def _card_rng(opening: Any) -> np.random.Generator:
+    """Returns a generator for the choice among interchangeable cards (N1.3), in the same state for the same ``opening``."""
+    return np.random.default_rng(int(opening["rng"]))
