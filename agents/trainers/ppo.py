@@ -36,7 +36,7 @@ from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from nainjaune_env.agent import SeatAssignment
-from nainjaune_env.core.errors import ConfigError, choose_one
+from nainjaune_env.core.errors import ConfigError, choose_one, quoted
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 
@@ -45,7 +45,7 @@ from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint
 from ..nets.common_layout import common_layout, seat_counts
 from ..nets.devices import check_device
-from ..nets.fused_mlp import FusedTraining
+from ..nets.fused_mlp import FusedTraining, fast_dtype
 from ..nets.modules import BeliefHead, ValueNet, check_weights, masked_log_softmax
 from ..nets.net_agent import NetAgent
 from ..nets.payoff_scale import random_payoff_scale
@@ -107,13 +107,17 @@ class Config(BaseConfig):
     privileged: bool = option(False, "values from a critic that observes all hands; the policy never does")
     critic_hidden: list[int] = option([256, 256], "widths of the critic's hidden layers", low=1, high=MOST_UNITS)
     belief: float = option(0.0, "weight of predicting, from the policy's features, what all other seats hold", low=0)
-    bf16: bool = option(False, "matrix products in bfloat16, for processors that compute them fast")
+    bf16: bool | str = option(False, "matrix products in bfloat16; 'auto' = where the processor is known to compute them fast")
     magnet: float = option(0.0, "weight of KL(policy || magnet), the magnet being an average of past policies; 0 = none", low=0)
     magnet_decay: float = option(0.99, "decay, an iteration, of the average of the weights that is the magnet", low=0, high=1)
     ema: float = option(0.0, EMA_MEANING, low=0, high=MOST_EMA)
     device: str = option("cpu", "where tables and networks are: 'cpu', or 'cuda' for an NVIDIA GPU; not with opponents")
 
     def __post_init__(self) -> None:
+        if self.bf16 == "auto":  # a run keeps what was found: another processor would train another network
+            object.__setattr__(self, "bf16", fast_dtype() is torch.bfloat16)
+        if not isinstance(self.bf16, bool):
+            raise ConfigError(f"'bf16' is true, false or 'auto', not {quoted(self.bf16)}.")
         if self.recall and not self.recurrent:
             raise ConfigError("'recall' trains the memory of a network, and 'recurrent' is 0: set it too.")
         if self.mixture and not self.hidden:
@@ -387,7 +391,7 @@ class Trainer(BaseTrainer[Config]):
 
     def autocast(self) -> torch.autocast:
         """Returns the context of what is not fused: bfloat16 products with ``bf16``."""
-        return torch.autocast(self.net.device.type, torch.bfloat16, enabled=self.config.bf16)
+        return torch.autocast(self.net.device.type, torch.bfloat16, enabled=bool(self.config.bf16))
 
     def evaluate(self) -> dict[str, float]:
         """Returns the network's edge over the field of ``eval_against``, on deals apart from those it learns on."""

@@ -31,7 +31,7 @@ from nainjaune_agents.trainers.ppo import METRICS, Config, Trainer, train
 from nainjaune_agents.trainers.rollout import Rollout
 from nainjaune_agents.trainers.run import Run
 from nainjaune_agents.trainers.sequences import Sequences, minibatches
-from nainjaune_env.core.errors import CheckpointError
+from nainjaune_env.core.errors import CheckpointError, ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch, legal_actions
 from tests.support.contract import helper
@@ -79,6 +79,25 @@ def same(one: Checkpoint, two: Checkpoint) -> bool:
     assert one.progress["decisions"] == two.progress["decisions"]
     assert one.tensors.keys() == two.tensors.keys()
     return all(tensor.numpy().tobytes() == two.tensors[name].numpy().tobytes() for name, tensor in one.tensors.items())
+
+
+# ---------------------------------------------------------------- precision
+
+
+@pytest.mark.parametrize(("dtype", "expected"), [(torch.bfloat16, True), (torch.float32, False)])
+def test_auto_is_what_the_processor_computes_fast_and_the_run_keeps_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, dtype: torch.dtype, expected: bool
+) -> None:
+    monkeypatch.setattr("nainjaune_agents.trainers.ppo.fast_dtype", lambda: dtype)
+    config = tiny(bf16="auto", iterations=2)
+    assert config.bf16 is expected
+    assert run_in(tmp_path, config, stop_after=1).config["bf16"] is expected
+    assert run_in(tmp_path, tiny(bf16="auto", iterations=2), resume=True).iteration == 2
+
+
+def test_a_precision_that_nobody_knows_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"'bf16' is true, false or 'auto', not 'fast'\."):
+        tiny(bf16="fast")
 
 
 # ---------------------------------------------------------------- what it learns from
