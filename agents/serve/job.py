@@ -18,6 +18,7 @@ from nainjaune_env.core.printable import printable
 from nainjaune_env.records.record import Record, parse_record, setup_of, verify_record
 
 from ..play.replay_page import replay_data
+from .protocol import error_text
 
 REFUSED = 2
 """The exit status for a record that is not right, or a film that cannot be made."""
@@ -60,7 +61,7 @@ def main() -> int:
     try:
         result = work(json.loads(sys.stdin.buffer.read()))
     except NainJauneError as error:
-        sys.stderr.write(str(error))
+        sys.stderr.write(error_text(error))
         return REFUSED
     sys.stdout.buffer.write(result)
     return 0

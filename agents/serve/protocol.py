@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, NoReturn
 
-from nainjaune_env.core.errors import NainJauneError, choose_one, quoted
+from nainjaune_env.core.errors import MissingLibraryError, NainJauneError, choose_one, quoted
 from nainjaune_env.core.speech import LANGUAGES
 
 from .tokens import MOST_CHARACTERS
@@ -41,6 +41,11 @@ class MessageError(NainJauneError, ValueError):
 
 class Refusal(NainJauneError):
     """A message that has changed nothing, by the name of its text."""
+
+
+def error_text(error: NainJauneError) -> str:
+    """Returns the sentence of an error for a page, whose reader need not know the folders of the server's machine."""
+    return f"{error.need} on the server." if isinstance(error, MissingLibraryError) else str(error)
 
 
 class Message(NamedTuple):

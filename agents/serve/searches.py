@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from nainjaune_env.core.errors import NainJauneError
 
-from .protocol import Refusal
+from .protocol import Refusal, error_text
 
 QUICK_THREADS = 2
 """Threads for steps of searches of which somebody waits for the first numbers."""
@@ -70,7 +70,7 @@ class Searches:
             while (message := await loop.run_in_executor(threads, next, search.steps, None)) is not None:
                 send(message)
         except NainJauneError as error:
-            send({"type": "refused", "text": str(error)})
+            send({"type": "refused", "text": error_text(error)})
         except Exception:  # of an agent, say: the log has the details, which may show cards
             logging.getLogger(__name__).exception("A search has stopped.")
             send({"type": "refused", "text": failed})

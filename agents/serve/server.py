@@ -21,7 +21,7 @@ from ..loading import use_threads
 from .advising import Advisers
 from .live_table import LiveTable
 from .players import LoadedAgents, OneAtATime
-from .protocol import Limits, Message, MessageError, Rate, Refusal, cost, read_message
+from .protocol import Limits, Message, MessageError, Rate, Refusal, cost, error_text, read_message
 from .replays import Replays
 from .reviewing import against_agents
 from .searches import Searches
@@ -146,7 +146,7 @@ class TableServer:
         except Refusal as error:
             _send(viewer, {"type": "refused", "of": kind, "text": TEXTS[viewer.language].refusals[str(error)]})
         except NainJauneError as error:
-            _send(viewer, {"type": "refused", "of": kind, "text": str(error)})
+            _send(viewer, {"type": "refused", "of": kind, "text": error_text(error)})
         return True
 
     async def _answer(self, viewer: Viewer, message: Message) -> None:
@@ -384,7 +384,7 @@ class TableServer:
                     self._show(running)
                     await asyncio.sleep(0)  # messages that have come meanwhile go before the next ply
         except NainJauneError as error:
-            _refuse_all(running, "stopped", reason=error)
+            _refuse_all(running, "stopped", reason=error_text(error))
         except Exception:  # of an agent, say: the log has the details, which may show cards
             logging.getLogger(__name__).exception("A table has stopped.")
             _refuse_all(running, "failed")

@@ -72,7 +72,9 @@ class MissingLibraryError(NainJauneError, ImportError):
 
     def __init__(self, what: str, library: str, extra: str) -> None:
         """``what`` is done with ``library``, which the pip extra ``extra`` installs."""
-        super().__init__(f"{what} needs the package {library!r}, which is not installed: {install_command(extra)}.", name=library)
+        self.need = f"{what} needs the package {library!r}, which is not installed"
+        """The sentence without the command that installs it, which may name a folder of this machine."""
+        super().__init__(f"{self.need}: {install_command(extra)}.", name=library)
 
 
 MOST_QUOTED = 200

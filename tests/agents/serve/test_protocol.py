@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from nainjaune_agents.serve.protocol import Limits, Message, MessageError, Rate, read_message
+from nainjaune_agents.serve.protocol import Limits, Message, MessageError, Rate, error_text, read_message
+from nainjaune_env.core.errors import MissingLibraryError, NainJauneError
 
 LIMITS = Limits(message_bytes=300)
 
@@ -53,3 +54,12 @@ def test_rates() -> None:
     assert [rate.allows() for _ in range(2)] == [True, False]
     now[0] += 100.0
     assert [rate.allows() for _ in range(4)] == [True, True, True, False]
+
+
+def test_an_error_for_a_page_names_no_folder_of_the_server() -> None:
+    missing = MissingLibraryError("The network of the agent 'zoo:strong'", "torch", "train")
+    assert "pip install" in str(missing)
+    assert error_text(missing) == (
+        "The network of the agent 'zoo:strong' needs the package 'torch', which is not installed on the server."
+    )
+    assert error_text(NainJauneError("Anything else.")) == "Anything else."
