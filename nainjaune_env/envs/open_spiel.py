@@ -255,7 +255,7 @@ class Round:
         self.drawn: list[int] = []
         """The draws so far; with ``chance=deal`` the only outcome stands for all of them."""
         self.outcomes: Sequence[int] | None = None
-        """What chance can draw next; None: not determined yet."""
+        """What chance can draw next; None: not determined yet, before the first draw."""
         self.opening = b""
         """The table as it was dealt; empty before the deal."""
         self.memory = bytearray()
@@ -349,7 +349,7 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         now = self._round
         if now.outcomes is None:
             game = now.game
-            now.outcomes = range(len(game.openings)) or game.chance.outcomes(game.setup, now.drawn)
+            now.outcomes = range(len(game.openings)) or game.chance.outcomes(game.setup, [])
         return now.outcomes
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
@@ -376,9 +376,10 @@ class TableState(pyspiel.State):  # type: ignore[misc]
                 f"Chance has no outcome {action} here; it has {len(outcomes)}, from {outcomes[0]} to {outcomes[-1]}."
             )
         now.drawn += game.openings[action] if game.openings else (action,)
-        now.outcomes = None
         if len(now.drawn) == game.extent.draws:
             now.begin(game.chance.opening(game.setup, now.drawn))
+        else:
+            now.outcomes = game.chance.outcomes(game.setup, now.drawn, outcomes)
 
     def _action_to_string(self, player: int, action: int) -> str:
         game = self._round.game

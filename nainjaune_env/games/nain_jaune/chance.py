@@ -67,13 +67,17 @@ def _cards_of(bits: int) -> tuple[int, ...]:
     return tuple(cards_in(bits))
 
 
-def outcomes(setup: Setup, drawn: Sequence[int]) -> list[int]:
+def outcomes(setup: Setup, drawn: Sequence[int], before: Sequence[int] = ()) -> list[int]:
     """Returns what can be drawn after ``drawn``: first the dealer, then seat by seat the cards."""
     if not drawn:
         return list(range(setup.players))
     rules = rules_of(setup)
     if len(drawn) == 1 + setup.players * rules.hand_size:
         return []
+    if before and len(drawn) > 1:
+        left = list(before)
+        left.remove(drawn[-1])
+        return left
     dealt = set(drawn[1:])
     return [card for card in _cards_of(rules.deck) if card not in dealt]
 
