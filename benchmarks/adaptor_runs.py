@@ -132,6 +132,13 @@ def kuhn_poker(case: dict[str, Any]) -> Run:
     return open_spiel_states("python_kuhn_poker")
 
 
+def liars_poker(case: dict[str, Any]) -> Run:
+    """OpenSpiel's game in Python."""
+    import open_spiel.python.games  # noqa: F401  (it registers the game)
+
+    return open_spiel_states("python_liars_poker")
+
+
 def batch(case: dict[str, Any]) -> Run:
     """The rate that all others are divided by."""
     return batch_run(make_setup(None, case["preset"], case["players"]), "decisions+observation", case["tables"], 0)
@@ -146,6 +153,7 @@ MAKERS: dict[str, Callable[[dict[str, Any]], Run]] = {
     "PettingZoo parallel": parallel,
     "OpenSpiel state": open_spiel,
     "OpenSpiel's own `python_kuhn_poker`": kuhn_poker,
+    "OpenSpiel's own `python_liars_poker`": liars_poker,
 }
 """Name -> what makes the runner."""
 

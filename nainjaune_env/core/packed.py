@@ -1,7 +1,7 @@
 """Named tuples of integers, such as the rules of a game, as one array.
 
-A call of a compiled function from Python takes some 0.1 µs for each number in its tuples, and 0.1 µs for a whole array. For a loop
-over one table, which takes less than a microsecond itself, the tuples would cost most of a call.
+A call of a compiled function from Python takes some 0.1 µs for each number in its tuples, and 0.1 µs for a whole array. For a
+loop over one table, which takes less than a microsecond itself, the tuples would cost most of a call.
 """
 
 from __future__ import annotations

@@ -123,9 +123,10 @@ def play_to_learner(
 ) -> Any:  # fmt: skip
     """Plays the tables ``which (K,)`` up to the learner's next decision, the end, or the turn of an agent that is not compiled.
 
-    ``numbers`` are the rules and ``EpisodeOptions``, packed (``core.packed``). ``kinds (K,) int8`` says what is done first: take ``actions[k]``, or begin an episode, with a seat by ``rule``, where episodes
-    without a decision of the learner are dealt again. ``own`` is ``LearnerArrays``; the observation and the mask are the
-    learner's, or those of the agent at turn. The loop also leaves a table whose ``plies`` are full.
+    ``numbers`` are the rules and ``EpisodeOptions``, packed (``core.packed``). ``kinds (K,) int8`` says what is done first: take
+    ``actions[k]``, or begin an episode, with a seat by ``rule``, where episodes without a decision of the learner are dealt
+    again. ``own`` is ``LearnerArrays``; the observation and the mask are the learner's, or those of the agent at turn. The loop
+    also leaves a table whose ``plies`` are full.
 
     Returns ``OK``; ``UNFINISHED`` if a table was left at the turn of another agent or has its ``plies`` full; the first k whose
     action is illegal or whose episode is over, before anything has changed; or ``TOO_MANY_DEALS`` after ``most_deals`` in a row.

@@ -35,8 +35,9 @@ from nainjaune_env.core.spec import Chance, GameSpec, Setup
 from nainjaune_env.core.validation import check_seed, whole
 from nainjaune_env.engine.batch import Batch, legal_actions
 from nainjaune_env.engine.determinize import generator_states
-from nainjaune_env.engine.single_loops import NO_ACTION, single_loops_of
+from nainjaune_env.engine.single_loops import single_loops_of
 from nainjaune_env.envs.open_spiel_observer import LONGEST_RECALL, Information, TableObserver, recall_size
+from nainjaune_env.envs.open_spiel_round import CHANCE_PLAYER, TERMINAL_PLAYER, Round
 from nainjaune_env.records.record import Record, record_of
 from nainjaune_env.registry import game_names, get_game
 
@@ -49,7 +50,6 @@ AS_PRESET = "preset"
 """A text parameter's value: keep the preset's."""
 AS_PRESET_NUMBER = -1
 """A number parameter's value: keep the preset's."""
-CHANCE_PLAYER, TERMINAL_PLAYER = int(pyspiel.PlayerId.CHANCE), int(pyspiel.PlayerId.TERMINAL)
 CHANCE = ("draws", "deal")
 RETURNS = ("payoffs", "net")
 MOST_DEALS = 100_000
@@ -239,77 +239,8 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
         return TableObserver(self.setup, self.extent.plies, information)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> TableGame:
-        """Itself, as a game never changes: the copy of a state, which OpenSpiel makes attribute by attribute, has the same game."""
+        """Return itself, as a game never changes: the copy of a state, made attribute by attribute, has the same game."""
         return self
-
-
-class Round:
-    """All that a state keeps, as one attribute, which is quickly copied."""
-
-    __slots__ = ("drawn", "game", "legal", "memory", "num_plies", "opening", "outcomes", "player", "plies", "seed", "seen", "table")
-
-    def __init__(self, game: TableGame) -> None:
-        self.game = game
-        self.player = CHANCE_PLAYER
-        """The seat to act, or OpenSpiel's number for chance or the end."""
-        self.drawn: list[int] = []
-        """The draws so far; with ``chance=deal`` the only outcome stands for all of them."""
-        self.outcomes: Sequence[int] | None = None
-        """What chance can draw next; None: not determined yet, before the first draw."""
-        self.opening = b""
-        """The table as it was dealt; empty before the deal."""
-        self.memory = bytearray()
-        """The table, the memory of ``table``."""
-        self.table: NDArray[Any] | None = None
-        """``(1,)`` the record; None before the deal."""
-        self.legal = 0
-        """The legal actions as bits; 0 at the end."""
-        self.plies: NDArray[np.uint8] = game.no_plies
-        """``(L, 2)``: who acted, and the action; the first ``num_plies`` rows."""
-        self.num_plies = 0
-        self.seen: NDArray[np.uint8] | None = None
-        """``(plies + 1, n, size)``: what each seat observed after the deal and after each ply; None: not determined yet."""
-        self.seed: int | None = None
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Round:
-        """A copy with its own table and plies; what was observed is never changed and can be shared."""
-        copied = Round.__new__(Round)
-        for name in self.__slots__:
-            setattr(copied, name, getattr(self, name))
-        copied.drawn = self.drawn[:]
-        if self.table is not None:
-            copied.place(self.memory)
-            copied.plies = self.plies.copy()
-        return copied
-
-    def place(self, table: Any) -> None:
-        """Keep a copy of ``table``, bytes or a record."""
-        self.memory = bytearray(bytes(table))
-        self.table = np.frombuffer(self.memory, self.game.spec.table)
-
-    def begin(self, table: Any, seed: int | None = None) -> None:
-        """Begin the round with ``table``, one record as it was dealt."""
-        self.place(table)
-        self.opening, self.seed = bytes(self.memory), seed
-        self.plies, self.num_plies = np.zeros((self.game.extent.plies, 2), np.uint8), 0
-        self.play(NO_ACTION)
-
-    def play(self, action: int) -> None:
-        """Make a ply, and the forced ones after it."""
-        game = self.game
-        seat, self.legal, self.num_plies = game.loops.play_plies(self.table, game.numbers, action, self.plies, self.num_plies)
-        self.player = seat if self.legal else TERMINAL_PLAYER
-        self.seen = None
-
-    def observed(self) -> NDArray[np.uint8]:
-        """Return ``seen``; the plies are played again from the deal on."""
-        if self.seen is None:
-            game, plies = self.game, self.num_plies if self.opening else -1
-            self.seen = np.zeros((plies + 1, game.setup.players, game.layout.size), np.uint8)
-            if self.opening:
-                replayed = np.frombuffer(bytearray(self.opening), game.spec.table)
-                game.loops.observe_plies(replayed, game.numbers, self.plies[:plies], self.seen)
-        return self.seen
 
 
 class TableState(pyspiel.State):  # type: ignore[misc]
@@ -336,7 +267,7 @@ class TableState(pyspiel.State):  # type: ignore[misc]
     # Python finds these before OpenSpiel's own, which call current_player(), chance_outcomes() and _legal_actions() from C++
 
     def legal_actions(self, player: int | None = None) -> list[int]:
-        """Return the legal actions of ``player``, by default of the player to act; at a chance node the outcomes, for any player."""
+        """Return the legal actions of ``player``, None: of the player to act; at a chance node the outcomes, for any player."""
         now = self._round
         if now.player == CHANCE_PLAYER:
             return [*self._outcomes()]
@@ -419,7 +350,7 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         now = self._round
         game = now.game
         player = whole(player_id)
-        if player not in range(game.setup.players):
+        if player is None or player not in range(game.setup.players):
             raise DealError(f"Players are 0 to {game.setup.players - 1}, not {quoted(player_id)}.")
         if now.table is None or self.is_terminal():
             raise DealError("States are resampled while a round is played, after the deal and before the end.")

@@ -244,7 +244,11 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         over = bool(batch.done[0])
         self.rewards = dict(zip(agents, batch.reward[0].tolist(), strict=True))
         before, mask = self._at_turn, batch.mask[0].astype(np.int8)  # zero at the end
-        self.infos = {**self.infos, names[before]: {"action_mask": np.zeros(mask.size, np.int8)}, names[at_turn]: {"action_mask": mask}}
+        self.infos = {
+            **self.infos,
+            names[before]: {"action_mask": np.zeros(mask.size, np.int8)},
+            names[at_turn]: {"action_mask": mask},
+        }
         self._legal[before][:] = 0
         self._legal[at_turn][:] = mask
         self._at_turn, self.agent_selection = at_turn, names[at_turn]
