@@ -17,13 +17,14 @@ from nainjaune_env.core.packed import lengths, pack, unpacker
 from nainjaune_env.core.prng import RowStreams, entropy, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import whole
-from nainjaune_env.engine.batch import Batch, Episode, loops_of
+from nainjaune_env.engine.batch import Episode, loops_of
 from nainjaune_env.engine.learner_arrays import LearnerArrays
 from nainjaune_env.engine.learner_loops import ACT, DEAL, ENTER, IN_PYTHON, RANDOM, RESUME, ROTATE, TOO_MANY_DEALS, UNFINISHED
 from nainjaune_env.engine.options import EpisodeOptions
 from nainjaune_env.envs._shared import reset_options
 from nainjaune_env.envs._shared.opponents import Opponent, opponent_agent
 from nainjaune_env.envs._shared.reset_options import Opener, Start, check_deals, options_of
+from nainjaune_env.envs._shared.undealt_batch import UndealtBatch
 from nainjaune_env.records.record import Record
 from nainjaune_env.records.recorder import Recorder
 from nainjaune_env.render.renderer import Renderer
@@ -111,7 +112,7 @@ class LearnerTables:
         if illegal_reward is not None and not isinstance(illegal_reward, int | float | np.integer | np.floating):
             raise RulesError(f"'illegal_reward' is a number or None, not {quoted(illegal_reward)}.")
         self.setup = setup
-        self.batch = Batch(setup, num_tables, episode=episode, skip_forced=skip_forced, autoreset=False)
+        self.batch = UndealtBatch(setup, num_tables, episode=episode, skip_forced=skip_forced, autoreset=False)
         self._opener = Opener(setup, episode, start, num_tables)
         self._options = self.batch.mode._replace(carry=int(self._opener.carries))
         self._numbers = pack(setup.kernel_rules, self._options)
@@ -145,8 +146,6 @@ class LearnerTables:
         self._seating = SeatAssignment(self.batch, agents, self._own.seats, self._streams_of)
         self._recorder = Recorder(self.batch) if record else None
         self._scratch = np.zeros(n, np.int32)
-        self.batch.observation[:] = 0
-        self.batch.mask[:] = False
         self.batch.done[:] = True  # no episode has begun
 
     def __getstate__(self) -> dict[str, Any]:

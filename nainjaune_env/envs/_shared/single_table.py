@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from nainjaune_env.core.errors import IllegalActionError
 from nainjaune_env.core.packed import pack
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch, Episode
+from nainjaune_env.engine.batch import Episode
 from nainjaune_env.engine.single_loops import single_loops_of
+from nainjaune_env.envs._shared.undealt_batch import UndealtBatch
 
 
-class SingleTable(Batch):
+class SingleTable(UndealtBatch):
     """A ``Batch`` of one table without ``autoreset``, for environments with a single one."""
 
     def __init__(self, setup: Setup, *, episode: Episode = "round", skip_forced: bool = True) -> None:
