@@ -24,6 +24,8 @@ SETUPS = [get_game(game).setup() for game in game_names()]
 def test_a_single_table_plays_the_games_of_a_batch(setup: Setup, skip_forced: bool) -> None:
     batch = Batch(setup, 1, seed=0, skip_forced=skip_forced, autoreset=False)
     table, rng = SingleTable(setup, skip_forced=skip_forced), np.random.default_rng(2)
+    assert not table.deals.any()  # unlike a batch, it deals nothing when it is made
+    table.reset(seed=0)
     for seed in range(4):
         for one in (batch, table):
             one.reset(seed=seed)
