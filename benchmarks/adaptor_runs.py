@@ -54,6 +54,24 @@ def stable_baselines(case: dict[str, Any]) -> Run:
     return many(env, env.step, case["tables"])
 
 
+def torchrl(case: dict[str, Any]) -> Run:
+    """TorchRL's environment: ``step_and_maybe_reset``, as its collectors call it."""
+    import torch
+
+    from nainjaune_env.envs.torchrl_env import SeatTorchEnv
+
+    torch.set_num_threads(1)
+    env = SeatTorchEnv(case["tables"], case["preset"], case["players"], opponents=case["opponents"])
+    now = env.reset()
+
+    def step(actions: Any) -> None:
+        nonlocal now
+        now["action"] = torch.from_numpy(actions)
+        _, now = env.step_and_maybe_reset(now)
+
+    return many(env, step, case["tables"])
+
+
 def single(case: dict[str, Any]) -> Run:
     """Gymnasium's environment, reset where an episode ends."""
     env = gymnasium.make("NainJaune-v0", preset=case["preset"], players=case["players"], opponents=case["opponents"])
@@ -132,6 +150,13 @@ def kuhn_poker(case: dict[str, Any]) -> Run:
     return open_spiel_states("python_kuhn_poker")
 
 
+def liars_poker(case: dict[str, Any]) -> Run:
+    """OpenSpiel's game in Python."""
+    import open_spiel.python.games  # noqa: F401  (it registers the game)
+
+    return open_spiel_states("python_liars_poker")
+
+
 def batch(case: dict[str, Any]) -> Run:
     """The rate that all others are divided by."""
     return batch_run(make_setup(None, case["preset"], case["players"]), "decisions+observation", case["tables"], 0)
@@ -141,11 +166,13 @@ MAKERS: dict[str, Callable[[dict[str, Any]], Run]] = {
     BATCH: batch,
     "`gymnasium.make_vec`": vector,
     "Stable-Baselines3 `SeatVecEnv`": stable_baselines,
+    "TorchRL `SeatTorchEnv`": torchrl,
     "`gymnasium.make`": single,
     "PettingZoo AEC, `last` and `step`": in_turns,
     "PettingZoo parallel": parallel,
     "OpenSpiel state": open_spiel,
     "OpenSpiel's own `python_kuhn_poker`": kuhn_poker,
+    "OpenSpiel's own `python_liars_poker`": liars_poker,
 }
 """Name -> what makes the runner."""
 

@@ -31,7 +31,7 @@ LIGHT = {"seconds": 0.01, "repeats": 1}
 def cases() -> list[dict[str, Any]]:
     """Return all cases, the two that the others are compared with first."""
     names = list(adaptor_runs.MAKERS)
-    vectors, others = names[1:3], names[3:]
+    vectors, others = names[1:4], names[4:]
     found = [{"library": "adaptor_runs", "name": BATCH, "tables": 4096}]
     found.append({"library": "peers", "name": "leduc", "tables": 1})
     for name in vectors:
@@ -39,14 +39,14 @@ def cases() -> list[dict[str, Any]]:
             sides = ("random", "tally") if name == names[1] else ("tally",)
             found += [{"library": "adaptor_runs", "name": name, "tables": tables, "opponents": side} for side in sides]
     for name in others:
-        sides = ("random", "tally") if name == names[3] else ("",)
+        sides = ("random", "tally") if name == others[0] else ("",)
         found += [{"library": "adaptor_runs", "name": name, "tables": 1, "opponents": side} for side in sides]
     return [{**RULES, **case, "threads": 1} for case in found]
 
 
 def take(options: argparse.Namespace) -> dict[str, Any]:
     """Time all cases in turn."""
-    about = figures.where_and_when("gymnasium", "pettingzoo", "stable-baselines3")
+    about = figures.where_and_when("gymnasium", "pettingzoo", "stable-baselines3", "torchrl")
     workers = Workers({"adaptor_runs": Path(sys.executable), "peers": options.peers_python})
     timed = rates_in_turn(workers, cases(), options, clock="process_time")
     return {"about": about, "seconds": options.seconds, "repeats": options.repeats, "cases": timed}

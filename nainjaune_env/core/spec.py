@@ -80,8 +80,11 @@ class Chance(Protocol):
     def extent(self, setup: Setup) -> Extent:
         """Returns bounds on the round."""
 
-    def outcomes(self, setup: Setup, drawn: Sequence[int]) -> list[int]:
-        """Returns what can be drawn after ``drawn``, ascending, all equally likely; empty where everything is drawn."""
+    def outcomes(self, setup: Setup, drawn: Sequence[int], before: Sequence[int] = ()) -> list[int]:
+        """Returns what can be drawn after ``drawn``, ascending, all equally likely; empty where everything is drawn.
+
+        ``before`` may be what this returned for ``drawn[:-1]``, if the caller has it, from which a game may derive it faster.
+        """
 
     def opening(self, setup: Setup, drawn: Sequence[int]) -> Any:
         """Returns the table (one record) that the complete ``drawn`` makes; a game with start values takes them by name, too."""

@@ -4,9 +4,10 @@ Between two decisions of a learner the opponents play inside the loop where they
 turn of any other agent the loop leaves the table, and the caller chooses that agent's action.
 """
 
-# ruff: noqa: F821  (`game`, `loops` and `rules_of_thumb` are bound when this is instantiated)
+# ruff: noqa: F821  (`game`, `loops`, `unpack` and `rules_of_thumb` are bound when this is instantiated)
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import ModuleType
 from typing import Any
 
@@ -22,6 +23,8 @@ game: Kernel
 """The kernel of a game; bound by ``jit.instantiate``."""
 loops: Any
 """``engine.loops`` of the game; bound by ``jit.instantiate``."""
+unpack: Callable[[Any], Any]
+"""Returns the rules and the options of the packed numbers; bound by ``jit.instantiate``."""
 rules_of_thumb: ModuleType | None
 """The module with ``decide`` of the game's rules of thumb, None where none of them plays; bound by ``jit.instantiate``."""
 
@@ -114,19 +117,21 @@ def forget(i: Any, kept: Any) -> None:
 
 @jit
 def play_to_learner(
-    tables: Any, rules: Any, options: Any, which: Any, kinds: Any, actions: Any, values: Any, rule: Any, most_deals: Any,
+    tables: Any, numbers: Any, which: Any, kinds: Any, actions: Any, values: Any, rule: Any, most_deals: Any,
     own: Any, kept: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> Any:  # fmt: skip
     """Plays the tables ``which (K,)`` up to the learner's next decision, the end, or the turn of an agent that is not compiled.
 
-    ``kinds (K,) int8`` says what is done first: take ``actions[k]``, or begin an episode, with a seat by ``rule``, where episodes
-    without a decision of the learner are dealt again. ``own`` is ``LearnerArrays``; the observation and the mask are the
-    learner's, or those of the agent at turn. The loop also leaves a table whose ``plies`` are full.
+    ``numbers`` are the rules and ``EpisodeOptions``, packed (``core.packed``). ``kinds (K,) int8`` says what is done first: take
+    ``actions[k]``, or begin an episode, with a seat by ``rule``, where episodes without a decision of the learner are dealt
+    again. ``own`` is ``LearnerArrays``; the observation and the mask are the learner's, or those of the agent at turn. The loop
+    also leaves a table whose ``plies`` are full.
 
     Returns ``OK``; ``UNFINISHED`` if a table was left at the turn of another agent or has its ``plies`` full; the first k whose
     action is illegal or whose episode is over, before anything has changed; or ``TOO_MANY_DEALS`` after ``most_deals`` in a row.
     """
+    rules, options = unpack(numbers)
     for k in range(which.size):
         i = which[k]
         if kinds[k] == ACT and (done[i] or actions[k] < 0 or actions[k] > 62 or not legal[i] >> actions[k] & 1):

@@ -101,6 +101,15 @@ def reset_tables(
 
 
 @jit
+def deal_tables(tables: Any, rules: Any, options: Any, which: Any, seeds: Any, values: Any, afresh: Any) -> None:
+    """Deals at the tables ``which (K,)``, their generators set to ``seeds (K,) uint64``, and makes no ply: see :func:`begin`."""
+    for k in range(which.size):
+        i = which[k]
+        tables[i].rng = seeds[k]
+        begin(tables[i], rules, options, values[i], afresh)
+
+
+@jit
 def enter_tables(
     tables: Any, rules: Any, options: Any, which: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,

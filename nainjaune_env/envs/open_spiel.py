@@ -30,11 +30,14 @@ from nainjaune_env.core.errors import (
     choose_one,
     quoted,
 )
+from nainjaune_env.core.packed import pack
 from nainjaune_env.core.spec import Chance, GameSpec, Setup
 from nainjaune_env.core.validation import check_seed, whole
-from nainjaune_env.engine.batch import Batch, legal_actions, loops_of
+from nainjaune_env.engine.batch import Batch, legal_actions
 from nainjaune_env.engine.determinize import generator_states
+from nainjaune_env.engine.single_loops import single_loops_of
 from nainjaune_env.envs.open_spiel_observer import LONGEST_RECALL, Information, TableObserver, recall_size
+from nainjaune_env.envs.open_spiel_round import CHANCE_PLAYER, TERMINAL_PLAYER, Round
 from nainjaune_env.records.record import Record, record_of
 from nainjaune_env.registry import game_names, get_game
 
@@ -51,6 +54,9 @@ CHANCE = ("draws", "deal")
 RETURNS = ("payoffs", "net")
 MOST_DEALS = 100_000
 """Most outcomes of a single chance node, which are all listed and kept."""
+
+
+actions_of = functools.lru_cache(maxsize=1 << 14)(legal_actions)
 
 
 def load_game(text: str) -> Any:
@@ -147,6 +153,9 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
         self.layout = self.setup.layout
         self.num_actions = len(self.spec.actions)
         self.batch = Batch(self.setup, 1, skip_forced=False, autoreset=False)
+        options = self.batch.mode._replace(skip_forced=int(self.skip_forced))
+        self.loops, self.numbers = single_loops_of(self.setup, options), pack(self.setup.kernel_rules, options)
+        self.no_plies = np.zeros((0, 2), np.uint8)
         self.openings: list[tuple[int, ...]] = []
         """With ``chance=deal``: the draws of every deal; else empty."""
         self.probabilities: list[float] = []
@@ -198,7 +207,7 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
         """
         dealt = Batch(self.setup, 1, seed=check_seed(seed), skip_forced=False, observe=False).tables
         state = self.dealt_state(self.chance.draws(self.setup, dealt[0]))
-        state.take_over(dealt, int(seed))
+        state._round.begin(dealt[0], int(seed))  # with its generator, and its choice among like cards
         return state
 
     def dealt_state(self, drawn: Sequence[int]) -> TableState:
@@ -229,98 +238,106 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
         )
         return TableObserver(self.setup, self.extent.plies, information)
 
-    def observe(self, table: NDArray[Any]) -> bytes:
-        """Return what the seats observe at ``table (1,)``, one after the other."""
-        n = self.setup.players
-        out = np.zeros((n, self.layout.size), np.uint8)
-        loops_of(self.spec).observe_tables(np.repeat(table, n), self.setup.kernel_rules, np.arange(n), out)
-        return out.tobytes()
-
-    def needs_decision(self) -> bool:
-        """Return whether the seat to act at the batch's table has a decision."""
-        return bool(self.spec.kernel.needs_decision(self.batch.tables[0], self.setup.kernel_rules, self.batch.legal[0]))
+    def __deepcopy__(self, memo: dict[int, Any]) -> TableGame:
+        """Return itself, as a game never changes: the copy of a state, made attribute by attribute, has the same game."""
+        return self
 
 
 class TableState(pyspiel.State):  # type: ignore[misc]
-    """One table. OpenSpiel copies a state attribute by attribute; bytes need no copying."""
+    """One table. What it observed is determined when it is read: most callers never do, or read a single seat's."""
 
     def __init__(self, game: TableGame) -> None:
         super().__init__(game)
-        self._table: NDArray[Any] | None = None
-        """``(1,)`` the record; None before the deal."""
-        self._opening: NDArray[Any] | None = None
-        """``(1,)`` the record as it was dealt."""
-        self._legal = 0
-        """The legal actions as bits; 0 at the end."""
-        self._payoffs: bytes = b""
-        """``(n,) int64`` at the end."""
-        self._seen: bytes = b""
-        """``(plies + 1, n, size) uint8``: what each seat observed after the deal and after each ply."""
-        self._plies: bytes = b""
-        """``(plies, 2) uint8``: who acted, and the action."""
-        self._seed: int | None = None
+        self._round = Round(game)
 
     # ------------------------------------------------------------ OpenSpiel's interface
 
     def current_player(self) -> int:
         """Return the seat to act, or OpenSpiel's number for chance or the end."""
-        if self._table is None:
-            return int(pyspiel.PlayerId.CHANCE)
-        return int(self._table["seat"][0]) if self._legal else int(pyspiel.PlayerId.TERMINAL)
+        return self._round.player
 
     def is_terminal(self) -> bool:
         """Return whether the round is over."""
-        return self._table is not None and not self._legal
+        return self._round.player == TERMINAL_PLAYER
+
+    def is_chance_node(self) -> bool:
+        """Return whether chance is to act."""
+        return self._round.player == CHANCE_PLAYER
+
+    # Python finds these before OpenSpiel's own, which call current_player(), chance_outcomes() and _legal_actions() from C++
+
+    def legal_actions(self, player: int | None = None) -> list[int]:
+        """Return the legal actions of ``player``, None: of the player to act; at a chance node the outcomes, for any player."""
+        now = self._round
+        if now.player == CHANCE_PLAYER:
+            return [*self._outcomes()]
+        return [*actions_of(now.legal)] if player is None or player == now.player else []
 
     def _legal_actions(self, player: int) -> list[int]:
-        return legal_actions(self._legal) if player == self.current_player() else []
+        return [*actions_of(self._round.legal)] if player == self._round.player else []
+
+    def _outcomes(self) -> Sequence[int]:
+        now = self._round
+        if now.outcomes is None:
+            game = now.game
+            now.outcomes = range(len(game.openings)) or game.chance.outcomes(game.setup, [])
+        return now.outcomes
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
         """Return the outcomes of chance and their probabilities."""
-        game = self.get_game()
-        if game.openings:
-            return list(enumerate(game.probabilities))
-        outcomes = game.chance.outcomes(game.setup, self.history())
+        if self._round.game.openings:
+            return list(enumerate(self._round.game.probabilities))
+        outcomes = self._outcomes()
         return [(outcome, 1 / len(outcomes)) for outcome in outcomes]
 
     def _apply_action(self, action: int) -> None:
-        game = self.get_game()
-        if self._table is not None:
-            self._play(game, int(action))
-            return
-        outcomes = range(len(game.openings)) or game.chance.outcomes(game.setup, self.history())
+        now = self._round
+        if now.table is None:
+            self._draw(now, action)
+        elif action >= 0 and now.legal >> action & 1:
+            now.play(action)
+        else:
+            now.game.batch.set_tables(0, now.table, trusted=True)
+            raise IllegalActionError(now.game.batch.why_illegal(0, action))
+
+    def _draw(self, now: Round, action: int) -> None:
+        game, outcomes = now.game, self._outcomes()
         if action not in outcomes:
             raise IllegalActionError(
                 f"Chance has no outcome {action} here; it has {len(outcomes)}, from {outcomes[0]} to {outcomes[-1]}."
             )
-        drawn = game.openings[action] if game.openings else (*self.history(), int(action))
-        if len(drawn) == game.extent.draws:
-            self._begin(game, game.chance.opening(game.setup, drawn))
+        now.drawn += game.openings[action] if game.openings else (action,)
+        if len(now.drawn) == game.extent.draws:
+            now.begin(game.chance.opening(game.setup, now.drawn))
+        else:
+            now.outcomes = game.chance.outcomes(game.setup, now.drawn, outcomes)
 
     def _action_to_string(self, player: int, action: int) -> str:
-        game = self.get_game()
+        game = self._round.game
         if player != pyspiel.PlayerId.CHANCE:
             return str(game.spec.actions[action])
         if game.openings:
             return str(game.chance.describe(game.setup, game.openings[action]))
-        return str(game.chance.name(game.setup, self._drawn(), action))
+        return str(game.chance.name(game.setup, self._round.drawn, action))
 
     def returns(self) -> list[float]:
         """Return the payoffs, or with ``returns=net`` the payoffs less their mean; zeros before the end."""
-        game = self.get_game()
-        if not self.is_terminal():
-            return [0.0] * int(game.setup.players)
-        payoffs = np.frombuffer(self._payoffs, np.int64).astype(np.float64)
-        return [float(value) for value in (payoffs - payoffs.mean() if game.net else payoffs)]
+        now = self._round
+        setup = now.game.setup
+        if now.table is None or now.legal:
+            return [0.0] * setup.players
+        payoffs = np.zeros(setup.players, np.int32)
+        now.game.spec.kernel.payoffs(now.table[0], setup.kernel_rules, payoffs)
+        net = payoffs.astype(np.float64)
+        return [float(value) for value in (net - net.mean() if now.game.net else net)]
 
     def __str__(self) -> str:
         """Return the whole state as text, hidden cards included; different states have different texts."""
-        game = self.get_game()
-        drawn = self._drawn()
-        if self._opening is None:
+        now = self._round
+        game, drawn = now.game, now.drawn
+        if now.table is None:
             return "; ".join(game.chance.name(game.setup, drawn[:k], outcome) for k, outcome in enumerate(drawn)) or "to be dealt"
-        plies = np.frombuffer(self._plies, np.uint8).reshape(-1, 2)
-        taken = [f"{seat} {game.spec.actions[action]}" for seat, action in plies]
+        taken = [f"{seat} {game.spec.actions[action]}" for seat, action in self.plies()]
         return "\n".join([game.chance.describe(game.setup, drawn), ", ".join(taken)]).strip()
 
     def resample_from_infostate(self, player_id: int, probability_sampler: Callable[[], float]) -> TableState:
@@ -330,104 +347,55 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         numbers in [0, 1), the only source of chance. Raises :class:`DealError` before the deal and at the end, and for a player
         that does not exist.
         """
-        game = self.get_game()
+        now = self._round
+        game = now.game
         player = whole(player_id)
-        if player not in range(game.setup.players):
+        if player is None or player not in range(game.setup.players):
             raise DealError(f"Players are 0 to {game.setup.players - 1}, not {quoted(player_id)}.")
-        if self._table is None or self._opening is None or self.is_terminal():
+        if now.table is None or self.is_terminal():
             raise DealError("States are resampled while a round is played, after the deal and before the end.")
-        plies = [(int(seat), int(action)) for seat, action in self.seen()[1]]
+        plies = [(int(seat), int(action)) for seat, action in self.plies()]
+        opening = np.frombuffer(now.opening, game.spec.table)[0]
         while True:
             number = int(generator_states(np.array(probability_sampler())))
-            drawn, actions = game.chance.resample(game.setup, self._opening[0], self._table[0], plies, player, number)
+            drawn, actions = game.chance.resample(game.setup, opening, now.table[0], plies, player, number)
             state: TableState = game.dealt_state(drawn)
-            while (taken := len(state.seen()[1])) < len(actions):
+            while (taken := len(state.plies())) < len(actions):
                 state.apply_action(actions[taken])
             if taken == len(actions):
                 return state
             # with skip_forced: the seat to act would have had no choice, so the state would not have stopped here
-
-    # ------------------------------------------------------------ play
-
-    def _drawn(self) -> tuple[int, ...]:
-        """Return the draws so far; with ``chance=deal`` the only outcome stands for all of them."""
-        game = self.get_game()
-        outcomes = tuple(self.history()[: game.max_chance_nodes_in_history()])
-        return game.openings[outcomes[0]] if game.openings and outcomes else outcomes
-
-    def _begin(self, game: TableGame, table: Any) -> None:
-        rows = np.zeros(1, game.spec.table)
-        rows[0] = table
-        self._opening = rows
-        self._enter(game, rows)
-        self._seen = game.observe(rows)
-        self._run_on(game)
-
-    def _play(self, game: TableGame, action: int) -> None:
-        assert self._table is not None
-        self._enter(game, self._table)
-        self._ply(game, action)
-        self._run_on(game)
-
-    def _enter(self, game: TableGame, rows: NDArray[Any]) -> None:
-        """Put the table into the game's batch, which steps it."""
-        game.batch.set_tables(0, rows, trusted=True)
-
-    def _ply(self, game: TableGame, action: int) -> None:
-        batch = game.batch
-        acting = int(batch.seat[0])
-        batch.step([action])
-        self._plies += bytes((acting, action))
-        self._seen += game.observe(batch.tables)
-
-    def _run_on(self, game: TableGame) -> None:
-        """Play forced plies, and copy the table back from the batch."""
-        batch = game.batch
-        while game.skip_forced and not batch.done[0] and not game.needs_decision():
-            self._ply(game, legal_actions(int(batch.legal[0]))[0])
-        self._table = batch.tables.copy()
-        self._legal = int(batch.legal[0])
-        if batch.done[0]:
-            payoffs = np.zeros(game.setup.players, np.int32)
-            game.spec.kernel.payoffs(batch.tables[0], game.setup.kernel_rules, payoffs)
-            self._payoffs = payoffs.astype(np.int64).tobytes()
-
-    def take_over(self, dealt: NDArray[Any], seed: int) -> None:
-        """Begin from the table ``dealt (1,)`` of this seed, with its generator and its choice among like cards."""
-        game = self.get_game()
-        self._seed = seed
-        self._plies = b""
-        self._begin(game, dealt[0])
 
     # ------------------------------------------------------------ beyond OpenSpiel
 
     @property
     def table(self) -> Any:
         """A copy of the table, one record of the game's dtype; raises :class:`DealError` before the deal."""
-        if self._table is None:
+        if self._round.table is None:
             raise DealError("There is no table yet: chance nodes come first.")
-        return self._table.copy()[0]
+        return np.frombuffer(bytes(self._round.memory), self._round.game.spec.table).copy()[0]
+
+    def plies(self) -> NDArray[np.uint8]:
+        """Return the seat and the action of each ply so far, ``(plies, 2)``."""
+        return self._round.plies[: self._round.num_plies]
 
     def seen(self) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
         """Return what each seat observed so far, ``(plies + 1, n, size)``, and seat and action of each ply, ``(plies, 2)``."""
-        game = self.get_game()
-        seen = np.frombuffer(self._seen, np.uint8).reshape(-1, game.setup.players, game.layout.size)
-        return seen, np.frombuffer(self._plies, np.uint8).reshape(-1, 2)
+        return self._round.observed(), self.plies()
 
     def record(self, agents: Sequence[str] | None = None) -> Record:
         """Return the finished round as a record (``nainjaune_env.records.record``); ``agents`` are names in seat order.
 
         Raises :class:`RecordError` while the round runs.
         """
-        if not self.is_terminal() or self._opening is None:
+        now = self._round
+        if not self.is_terminal():
             raise RecordError("A record is of a finished round, and this one is not.")
-        game = self.get_game()
-        plies = [int(action) for action in self.seen()[1][:, 1]]
-        rng = np.random.default_rng(int(self._opening["rng"][0]))
-        names = [f"seat_{seat}" for seat in range(game.setup.players)] if agents is None else agents
-        return record_of(
-            game.setup, self._opening[0], plies, rng, every_ply=True, single_round=True, agents=names, seed=self._seed
-        )
+        setup, opening = now.game.setup, np.frombuffer(now.opening, now.game.spec.table)[0]
+        actions = self.plies()[:, 1].tolist()
+        names = [f"seat_{seat}" for seat in range(setup.players)] if agents is None else agents
+        rng = np.random.default_rng(int(opening["rng"]))
+        return record_of(setup, opening, actions, rng, every_ply=True, single_round=True, agents=names, seed=now.seed)
 
 
 def chance_of(game: GameSpec) -> Chance:

@@ -163,6 +163,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
             for agent in self.possible_agents
         }
         self.action_spaces = {agent: LegalDiscrete(np.zeros(actions, np.int8)) for agent in self.possible_agents}
+        self._legal = [space.legal for space in self.action_spaces.values()]
         high = np.tile(self.layout.high, (n, 1))
         self.state_space = spaces.Box(np.zeros_like(high), high, dtype=np.uint8)
 
@@ -208,7 +209,8 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         self._skip_agent_selection = None
         self.terminations = dict.fromkeys(self.agents, False)
         self.truncations = dict.fromkeys(self.agents, False)
-        self._refresh()
+        self.infos = {agent: {"action_mask": np.zeros(self._batch.num_actions, np.int8)} for agent in self.agents}
+        self._refresh(self._batch.at_turn)
 
     def step(self, action: Any) -> None:
         """Take the action (an integer) of ``agent_selection``; None for an agent that has terminated.
@@ -221,11 +223,11 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         if self.terminations[agent]:
             self._was_dead_step(action)
             return
-        number = self._number(action)
-        self._batch.act(number)
+        number = action if type(action) is int else self._number(action)
+        at_turn = self._batch.act(number)
         self._taken.append(number)
         self._cumulative_rewards[agent] = 0
-        self._refresh()
+        self._refresh(at_turn)
 
     def _number(self, action: Any) -> int:
         number = whole(action)
@@ -236,23 +238,24 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
             f"An action is a whole number, not {quoted(action)}; legal for {self.agent_selection}: {allowed}."
         )
 
-    def _refresh(self) -> None:
+    def _refresh(self, at_turn: int) -> None:
         """Copy the batch's state into the dictionaries that PettingZoo keeps."""
-        batch, agents = self._batch, self.agents
+        batch, agents, names = self._batch, self.agents, self.possible_agents
         over = bool(batch.done[0])
-        at_turn = batch.at_turn
-        masks = np.zeros((len(agents), batch.num_actions), np.int8)
-        masks[at_turn] = batch.mask[0]  # a finished table has no legal action, so its mask is zero for all
         self.rewards = dict(zip(agents, batch.reward[0].tolist(), strict=True))
+        before, mask = self._at_turn, batch.mask[0].astype(np.int8)  # zero at the end
+        self.infos = {
+            **self.infos,
+            names[before]: {"action_mask": np.zeros(mask.size, np.int8)},
+            names[at_turn]: {"action_mask": mask},
+        }
+        self._legal[before][:] = 0
+        self._legal[at_turn][:] = mask
+        self._at_turn, self.agent_selection = at_turn, names[at_turn]
+        unpaid = self._cumulative_rewards
+        self._cumulative_rewards = {agent: unpaid[agent] + reward for agent, reward in self.rewards.items()}
         if over:
             self.terminations = dict.fromkeys(agents, True)
-        self.infos = {agent: {"action_mask": mask} for agent, mask in zip(agents, masks, strict=True)}
-        self.action_spaces[self.possible_agents[self._at_turn]].legal[:] = 0
-        self._at_turn = at_turn
-        self.agent_selection = self.possible_agents[at_turn]
-        self.action_spaces[self.agent_selection].legal[:] = masks[at_turn]
-        self._accumulate_rewards()
-        if over:
             self._deads_step_first()
         if self.render_mode == "human":
             self.render()
@@ -262,11 +265,11 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         seat, batch = self._seat(agent), self._batch
         if seat == self._at_turn:
             return {"observation": batch.observation[0].copy(), "action_mask": batch.mask[0].astype(np.int8)}
-        return {"observation": batch.seen_by(seat), "action_mask": np.zeros(batch.num_actions, np.int8)}
+        return {"observation": batch.seen_by(seat)[0], "action_mask": np.zeros(batch.num_actions, np.int8)}
 
     def state(self) -> NDArray[np.uint8]:
         """Return all seats' observations, ``(n, size) uint8``. They show every hand: for centralised critics only."""
-        return np.concatenate([self._batch.observe(seat) for seat in range(self.setup.players)])
+        return self._batch.seen_by(0, self.setup.players)
 
     def render(self) -> str | NDArray[np.uint8] | None:
         """Render the table from the constructor's ``viewpoint`` in its ``render_mode``: see ``Renderer``."""

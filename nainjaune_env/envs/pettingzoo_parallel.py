@@ -1,4 +1,6 @@
-"""PettingZoo's parallel interface over one table of any game: the AEC environment in PettingZoo's own converter.
+"""PettingZoo's parallel interface over one table of any game, on PettingZoo's own converter of the AEC environment.
+
+A step is made here, not by the converter, which observes the agents one by one.
 
 ``import nainjaune_env`` registers every game with PettingZoo, in versions that have a registry::
 
@@ -64,6 +66,8 @@ class parallel_env(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
             for agent in self.possible_agents
         }
         self._action_spaces = {agent: LegalDiscrete(np.zeros(self.no_op + 1, np.int8)) for agent in self.possible_agents}
+        self._at_turn = 0
+        self._unpaid: dict[str, int] = {}
 
     @property
     def spec(self) -> Any:
@@ -82,10 +86,14 @@ class parallel_env(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Observation], Infos]:
         """Begin an episode; raises the errors of the AEC environment's ``reset``."""
-        super().reset(seed, options)
+        self.aec_env.reset(seed, options)
+        table = self.unwrapped
+        self.agents = table.agents[:]
         # rewards of plies before the first step, which returns them: a parallel reset returns no rewards
-        self._unpaid = dict(self.aec_env.rewards)
-        return self._with_no_op({agent: self.aec_env.observe(agent) for agent in self.agents})
+        self._unpaid = dict(table.rewards)
+        for space in self._action_spaces.values():
+            space.legal[:] = np.arange(self.no_op + 1) == self.no_op
+        return self._observe()
 
     def step(
         self, actions: Mapping[str, Any]
@@ -94,57 +102,49 @@ class parallel_env(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
 
         Raises :class:`IllegalActionError`, which names the legal actions; then nothing has changed.
         """
-        self._check_who_acts(actions)
-        self._check_who_waits(actions)
-        if self._acting is None:
-            observed, rewards, terminations, truncations = self._finish()
-        else:
-            observed, rewards, terminations, truncations, _ = super().step(actions)
-        rewards = {agent: reward + self._unpaid.pop(agent, 0) for agent, reward in rewards.items()}
-        observations, infos = self._with_no_op(observed)
-        return observations, rewards, terminations, truncations, infos
-
-    @property
-    def _acting(self) -> str | None:
-        """The agent at turn; None where the episode was over when it was dealt."""
-        agent: str = self.aec_env.agent_selection
-        return None if self.aec_env.terminations[agent] else agent
-
-    def _check_who_acts(self, actions: Mapping[str, Any]) -> None:
-        if not self.agents:
+        table, agents = self.unwrapped, self.agents
+        if not agents:
             raise IllegalActionError("No episode is running: call reset() first.")
+        # the agent at turn; None where the episode was over when it was dealt
+        acting = None if table._batch.done[0] else table.agent_selection
+        self._check(actions, acting)
+        rewards = dict.fromkeys(agents, 0)
+        if acting is not None:
+            table.step(actions[acting])
+            rewards = dict(table.rewards)
+        if self._unpaid:
+            rewards = {agent: reward + self._unpaid[agent] for agent, reward in rewards.items()}
+            self._unpaid = {}
+        over = bool(table._batch.done[0])
+        observations, infos = self._observe()
+        if over:
+            for _ in agents:
+                table.step(None)
+            self.agents = []
+        return observations, rewards, dict.fromkeys(agents, over), dict.fromkeys(agents, False), infos
+
+    def _check(self, actions: Mapping[str, Any], acting: str | None) -> None:
+        """Check who acts and that all others wait; the AEC environment checks the action at turn."""
         if not isinstance(actions, Mapping):
             raise IllegalActionError(f"Expected a mapping from agents to their actions, and got {quoted(actions)}.")
-        if set(actions) != set(self.agents):
+        if actions.keys() != self._action_spaces.keys():  # all agents act up to the end
             got = ", ".join(map(str, actions)) or "nobody"
             raise IllegalActionError(f"Expected one action of each of {', '.join(self.agents)}, and got those of {got}.")
-
-    def _check_who_waits(self, actions: Mapping[str, Any]) -> None:
-        # the converter ignores these actions; the AEC environment checks the one at turn
         for agent, action in actions.items():
-            if agent != self._acting and whole(action) != self.no_op:
+            if agent != acting and whole(action) != self.no_op:
                 raise IllegalActionError(f"{agent} is not at turn, where only {self.no_op} (to wait) is legal, not {action!r}.")
 
-    def _finish(self) -> tuple[dict[str, Observation], dict[str, int], dict[str, bool], dict[str, bool]]:
-        """Take the only step of an episode without any choice, which the converter cannot."""
-        aec, agents = self.aec_env, self.agents
-        outcome = (
-            {agent: aec.observe(agent) for agent in agents},
-            dict.fromkeys(agents, 0),
-            dict(aec.terminations),
-            dict(aec.truncations),
-        )
-        for _ in agents:
-            aec.step(None)
-        self.agents = []
-        return outcome
-
-    def _with_no_op(self, observed: Mapping[str, Observation]) -> tuple[dict[str, Observation], Infos]:
-        """Return the AEC environment's observations with the no-op added to their masks, and their infos."""
-        observations, infos = {}, {}
-        for agent, seen in observed.items():
-            mask = np.append(seen["action_mask"], np.int8(not seen["action_mask"].any()))
-            observations[agent] = {**seen, "action_mask": mask}
-            infos[agent] = {"action_mask": mask.copy()}
-            self._action_spaces[agent].legal[:] = mask
-        return observations, infos
+    def _observe(self) -> tuple[dict[str, Observation], Infos]:
+        """Return new arrays: what every agent observes, and its mask, twice."""
+        table, agents = self.unwrapped, self.agents
+        masks = np.zeros((len(agents), self.no_op + 1), np.int8)
+        masks[:, self.no_op] = 1
+        if not table._batch.done[0]:
+            masks[table._at_turn, : self.no_op] = table._batch.mask[0]
+            masks[table._at_turn, self.no_op] = 0
+        for seat in (self._at_turn, table._at_turn):
+            self._action_spaces[agents[seat]].legal[:] = masks[seat]
+        self._at_turn = table._at_turn
+        seen = zip(agents, table.state(), masks, strict=True)
+        observations: dict[str, Observation] = {agent: {"observation": row, "action_mask": mask} for agent, row, mask in seen}
+        return observations, {agent: {"action_mask": mask} for agent, mask in zip(agents, masks.copy(), strict=True)}

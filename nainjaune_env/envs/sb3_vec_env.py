@@ -24,6 +24,7 @@ from nainjaune_env.core.errors import DealError, IllegalActionError, MissingLibr
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import as_array
 from nainjaune_env.engine.batch import Episode
+from nainjaune_env.envs._shared.lazy_list import LazyList
 from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables, Opponents
 from nainjaune_env.envs._shared.reset_options import Start, seed_number
 from nainjaune_env.envs.gymnasium_env import observation_space
@@ -50,6 +51,8 @@ class SeatVecEnv(VecEnv):
     **Masks** reach MaskablePPO through ``env_method("action_masks")``, ``(A,) bool`` for each table; :meth:`action_masks` returns
     them as one array. An illegal action raises :class:`IllegalActionError`; with ``illegal_reward`` it ends the episode with that
     reward.
+
+    The list of infos and ``reset_infos`` are lists whose dictionaries are made when they are first read (``LazyList``).
 
     ``seed(s)`` and ``set_options`` take effect at the next reset; table i is seeded with s + i. ``get_attr``, ``set_attr`` and
     ``env_method`` access single tables, as :class:`Table`.
@@ -79,7 +82,8 @@ class SeatVecEnv(VecEnv):
             illegal_reward=illegal_reward, record=render_mode is not None,
         )  # fmt: skip
         self._all = np.arange(num_envs)
-        self._mask = np.zeros((num_envs, len(self.setup.game.actions)), np.int8)
+        self._begun_mask = np.zeros((num_envs, len(self.setup.game.actions)), np.int8)
+        self._begun_seat = np.zeros(num_envs, np.int64)
         self._actions = np.zeros(num_envs, np.int64)
         self._members = [Table(self, i, render_mode, language) for i in range(num_envs)]
         super().__init__(num_envs, observation_space(self.setup), spaces.Discrete(len(self.setup.game.actions)))
@@ -110,9 +114,7 @@ class SeatVecEnv(VecEnv):
             self._tables.reset(np.array(tables), [seeds[i] for i in tables], self._options[tables[0]])
         self._reset_seeds()
         self._reset_options()
-        self._mask[:] = self._tables.mask(self._all)
-        for i, info in enumerate(self._infos()):
-            self.reset_infos[i] = info
+        self._note_begun(self._all)
         return self._tables.observation(self._all)
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
@@ -132,28 +134,32 @@ class SeatVecEnv(VecEnv):
         batch = self._tables.batch
         rewards = self._tables.step(self._actions, self._all).astype(np.float32)
         dones = batch.done.copy()
-        self._mask[:] = self._tables.mask(self._all)
-        infos: list[Info] = [
-            {"action_mask": mask, "seat": seat, "TimeLimit.truncated": False}
-            for mask, seat in zip(self._mask.copy(), self._tables.learner.tolist(), strict=True)
-        ]
+        masks, seats = batch.mask.view(np.int8).copy(), self._tables.learner.copy()
+        last: dict[int, NDArray[np.uint8]] = {}
+        """The last observation at each table whose episode has ended."""
         over = np.flatnonzero(dones)
         if over.size:
-            last = self._tables.observation(over)
+            last = dict(zip(over.tolist(), self._tables.observation(over), strict=True))
             self._tables.reset(over)
-            self._mask[over] = self._tables.mask(over)
-            for k, (i, begun) in enumerate(zip(over.tolist(), self._infos(over), strict=True)):
-                infos[i]["terminal_observation"] = last[k]
-                self.reset_infos[i] = begun
-        return batch.observation.copy(), rewards, dones, infos
+            self._note_begun(over)
 
-    def _infos(self, which: Any = slice(None)) -> list[Info]:
-        rows, seats = self._mask[which].copy(), self._tables.learner[which].tolist()
-        return [{"action_mask": row, "seat": seat} for row, seat in zip(rows, seats, strict=True)]
+        def info(i: int) -> Info:
+            said: Info = {"action_mask": masks[i], "seat": int(seats[i]), "TimeLimit.truncated": False}
+            if i in last:
+                said["terminal_observation"] = last[i]
+            return said
+
+        return batch.observation.copy(), rewards, dones, LazyList(self.num_envs, info)
+
+    def _note_begun(self, which: NDArray[np.int64]) -> None:
+        """Renew ``reset_infos`` after episodes have begun at the tables ``which``."""
+        self._begun_mask[which], self._begun_seat[which] = self._tables.mask(which), self._tables.learner[which]
+        masks, seats = self._begun_mask.copy(), self._begun_seat.copy()
+        self.reset_infos = LazyList(self.num_envs, lambda i: {"action_mask": masks[i], "seat": int(seats[i])})
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the legal actions, ``(B, A) bool``; all False before the first reset."""
-        return self._mask.astype(np.bool_)
+        return self._tables.batch.mask.copy()
 
     def close(self) -> None:
         """Close the tables' windows, if there are any."""
@@ -237,7 +243,7 @@ class Table:
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the legal actions, ``(A,) bool``."""
-        legal: NDArray[np.bool_] = self._venv._mask[self._index].astype(np.bool_)
+        legal: NDArray[np.bool_] = self._venv._tables.batch.mask[self._index].copy()
         return legal
 
     def render(self) -> Any:

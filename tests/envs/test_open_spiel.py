@@ -100,6 +100,42 @@ def test_the_same_seed_gives_the_same_games_as_a_batch_and_the_same_records(
 
 
 @every_game
+def test_what_python_finds_first_is_what_openspiel_says(name: str, params: dict[str, Any]) -> None:
+    """Our methods answer in place of OpenSpiel's own, which call others of ours."""
+    game, rng = load(name, **params), np.random.default_rng(5)
+    state, general = game.new_initial_state(), pyspiel.State
+    while True:
+        assert state.is_chance_node() == general.is_chance_node(state)
+        assert state.legal_actions() == general.legal_actions(state)
+        for player in range(game.num_players()):
+            assert state.legal_actions(player) == general.legal_actions(state, player)
+        if state.is_terminal():
+            break
+        state.apply_action(int(rng.choice(state.legal_actions())))
+    assert state.legal_actions() == []
+
+
+@every_game
+def test_copies_go_on_by_themselves_and_nothing_is_observed_unread(name: str, params: dict[str, Any]) -> None:
+    game, rng = load(name, **params), np.random.default_rng(6)
+    state = game.new_initial_state()
+    texts: list[str] = []
+    while not state.is_terminal():
+        assert state._round.seen is None
+        twin = state.clone()
+        twin.apply_action(twin.legal_actions()[0])
+        texts = [twin.information_state_string(seat) for seat in range(game.num_players()) if not twin.is_chance_node()]
+        first, again = state.legal_actions()[0], state.clone()
+        again.apply_action(first)
+        assert str(again) == str(twin)
+        assert again.history() == twin.history()
+        assert [again.information_state_string(seat) for seat in range(len(texts))] == texts
+        state.apply_action(int(rng.choice(state.legal_actions())))
+    assert state.clone().returns() == state.returns()
+    assert state.clone().record() == state.record()
+
+
+@every_game
 def test_a_seed_is_a_line_of_chance_moves(name: str, params: dict[str, Any]) -> None:
     game = load(name, **params)
     seeded = game.seeded_state(7)

@@ -23,6 +23,7 @@ from nainjaune_env.agent import Agent, DecisionBatch, Rng, SeatAssignment
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, MissingLibraryError, RulesError
 from nainjaune_env.core.extras import install_command
 from nainjaune_env.engine.batch import Batch
+from nainjaune_env.envs._shared.lazy_list import LazyList
 from nainjaune_env.envs._shared.learner_tables import Pool
 from nainjaune_env.envs.gymnasium_env import SeatEnv
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
@@ -94,7 +95,7 @@ def test_it_gives_what_dummy_vec_env_gives(game: str, settings: dict[str, Any]) 
         if seed is not None:
             assert mine.seed(seed) == plain.seed(seed)
         assert same(mine.reset(), plain.reset())
-        assert same(mine.reset_infos, plain.reset_infos)
+        assert same([*mine.reset_infos], plain.reset_infos)
         for _ in range(40):
             masks = np.stack(mine.env_method("action_masks"))
             assert same(masks, np.stack(plain.env_method("action_masks")))
@@ -104,8 +105,9 @@ def test_it_gives_what_dummy_vec_env_gives(game: str, settings: dict[str, Any]) 
             if "illegal_reward" in settings and rng.random() < 0.2:
                 actions[:] = rng.integers(0, masks.shape[1], tables)
             one, two = mine.step(actions), plain.step(actions)
-            assert same([*one], [*two])
-            assert same(mine.reset_infos, plain.reset_infos)
+            assert isinstance(one[3], list)
+            assert same([*one[:3], [*one[3]]], [*two])
+            assert same([*mine.reset_infos], plain.reset_infos)
             ends += int(one[2].sum())
     assert ends > 10
 
@@ -125,6 +127,29 @@ def test_seeds_and_options_count_once(game: str) -> None:
         venv.seed(4)
     assert same(mine.reset(), plain.reset())
     assert same(mine.reset(), plain.reset())  # the generators went on, and no option is left
+
+
+def test_infos_are_made_when_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One by one, for good, and as they were at their step: a list that was kept does not follow the tables."""
+    mine, plain = SeatVecEnv(6, seat="rotate"), DummyVecEnv([lambda: SeatEnv(seat="rotate")] * 6)
+    made: list[int] = []
+    filled = LazyList.fill
+    monkeypatch.setattr(LazyList, "fill", lambda self: [made.append(len(self)), filled(self)][1])
+    kept = []
+    for venv in (mine, plain):
+        rng = np.random.default_rng(1)
+        venv.seed(8)
+        venv.reset()
+        kept.append([])
+        for _ in range(30):
+            _, _, dones, infos = venv.step(chosen(np.stack(venv.env_method("action_masks")), rng))
+            kept[-1].append((infos, venv.reset_infos))
+            for i in np.flatnonzero(dones):
+                infos[i]["terminal_observation"] = infos[i]["terminal_observation"] * 2  # as VecNormalize does
+    assert not made  # single infos were read only
+    assert all(same([*one[0]], two[0]) for one, two in zip(*kept, strict=True))
+    assert same([*kept[0][-1][1]], kept[1][-1][1])
+    assert sum("terminal_observation" in info for infos, _ in kept[0] for info in infos) > 3
 
 
 def test_options_for_all_tables_at_once() -> None:
@@ -173,7 +198,8 @@ def test_nothing_has_changed_where_an_action_is_refused() -> None:
     with pytest.raises(IllegalActionError):
         venv.step(np.array([*chosen(venv.action_masks(), np.random.default_rng(0))[:2], 1000]))
     actions = chosen(venv.action_masks(), np.random.default_rng(0))
-    assert same([*venv.step(actions)], [*twin.step(actions)])
+    one, two = venv.step(actions), twin.step(actions)
+    assert same([*one[:3], [*one[3]]], [*two[:3], [*two[3]]])
 
 
 # ---------------------------------------------------------------- single tables
@@ -376,7 +402,7 @@ def test_what_is_hidden_reaches_nobody(game: str) -> None:
     hidden = sum(one.tobytes() != two.tobytes() for one, two in zip(rows, others, strict=True))
     twin.set_options([{"table": other} for other in others])
     assert same(twin.reset(), seen)
-    assert same(twin.reset_infos, venv.reset_infos)
+    assert same([*twin.reset_infos], [*venv.reset_infos])
     assert same(twin.action_masks(), venv.action_masks())
     again = SeatVecEnv(tables, **settings)
     again.set_options([{"table": row} for row in rows])

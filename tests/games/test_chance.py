@@ -60,6 +60,7 @@ def test_draws_make_the_table_that_a_batch_dealt(setup: Setup) -> None:
         assert len(drawn) == chance.extent(setup).draws
         for k, outcome in enumerate(drawn):
             allowed = chance.outcomes(setup, drawn[:k])
+            assert chance.outcomes(setup, drawn[:k], chance.outcomes(setup, drawn[: k - 1]) if k else ()) == allowed
             assert outcome in allowed == sorted(set(allowed))
             assert len({chance.name(setup, drawn[:k], other) for other in allowed}) == len(allowed)
         assert chance.outcomes(setup, drawn) == []

@@ -13,15 +13,18 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import Agent, CompiledAgent, SeatAssignment
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError, quoted
 from nainjaune_env.core.jit import instantiate
+from nainjaune_env.core.packed import lengths, pack, unpacker
 from nainjaune_env.core.prng import RowStreams, entropy, streams
-from nainjaune_env.core.spec import GameSpec, Setup
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import whole
-from nainjaune_env.engine.batch import Batch, Episode, loops_of
+from nainjaune_env.engine.batch import Episode, loops_of
 from nainjaune_env.engine.learner_arrays import LearnerArrays
 from nainjaune_env.engine.learner_loops import ACT, DEAL, ENTER, IN_PYTHON, RANDOM, RESUME, ROTATE, TOO_MANY_DEALS, UNFINISHED
+from nainjaune_env.engine.options import EpisodeOptions
 from nainjaune_env.envs._shared import reset_options
 from nainjaune_env.envs._shared.opponents import Opponent, opponent_agent
 from nainjaune_env.envs._shared.reset_options import Opener, Start, check_deals, options_of
+from nainjaune_env.envs._shared.undealt_batch import UndealtBatch
 from nainjaune_env.records.record import Record
 from nainjaune_env.records.recorder import Recorder
 from nainjaune_env.render.renderer import Renderer
@@ -109,9 +112,10 @@ class LearnerTables:
         if illegal_reward is not None and not isinstance(illegal_reward, int | float | np.integer | np.floating):
             raise RulesError(f"'illegal_reward' is a number or None, not {quoted(illegal_reward)}.")
         self.setup = setup
-        self.batch = Batch(setup, num_tables, episode=episode, skip_forced=skip_forced, autoreset=False)
+        self.batch = UndealtBatch(setup, num_tables, episode=episode, skip_forced=skip_forced, autoreset=False)
         self._opener = Opener(setup, episode, start, num_tables)
         self._options = self.batch.mode._replace(carry=int(self._opener.carries))
+        self._numbers = pack(setup.kernel_rules, self._options)
         self._seat_rule = {"rotate": ROTATE, "random": RANDOM}[str(seat)] if named else int(seat)
         self._illegal_reward = illegal_reward
         self.opponents: Sequence[Agent] = find_opponents(opponents, setup)
@@ -138,12 +142,10 @@ class LearnerTables:
         """The learner's seat at each table, shape ``(B,)``; -1 before the first reset."""
         self._kept = None if module is None else np.zeros((num_tables, n, module.MEMORY), np.uint8)
         self._module = module
-        self._loops = learner_loops_of(setup.game, module)
+        self._loops = learner_loops_of(setup, self._options, module)
         self._seating = SeatAssignment(self.batch, agents, self._own.seats, self._streams_of)
         self._recorder = Recorder(self.batch) if record else None
         self._scratch = np.zeros(n, np.int32)
-        self.batch.observation[:] = 0
-        self.batch.mask[:] = False
         self.batch.done[:] = True  # no episode has begun
 
     def __getstate__(self) -> dict[str, Any]:
@@ -153,7 +155,7 @@ class LearnerTables:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._module, _ = compiled_policies(self._seating.agents)
-        self._loops = learner_loops_of(self.setup.game, self._module)
+        self._loops = learner_loops_of(self.setup, self._options, self._module)
 
     def _streams_of(self, _: int, index: NDArray[np.int64]) -> RowStreams:
         return RowStreams(self._own.action_streams, index)
@@ -257,7 +259,7 @@ class LearnerTables:
     def _run(self, which: NDArray[np.int64], kinds: NDArray[np.int8], actions: NDArray[np.int64]) -> int:
         batch = self.batch
         wrong: int = self._loops.play_to_learner(
-            batch.tables, self.setup.kernel_rules, self._options, which, kinds, actions, self._opener.start_values,
+            batch.tables, self._numbers, which, kinds, actions, self._opener.start_values,
             self._seat_rule, reset_options.MOST_DEALS, self._own, self._kept, *batch.written, self._scratch,
         )  # fmt: skip
         if wrong == TOO_MANY_DEALS:
@@ -344,8 +346,9 @@ def compiled_policies(agents: Sequence[Agent]) -> tuple[ModuleType | None, list[
     return module, [IN_PYTHON if policy is None or policy.module not in (None, module) else policy.number for policy in found]
 
 
-def learner_loops_of(game: GameSpec, module: ModuleType | None) -> ModuleType:
-    """Return ``engine.learner_loops`` compiled for one game and the ``module`` of its rules of thumb, if any play."""
-    instance = game.name if module is None else f"{game.name},{module.__name__}"
-    bound = {"game": game.kernel, "loops": loops_of(game), "rules_of_thumb": module}
+def learner_loops_of(setup: Setup, options: EpisodeOptions, module: ModuleType | None) -> ModuleType:
+    """Return ``engine.learner_loops`` compiled for a game and the ``module`` of its rules of thumb, if any play."""
+    rules, game = setup.kernel_rules, setup.game
+    instance = ",".join([game.name, lengths(rules, options), *([] if module is None else [module.__name__])])
+    bound = {"game": game.kernel, "loops": loops_of(game), "unpack": unpacker(rules, options), "rules_of_thumb": module}
     return instantiate("nainjaune_env.engine.learner_loops", instance, **bound)

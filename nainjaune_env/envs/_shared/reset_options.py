@@ -13,7 +13,8 @@ from nainjaune_env.core.prng import entropy, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
 from nainjaune_env.core.validation import check_seed
-from nainjaune_env.engine.batch import Batch, Episode, loops_of
+from nainjaune_env.engine.batch import Episode, loops_of
+from nainjaune_env.envs._shared.undealt_batch import UndealtBatch
 
 Start = str | Mapping[str, ArrayLike]
 """The type of ``Batch``'s argument ``start``."""
@@ -44,11 +45,8 @@ class Opener:
         self._dealer = self._make_dealer("fresh" if self.carries else start)
         self._begun = np.zeros(num_tables, np.bool_)
 
-    def _make_dealer(self, start: Any) -> Batch:
-        # without forced plies, its tables stay as they were dealt
-        return Batch(
-            self.setup, self._num_tables, episode=self._episode, start=start, skip_forced=False, autoreset=False, observe=False
-        )
+    def _make_dealer(self, start: Any) -> UndealtBatch:
+        return UndealtBatch(self.setup, self._num_tables, episode=self._episode, start=start, autoreset=False, observe=False)
 
     @property
     def start_values(self) -> NDArray[np.int32]:
@@ -82,7 +80,7 @@ class Opener:
                 loops_of(self.setup.game).deal_one(openings, self.setup.kernel_rules, k)
             fresh = np.flatnonzero(~carried)
             dealer = self._make_dealer(options["start"]) if "start" in options else self._dealer
-            dealer.reset(which[fresh], seeds=self._generators(tables, which[fresh], [seeds[int(k)] for k in fresh]))
+            dealer.deal(which[fresh], self._generators(tables, which[fresh], [seeds[int(k)] for k in fresh]))
             openings[fresh] = dealer.tables[which[fresh]]
         self._begun[which] = True
         return openings

@@ -8,39 +8,49 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import IllegalActionError
+from nainjaune_env.core.packed import pack
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch, Episode
-from nainjaune_env.envs._shared.reset_options import ONLY
+from nainjaune_env.engine.batch import Episode
+from nainjaune_env.engine.single_loops import single_loops_of
+from nainjaune_env.envs._shared.undealt_batch import UndealtBatch
 
 
-class SingleTable(Batch):
+class SingleTable(UndealtBatch):
     """A ``Batch`` of one table without ``autoreset``, for environments with a single one."""
 
     def __init__(self, setup: Setup, *, episode: Episode = "round", skip_forced: bool = True) -> None:
         """Take the arguments of ``Batch`` and raise its errors."""
-        self._action = np.zeros(1, np.int64)
-        self._observed = np.arange(setup.players).reshape(-1, 1)
         super().__init__(setup, 1, episode=episode, skip_forced=skip_forced, autoreset=False)
-        changed = (*self.written, self._scratch[0])
-        self._arguments = (self.tables, self._rules, self._options, ONLY, self._action, self._values, *changed)
-        """Those of ``loops.step_tables``: the arrays are only ever written in place."""
+        self._numbers = pack(self._rules, self._options)
+        self._changed = (*self.written, self._scratch[0])  # the arrays are only ever written in place
+        self._single = single_loops_of(setup, self._options)
 
-    def act(self, action: int) -> None:
-        """Take one action; raises :class:`IllegalActionError`, which names the legal ones, and then nothing has changed."""
+    def __getstate__(self) -> dict[str, Any]:
+        """Everything but the modules, which cannot be pickled."""
+        return {name: value for name, value in super().__getstate__().items() if name != "_single"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Find the modules by the game and its rules."""
+        super().__setstate__(state)
+        self._single = single_loops_of(self.setup, self._options)
+
+    def act(self, action: int) -> int:
+        """Take one action and return the seat to act next.
+
+        Raises :class:`IllegalActionError`, which names the legal actions, and then nothing has changed.
+        """
         if not 0 <= action < self.num_actions or not int(self.legal[0]) >> action & 1:
             raise IllegalActionError(self.why_illegal(0, action))
-        self._action[0] = action
-        self._loops.step_tables(*self._arguments)
+        seat: int = self._single.step_single(self.tables, self._numbers, action, *self._changed)
+        return seat
 
-    def seen_by(self, seat: int) -> NDArray[np.uint8]:
-        """Return what ``seat`` observes, at turn or not, ``(size,)``; a new array."""
-        rows = np.zeros_like(self.observation)
-        self._loops.observe_tables(self.tables, self._rules, self._observed[seat], rows)
-        seen: NDArray[np.uint8] = rows[0]
-        return seen
+    def seen_by(self, first: int, count: int = 1) -> NDArray[np.uint8]:
+        """Return what ``count`` seats from ``first`` on observe, at turn or not, ``(count, size)``; a new array."""
+        rows = np.zeros((count, self.layout.size), np.uint8)
+        self._single.observe_seats(self.tables, self._numbers, first, rows)
+        return rows
 
     @property
     def at_turn(self) -> int:
         """The seat to act."""
-        at_turn: Any = self.tables["seat"]
-        return int(at_turn[0])
+        return int(self.tables["seat"][0])

@@ -29,7 +29,7 @@ def extent(setup: Setup) -> Extent:
     return Extent(plies=cards + looks, draws=1 + (cards if looks else 0), least=0, most=cards)
 
 
-def outcomes(setup: Setup, drawn: Sequence[int]) -> list[int]:
+def outcomes(setup: Setup, drawn: Sequence[int], before: Sequence[int] = ()) -> list[int]:
     """Returns what the next draw can be: the first leader, then where slots are shuffled the value in each, seat by seat."""
     if not drawn:
         return list(range(setup.players))

@@ -5,6 +5,7 @@ The module as a whole is the game's ``nainjaune_env.core.spec.Chance``.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -58,17 +59,27 @@ def extent(setup: Setup) -> Extent:
 
 def deck(setup: Setup) -> list[int]:
     """Returns the numbers of the cards in the deck."""
-    return cards_in(rules_of(setup).deck)
+    return list(_cards_of(rules_of(setup).deck))
 
 
-def outcomes(setup: Setup, drawn: Sequence[int]) -> list[int]:
+@functools.lru_cache(maxsize=64)
+def _cards_of(bits: int) -> tuple[int, ...]:
+    return tuple(cards_in(bits))
+
+
+def outcomes(setup: Setup, drawn: Sequence[int], before: Sequence[int] = ()) -> list[int]:
     """Returns what can be drawn after ``drawn``: first the dealer, then seat by seat the cards."""
     if not drawn:
         return list(range(setup.players))
-    if len(drawn) == 1 + setup.players * rules_of(setup).hand_size:
+    rules = rules_of(setup)
+    if len(drawn) == 1 + setup.players * rules.hand_size:
         return []
+    if before and len(drawn) > 1:
+        left = list(before)
+        left.remove(drawn[-1])
+        return left
     dealt = set(drawn[1:])
-    return [card for card in deck(setup) if card not in dealt]
+    return [card for card in _cards_of(rules.deck) if card not in dealt]
 
 
 def opening(setup: Setup, drawn: Sequence[int], *, pots: Sequence[int] | None = None) -> Any:

@@ -1,0 +1,144 @@
+"""TorchRL's ``EnvBase`` over many tables, all in one batch that compiled code steps.
+
+It plays the episodes of ``SeatVecEnv`` and of Gymnasium's vector environment for the same seeds, as a test checks::
+
+    from torchrl.envs.utils import check_env_specs
+    from nainjaune_env.envs.torchrl_env import SeatTorchEnv
+    env = SeatTorchEnv(256, "djeco", 4, opponents="tally")
+    check_env_specs(env)
+    print(env.rollout(100, break_when_any_done=False)["next", "reward"].sum())
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.agent import Agent
+from nainjaune_env.core.errors import MissingLibraryError
+from nainjaune_env.engine.batch import Episode
+from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables, Opponents
+from nainjaune_env.envs._shared.reset_options import Start, seed_number
+from nainjaune_env.registry import make_setup
+
+try:
+    import torch
+    from tensordict import TensorDict, TensorDictBase
+    from torchrl.data import Binary, Bounded, Categorical, Composite, Unbounded
+    from torchrl.envs import EnvBase
+except ModuleNotFoundError as error:
+    raise MissingLibraryError("The TorchRL adaptor", "torchrl", "torchrl") from error
+
+
+class SeatTorchEnv(EnvBase):  # type: ignore[misc]
+    """B tables, each seen from one seat, as a TorchRL environment with the batch size ``(B,)``.
+
+    ================  ===================  ==================================================================
+    entry             shape, dtype         meaning
+    ================  ===================  ==================================================================
+    observation       (B, size) uint8      what the learner observes; ``setup.layout`` names the features
+    action_mask       (B, A) bool          the learner's legal actions; all False after the end of an episode
+    action            (B,) int64           the learner's action
+    reward            (B, 1) float32       what the learner has gained since its last action
+    done, terminated  (B, 1) bool          whether the episode has ended; none is ever truncated
+    ================  ===================  ==================================================================
+
+    The mask is also in the action spec, from which ``rand_action`` draws. An illegal action raises :class:`IllegalActionError`;
+    with ``illegal_reward`` it ends the episode with that reward. A finished table rests until it is reset: ``rollout`` and
+    collectors reset it at once, and a step before that ignores its action.
+
+    ``set_seed(s)`` and ``reset(seed=s)`` seed table i with s + i; the former takes effect at the next reset of all tables.
+    """
+
+    def __init__(
+        self,
+        num_envs: int = 1,
+        preset: str | None = None,
+        players: int | None = None,
+        *,
+        game: str | None = None,
+        opponents: Opponents = "random",
+        seat: LearnerSeat = "rotate",
+        episode: Episode = "round",
+        start: Start = "fresh",
+        skip_forced: bool = True,
+        illegal_reward: float | None = None,
+        device: Any = "cpu",
+        **knobs: Any,
+    ) -> None:
+        """Take the arguments of ``SeatEnv`` and raise its errors; ``device`` is that of the tensors, not of the tables."""
+        self.setup = make_setup(game, preset, players, **knobs)
+        self._tables = LearnerTables(
+            self.setup, num_envs, opponents, seat=seat, episode=episode, start=start, skip_forced=skip_forced,
+            illegal_reward=illegal_reward,
+        )  # fmt: skip
+        super().__init__(device=device, batch_size=torch.Size([num_envs]))
+        self._all = np.arange(num_envs)
+        self._seed: int | None = None
+        """The seed of the next reset of all tables; None: the generators continue."""
+        actions, high = len(self.setup.game.actions), torch.from_numpy(self.setup.layout.high.copy())
+        place: dict[str, Any] = {"device": self.device}
+        high = high.to(self.device).expand(num_envs, -1)
+        flag: Any = Categorical(2, shape=(num_envs, 1), dtype=torch.bool, **place)
+        self.observation_spec = Composite(
+            observation=Bounded(torch.zeros_like(high), high, dtype=torch.uint8, **place),
+            action_mask=Binary(actions, shape=(num_envs, actions), dtype=torch.bool, **place),
+            shape=self.batch_size,
+            **place,
+        )
+        self.action_spec = Categorical(actions, shape=(num_envs,), **place)
+        self.reward_spec = Unbounded((num_envs, 1), **place)
+        self.full_done_spec = Composite(done=flag, terminated=flag.clone(), shape=self.batch_size, **place)
+
+    @property
+    def opponents(self) -> Sequence[Agent]:
+        """The agents in the other seats: one for all, or one for each from the seat after the learner's, or a pool's."""
+        return self._tables.opponents
+
+    @property
+    def seats(self) -> NDArray[np.int64]:
+        """The learner's seat at each table, ``(B,)``; -1 before the first reset."""
+        return self._tables.learner.copy()
+
+    def _set_seed(self, seed: int | None) -> None:
+        self._seed = seed_number(seed)
+
+    def _reset(
+        self, tensordict: TensorDictBase | None = None, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> TensorDictBase:
+        """Begin episodes at all tables, or at those of the entry ``_reset``; ``options`` are those of ``SeatEnv.reset``."""
+        which, first = self._all, seed_number(seed)
+        if tensordict is not None and "_reset" in tensordict.keys():  # noqa: SIM118  (a tensordict is no dictionary)
+            which = np.flatnonzero(tensordict["_reset"].view(-1).cpu().numpy())
+        if which.size == self._all.size:
+            first, self._seed = (self._seed if first is None else first), None
+        if which.size:
+            seeds = [None if first is None else seed_number(first + int(i)) for i in which]
+            self._tables.reset(which, seeds, options)
+        return self._observed()
+
+    def _step(self, tensordict: TensorDictBase) -> TensorDictBase:
+        tables = self._tables
+        actions, over = tensordict["action"].cpu().numpy(), tables.batch.done
+        which = np.flatnonzero(~over) if over.any() else self._all
+        reward = np.zeros((self._all.size, 1), np.float32)
+        if which.size:
+            reward[which, 0] = tables.step(actions[which], which)
+        return self._observed().set("reward", torch.from_numpy(reward).to(self.device))
+
+    def _observed(self) -> TensorDictBase:
+        """Return new tensors of all tables, and renew the mask of the action spec."""
+        batch = self._tables.batch
+        mask = torch.from_numpy(batch.mask.copy()).to(self.device)
+        done = torch.from_numpy(batch.done[:, None].copy()).to(self.device)
+        self.action_spec.update_mask(mask | done)  # a spec draws for all tables, also for those at rest
+        entries = {
+            "observation": torch.from_numpy(batch.observation.copy()).to(self.device),
+            "action_mask": mask,
+            "done": done,
+            "terminated": done.clone(),
+        }
+        return TensorDict(entries, self.batch_size, device=self.device)
