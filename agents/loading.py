@@ -18,7 +18,8 @@ from nainjaune_env.registry import get_game
 
 from .exact import exact_agents
 from .heuristics import heuristics, modifiers
-from .search import AdaptiveSearchAgent, SearchAgent, searching
+from .search import UNIFORM_WORLDS, AdaptiveSearchAgent, SearchAgent, searching
+from .task import OWN
 from .zoo import PREFIX, is_zoo_name, player_registry
 
 SAMPLED = "@sample"
@@ -158,9 +159,13 @@ def _modified(agent: Agent, word: str, text: str, setup: Setup) -> Agent:
             f"After the number of @{word}= comes nothing, or for a search ,objective=centred or ,inference=policy, "
             f"not {quoted(text)}."
         )
+    objective, inference = given.get("objective", OWN), given.get("inference", UNIFORM_WORLDS)
     known: dict[str, Callable[[Agent, float], Agent]] = {
         **modifiers(setup.game.name),
-        **{name: partial(searching, setup=setup, search=search, **given) for name, search in searches.items()},
+        **{
+            name: partial(searching, setup=setup, search=search, objective=objective, inference=inference)
+            for name, search in searches.items()
+        },
     }
     if word not in known:
         raise AgentError(choose_one(f"ending of an agent's name in {setup.game.title}:", f"@{word}", [f"@{w}=" for w in known]))

@@ -254,6 +254,8 @@ class SeatAssignment:
         self.seats = seats
         self._chance = chance
         self._states = RecurrentStates(batch, agents)
+        self.needs_history = any(needs_history(agent) for agent in agents)
+        """Whether the plies are noted: :meth:`stepped` must then be called after each decision."""
 
     def actions(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
         """Returns the actions of the agents to act at the tables ``index``, ``(K,)``; 0 for empty seats.

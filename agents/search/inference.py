@@ -99,7 +99,9 @@ class PolicyInference:
         offset[which] = RowStreams(states, which).random(len(which))
         chosen = resample(found.weight, wanted * self._candidates, wanted, offset[which])
         worlds = found.tables[chosen]
-        worlds["rng"] = found.tables["rng"][_first(wanted * self._candidates, wanted)]  # a candidate may be drawn twice
+        worlds["rng"] = found.tables["rng"][
+            :: self._candidates
+        ]  # a candidate may be drawn twice: each time with another generator
         return worlds
 
     def weighted(self, setup: Setup, rounds: SeenRounds, owner: NDArray[np.int64], states: NDArray[np.uint64]) -> Weighted:
@@ -126,7 +128,8 @@ class PolicyInference:
         shares = np.exp(scores - scores.max(axis=1, keepdims=True, initial=-np.inf))
         chosen = shares[np.arange(len(shares)), past.action] / shares.sum(axis=1)
         mixed = (1 - self._uniform_share) * chosen + self._uniform_share / legal.sum(axis=1)
-        return np.bincount(past.world, np.log(mixed), len(worlds))
+        total: NDArray[np.float64] = np.bincount(past.world, np.log(mixed), len(worlds)).astype(np.float64)  # else ints if empty
+        return total
 
 
 def tempered(
@@ -141,7 +144,8 @@ def tempered(
 
     def weights(power: NDArray[np.float64]) -> NDArray[np.float64]:
         raw = np.exp(np.repeat(power, sizes) * relative)
-        return raw / np.repeat(np.add.reduceat(raw, first), sizes)
+        shares: NDArray[np.float64] = raw / np.repeat(np.add.reduceat(raw, first), sizes)
+        return shares
 
     low, high = np.zeros(len(sizes)), np.ones(len(sizes))
     enough = effective_size(weights(high), sizes) >= least
@@ -166,20 +170,12 @@ def resample(
 
     An index of weight w is drawn ``wanted * w`` times, rounded up or down, by one number in [0, 1) a group, ``offset (K,)``.
     """
-    number, group = np.arange(len(sizes)), np.repeat(np.arange(len(sizes)), sizes)
-    total = np.cumsum(weight)
-    before = np.concatenate([[0.0], total])[np.cumsum(sizes) - sizes]
-    ends = group + np.minimum(total - before[group], 1.0)
-    ends[np.cumsum(sizes) - 1] = number + 1.0  # whatever rounding has left
-    place = np.arange(wanted.sum()) - np.repeat(np.cumsum(wanted) - wanted, wanted)
-    points = np.repeat(number, wanted) + (place + np.repeat(offset, wanted)) / np.repeat(wanted, wanted)
-    return np.searchsorted(ends, points, side="right")
-
-
-def _first(sizes: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Returns the indices of the first ``wanted (K,)`` of each group of ``sizes (K,)``."""
-    place = np.arange(wanted.sum()) - np.repeat(np.cumsum(wanted) - wanted, wanted)
-    return np.repeat(np.cumsum(sizes) - sizes, wanted) + place
+    chosen = [np.zeros(0, np.int64)]
+    for end, size, number, first in zip(np.cumsum(sizes), sizes, wanted, offset, strict=True):
+        total = np.cumsum(weight[end - size : end])  # of this group alone, so that rounding does not depend on others
+        points = (np.arange(number) + first) / number * total[-1]
+        chosen.append(end - size + np.minimum(np.searchsorted(total, points, side="right"), size - 1))
+    return np.concatenate(chosen)
 
 
 def policy_inference(agent: Agent, setup: Setup) -> PolicyInference:

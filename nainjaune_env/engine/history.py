@@ -109,6 +109,7 @@ class PlayHistories:
         stepped more than once between two calls of :meth:`stepped`.
         """
         same = (_words(self._before[index]) == _words(self._batch.tables[index])).all(axis=1)
+        same &= self._deals[index] == self._batch.deals[index]
         unknown = index[~(self._known[index] & same)]
         if unknown.size:
             raise AgentError(
@@ -151,4 +152,4 @@ def past_decisions(setup: Setup, history: PlayHistory, worlds: NDArray[Any], own
 
 def _words(tables: NDArray[Any]) -> NDArray[np.uint64]:
     """Returns tables ``(N,)`` as words of 8 bytes, ``(N, W)``: the same memory."""
-    return tables.view(np.uint64).reshape(len(tables), -1)
+    return tables.view(np.uint64).reshape(len(tables), tables.dtype.itemsize // 8)
