@@ -99,9 +99,8 @@ class PolicyInference:
         offset[which] = RowStreams(states, which).random(len(which))
         chosen = resample(found.weight, wanted * self._candidates, wanted, offset[which])
         worlds = found.tables[chosen]
-        worlds["rng"] = found.tables["rng"][
-            :: self._candidates
-        ]  # a candidate may be drawn twice: each time with another generator
+        # a candidate may be drawn twice: each time with another generator for the rollouts
+        worlds["rng"] = found.tables["rng"][:: self._candidates]
         return worlds
 
     def weighted(self, setup: Setup, rounds: SeenRounds, owner: NDArray[np.int64], states: NDArray[np.uint64]) -> Weighted:
