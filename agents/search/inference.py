@@ -104,7 +104,7 @@ class PolicyInference:
         return worlds
 
     def weighted(self, setup: Setup, rounds: SeenRounds, owner: NDArray[np.int64], states: NDArray[np.uint64]) -> Weighted:
-        """Returns the candidates for the worlds of ``owner (N,)``, as :meth:`__call__` takes them, with their weights."""
+        """Returns the candidates for the worlds of ``owner (N,)``, as a call takes them, with their weights."""
         wanted = np.unique(owner, return_counts=True)[1]
         owners = np.repeat(owner, self._candidates)
         tables = determinize(setup, rounds.tables, owners, states)
