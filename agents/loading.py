@@ -18,7 +18,7 @@ from nainjaune_env.registry import get_game
 
 from .exact import exact_agents
 from .heuristics import heuristics, modifiers
-from .search import AdaptiveSearchAgent, SearchAgent, searching
+from .search import UNIFORM_WORLDS, AdaptiveSearchAgent, SearchAgent, searching
 from .task import OWN
 from .zoo import PREFIX, is_zoo_name, player_registry
 
@@ -118,7 +118,8 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     checkpoint (``runs/a``, also ``ppo:runs/a``; it may contain ``:`` and ``@``). ``runs/a@best`` and ``runs/a@100`` are the
     checkpoints that the run keeps of its best evaluation and of iteration 100. With ``@sample`` a network draws from its policy.
     Modifiers may follow: ``@search=50`` for a search of 50 deals an action by rollouts of the agent, and those of the game
-    (``cheapest@remember=0.7``). ``@search=50,objective=centred`` searches for another payoff than the seat's own (``task``).
+    (``cheapest@remember=0.7``). ``@search=50,objective=centred`` searches for another payoff than the seat's own (``task``), and
+    ``@search=50,inference=policy`` draws deals by what the others have played (``search.inference``).
 
     Raises :class:`AgentError` for an unknown name or a solution of other tables,
     :class:`~nainjaune_env.core.errors.CheckpointError` for a run that is incomplete or not for such tables, and
@@ -153,12 +154,18 @@ def _modified(agent: Agent, word: str, text: str, setup: Setup) -> Agent:
     number, *settings = text.split(",")
     given = dict(setting.partition("=")[::2] for setting in settings)
     searches = {search.modifier: search for search in SEARCHES}
-    if given and (word not in searches or len(given) < len(settings) or given.keys() != {"objective"}):
-        raise AgentError(f"After the number of @{word}= comes nothing, or ,objective=centred for a search, not {quoted(text)}.")
-    objective = given.get("objective", OWN)
+    if given and (word not in searches or len(given) < len(settings) or not given.keys() <= {"objective", "inference"}):
+        raise AgentError(
+            f"After the number of @{word}= comes nothing, or for a search ,objective=centred or ,inference=policy, "
+            f"not {quoted(text)}."
+        )
+    objective, inference = given.get("objective", OWN), given.get("inference", UNIFORM_WORLDS)
     known: dict[str, Callable[[Agent, float], Agent]] = {
         **modifiers(setup.game.name),
-        **{name: partial(searching, setup=setup, search=search, objective=objective) for name, search in searches.items()},
+        **{
+            name: partial(searching, setup=setup, search=search, objective=objective, inference=inference)
+            for name, search in searches.items()
+        },
     }
     if word not in known:
         raise AgentError(choose_one(f"ending of an agent's name in {setup.game.title}:", f"@{word}", [f"@{w}=" for w in known]))

@@ -17,6 +17,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import as_array
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.determinize import determinize, generator_states
+from nainjaune_env.engine.history import PlayHistories, PlayHistory
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class DecisionBatch:
     index: NDArray[np.int64]
     """The indices of the tables, ``(K,)``."""
     _state: NDArray[Any] | None = None
+    _histories: PlayHistories | None = None
 
     @property
     def setup(self) -> Setup:
@@ -74,6 +76,19 @@ class DecisionBatch:
         """The tables as records, ``(K,)``, redacted for the seats to act."""
         return self._batch.redacted(self.index)
 
+    @cached_property
+    def history(self) -> PlayHistory:
+        """The plies of the rounds so far, all of which the seats to act have seen.
+
+        Raises :class:`AgentError` for agents that do not declare ``needs_history``, and where the plies are not known.
+        """
+        if self._histories is None:
+            raise AgentError(
+                "These decisions come without the plies before them: get them from RecurrentStates.decision_batch, "
+                "for an agent with needs_history."
+            )
+        return self._histories.of(self.index)
+
     def determinizations(self, count: int, rng: Rng) -> NDArray[Any]:
         """Returns ``count`` determinizations of each table, ``(K, count)``: records with the hidden information drawn anew.
 
@@ -116,6 +131,19 @@ class RecurrentAgent(Agent, Protocol):
     def state_dtype(self, setup: Setup) -> np.dtype[Any]:
         """Returns the dtype of the state of one seat at one table; its size is 0 if none is needed."""
         ...
+
+
+@runtime_checkable
+class HistoryAgent(Agent, Protocol):
+    """An agent that may read ``decisions.history``."""
+
+    needs_history: bool
+    """Whether it does."""
+
+
+def needs_history(agent: Agent) -> bool:
+    """Returns whether ``agent`` reads the plies before its decisions."""
+    return isinstance(agent, HistoryAgent) and agent.needs_history
 
 
 @runtime_checkable
@@ -180,13 +208,14 @@ class RecurrentStates:
         kinds = [agent.state_dtype(batch.setup) if isinstance(agent, RecurrentAgent) else None for agent in agents]
         self._rows = [np.zeros(shape, kind) if kind is not None and kind.itemsize else None for kind in kinds]
         self._deals = batch.deals.copy()
+        self._reads = [needs_history(agent) for agent in agents]
+        self._histories = PlayHistories(batch) if any(self._reads) else None
 
     def decision_batch(self, number: int, index: NDArray[np.int64]) -> DecisionBatch:
         """Returns the decisions of agent ``number`` at the tables ``index``; call :meth:`keep` after it has acted."""
         rows = self._rows[number]
-        if rows is None:
-            return DecisionBatch(self._batch, index)
-        return DecisionBatch(self._batch, index, rows[index, self._batch.seat[index]])
+        state = None if rows is None else rows[index, self._batch.seat[index]]
+        return DecisionBatch(self._batch, index, state, self._histories if self._reads[number] else None)
 
     def keep(self, number: int, decisions: DecisionBatch) -> None:
         """Stores ``decisions.state`` of agent ``number``; call it before the next step."""
@@ -195,13 +224,15 @@ class RecurrentStates:
             rows[decisions.index, decisions.seat] = decisions.state
 
     def stepped(self) -> None:
-        """Resets the states where a new round has begun; call it after each step of the batch."""
+        """Resets the states where a new round has begun, and notes the plies; call it after each step of the batch."""
         begun = np.flatnonzero(self._batch.deals != self._deals)
         if begun.size:
             self._deals[begun] = self._batch.deals[begun]
             for rows in self._rows:
                 if rows is not None:
                     rows[begun] = np.zeros((), rows.dtype)
+        if self._histories is not None:
+            self._histories.stepped()
 
 
 class SeatAssignment:
@@ -223,6 +254,8 @@ class SeatAssignment:
         self.seats = seats
         self._chance = chance
         self._states = RecurrentStates(batch, agents)
+        self.needs_history = any(needs_history(agent) for agent in agents)
+        """Whether the plies are noted: :meth:`stepped` must then be called after each decision."""
 
     def actions(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
         """Returns the actions of the agents to act at the tables ``index``, ``(K,)``; 0 for empty seats.

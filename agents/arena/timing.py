@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, Rng
+from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, Rng, needs_history
 from nainjaune_env.core.spec import Setup
 
 
@@ -40,6 +40,7 @@ class TimedAgent:
     def __init__(self, agent: Agent) -> None:
         self.agent = agent
         self.name = agent.name
+        self.needs_history = needs_history(agent)
         self.clock = DecisionClock(agent.name)
         self._warm = False
 

@@ -10,8 +10,9 @@ the same seat on the same deals, with a 95 % interval over deals. The folder
 of a training run is also an agent: runs/first plays the likeliest action of
 its network, and runs/first@sample draws from its policy; --run lists the
 checkpoints that a run keeps (runs/first@best, runs/first@100). tally@search=50
-searches over tally. docs/heuristics.md, docs/zoo.md and docs/search.md say
-more.
+searches over tally; zoo:strong@search=50,inference=policy draws hidden cards
+by what the others have played. docs/heuristics.md, docs/zoo.md and
+docs/search.md say more.
 """
 
 from __future__ import annotations

@@ -4,6 +4,16 @@ from __future__ import annotations
 
 from .adaptive import AdaptiveSearchAgent
 from .agent import SearchAgent, Values, searching
+from .inference import UNIFORM_WORLDS, PolicyInference
 from .rollouts import Rollouts, rollouts_by
 
-__all__ = ["AdaptiveSearchAgent", "Rollouts", "SearchAgent", "Values", "rollouts_by", "searching"]
+__all__ = [
+    "UNIFORM_WORLDS",
+    "AdaptiveSearchAgent",
+    "PolicyInference",
+    "Rollouts",
+    "SearchAgent",
+    "Values",
+    "rollouts_by",
+    "searching",
+]

@@ -59,7 +59,7 @@ class AdaptiveSearchAgent(SearchAgent):
     def _search_part(
         self,
         setup: Setup,
-        tables: NDArray[Any],
+        tables: Any,
         tried: NDArray[np.int64],
         nats: NDArray[np.float64],
         states: NDArray[np.uint64],

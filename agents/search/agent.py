@@ -31,6 +31,7 @@ from nainjaune_env.engine.determinize import determinize, generator_states
 
 from ..stats.sums import means, standard_errors
 from ..task import OBJECTIVES, OWN
+from .inference import INFERENCES, UNIFORM_WORLDS, PolicyInference, SeenRounds, policy_inference
 from .policies import Scorer, ScoringAgent
 from .rollouts import Rollouts, rollouts_by
 
@@ -43,8 +44,10 @@ ERRORS_PER_NAT = 0.2
 """Weight of a nat of the prior, in standard errors of an action's mean. Both numbers are justified in docs/search.md."""
 
 
-Drawer = Callable[[Setup, NDArray[Any], NDArray[np.int64], NDArray[np.uint64]], Any]
-"""A function like ``engine.determinize.determinize``; it returns an array or an object that a boolean array indexes likewise."""
+Drawer = Callable[[Setup, Any, NDArray[np.int64], NDArray[np.uint64]], Any]
+"""A function like ``engine.determinize.determinize``, or a :class:`PolicyInference`.
+
+It returns an array or an object that a boolean array indexes likewise."""
 
 
 @dataclass(frozen=True)
@@ -77,19 +80,23 @@ class SearchAgent:
         halving: bool = True,
         prior: Scorer | None = None,
         draw: Drawer = determinize,
+        inference: PolicyInference | None = None,
         at_once: int = DETERMINIZATIONS,
     ) -> None:
         """``deals`` is the mean number of determinizations an action: with ``halving`` more for better actions, else equal.
 
         ``prior`` gives logits of actions from observations; without it all legal actions are tried with equal weight. ``draw``
-        makes the determinizations for the ``rollouts``, about ``at_once`` at a time, which does not change results.
+        makes the determinizations for the ``rollouts``, about ``at_once`` at a time, which does not change results. With an
+        ``inference`` it makes them instead, from the plies of the round too.
         """
         self.name = name
         self.deals = deals
         self.halving = halving
         self._rollouts = rollouts
         self._prior = prior
-        self._draw = draw
+        self._draw: Drawer = draw if inference is None else inference
+        self.needs_history = inference is not None
+        """Whether decisions must come with the plies before them (``HistoryAgent``)."""
         self._at_once = at_once
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
@@ -100,15 +107,22 @@ class SearchAgent:
         actions: NDArray[np.int64] = _rows(tried, decisions.num_actions).argmax(axis=1)
         if searched.size:
             actions[searched] = self._search(
-                decisions.setup, decisions.tables[searched], tried[searched], nats[searched], states[searched]
+                decisions.setup, self._known(decisions)[searched], tried[searched], nats[searched], states[searched]
             ).action
         return actions
 
     def evaluate_actions(self, decisions: DecisionBatch, rng: Rng) -> Values:
         """Returns the value of each action tried."""
         return self._search(
-            decisions.setup, decisions.tables, *self._promising(decisions), generator_states(rng.random(len(decisions.index)))
+            decisions.setup,
+            self._known(decisions),
+            *self._promising(decisions),
+            generator_states(rng.random(len(decisions.index))),
         )
+
+    def _known(self, decisions: DecisionBatch) -> Any:
+        """Returns what determinizations are drawn from: the redacted tables, with the plies before them where these count."""
+        return SeenRounds(decisions.tables, decisions.history) if self.needs_history else decisions.tables
 
     def _promising(self, decisions: DecisionBatch) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Returns the actions to try as bit sets ``(K,)``, and their log-prior relative to the likeliest ``(K, A)``, else 0."""
@@ -122,7 +136,7 @@ class SearchAgent:
     def _search(
         self,
         setup: Setup,
-        tables: NDArray[Any],
+        tables: Any,
         tried: NDArray[np.int64],
         nats: NDArray[np.float64],
         states: NDArray[np.uint64],
@@ -142,7 +156,7 @@ class SearchAgent:
     def _search_part(
         self,
         setup: Setup,
-        tables: NDArray[Any],
+        tables: Any,
         left: NDArray[np.int64],
         nats: NDArray[np.float64],
         states: NDArray[np.uint64],
@@ -235,15 +249,22 @@ def _number(bits: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def searching(
-    agent: Agent, deals: float, setup: Setup, search: type[SearchAgent] = SearchAgent, objective: str = OWN
+    agent: Agent,
+    deals: float,
+    setup: Setup,
+    search: type[SearchAgent] = SearchAgent,
+    objective: str = OWN,
+    inference: str = UNIFORM_WORLDS,
 ) -> SearchAgent:
     """Returns a ``search`` of ``deals`` an action with ``agent`` in its rollouts, for the payoff that ``objective`` counts.
 
-    Raises :class:`AgentError` if it cannot be.
+    ``inference`` is one of ``INFERENCES``. Raises :class:`AgentError` if it cannot be.
     """
     word, least = search.modifier, search.least_deals
     if objective not in OBJECTIVES:
         raise AgentError(choose_one("objective of a search", objective, OBJECTIVES))
+    if inference not in INFERENCES:
+        raise AgentError(choose_one("inference of a search", inference, INFERENCES))
     if isinstance(agent, SearchAgent):
         raise AgentError(f"{agent.name} searches already; a search over it would search at every decision of every rollout.")
     if not least <= deals <= MAX_DEALS or deals != int(deals):
@@ -251,4 +272,9 @@ def searching(
     rollouts = rollouts_by(agent, setup, objective)
     prior = agent.scorer() if isinstance(agent, ScoringAgent) else None
     suffix = "" if objective == OWN else f",objective={objective}"
-    return search(f"{agent.name}@{word}={deals:g}{suffix}", rollouts, int(deals), prior=prior)
+    if inference == UNIFORM_WORLDS:
+        return search(f"{agent.name}@{word}={deals:g}{suffix}", rollouts, int(deals), prior=prior)
+    inferring = policy_inference(agent, setup)
+    return search(
+        f"{agent.name}@{word}={deals:g}{suffix},inference={inference}", rollouts, int(deals), prior=prior, inference=inferring
+    )

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, DecisionBatch, Rng
+from nainjaune_env.agent import Agent, DecisionBatch, Rng, needs_history
 from nainjaune_env.core.errors import AgentError, choose_one
 from nainjaune_env.core.spec import Setup
 
@@ -55,6 +55,7 @@ class OneAtATime:
 
     def __init__(self, agent: Agent) -> None:
         self.name = agent.name
+        self.needs_history = needs_history(agent)
         self._agent = agent
         self._lock = threading.Lock()
 

@@ -223,7 +223,9 @@ class GameSpec:
     rewind: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]] | None = None
     """``rewind(openings, tables)``: for each of ``tables (N,)``, the table after the deal from which the same play leads to it.
 
-    ``openings (N,)`` are those of the same rounds with other hidden cards, such as the true ones of determinizations.
+    ``openings (N,)`` are those of the same rounds with other hidden cards, such as the true ones of determinizations. A table is
+    its own opening, ``rewind(t, t) == t``, just where no ply has been made. A game has this only if every seat sees every action;
+    then agents may get the plies of a round (``engine.history``).
     """
     draw: Callable[..., str] | None = None
     """``draw(setup, table, seat, *, language, color, **history)``: the table as text as ``seat`` sees it.

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, CompiledAgent, SeatAssignment
+from nainjaune_env.agent import Agent, CompiledAgent, SeatAssignment, needs_history
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError, quoted
 from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.packed import lengths, pack, unpacker
@@ -250,6 +250,8 @@ class LearnerTables:
             raise IllegalActionError(f"Actions are whole numbers, not an array of {actions.dtype}. {ILLEGAL_HINT}")
         chosen = np.zeros(which.size, np.int64) if actions is None else np.ascontiguousarray(actions, np.int64)
         wrong = self._run(which, kinds, chosen)
+        if self._seating.needs_history:
+            self._seating.stepped()  # the learner may decide again before anyone else does
         if wrong == UNFINISHED:
             self._play_on(which)
         elif wrong >= 0:
@@ -339,8 +341,11 @@ def find_opponents(opponents: Opponents, setup: Setup) -> list[Agent]:
 def compiled_policies(agents: Sequence[Agent]) -> tuple[ModuleType | None, list[int]]:
     """Return the module of the rules of thumb among ``agents``, if there are any, and the policy of each for ``learner_loops``.
 
-    The loops bind one module, so agents from a second one are played in Python.
+    The loops bind one module, so agents from a second one are played in Python; all are where an agent reads the history of play,
+    which is noted decision by decision.
     """
+    if any(needs_history(agent) for agent in agents):
+        return None, [IN_PYTHON] * len(agents)
     found = [agent.compiled_policy() if isinstance(agent, CompiledAgent) else None for agent in agents]
     module = next((policy.module for policy in found if policy is not None and policy.module is not None), None)
     return module, [IN_PYTHON if policy is None or policy.module not in (None, module) else policy.number for policy in found]

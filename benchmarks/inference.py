@@ -1,0 +1,112 @@
+"""Measures what the play of others tells a search of hidden cards: the weights that policy inference gives to determinizations.
+
+Rounds of self-play by --agent, a network, and those of their decisions that a search would search, each with the candidates for
+--worlds worlds. The gain is by how much likelier the true deal is by the weights than among uniform determinizations, in nats.
+All figures are means over a round's decisions, then over rounds, with 95 % intervals.
+
+  python benchmarks/inference.py --agent zoo:strong --preset djeco --rounds 400
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_agents.loading import load_agent, use_threads
+from nainjaune_agents.search.agent import UNLIKELY
+from nainjaune_agents.search.inference import CANDIDATES, PolicyInference, SeenRounds, effective_size, policy_inference, tempered
+from nainjaune_agents.search.policies import ScoringAgent
+from nainjaune_agents.stats.intervals import Moments
+from nainjaune_env import Batch, make_setup
+from nainjaune_env.agent import DecisionBatch
+from nainjaune_env.core.errors import NainJauneError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.history import PlayHistories
+
+FIGURES = (
+    "plies before the decision",
+    "effective sample size, share of the candidates",
+    "gain in log-probability of the true deal",
+    "share of decisions whose weights are tempered",
+    "power of the weights",
+    "effective sample size after tempering",
+    "gain after tempering",
+)
+
+
+def figures(setup: Setup, inference: PolicyInference, decisions: DecisionBatch, worlds: int) -> NDArray[np.float64]:
+    """Return the :data:`FIGURES` of each decision, ``(K, 7)``."""
+    count, size = len(decisions.index), worlds * CANDIDATES
+    rounds = SeenRounds(decisions.tables, decisions.history)
+    numbers = np.arange(count)
+    found = inference.weighted(setup, rounds, np.repeat(numbers, worlds), streams(1, count))
+    true = inference.log_likelihood(setup, rounds.history, decisions._batch.tables[decisions.index], numbers)
+    sizes, power = np.full(count, size), found.power
+    plain, _ = tempered(found.log_likelihood, sizes, np.ones(count, np.int64))
+
+    def gain(power: NDArray[np.float64]) -> NDArray[np.float64]:
+        relative = power[:, None] * (found.log_likelihood.reshape(count, size) - true[:, None])
+        above = relative.max(axis=1)
+        mean: NDArray[np.float64] = -above - np.log(np.exp(relative - above[:, None]).mean(axis=1))
+        return mean
+
+    share = effective_size(plain, sizes) / size
+    tempering = (power < 1).astype(float)
+    return np.stack(
+        [rounds.history.count, share, gain(np.ones(count)), tempering, power, found.effective / size, gain(power)], axis=1
+    )
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--agent", default="zoo:strong", help="a network, in every seat (default: %(default)s)")
+    parser.add_argument("--preset", help="the rule sheet")
+    parser.add_argument("--players", type=int, help="seats")
+    parser.add_argument("--rounds", type=int, default=400, help="rounds of self-play (default: %(default)s)")
+    parser.add_argument("--worlds", type=int, default=50, help="worlds a decision (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1)
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Play, weigh and print the table."""
+    options = parse(arguments)
+    try:
+        setup = make_setup(None, options.preset, options.players)
+        agent = load_agent(options.agent, setup)
+        inference = policy_inference(agent, setup)
+    except NainJauneError as error:
+        sys.exit(str(error))
+    assert isinstance(agent, ScoringAgent)
+    use_threads(1)
+    scorer, rng = agent.scorer(), np.random.default_rng(options.seed)
+    batch = Batch(setup, options.rounds, seed=options.seed, autoreset=False)
+    histories = PlayHistories(batch)
+    total, count = np.zeros((options.rounds, len(FIGURES))), np.zeros(options.rounds)
+    while not batch.done.all():
+        playing = np.flatnonzero(~batch.done)
+        decisions = DecisionBatch(batch, playing)
+        logits = np.where(decisions.mask, scorer.logits(decisions.observation), -np.inf)
+        searched = playing[(logits - logits.max(axis=1, keepdims=True) > UNLIKELY).sum(axis=1) > 1]
+        if searched.size:
+            total[searched] += figures(setup, inference, DecisionBatch(batch, searched, None, histories), options.worlds)
+            count[searched] += 1
+        batch.step(agent.act(decisions, rng), playing)
+        histories.stepped()
+    some = count > 0
+    print(f"{setup.game.title}, {setup.preset}, {setup.players} seats, {options.rounds} rounds of seed {options.seed}: ", end="")
+    print(f"{int(count.sum())} decisions searched, {options.worlds} worlds of {options.worlds * CANDIDATES} candidates\n")
+    print("| | mean |")
+    print("|---|---|")
+    for name, values in zip(FIGURES, (total[some] / count[some, None]).T, strict=True):
+        moments = Moments()
+        moments.add(values)
+        print(f"| {name} | {moments.mean:.3f} ± {moments.half_width:.3f} |")
+
+
+if __name__ == "__main__":
+    main()

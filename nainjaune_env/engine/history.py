@@ -1,0 +1,155 @@
+"""The plies of rounds, as every seat sees them: followed while a batch is stepped, and made again from another deal.
+
+Only for games whose actions every seat sees, which have ``GameSpec.rewind``. Forced plies are among the plies: which of them were
+decisions depends on hidden cards.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.jit import instantiate
+from nainjaune_env.core.spec import GameSpec, Setup
+from nainjaune_env.engine.batch import Batch, loops_of
+
+PLIES = 64
+"""Plies of a round for which there is space at first; it doubles when needed."""
+
+
+def history_loops(game: GameSpec) -> ModuleType:
+    """Returns ``history_loops`` compiled for one game."""
+    return instantiate("nainjaune_env.engine.history_loops", game.name, game=game.kernel)
+
+
+@dataclass(frozen=True)
+class PlayHistory:
+    """The plies of K rounds so far, in the order of play, each of which every seat has seen."""
+
+    opening: NDArray[Any]
+    """The tables after the deal, ``(K,)``, redacted for the seats that are to act now."""
+    seat: NDArray[np.int8]
+    """The seat that made each ply, ``(K, P)``."""
+    action: NDArray[np.int8]
+    """Its action, ``(K, P)``."""
+    count: NDArray[np.int64]
+    """The number of plies, ``(K,)``; what stands behind them means nothing."""
+
+    def __len__(self) -> int:
+        return len(self.count)
+
+    def __getitem__(self, rows: NDArray[Any]) -> PlayHistory:
+        """Returns some of the rounds, by indices or a boolean array."""
+        return PlayHistory(self.opening[rows], self.seat[rows], self.action[rows], self.count[rows])
+
+
+@dataclass(frozen=True)
+class PastDecisions:
+    """R decisions that seats other than an observer have made in some worlds, world by world."""
+
+    world: NDArray[np.int64]
+    """Indices of the worlds, ``(R,)``, ascending."""
+    observation: NDArray[np.uint8]
+    """What the seats observed, ``(R, size)``."""
+    legal: NDArray[np.int64]
+    """Their legal actions as bits, ``(R,)``."""
+    action: NDArray[np.int64]
+    """What they did, ``(R,)``."""
+
+
+class PlayHistories:
+    """The plies of the current round at every table of a batch."""
+
+    def __init__(self, batch: Batch) -> None:
+        """Begins with the rounds as they stand. Raises :class:`AgentError` for a game whose rounds cannot be rewound."""
+        check_rewind(batch.setup.game)
+        self._batch = batch
+        self._scratch = np.zeros(1, batch.game.table)
+        self._opening, self._before = batch.tables.copy(), batch.tables.copy()
+        self._seat = np.zeros((batch.num_tables, PLIES), np.int8)
+        self._action = np.zeros((batch.num_tables, PLIES), np.int8)
+        self._count = np.zeros(batch.num_tables, np.int64)
+        self._known = np.zeros(batch.num_tables, np.bool_)
+        self._deals = batch.deals.copy()
+        self._begin(np.arange(batch.num_tables))
+
+    def _begin(self, index: NDArray[np.int64]) -> None:
+        """Begins the rounds at the tables ``index``; their plies are known if none has been made."""
+        assert self._batch.game.rewind is not None
+        tables = self._batch.tables[index]
+        self._opening[index] = self._before[index] = tables
+        self._deals[index] = self._batch.deals[index]
+        self._count[index] = 0
+        self._known[index] = (_words(self._batch.game.rewind(tables, tables)) == _words(tables)).all(axis=1)
+
+    def stepped(self) -> None:
+        """Notes the plies that were made since the last call; call it after each step of the batch and each new round."""
+        begun = np.flatnonzero(self._batch.deals != self._deals)
+        if begun.size:
+            self._begin(begun)
+        tables, scratch = np.ascontiguousarray(self._batch.tables), self._scratch
+        loops = history_loops(self._batch.game)  # not kept: a module cannot be pickled
+        while not loops.follow_tables(
+            self._before, _words(self._before), _words(tables), self._batch.setup.kernel_rules, scratch, _words(scratch)[0],
+            self._seat, self._action, self._count, self._known,
+        ):  # fmt: skip
+            self._seat, self._action = (
+                np.concatenate([plies, np.zeros_like(plies)], axis=1) for plies in (self._seat, self._action)
+            )
+
+    def of(self, index: NDArray[np.int64]) -> PlayHistory:
+        """Returns the plies at the tables ``index (K,)``, as the seats to act have seen them.
+
+        Raises :class:`AgentError` where they are not known: a round that began with forced plies, was set in the middle, or was
+        stepped more than once between two calls of :meth:`stepped`.
+        """
+        same = (_words(self._before[index]) == _words(self._batch.tables[index])).all(axis=1)
+        same &= self._deals[index] == self._batch.deals[index]
+        unknown = index[~(self._known[index] & same)]
+        if unknown.size:
+            raise AgentError(
+                f"The plies of the round at table {unknown[0]} are not known: "
+                "it was set in the middle, began with forced plies, or was stepped more than once between two notes."
+            )
+        opening = self._opening[index]
+        loops_of(self._batch.game).redact_tables(opening, self._batch.setup.kernel_rules, self._batch.seat[index])
+        most = self._count[index].max(initial=0)
+        return PlayHistory(opening, self._seat[index, :most], self._action[index, :most], self._count[index])
+
+
+def check_rewind(game: GameSpec) -> None:
+    """Raises :class:`AgentError` for a game whose plies not every seat sees, or whose rounds cannot be rewound."""
+    if game.rewind is None:
+        raise AgentError(f"{game.title} has no history of play for agents: its rounds cannot be rewound (GameSpec.rewind).")
+
+
+def past_decisions(setup: Setup, history: PlayHistory, worlds: NDArray[Any], owner: NDArray[np.int64]) -> PastDecisions:
+    """Returns the decisions that other seats than the one to act would have made, had ``worlds (N,)`` been dealt.
+
+    ``worlds[w]`` is a determinization of the round ``history[owner[w]]`` as it stands. Raises :class:`AgentError` where the same
+    plies do not lead to it.
+    """
+    assert setup.game.rewind is not None
+    tables = setup.game.rewind(history.opening[owner], worlds)
+    observer = np.zeros(len(history), np.int64)
+    observer[owner] = worlds["seat"]
+    others = (np.arange(history.seat.shape[1]) < history.count[:, None]) & (history.seat != observer[:, None])
+    most = int(others.sum(axis=1)[owner].sum())
+    world, legal, taken = (np.empty(most, np.int64) for _ in range(3))
+    observation = np.empty((most, setup.layout.size), np.uint8)
+    rows = history_loops(setup.game).past_decisions(
+        tables, setup.kernel_rules, owner, observer, history.seat, history.action, history.count, world, observation, legal, taken
+    )
+    if rows < 0:
+        raise AgentError(f"Determinization {-1 - rows} cannot be reached by the plies of its round.")
+    return PastDecisions(world[:rows], observation[:rows], legal[:rows], taken[:rows])
+
+
+def _words(tables: NDArray[Any]) -> NDArray[np.uint64]:
+    """Returns tables ``(N,)`` as words of 8 bytes, ``(N, W)``: the same memory."""
+    return tables.view(np.uint64).reshape(len(tables), tables.dtype.itemsize // 8)

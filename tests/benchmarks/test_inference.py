@@ -1,0 +1,31 @@
+"""What the play of others tells of hidden cards."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.benchmarks.commands import module
+
+
+def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+    module("inference").main(["--preset", "djeco", "--rounds", "30", "--worlds", "10", "--seed", "3"])
+    out = capsys.readouterr().out
+    assert re.match(r"Nain Jaune, djeco, 4 seats, 30 rounds of seed 3: \d+ decisions searched, 10 worlds of 40 candidates\n", out)
+    found = dict(re.findall(r"^\| (.+) \| (-?\d+\.\d+) ±", out, re.MULTILINE))
+    assert len(found) == 7
+    assert (
+        0
+        < float(found["effective sample size, share of the candidates"])
+        < float(found["effective sample size after tempering"])
+        < 1
+    )
+    assert float(found["gain in log-probability of the true deal"]) > 1
+    assert float(found["gain after tempering"]) > 1
+    assert 0 < float(found["power of the weights"]) < 1
+
+
+def test_an_error_is_a_sentence() -> None:
+    with pytest.raises(SystemExit, match="needs the probabilities of actions, so a network, not 'tally'"):
+        module("inference").main(["--agent", "tally"])

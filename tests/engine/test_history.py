@@ -1,0 +1,244 @@
+"""The plies of rounds: noted while a batch is stepped, and made again from another deal."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from nainjaune_agents.heuristics import heuristics
+from nainjaune_env.agent import DecisionBatch, RecurrentStates, SeatAssignment
+from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.history import PlayHistories, PlayHistory, past_decisions
+from nainjaune_env.engine.replay import ActionLog, Replay
+from nainjaune_env.registry import make_setup
+from tests.support.contract import all_setups, helper
+from tests.support.games import games_with
+from tests.support.positions import small
+
+DECLINING = small(4, decline="always", announce="explicit")
+
+
+class Reads:
+    """Plays at random, and keeps the history that it was given with each decision."""
+
+    name, needs_history = "reads", True
+
+    def __init__(self) -> None:
+        self.given: list[tuple[DecisionBatch, PlayHistory]] = []
+
+    def act(self, decisions: DecisionBatch, rng: np.random.Generator) -> NDArray[np.int64]:
+        self.given.append((decisions, decisions.history))
+        return np.array(
+            [random.Random(int(word)).choice([a for a in range(63) if int(word) >> a & 1]) for word in decisions.legal]
+        )
+
+
+def plies_of(history: PlayHistory, k: int) -> list[tuple[int, int]]:
+    count = int(history.count[k])
+    return list(zip(history.seat[k, :count].tolist(), history.action[k, :count].tolist(), strict=True))
+
+
+@pytest.mark.parametrize("setup", [small(3), DECLINING], ids=["classic", "declining"])
+@pytest.mark.parametrize(
+    "options", [{"autoreset": False}, {}, {"skip_forced": False}, {"start": "carried"}, {"episode": "match"}], ids=str
+)
+def test_plies_are_those_of_a_replay(setup: Setup, options: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the round as it was dealt, with the actions taken since: forced plies are among them, and space grows with them."""
+    monkeypatch.setattr("nainjaune_env.engine.history.PLIES", 2)
+    batch = Batch(setup, 2, seed=4, **options)
+    histories, draws = PlayHistories(batch), streams(4, 2, stream=2)
+    opening, deals = batch.tables.copy(), batch.deals.copy()
+    actions: list[list[int]] = [[], []]
+    longest, rounds, steps = 0, 1, 0
+    while rounds < 4 and not (batch.done.all() and not batch.mode.autoreset):
+        playing = np.flatnonzero(~batch.done | bool(batch.mode.autoreset))
+        found = histories.of(playing)
+        steps += 1
+        for k, i in enumerate(playing.tolist() if steps % 4 == 0 else []):
+            log = ActionLog(actions[i], every_ply=not batch.mode.skip_forced)
+            plies = [(ply.seat, ply.action) for ply in Replay(setup, opening[i]).plies(log)]
+            assert plies_of(found, k) == plies
+            longest = max(longest, len(plies))
+        chosen = batch.sample(draws)
+        for i in playing.tolist():
+            actions[i].append(int(chosen[i]))
+        batch.step(chosen)
+        histories.stepped()
+        for i in np.flatnonzero(batch.deals != deals).tolist():
+            opening[i], actions[i] = batch.tables[i], []
+            rounds += 1
+        deals = batch.deals.copy()
+    assert longest > 15
+    assert rounds == 4 or not batch.mode.autoreset
+
+
+@pytest.mark.parametrize("setup", all_setups("rewind"))
+def test_a_table_is_its_own_opening_just_before_any_ply(setup: Setup) -> None:
+    assert setup.game.rewind is not None
+    batch, draws = Batch(setup, 3, seed=5, skip_forced=False, autoreset=False), streams(5, 3)
+    assert setup.game.rewind(batch.tables, batch.tables).tobytes() == batch.tables.tobytes()
+    opening = batch.tables.copy()
+    for _ in range(8):
+        batch.step(batch.sample(draws))
+        for i in range(3):
+            now = batch.tables[i : i + 1]
+            assert setup.game.rewind(now, now).tobytes() != now.tobytes()
+            assert setup.game.rewind(opening[i : i + 1], now)["hand"].tobytes() == opening["hand"][i].tobytes()
+
+
+@pytest.mark.parametrize(
+    "setup", [small(4), DECLINING, make_setup("nain_jaune", "djeco", 4)], ids=["classic", "declining", "djeco"]
+)
+def test_what_is_hidden_is_in_no_history(setup: Setup) -> None:
+    """The same plies from a deal with other hidden cards, where other plies were forced: the same history to the last byte."""
+    assert setup.game.rewind is not None
+    mixer, draws = random.Random(3), streams(6, 1, stream=1)
+    otherwise = compared = 0
+    for seed in range(5):
+        batch = Batch(setup, 1, seed=seed, autoreset=False)
+        states, opening, decisions = RecurrentStates(batch, [Reads()]), batch.tables.copy(), 0
+        for _ in range(10):
+            batch.step(batch.sample(draws))
+            states.stepped()
+            decisions += 1
+            if batch.done[0]:
+                break
+            index = np.arange(1)
+            history = states.decision_batch(0, index).history
+            seat = int(batch.seat[0])
+            assert helper(setup).leaks(setup, history.opening[0], seat) == []
+            mixed = np.array([helper(setup).reshuffle(setup, batch.tables[0], seat, mixer)])
+            other = Batch(setup, 1, autoreset=False)
+            other.set_tables(index, setup.game.rewind(opening, mixed), trusted=True)
+            again, taken = PlayHistories(other), 0
+            while (made := int(again._count[0])) < int(history.count[0]):
+                other.step(history.action[:, made].astype(np.int64))
+                again.stepped()
+                taken += 1
+            if int(again._count[0]) > int(history.count[0]):
+                continue  # the seat's own choice, but for its cards: the other table has gone on
+            assert other.redacted(index).tobytes() == batch.redacted(index).tobytes()
+            same = again.of(index)
+            assert plies_of(same, 0) == plies_of(history, 0)
+            assert same.opening.tobytes() == history.opening.tobytes()
+            otherwise, compared = otherwise + (taken != decisions), compared + 1
+    assert compared > 25
+    assert otherwise > 3
+
+
+@pytest.mark.parametrize("setup", [small(4), DECLINING], ids=["classic", "declining"])
+def test_past_decisions_in_the_true_deal_are_those_that_were_made(setup: Setup) -> None:
+    batch, draws = Batch(setup, 5, seed=7, autoreset=False), streams(7, 5)
+    histories = PlayHistories(batch)
+    made: list[list[tuple[int, bytes, int, int]]] = [[] for _ in range(5)]
+    for _ in range(30):
+        playing = np.flatnonzero(~batch.done)
+        history, worlds = histories.of(playing), batch.tables[playing]
+        found = past_decisions(setup, history, np.repeat(worlds, 2), np.repeat(np.arange(len(playing)), 2))
+        expected = [
+            (2 * k + copied, *decision[1:])
+            for k, i in enumerate(playing.tolist())
+            for copied in range(2)
+            for decision in made[i]
+            if decision[0] != int(batch.seat[i])
+        ]
+        rows = [row.tobytes() for row in found.observation]
+        assert list(zip(found.world.tolist(), rows, found.legal.tolist(), found.action.tolist(), strict=True)) == expected
+        chosen = batch.sample(draws)
+        for i in playing.tolist():
+            made[i].append((int(batch.seat[i]), batch.observation[i].tobytes(), int(batch.legal[i]), int(chosen[i])))
+        batch.step(chosen)
+        histories.stepped()
+    assert max(map(len, made)) > 10
+
+
+def test_every_determinization_is_reached_by_the_plies() -> None:
+    setup = DECLINING
+    batch, draws = Batch(setup, 8, seed=8), streams(8, 8)
+    histories, owner = PlayHistories(batch), np.repeat(np.arange(8), 20)
+    for step in range(40):
+        worlds = DecisionBatch(batch, np.arange(8)).determinizations(20, np.random.default_rng(step)).reshape(-1)
+        past_decisions(setup, histories.of(np.arange(8)), worlds, owner)
+        batch.step(batch.sample(draws))
+        histories.stepped()
+    with pytest.raises(AgentError, match="cannot be reached by the plies of its round"):
+        past_decisions(setup, histories.of(np.arange(8)), np.roll(worlds, 20), owner)
+
+
+def test_plies_that_were_not_noted_are_not_made_up() -> None:
+    setup = small(4)
+    batch, draws = Batch(setup, 3, seed=9, autoreset=False), streams(9, 3)
+    histories = PlayHistories(batch)
+    for _ in range(3):
+        batch.step(batch.sample(draws))
+        histories.stepped()
+    middle = batch.tables.copy()
+    sentence = r"The plies of the round at table 1 are not known: it was set in the middle, .*more than once between two notes\."
+    batch.set_tables(np.array([1]), middle[[1]], trusted=True)
+    with pytest.raises(AgentError, match="table 1"):
+        histories.of(np.arange(3))  # not told yet
+    histories.stepped()
+    with pytest.raises(AgentError, match=sentence):
+        histories.of(np.arange(3))
+    assert len(histories.of(np.array([0, 2]))) == 2
+    batch.step(batch.sample(draws))
+    with pytest.raises(AgentError, match="table 0"):
+        histories.of(np.array([0]))
+    batch.reset()
+    histories.stepped()
+    assert histories.of(np.arange(3)).count.tolist() == [0, 0, 0]
+
+
+def test_two_decisions_between_two_notes_are_not_known() -> None:
+    batch, draws = Batch(small(4), 1, seed=1, autoreset=False), streams(1, 1)
+    histories = PlayHistories(batch)
+    for _ in range(2):
+        batch.step(batch.sample(draws))
+    histories.stepped()
+    with pytest.raises(AgentError, match="not known"):
+        histories.of(np.arange(1))
+
+
+def test_agents_that_do_not_ask_get_no_history() -> None:
+    batch = Batch(small(3), 2, seed=1)
+    lowest = heuristics("nain_jaune")["lowest"]
+    states = RecurrentStates(batch, [lowest, Reads()])
+    sentence = r"These decisions come without the plies before them: get them from RecurrentStates\.decision_batch"
+    for decisions in (states.decision_batch(0, np.arange(2)), DecisionBatch(batch, np.arange(2))):
+        with pytest.raises(AgentError, match=sentence):
+            _ = decisions.history
+    assert states.decision_batch(1, np.arange(2)).history.count.tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("game", [name for name in ("batasaurus", "signal_lamps") if name not in games_with("rewind")])
+def test_a_game_whose_rounds_cannot_be_rewound_has_none(game: str) -> None:
+    with pytest.raises(AgentError, match=r"has no history of play for agents: its rounds cannot be rewound"):
+        RecurrentStates(Batch(make_setup(game), 1), [Reads()])
+
+
+def test_a_seat_assignment_notes_what_its_agents_do_and_can_be_copied() -> None:
+    setup = small(3)
+    batch = Batch(setup, 4, seed=2, autoreset=False)
+    seats = np.tile(np.array([0, 1, -1]), (4, 1))  # the last seat is played by somebody else
+    reads = Reads()
+    seated = SeatAssignment(batch, [reads, heuristics("nain_jaune")["tally"]], seats, lambda *_: np.random.default_rng(0))
+    assert seated.needs_history
+    draws = streams(3, 4)
+    while not batch.done.all():
+        playing = np.flatnonzero(~batch.done)
+        actions = batch.sample(draws)
+        mine = playing[seats[playing, batch.seat[playing]] >= 0]
+        actions[mine] = seated.actions(mine)
+        batch.step(actions)
+        seated.stepped()
+    assert len(reads.given) > 3
+    assert pickle.loads(pickle.dumps(copy.deepcopy(PlayHistories(batch))))._count.tolist() == [0] * 4
