@@ -214,11 +214,11 @@ class TournamentPlan:
         def play(unit: Unit) -> Found:
             if unit.part == len(pairs):
                 rows = ranked(
-                    self.setup, agents, unit.first, unit.count,
+                    self.setup, agents, unit.first, unit.deals,
                     seed=self.seed, task=self.task, start=start, device=self.device,
                 )  # fmt: skip
                 return {"rankings": packed(rows)}
-            sums, gains = duplicate.play(*pairs[unit.part], unit.first, unit.count)
+            sums, gains = duplicate.play(*pairs[unit.part], unit.first, unit.deals)
             return {"sums": sums.to_json(), "gains": packed(gains), "clocks": [agent.clock.taken() for agent in timed]}
 
         return play
@@ -243,13 +243,13 @@ class TournamentSums:
         """Adds what a unit yielded."""
         pairs, n = len(self._edges), self.plan.setup.players
         if unit.part == pairs:
-            self._rankings[unit.first] = unpacked(found["rankings"], (unit.count, n, 2 * n), np.int16)
+            self._rankings[unit.first] = unpacked(found["rankings"], (unit.deals, n, 2 * n), np.int16)
             return
         self._edges[unit.part].merge(EdgeSums.from_json(self.plan.setup, found["sums"]))
         for clock, taken in zip(self._clocks, found["clocks"], strict=True):
             clock.add(*taken)
         gains = self._gains.setdefault(unit.first, {})
-        gains[unit.part] = unpacked(found["gains"], (unit.count,), np.int64)
+        gains[unit.part] = unpacked(found["gains"], (unit.deals,), np.int64)
         if len(gains) == pairs:
             self._advantages.add(np.array([gains[part] for part in range(pairs)]))
             del self._gains[unit.first]
@@ -312,5 +312,5 @@ def play_tournament(
         for unit, found in results:
             sums.add(unit, found)
             if progress is not None:
-                progress(unit.count)
+                progress(unit.deals)
     return sums.result()

@@ -128,7 +128,7 @@ class VersusPlan:
         start = start_with(self.pots, self.task)
 
         def play(unit: Unit) -> Found:
-            found = both_ways(self.setup, agents, self.seed, unit.first, unit.count, start, self.device, self.task)
+            found = both_ways(self.setup, agents, self.seed, unit.first, unit.deals, start, self.device, self.task)
             return {"gains": packed(found)}
 
         return play
@@ -174,8 +174,8 @@ def play_versus(
     result = VersusResult((one, other), plan.setup.players**2)
     with closing(executor.results(plan, agents, plan.units())) as results:
         for unit, found in in_order(plan.units(), results):
-            gains = unpacked(found["gains"], (unit.count, 2), np.int64)
-            for first, some in chunks(0, unit.count, LOOK_EVERY):
+            gains = unpacked(found["gains"], (unit.deals, 2), np.int64)
+            for first, some in chunks(0, unit.deals, LOOK_EVERY):
                 result.add(gains[first : first + some])
                 if progress is not None:
                     progress(result)

@@ -24,7 +24,7 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import NainJauneError, WorkError
 
 from .identity import identity, worker_player
-from .units import Found, Plan, Player, Unit
+from .units import Found, Plan, Player, Results, Unit
 
 MOST_LOSSES = 5
 """Pools that may end in succession without a single finished unit."""
@@ -41,7 +41,7 @@ class Processes:
         self.workers = workers
         self._report = report
 
-    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Iterator[tuple[Unit, Found]]:
+    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Results:
         """Yields results in the order in which they are finished; see :class:`~.units.Executor`."""
         run, waiting, losses = identity(plan), iter(units), 0
         lost: deque[Unit] = deque()

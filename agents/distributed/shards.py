@@ -16,10 +16,10 @@ from typing import Any
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.atomic_files import locked, write_text
 from nainjaune_env.core.errors import RecordError, WorkError, as_sentence
-from nainjaune_env.core.validation import check_keys, read_json
+from nainjaune_env.core.validation import check_keys, check_list, read_json
 
 from .identity import check_same, identity, package_version, run_id
-from .units import Executor, Found, Plan, Unit
+from .units import Executor, Found, Plan, Results, Unit
 
 FOLDER = "shards"
 """The folder of shards in that of a command's results."""
@@ -40,7 +40,7 @@ class Shards:
         number, jobs = self._share or (1, 1)
         return islice(units, number - 1, None, jobs)
 
-    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Iterator[tuple[Unit, Found]]:
+    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Results:
         """Yields the results that are in the folder, then the others as they are finished; see :class:`~.units.Executor`.
 
         ``units`` are those of the plan. Raises :class:`WorkError` where the folder belongs to another run.
@@ -70,7 +70,7 @@ class FinishedShards:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Iterator[tuple[Unit, Found]]:
+    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Results:
         """Yields the results in order; raises :class:`WorkError` where one is missing, there twice, or of another run."""
         run = read_run(self.folder)
         check_same(str(self.folder), run, {**run, "package": package_version()})
@@ -84,18 +84,20 @@ class FinishedShards:
         missing = sorted(names - there)
         if missing:
             raise WorkError(
-                f"{len(missing)} of {len(names)} shards are missing in {str(self.folder)!r}, the first of them is {missing[0]!r}: "
+                f"{len(missing)} of {len(names)} shards are missing in {str(self.folder)!r}, the first is {missing[0]!r}: "
                 "run the jobs that have not finished again."
             )
         for unit in units:
             found_unit, found = read_shard(self.folder / file_name(unit), digest)
             if found_unit != unit:
-                raise WorkError(f"{str(self.folder / file_name(unit))!r} holds the deals {_deals(found_unit)}, not {_deals(unit)}.")
+                raise WorkError(
+                    f"{str(self.folder / file_name(unit))!r} holds the deals {_deals(found_unit)}, not {_deals(unit)}."
+                )
             yield unit, found
 
 
 def _deals(unit: Unit) -> str:
-    return f"{unit.first} to {unit.first + unit.count - 1} of part {unit.part}"
+    return f"{unit.first} to {unit.first + unit.deals - 1} of part {unit.part}"
 
 
 def file_name(unit: Unit) -> str:
@@ -113,11 +115,14 @@ def shard_text(run: str, unit: Unit, found: Found) -> str:
 def read_shard(path: Path, run: str) -> tuple[Unit, Found]:
     """Returns the unit of the shard at ``path`` and what it yielded; raises :class:`WorkError` unless it is one of ``run``."""
     held = _read(path, "shard of a run", ("run", "unit", "sha256", "found"))
+    unit = Unit(*check_list(str(path), "unit", held["unit"], int, 3))
     if held["run"] != run:
         raise WorkError(f"{str(path)!r} belongs to another run than the {RUN_NAME} beside it.")
     if hashlib.sha256(json.dumps(held["found"]).encode()).hexdigest() != held["sha256"]:
-        raise WorkError(f"{str(path)!r} is damaged: its content does not have the SHA-256 that it names. Remove it to play it again.")
-    return Unit(*held["unit"]), held["found"]
+        raise WorkError(
+            f"{str(path)!r} is damaged: its content does not have the SHA-256 that it names. Remove it to play it again."
+        )
+    return unit, held["found"]
 
 
 def read_run(folder: Path) -> dict[str, Any]:

@@ -7,7 +7,7 @@ yields is JSON, the same for files, processes and machines; a plan's own sums me
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 from nainjaune_env.agent import Agent
@@ -21,12 +21,12 @@ class Unit(NamedTuple):
     part: int
     first: int
     """The number of the first deal."""
-    count: int
-    """Deals."""
+    deals: int
 
 
 Found = dict[str, Any]
 """What a unit yields, as JSON values."""
+Results = Generator[tuple[Unit, Found], None, None]
 Player = Callable[[Unit], Found]
 
 
@@ -60,7 +60,7 @@ class Plan(Protocol):
 class Executor(Protocol):
     """Where units are played."""
 
-    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Iterator[tuple[Unit, Found]]:
+    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Results:
         """Yields what each of ``units`` yields, in the order in which they are finished.
 
         ``agents`` are those of the plan in this process. ``units`` are taken a few at a time. When the iterator is closed, what
@@ -76,7 +76,7 @@ def setup_from(held: Mapping[str, Any]) -> Setup:
 class InProcess:
     """Plays units one after the other in this process."""
 
-    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Iterator[tuple[Unit, Found]]:
+    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Results:
         """Yields the results in order."""
         play = plan.player(agents)
         for unit in units:

@@ -49,7 +49,10 @@ class DifferenceSums:
     def merge(self, other: DifferenceSums) -> None:
         """Adds the differences of ``other``, which has the same scale."""
         self.count += other.count
-        above, below = (Side(*map(sum, zip(*both, strict=True))) for both in zip(self.sides, other.sides, strict=True))
+        above, below = (
+            Side(mine.number + its.number, mine.sizes + its.sizes, mine.squares + its.squares)
+            for mine, its in zip(self.sides, other.sides, strict=True)
+        )
         self.sides = above, below
 
     def differences(self) -> Differences:
