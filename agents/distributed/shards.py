@@ -114,15 +114,18 @@ def shard_text(run: str, unit: Unit, found: Found) -> str:
 
 def read_shard(path: Path, run: str) -> tuple[Unit, Found]:
     """Returns the unit of the shard at ``path`` and what it yielded; raises :class:`WorkError` unless it is one of ``run``."""
-    held = _read(path, "shard of a run", ("run", "unit", "sha256", "found"))
-    unit = Unit(*check_list(str(path), "unit", held["unit"], int, 3))
+    what = "shard of a run"
+    held = _read(path, what, ("run", "unit", "sha256", "found"))
     if held["run"] != run:
         raise WorkError(f"{str(path)!r} belongs to another run than the {RUN_NAME} beside it.")
     if hashlib.sha256(json.dumps(held["found"]).encode()).hexdigest() != held["sha256"]:
         raise WorkError(
             f"{str(path)!r} is damaged: its content does not have the SHA-256 that it names. Remove it to play it again."
         )
-    return unit, held["found"]
+    try:
+        return Unit(*check_list(str(path), "unit", held["unit"], int, 3)), held["found"]
+    except RecordError as error:
+        raise WorkError(f"{str(path)!r} is not a {what}: {as_sentence(error)}") from None
 
 
 def read_run(folder: Path) -> dict[str, Any]:
