@@ -12,10 +12,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from tests.agents.cli.command import status_of
+from tests.support.processes import running
 
 TABLE = "--preset djeco --players 3 --deals 70 --seed 5 --chunk 16"
 
@@ -89,13 +89,14 @@ def test_stopped_by_ctrl_c_it_goes_on(capfd: pytest.CaptureFixture[str]) -> None
         while len(list(Path("a/shards").glob("0*.json"))) < shards + 3:
             assert driver.poll() is None
             time.sleep(0.05)
-        children = psutil.Process(driver.pid).children(recursive=True)
-        assert len([child for child in children if "spawn_main" in " ".join(child.cmdline())]) == 2
+        workers = running("spawn_main", parent=driver.pid)
+        assert len(workers) == 2
         driver.send_signal(ending)
         _, err = driver.communicate()
         if ending == signal.SIGINT:
             assert (driver.returncode, err) == (130, "nainjaune evaluate: Stopped.\n")
-        assert not psutil.wait_procs(children, timeout=60)[1]
+        while set(running("spawn_main")) & set(workers):
+            time.sleep(0.05)
     assert 6 <= len(list(Path("a/shards").glob("0*.json"))) < 500
     assert command(" ".join(words).replace("--workers 2", "--workers 1"), capfd)[0] == 0
     assert command(" ".join(words).replace("--out a --workers 2", "--out b"), capfd)[0] == 0

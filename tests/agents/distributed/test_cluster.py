@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import psutil
 import pytest
 
 from nainjaune_agents.distributed.cluster import Cluster
@@ -16,6 +15,7 @@ from nainjaune_agents.distributed.identity import identity
 from nainjaune_agents.distributed.units import Plan
 from nainjaune_env.core.errors import WorkError
 from tests.agents.distributed.runs import figures, plan_of, save_run
+from tests.support.processes import running
 
 cluster_utils = pytest.importorskip("ray.cluster_utils")
 
@@ -37,29 +37,31 @@ def test_no_cluster_on_this_machine_is_an_error(monkeypatch: pytest.MonkeyPatch,
 @pytest.fixture(scope="module")
 def local() -> Iterator[Any]:
     """One node with one processor, which stays."""
-    made = cluster_utils.Cluster(initialize_head=True, head_node_args={"num_cpus": 1, "include_dashboard": False})
+    soon = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 2}
+    head = {"num_cpus": 1, "include_dashboard": False, "_system_config": soon}
+    made = cluster_utils.Cluster(initialize_head=True, head_node_args=head)
     yield made
     made.shutdown()
 
 
-def workers() -> list[psutil.Process]:
-    """The workers of Ray that play."""
-    return [process for process in psutil.process_iter() if "ray::_play" in " ".join(process.cmdline())]
-
-
-def test_results_are_those_of_one_process_though_a_node_and_a_worker_are_killed(local: Any, tmp_path: Path) -> None:
-    plan, done = plan_of("random", "lowest", f"{save_run(tmp_path / 'run')}@sample"), []
+def test_results_are_those_of_one_process_though_a_node_and_a_worker_are_killed(local: Any) -> None:
+    plan, done = plan_of(), []
     second = local.add_node(num_cpus=1)
 
     def kill(deals: int) -> None:
         done.append(deals)
         if len(done) == 6:
-            os.kill(workers()[0].pid, signal.SIGKILL)
+            os.kill(running("ray::_play")[0], signal.SIGKILL)
         if len(done) == 20:
             local.remove_node(second, allow_graceful=False)
 
     assert figures(plan, Cluster(local.address), kill) == figures(plan)
     assert len(done) == 60
+
+
+def test_weights_come_to_workers_as_files(local: Any, tmp_path: Path) -> None:
+    plan = plan_of("random", f"{save_run(tmp_path / 'run')}@sample", deals=8)
+    assert figures(plan, Cluster(local.address)) == figures(plan)
 
 
 def test_a_worker_of_another_version_is_an_error(local: Any, monkeypatch: pytest.MonkeyPatch) -> None:
