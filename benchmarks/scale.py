@@ -4,8 +4,8 @@
   search       a searching player in a field of its own player, with --workers 1 and 2
   memory       peak memory of the driver with two workers, in a process of its own for each number of deals
 
-Times are of the wall clock, with the start of workers, so a case should take a minute or more; nothing else may run on the machine.
-Ratios are taken within each repeat.
+Times are of the wall clock, with the start of workers, so a case should take a minute or more; nothing else may run on the
+machine. Ratios are taken within each repeat.
 
   python benchmarks/scale.py --markdown                               about an hour on two cores; tables into docs/scale.md
   python benchmarks/scale.py --parts heuristics search --repeats 3
