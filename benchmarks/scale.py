@@ -39,7 +39,7 @@ PAGE = figures.ROOT / "docs" / "scale.md"
 AGENTS = {"heuristics": ("lowest", "tally"), "search": ("tally@search=32", "tally")}
 CHUNKS = {"heuristics": None, "search": 64}
 PARTS = (*AGENTS, "memory")
-LIGHT = {"deals": 3000, "search_deals": 8, "memory_deals": [2000, 4000], "repeats": 1}
+LIGHT = {"deals": 3000, "search_deals": 8, "memory_deals": [2000], "repeats": 1}
 DRIVER = """
 import json, resource, sys
 from nainjaune_agents.cli.main import main

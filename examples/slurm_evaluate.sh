@@ -13,6 +13,7 @@ set -eu
 OUT=${OUT:-results/tournament} # on a file system that all nodes share
 JOBS=${JOBS:-100}
 AGENTS=${AGENTS:-"zoo:strong@search=50 zoo:strong closer"}
+DEALS=${DEALS:-1000000}
 
 if [ "${1:-play}" = merge ]; then
   nainjaune merge "$OUT"
@@ -22,5 +23,5 @@ if [ "${SLURM_ARRAY_TASK_ID:-1}" = 1 ] && command -v sbatch > /dev/null; then
   sbatch --array=0 --dependency="afterok:${SLURM_ARRAY_JOB_ID}" "$0" merge
 fi
 # shellcheck disable=SC2086 # names of agents have no spaces
-nainjaune evaluate --agents $AGENTS --preset djeco --players 4 --deals 1000000 --seed 1 --chunk 64 \
+nainjaune evaluate --agents $AGENTS --preset djeco --players 4 --deals "$DEALS" --seed 1 --chunk 64 \
   --workers "${SLURM_CPUS_PER_TASK:-1}" --shard "${SLURM_ARRAY_TASK_ID:-1}/$JOBS" --out "$OUT"

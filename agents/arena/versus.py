@@ -105,6 +105,10 @@ class VersusPlan:
     pots: tuple[int, ...] | None = None
     device: str = "cpu"
 
+    def __post_init__(self) -> None:
+        if len(self.agents) != 2 or len(set(self.agents)) < 2:
+            raise AgentError(f"A comparison takes two agents of different names, not {[*self.agents]!r}.")
+
     def to_dict(self) -> dict[str, Any]:
         """Returns the plan as JSON values."""
         return {**vars(self), "setup": self.setup.to_dict(), "task": self.task.to_dict()}
@@ -155,10 +159,8 @@ def versus(
     a gap, in whatever order they are played, so the result does not depend on it. Raises :class:`AgentError` unless there are two
     agents of different names that can play there.
     """
-    names = [agent.name for agent in agents]
-    if len(names) != 2 or len(set(names)) < 2:
-        raise AgentError(f"A comparison takes two agents of different names, not {names!r}.")
-    plan = VersusPlan(setup, tuple(names), deals, seed, task, None if pots is None else tuple(pots), device)
+    names = tuple(agent.name for agent in agents)
+    plan = VersusPlan(setup, names, deals, seed, task, None if pots is None else tuple(pots), device)
     return play_versus(plan, agents, executor or InProcess(), test, progress)
 
 

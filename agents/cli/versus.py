@@ -47,7 +47,6 @@ def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent], 
     """Compares the two ``agents``, prints and writes the result; ``evaluate`` has checked the common arguments."""
     from nainjaune_env.core.errors import ConfigError
 
-    from ..arena.tournament import check_names
     from ..arena.versus import VersusPlan, play_versus
     from ..report.format_ci import decimal, mean_ci
     from ..stats.sequential import SequentialTest, anytime_half_width
@@ -63,7 +62,6 @@ def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent], 
         raise ConfigError(f"{str(args.out / FILE_NAME)!r} exists, and is not overwritten: choose another --out.")
     if args.out is not None:
         args.out.mkdir(parents=True, exist_ok=True)  # an error of this comes before the games
-    check_names(agents)
     pots = None if args.pots is None else tuple(args.pots)
     plan = VersusPlan(setup, tuple(args.versus), args.deals, args.seed, task, pots, args.device)
     if args.shard is not None:
