@@ -167,7 +167,7 @@ def run(args: argparse.Namespace) -> int:
     pairs, rated = len(agents) * (len(agents) - 1), len(agents) > 2 and not args.no_ratings
     pots, measure = None if args.pots is None else tuple(args.pots), args.out is not None
     plan = TournamentPlan(
-        setup, tuple(named), args.deals, args.seed, task, pots, measure, rated, args.device, args.chunk
+        setup, tuple(agent.name for agent in agents), args.deals, args.seed, task, pots, measure, rated, args.device, args.chunk
     )  # fmt: skip
     if args.shard is not None:
         return run_share(args, plan, agents)

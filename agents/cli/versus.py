@@ -63,7 +63,7 @@ def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent], 
     if args.out is not None:
         args.out.mkdir(parents=True, exist_ok=True)  # an error of this comes before the games
     pots = None if args.pots is None else tuple(args.pots)
-    plan = VersusPlan(setup, tuple(args.versus), args.deals, args.seed, task, pots, args.device)
+    plan = VersusPlan(setup, tuple(agent.name for agent in agents), args.deals, args.seed, task, pots, args.device)
     if args.shard is not None:
         return run_share(args, plan, agents)
     with progress_bar(total=args.deals, unit="deal") as bar:

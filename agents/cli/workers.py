@@ -20,14 +20,19 @@ if TYPE_CHECKING:
 MOST_WORKERS = 1024
 
 
-def add_worker_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares the arguments."""
+def add_place_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares ``--workers`` and ``--cluster``."""
     parser.add_argument(
         "--workers", type=integer(1, MOST_WORKERS), metavar="N", help="play in N processes; results do not depend on N"
     )
     parser.add_argument(
         "--cluster", metavar="ADDRESS", help="play on the Ray cluster at this address (auto: the one started here)"
     )
+
+
+def add_worker_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares these and ``--shard`` and ``--chunk``."""
+    add_place_arguments(parser)
     parser.add_argument(
         "--shard",
         type=share,
@@ -64,8 +69,7 @@ def check_worker_arguments(args: argparse.Namespace) -> None:
     ):  # fmt: skip
         if other:
             raise ConfigError(f"--{given[-1]} cannot be combined with {argument}.")
-    if args.workers is not None and args.cluster is not None:
-        raise ConfigError("--workers are processes of this machine, and --cluster is another place to play: give one of them.")
+    check_place(args)
     if args.shard is not None and args.out is None:
         raise ConfigError("--shard leaves its part in a folder: it needs --out.")
     if args.shard is not None and args.records is not None:
@@ -76,9 +80,17 @@ def check_worker_arguments(args: argparse.Namespace) -> None:
         )
 
 
+def check_place(args: argparse.Namespace) -> None:
+    """Raises :class:`ConfigError` for ``--workers`` beside ``--cluster``."""
+    from nainjaune_env.core.errors import ConfigError
+
+    if args.workers is not None and args.cluster is not None:
+        raise ConfigError("--workers are processes of this machine, and --cluster is another place to play: give one of them.")
+
+
 def executor_of(args: argparse.Namespace, report: Callable[[str], object]) -> Executor:
     """Returns what plays, by the arguments: with shards in ``--out``, if workers are named and there is that folder."""
-    executor = _player_of(args, report)
+    executor = place_of(args, report)
     if args.out is None or not keeps_shards(args):
         return executor
     from ..distributed.shards import FOLDER, Shards
@@ -86,7 +98,8 @@ def executor_of(args: argparse.Namespace, report: Callable[[str], object]) -> Ex
     return Shards(args.out / FOLDER, executor)
 
 
-def _player_of(args: argparse.Namespace, report: Callable[[str], object]) -> Executor:
+def place_of(args: argparse.Namespace, report: Callable[[str], object]) -> Executor:
+    """Returns what plays, by ``--workers`` and ``--cluster``; it keeps no files."""
     from ..distributed.units import InProcess
 
     if args.cluster is not None:
@@ -113,7 +126,7 @@ def run_share(args: argparse.Namespace, plan: Plan, agents: Any) -> int:
     from .progress import progress_bar
 
     with progress_bar(unit="deal") as bar:
-        shards = Shards(args.out / FOLDER, _player_of(args, bar.set_postfix_str), args.shard)
+        shards = Shards(args.out / FOLDER, place_of(args, bar.set_postfix_str), args.shard)
         bar.total = sum(unit.deals for unit in shards.units(plan.units()))
         units = deals = 0
         with closing(shards.results(plan, agents, plan.units())) as results:

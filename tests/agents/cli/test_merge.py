@@ -162,3 +162,9 @@ def test_a_folder_without_a_run_is_an_error(held: str | None, says: str, capfd: 
     status, _, err = command("merge a", capfd)
     assert status == 2
     assert re.search(rf"^nainjaune merge: [^\n]*{says}[^\n]*\n$", err)
+
+
+def test_a_best_response_is_measured_in_one_place(capfd: pytest.CaptureFixture[str]) -> None:
+    status, _, err = command("exploit lowest --out a --workers 2 --cluster auto", capfd)
+    assert status == 2
+    assert re.search(r"^nainjaune exploit: --workers are processes of this machine, and --cluster is another place to play", err)

@@ -1,13 +1,16 @@
-"""A small tournament with an agent that draws and one with weights, and what it yields."""
+"""A small tournament and what it yields, weights, and an executor that finishes units in an order of its own."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from nainjaune_agents.arena.tournament import TournamentPlan, play_tournament
-from nainjaune_agents.distributed.units import Executor, InProcess
+from nainjaune_agents.distributed.units import Executor, InProcess, Plan, Results, Unit
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import FILE_NAME, save_checkpoint
 from nainjaune_env.registry import make_setup
@@ -32,3 +35,29 @@ def save_run(folder: Path, iteration: int = 0) -> str:
     """Saves a network for tables of :func:`plan_of`, each ``iteration`` in other bytes; returns its agent's name."""
     save_checkpoint(folder / FILE_NAME, make(make_setup(preset="djeco", players=3), iteration=iteration))
     return str(folder)
+
+
+class Shuffled:
+    """Plays units in an order of its own, some at a time, each with agents that know nothing of the others."""
+
+    def __init__(self, seed: int, at_once: int) -> None:
+        self.rng = np.random.default_rng(seed)
+        self.at_once = at_once
+        self.played: list[Unit] = []
+        self.closed = False
+
+    def results(self, plan: Plan, agents: Sequence[Any], units: Iterable[Unit]) -> Results:
+        waiting: list[Unit] = []
+        units = iter(units)
+        try:
+            while True:
+                while len(waiting) < self.at_once and (unit := next(units, None)) is not None:
+                    waiting.append(unit)
+                if not waiting:
+                    return
+                unit = waiting.pop(self.rng.integers(len(waiting)))
+                self.played.append(unit)
+                named = [load_agent(name, plan.setup) for name in plan.agents]
+                yield unit, plan.player(named)(unit)
+        finally:
+            self.closed = True

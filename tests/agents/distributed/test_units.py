@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any
 
-import numpy as np
 import pytest
 
 import nainjaune_agents.arena.duplicate as duplicate
@@ -13,38 +11,13 @@ import nainjaune_agents.arena.versus as versus_module
 from nainjaune_agents.arena import rated_rounds
 from nainjaune_agents.arena.tournament import TournamentPlan, tournament
 from nainjaune_agents.arena.versus import VersusPlan, versus
-from nainjaune_agents.distributed.units import InProcess, Plan, Results, Unit, in_order
+from nainjaune_agents.distributed.units import InProcess, Results, Unit, in_order
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.stats.sequential import SequentialTest
 from nainjaune_agents.task import Task
 from nainjaune_env.registry import make_setup
+from tests.agents.distributed.runs import Shuffled
 from tests.support.positions import small
-
-
-class Shuffled:
-    """Plays units in an order of its own, some at a time, each with agents that know nothing of the others."""
-
-    def __init__(self, seed: int, at_once: int) -> None:
-        self.rng = np.random.default_rng(seed)
-        self.at_once = at_once
-        self.played: list[Unit] = []
-        self.closed = False
-
-    def results(self, plan: Plan, agents: Sequence[Any], units: Iterable[Unit]) -> Results:
-        waiting: list[Unit] = []
-        units = iter(units)
-        try:
-            while True:
-                while len(waiting) < self.at_once and (unit := next(units, None)) is not None:
-                    waiting.append(unit)
-                if not waiting:
-                    return
-                unit = waiting.pop(self.rng.integers(len(waiting)))
-                self.played.append(unit)
-                named = [load_agent(name, plan.setup) for name in plan.agents]
-                yield unit, plan.player(named)(unit)
-        finally:
-            self.closed = True
 
 
 @pytest.mark.parametrize("at_once", [2, 7])
