@@ -48,9 +48,13 @@ def rate(
     return ratings_of(found, [agent.name for agent in agents], seed)
 
 
-def rated_shards(setup: Setup, deals: int, device: str) -> Iterator[tuple[int, int]]:
-    """Yields ``(first, count)`` of the deals that are played at once to rate agents in a tournament over ``deals`` deals."""
-    return chunks(0, min(deals, MOST_DEALS), CHUNK_TABLES // setup.players * CHUNKS_AT_ONCE[device])
+def rated_shards(setup: Setup, deals: int, device: str, chunk: int | None = None) -> Iterator[tuple[int, int]]:
+    """Yields ``(first, count)`` of the deals that are played at once to rate agents in a tournament over ``deals`` deals.
+
+    ``chunk`` is that of ``Duplicate``.
+    """
+    size = CHUNK_TABLES // setup.players if chunk is None else chunk
+    return chunks(0, min(deals, MOST_DEALS), size * CHUNKS_AT_ONCE[device])
 
 
 def ranked(

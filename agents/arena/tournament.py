@@ -203,7 +203,7 @@ class TournamentPlan:
             for part in range(len(self.pairs)):
                 yield Unit(part, at, count)
         if self.rated:
-            for at, count in rated_shards(self.setup, self.deals, self.device):
+            for at, count in rated_shards(self.setup, self.deals, self.device, self.chunk):
                 yield Unit(len(self.pairs), at, count)
 
     def player(self, agents: Sequence[Agent]) -> Player:

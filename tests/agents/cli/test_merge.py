@@ -43,10 +43,10 @@ def test_parts_of_a_tournament_merge_to_the_whole(capfd: pytest.CaptureFixture[s
     words = f"evaluate --agents random lowest tally {TABLE} --out"
     assert command(f"{words} whole", capfd)[0] == 0
     status, out, _ = command(f"{words} parts --shard 2/2", capfd)
-    assert (status, out) == (0, "Part 2 of 2: 15 shards, 210 deals. When all parts are there: nainjaune merge parts\n")
+    assert (status, out) == (0, "Part 2 of 2: 17 shards, 242 deals. When all parts are there: nainjaune merge parts\n")
     status, _, err = command("merge parts", capfd)
     assert status == 2
-    assert re.fullmatch(r"nainjaune merge: 16 of 31 shards are missing in 'parts/shards', .*\n", err)
+    assert re.fullmatch(r"nainjaune merge: 18 of 35 shards are missing in 'parts/shards', .*\n", err)
     status, _, err = command(f"{words} parts --shard 1/2".replace("--seed 5", "--seed 6"), capfd)
     assert status == 2
     assert err == "nainjaune evaluate: parts/shards belongs to another run: its seed is 5, not 6.\n"

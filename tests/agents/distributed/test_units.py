@@ -8,7 +8,6 @@ import pytest
 
 import nainjaune_agents.arena.duplicate as duplicate
 import nainjaune_agents.arena.versus as versus_module
-from nainjaune_agents.arena import rated_rounds
 from nainjaune_agents.arena.tournament import TournamentPlan, tournament
 from nainjaune_agents.arena.versus import VersusPlan, versus
 from nainjaune_agents.distributed.units import InProcess, Results, Unit, in_order
@@ -21,8 +20,7 @@ from tests.support.positions import small
 
 
 @pytest.mark.parametrize("at_once", [2, 7])
-def test_a_tournament_is_the_same_in_any_order(at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rated_rounds, "CHUNK_TABLES", 60)
+def test_a_tournament_is_the_same_in_any_order(at_once: int) -> None:
     setup = make_setup(preset="djeco", players=3)
     agents = [load_agent(name, setup) for name in ("random", "lowest", "tally")]
     options: dict[str, Any] = {"deals": 70, "seed": 3, "chunk": 16, "measure": True, "rated": True, "task": Task("centred")}
@@ -31,7 +29,7 @@ def test_a_tournament_is_the_same_in_any_order(at_once: int, monkeypatch: pytest
     executor = Shuffled(at_once, at_once)
     found = tournament(setup, agents, **options, executor=executor, progress=reported.append).to_dict()
     assert executor.played != sorted(executor.played, key=lambda unit: (unit.part == 6, unit.first, unit.part))
-    assert len(executor.played) == 6 * 5 + 4
+    assert len(executor.played) == 7 * 5
     assert sum(reported) == 7 * 70
     for result in (whole, found):
         assert all(value > 0 for value in result.pop("milliseconds_a_decision").values())
@@ -39,7 +37,7 @@ def test_a_tournament_is_the_same_in_any_order(at_once: int, monkeypatch: pytest
     assert whole["chunk"] == 16
 
 
-def test_a_chunk_is_another_chance_for_agents_that_draw_and_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_chunk_is_another_chance_for_agents_that_draw_and_no_other() -> None:
     setup = make_setup(preset="djeco", players=3)
     usual = duplicate.CHUNK_TABLES // 4
     agents = [load_agent(name, setup) for name in ("random", "lowest", "tally")]
