@@ -8,18 +8,22 @@ with two bounds. Both agents may gain in a field of the other, or lose there; ed
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..stats.differences import Differences
+from ..stats.exact_sums import DifferenceSums, ProductSums
 from ..stats.ratio_estimate import Estimate
 
 
-def advantage(gain: NDArray[np.float64], back: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Returns the advantages of A, from A's gains in a field of B and B's gains ``back`` in a field of A, on the same deals."""
-    return (gain - back) / 2
+def doubled_advantage(gain: NDArray[np.int64], back: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Returns twice the advantages of A: its gains in a field of B less B's gains ``back`` in a field of A, on the same deals.
+
+    Where gains are numerators over a scale, advantages are these numbers over twice the scale.
+    """
+    return gain - back
 
 
 def stronger(found: Differences) -> int:
@@ -35,16 +39,8 @@ class Advantages:
         self.pairs = list(combinations(range(agents), 2))
         """The P pairs, in the order of rows below; advantages are those of the first agent."""
         self.found = [Differences() for _ in self.pairs]
-        self._products = np.zeros((len(self.pairs), len(self.pairs)))
-
-    def add(self, values: NDArray[np.float64]) -> None:
-        """Adds the advantages ``values (P, D)`` on D deals, at least one."""
-        count, before = values.shape[1], self.found[0].count
-        mean = values.mean(axis=1)
-        deviations, delta = values - mean[:, None], mean - np.array([found.mean for found in self.found])
-        self._products += deviations @ deviations.T + np.outer(delta, delta) * (before * count / (before + count))
-        for found, row in zip(self.found, values, strict=True):
-            found.add(row)
+        self.deviations = np.zeros((len(self.pairs), len(self.pairs)))
+        """Sums of products of deviations from the means, up to one factor."""
 
     def of(self, one: int, other: int) -> Differences:
         """Returns the advantages of agent number ``one`` over ``other``."""
@@ -61,8 +57,36 @@ class Advantages:
 
     def correlation(self) -> NDArray[np.float64]:
         """Returns the correlations ``(P, P)`` of the advantages of pairs over deals; 0 with a pair that never differs."""
-        deviation = np.sqrt(np.diag(self._products))
+        deviation = np.sqrt(np.diag(self.deviations))
         scale = np.where(deviation > 0, deviation, 1)
-        correlation: NDArray[np.float64] = self._products / np.outer(scale, scale)
+        correlation: NDArray[np.float64] = self.deviations / np.outer(scale, scale)
         np.fill_diagonal(correlation, 1)
         return correlation
+
+
+class AdvantageSums:
+    """Exact sums of the advantages among k agents; the order in which deals are added does not matter."""
+
+    def __init__(self, agents: int, scale: int) -> None:
+        """``scale``: gains are whole numbers over it."""
+        self.agents = agents
+        found = Advantages(agents)
+        ordered = list(permutations(range(agents), 2))
+        self._forth = [ordered.index((one, other)) for one, other in found.pairs]
+        self._back = [ordered.index((other, one)) for one, other in found.pairs]
+        self._pairs = [DifferenceSums(2 * scale) for _ in found.pairs]
+        self._products = ProductSums(len(found.pairs))
+
+    def add(self, gains: NDArray[np.int64]) -> None:
+        """Adds D deals: ``gains (k * (k - 1), D)`` are numerators, of all ordered pairs in the order of ``permutations``."""
+        values = doubled_advantage(gains[self._forth], gains[self._back])
+        self._products.add(values)
+        for pair, row in zip(self._pairs, values, strict=True):
+            pair.add(row)
+
+    def advantages(self) -> Advantages:
+        """Returns the advantages with their covariances."""
+        found = Advantages(self.agents)
+        found.found = [pair.differences() for pair in self._pairs]
+        found.deviations = self._products.deviations()
+        return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,7 +14,8 @@ from nainjaune_env.analysis.stat_hook import SHARE, Measure, columns
 from nainjaune_env.analysis.stats import tally
 from nainjaune_env.core.spec import Setup
 
-from ..stats.ratio_estimate import Estimate, Ratios
+from ..stats.exact_sums import ProductSums
+from ..stats.ratio_estimate import Estimate
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,15 @@ class Behaviour:
         self.setup = setup
         self.measures = general_measures(setup)
         n = setup.players
-        # columns of counts: 1, then those of any game, then the game's own tally
+        # columns of counts: 1, then those of any game, then the game's own tally; each a whole number over its scale
         places = {"payoff": range(1, 2), "best": range(2, 3), "payoff_by_distance": range(3, 3 + n)}
         self._own_columns = 3 + n
+        self._shares = math.lcm(*range(1, n + 1))
+        scale = [1, n, n * self._shares, *[1] * n]
         game = setup.game.measures
         if game is not None:
             self.measures += game.MEASURES
+            scale += [n] * (game.TALLY.itemsize // 8)
             for name in game.TALLY.names or ():
                 places[name] = range(
                     self._own_columns + columns(game.TALLY, name)[0], self._own_columns + columns(game.TALLY, name)[-1] + 1
@@ -75,7 +80,10 @@ class Behaviour:
             numerator += counts
             denominator += per if len(per) == len(counts) else [per[0]] * len(counts)
         self._numerator, self._denominator = np.array(numerator), np.array(denominator)
-        self.ratios = Ratios(len(numerator))
+        self._columns = np.stack([self._numerator, self._denominator] * 2, axis=1)
+        self._scale = np.array(scale, object)[self._columns]
+        self.sums = ProductSums(len(numerator), 4)
+        """Of numerator and denominator for the hero, then for the field, by part."""
 
     def add(self, payoff: NDArray[np.int64], leader: NDArray[np.int64], tallies: NDArray[np.int64] | None) -> None:
         """Adds D deals.
@@ -85,29 +93,30 @@ class Behaviour:
         over the field's.
         """
         deals, n = len(payoff), self.setup.players
-        numbers = np.empty((self._own_columns + (0 if tallies is None else tallies.shape[1]), 2, deals))
+        numbers = np.empty((self._own_columns + (0 if tallies is None else tallies.shape[1]), 2, deals), np.int64)
         best = payoff == payoff.max(axis=2, keepdims=True)
-        shared = best / best.sum(axis=2, keepdims=True)
+        shared = best * (self._shares // best.sum(axis=2, keepdims=True))
         seats = np.arange(n)
         at_distance = (leader[:, None] + seats) % n
         numbers[0] = 1
         for side, (won, of) in enumerate(((payoff[:, seats, seats], shared[:, seats, seats]), (payoff[:, n], shared[:, n]))):
-            numbers[1, side] = won.mean(axis=1)
-            numbers[2, side] = of.mean(axis=1)
+            numbers[1, side] = won.sum(axis=1)
+            numbers[2, side] = of.sum(axis=1)
             numbers[3 : 3 + n, side] = np.take_along_axis(won, at_distance, axis=1).T
         if tallies is not None:
-            np.divide(tallies.reshape(deals, 2, -1).transpose(2, 1, 0), n, out=numbers[self._own_columns :])
-        values = np.empty((len(self._numerator), 4, deals))
+            numbers[self._own_columns :] = tallies.reshape(deals, 2, -1).transpose(2, 1, 0)
+        values = np.empty((len(self._numerator), 4, deals), np.int64)
         values[:, 0::2] = numbers[self._numerator]
         values[:, 1::2] = numbers[self._denominator]
-        self.ratios.add(values)
+        self.sums.add(values)
 
     def estimates(self) -> Iterator[MeasureEstimate]:
         """Yields the estimates of every part of every measure, in order."""
+        ratios = self.sums.ratios(self._scale)
         for pair, (measure, part) in enumerate(self._parts):
             share = measure.unit == SHARE
-            hero, field = self.ratios.first(pair, share=share), self.ratios.second(pair, share=share)
-            yield MeasureEstimate(measure, part, hero, field, self.ratios.difference(pair))
+            hero, field = ratios.first(pair, share=share), ratios.second(pair, share=share)
+            yield MeasureEstimate(measure, part, hero, field, ratios.difference(pair))
 
 
 class BehaviourCounter:

@@ -7,17 +7,19 @@ a lower bound of it, so it never shows that an agent cannot be exploited.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 
+from ..distributed.units import Executor, Found, InProcess, Player, Results, Unit, setup_from
 from ..stats.intervals import to_json
 from ..task import DEFAULT_TASK, Task
-from .duplicate import Duplicate, Edge
+from .duplicate import Duplicate, Edge, EdgeSums, chunk_deals, chunks
 
 
 @dataclass(frozen=True)
@@ -53,18 +55,77 @@ def best_response_gap(
     seed: int,
     task: Task = DEFAULT_TASK,
     progress: Callable[[int], object] | None = None,
+    executor: Executor | None = None,
 ) -> BestResponseGap:
     """Chooses the best of ``responders`` against ``target`` on ``choosing`` deals, and measures it on ``deals`` others.
 
     A responder sits in each seat in turn and the target in all others, as in ``duplicate``. A single responder is not put through
     the choice. ``task`` is that of ``Duplicate``. ``progress`` is called with the number of deals done, in all ``choosing *
-    len(responders) + deals``. Raises :class:`AgentError` if there is no responder or two agents share a name.
+    len(responders) + deals``. ``executor`` is where deals are played (None: in this process), as in ``tournament``. Raises
+    :class:`AgentError` if there is no responder or two agents share a name.
     """
-    names = [agent.name for agent in (target, *responders)]
+    names = tuple(agent.name for agent in (target, *responders))
     if not responders or len(set(names)) < len(names):
-        raise AgentError(f"Expected a target and at least one responder, all with different names, not {names!r}.")
-    play = Duplicate(setup, [target, *responders], seed=seed, task=task)
-    numbers = range(1, len(names))
-    tried = [play.edge(number, 0, choosing, progress=progress) for number in numbers] if len(responders) > 1 else []
+        raise AgentError(f"Expected a target and at least one responder, all with different names, not {[*names]!r}.")
+    agents, where = [target, *responders], executor or InProcess()
+
+    def edges(heroes: tuple[int, ...], first: int, count: int) -> list[Edge]:
+        plan = ResponsePlan(setup, names, heroes, first, count, seed, task)
+        return plan.edges(where.results(plan, agents, plan.units()), progress)
+
+    numbers = tuple(range(1, len(names)))
+    tried = edges(numbers, 0, choosing) if len(responders) > 1 else []
     best = max(numbers, key=lambda number: tried[number - 1].mean) if tried else 1
-    return BestResponseGap(tried, play.edge(best, 0, deals, first_deal=choosing, progress=progress))
+    (gain,) = edges((best,), choosing, deals)
+    return BestResponseGap(tried, gain)
+
+
+@dataclass(frozen=True)
+class ResponsePlan:
+    """Some agents in a field of the first one, on the same deals. A unit is one of them on some deals."""
+
+    KIND: ClassVar[str] = "best response"
+
+    setup: Setup
+    agents: tuple[str, ...]
+    heroes: tuple[int, ...]
+    """Numbers of agents."""
+    first: int
+    deals: int
+    seed: int
+    task: Task
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the plan as JSON values."""
+        return {**vars(self), "setup": self.setup.to_dict(), "task": self.task.to_dict()}
+
+    @classmethod
+    def from_dict(cls, held: dict[str, Any]) -> Self:
+        """Returns the plan that :meth:`to_dict` wrote."""
+        kept = {"setup": setup_from(held["setup"]), "task": Task(**held["task"])}
+        return cls(**{**held, **kept, "agents": tuple(held["agents"]), "heroes": tuple(held["heroes"])})
+
+    def units(self) -> Iterator[Unit]:
+        """Yields the units of all heroes on the same deals, one chunk after the other."""
+        for at, count in chunks(self.first, self.deals, chunk_deals(self.setup)):
+            for part in range(len(self.heroes)):
+                yield Unit(part, at, count)
+
+    def player(self, agents: Sequence[Agent]) -> Player:
+        """Returns the function that plays a unit."""
+        duplicate = Duplicate(self.setup, agents, seed=self.seed, task=self.task)
+
+        def play(unit: Unit) -> Found:
+            return duplicate.play(self.heroes[unit.part], 0, unit.first, unit.deals)[0].to_json()
+
+        return play
+
+    def edges(self, results: Results, progress: Callable[[int], object] | None) -> list[Edge]:
+        """Returns the edge of each hero, from the results of all units."""
+        found = [EdgeSums(self.setup, measure=False) for _ in self.heroes]
+        with closing(results):
+            for unit, held in results:
+                found[unit.part].merge(EdgeSums.from_json(self.setup, held))
+                if progress is not None:
+                    progress(unit.deals)
+        return [sums.edge(self.agents[hero], self.agents[0]) for sums, hero in zip(found, self.heroes, strict=True)]

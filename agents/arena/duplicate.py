@@ -9,9 +9,9 @@ After Mortal's one-against-three matches (one hero, three copies of the field, t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ from nainjaune_env.engine.batch import Batch, make_batch
 
 from ..seeds import Stream, generator
 from ..stats.differences import Differences
+from ..stats.exact_sums import DifferenceSums, ProductSums
 from ..task import DEFAULT_TASK, FRESH, Task
 from .behaviour import Behaviour, BehaviourCounter
 from .openings import opening_tables
@@ -36,7 +37,7 @@ AfterStep = Callable[[NDArray[np.int64]], None]
 CHUNK_TABLES = 8192
 """Tables of a chunk; the memory of a tournament depends on it and not on the number of deals."""
 CHUNKS_AT_ONCE = {"cpu": 1, "cuda": 32}
-"""Chunks played together, by device. Sums are taken chunk by chunk on every device, so that rounding is the same."""
+"""Chunks played together, by device. Sums are exact, so they do not depend on it."""
 
 
 @dataclass
@@ -62,6 +63,44 @@ class Edge:
         return self.moments.half_width
 
 
+class EdgeSums:
+    """Exact sums over deals of one hero in one field; sums over different deals merge in any order."""
+
+    def __init__(self, setup: Setup, *, measure: bool) -> None:
+        n = setup.players
+        self.gain = DifferenceSums(n * n)
+        self.by_seat = [DifferenceSums(n) for _ in range(n)]
+        self.behaviour = Behaviour(setup) if measure else None
+
+    def merge(self, other: EdgeSums) -> None:
+        """Adds the deals of ``other``."""
+        self.gain.merge(other.gain)
+        for mine, its in zip(self.by_seat, other.by_seat, strict=True):
+            mine.merge(its)
+        if self.behaviour is not None and other.behaviour is not None:
+            self.behaviour.sums.merge(other.behaviour.sums)
+
+    def edge(self, hero: str, field_name: str) -> Edge:
+        """Returns the edge of ``hero`` in a field of ``field_name``."""
+        by_seat = [sums.differences() for sums in self.by_seat]
+        return Edge(hero, field_name, self.gain.differences(), by_seat, self.behaviour)
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns the sums as JSON values."""
+        behaviour = None if self.behaviour is None else self.behaviour.sums.to_json()
+        return {"gain": self.gain.to_json(), "by_seat": [sums.to_json() for sums in self.by_seat], "behaviour": behaviour}
+
+    @classmethod
+    def from_json(cls, setup: Setup, held: dict[str, Any]) -> Self:
+        """Returns the sums that :meth:`to_json` wrote."""
+        found = cls(setup, measure=held["behaviour"] is not None)
+        found.gain = DifferenceSums.from_json(found.gain.scale, held["gain"])
+        found.by_seat = [DifferenceSums.from_json(setup.players, sums) for sums in held["by_seat"]]
+        if found.behaviour is not None:
+            found.behaviour.sums = ProductSums.from_json(held["behaviour"])
+        return found
+
+
 class Duplicate:
     """Duplicate play among some agents under one setup."""
 
@@ -75,14 +114,15 @@ class Duplicate:
         pots: Sequence[int] | None = None,
         measure: bool = False,
         device: str = "cpu",
+        chunk: int | None = None,
     ) -> None:
         """``task``: the payoff that is measured, and the start of rounds.
 
         ``pots``: chips in the pots before the antes, on every deal (None: those of the task).
 
         ``measure``: also measure behaviour; play does not depend on it. ``device``: where the tables are, as ``Batch`` takes
-        it. Raises :class:`AgentError` for an agent that cannot play there, and :class:`~nainjaune_env.core.errors.DeviceError`
-        if there is no such device.
+        it. ``chunk``: deals played at once (None: those of :data:`CHUNK_TABLES` tables). Raises :class:`AgentError` for an agent
+        that cannot play there, and :class:`~nainjaune_env.core.errors.DeviceError` if there is no such device.
         """
         check_device(setup, agents, device)
         self.setup = setup
@@ -93,6 +133,12 @@ class Duplicate:
         self.start = start_with(pots, task)
         self.measure = measure
         self.device = device
+        self._chunk = chunk
+
+    @property
+    def chunk(self) -> int:
+        """Deals of a chunk. Agents that draw have other random numbers with another one."""
+        return chunk_deals(self.setup, self._chunk)
 
     def edge(
         self,
@@ -114,68 +160,54 @@ class Duplicate:
         *,
         first_deal: int = 0,
         progress: Callable[[int], object] | None = None,
-        on_gains: Callable[[NDArray[np.float64]], object] | None = None,
     ) -> list[Edge]:
         """Returns the edge of each pair (hero, field) of agents by number, over ``deals`` deals from ``first_deal`` on.
 
         Deal d is the same for every pair of agents. The random draws of agents depend on the seed, the pair, the device and all
         deals played at once with d; the edge of deterministic agents is the same on every device. ``progress`` is called with the
-        number of deals of a pair done since the last call, and ``on_gains`` with the gains ``(pairs, D)`` on D deals.
+        number of deals of a pair done since the last call.
         """
-        n = self.setup.players
-        names = [agent.name for agent in self.agents]
-        found = [Edge(names[hero], names[rival], by_seat=[Differences() for _ in range(n)]) for hero, rival in pairs]
-        for edge in found if self.measure else ():
-            edge.behaviour = Behaviour(self.setup)
-        size = CHUNK_TABLES // (n + 1)
-        for at, count in chunks(first_deal, deals, size * CHUNKS_AT_ONCE[self.device]):
-            parts = [slice(first, first + some) for first, some in chunks(0, count, size)]
-            gains = np.zeros((len(pairs), count))
-            for number, (pair, edge) in enumerate(zip(pairs, found, strict=True)):
-                openings = self._openings(pair[1], at, count)
-                counter = self._counter(at, count, openings)
-                after_step = None if counter is None else counter.add_step
-                payoff, leader = self._play_chunk(*pair, at, count, after_step, openings)
-                tallies = None if counter is None else counter.tallies()
-                for part in parts:
-                    of_part = None if tallies is None else tallies[2 * part.start : 2 * part.stop]
-                    gains[number, part] = self._add(edge, payoff[part], leader[part], of_part)
+        found = [EdgeSums(self.setup, measure=self.measure) for _ in pairs]
+        for at, count in chunks(first_deal, deals, self.chunk * CHUNKS_AT_ONCE[self.device]):
+            for pair, sums in zip(pairs, found, strict=True):
+                sums.merge(self.play(*pair, at, count)[0])
                 if progress is not None:
                     progress(count)
-            if on_gains is not None:
-                for part in parts:
-                    on_gains(gains[:, part])
-        return found
+        names = [agent.name for agent in self.agents]
+        return [sums.edge(names[hero], names[rival]) for (hero, rival), sums in zip(pairs, found, strict=True)]
+
+    def play(self, hero: int, rival: int, at: int, count: int) -> tuple[EdgeSums, NDArray[np.int64]]:
+        """Plays the deals ``at .. at+count-1`` at once; returns their sums, and the numerators of the hero's gains ``(D,)``."""
+        openings = self._openings(rival, at, count)
+        counter = self._counter(at, count, openings)
+        payoff, leader = self._play_chunk(hero, rival, at, count, None if counter is None else counter.add_step, openings)
+        tallies = None if counter is None else counter.tallies()
+        sums, gain = EdgeSums(self.setup, measure=self.measure), self._gain(payoff)
+        if sums.behaviour is not None:
+            for first, some in chunks(0, count, self.chunk):  # its numbers take more memory than the tables
+                part = slice(first, first + some)
+                of_part = None if tallies is None else tallies[2 * part.start : 2 * part.stop]
+                sums.behaviour.add(payoff[part], leader[part], of_part)
+        for distance, by_seat in enumerate(sums.by_seat):
+            by_seat.add(gain[np.arange(count), (leader + distance) % self.setup.players])
+        total: NDArray[np.int64] = gain.sum(axis=1)
+        sums.gain.add(total)
+        return sums, total
 
     def blocks(self, hero: int, rival: int, first_deal: int, deals: int) -> NDArray[np.float64]:
         """Returns the block values ``(deals,)`` of which :meth:`edge` is the mean, played at once, on the CPU."""
         openings = self._openings(rival, first_deal, deals)
         payoff, _ = self._play_chunk(hero, rival, first_deal, deals, None, openings)
-        values: NDArray[np.float64] = self._gain(payoff).mean(axis=1)
+        values: NDArray[np.float64] = self._gain(payoff).sum(axis=1) / self.setup.players**2
         return values
 
-    def _gain(self, payoff: NDArray[np.int64]) -> NDArray[Any]:
-        """Returns the hero's payoff less the field's own in the same seat on the same deal, ``(D, n)``."""
+    def _gain(self, payoff: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Returns n times the hero's payoff less the field's own in the same seat on the same deal, ``(D, n)``."""
         n = self.setup.players
-        payoff = self.task.payoff(payoff)
+        payoff = whole_payoff(self.task, payoff)
         own = np.stack([payoff[:, seat, seat] for seat in range(n)], axis=1)
-        gain: NDArray[Any] = own - payoff[:, n, :]
+        gain: NDArray[np.int64] = own - payoff[:, n, :]
         return gain
-
-    def _add(
-        self, edge: Edge, payoff: NDArray[np.int64], leader: NDArray[np.int64], tallies: NDArray[np.int64] | None
-    ) -> NDArray[np.float64]:
-        """Adds some deals of :meth:`_play_chunk` and their tallies to ``edge``; returns the hero's gain on each ``(D,)``."""
-        n = self.setup.players
-        if edge.behaviour is not None:
-            edge.behaviour.add(payoff, leader, tallies)
-        gain = self._gain(payoff)
-        mean: NDArray[np.float64] = gain.mean(axis=1)
-        edge.moments.add(mean)
-        for distance in range(n):
-            seats = (leader + distance) % n
-            edge.by_seat[distance].add(gain[np.arange(len(gain)), seats])
-        return mean
 
     def _openings(self, rival: int, at: int, count: int) -> NDArray[Any] | None:
         seating = np.zeros((count, self.setup.players), np.int64)  # the field plays the rounds before
@@ -210,6 +242,12 @@ class Duplicate:
     def deal_seeds(self, first: int, count: int) -> NDArray[np.uint64]:
         """Returns the generator states of deals ``first .. first+count-1``."""
         return streams(self.seed, count, first=first)
+
+
+def whole_payoff(task: Task, payoff: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Returns n times ``payoff (..., n)`` as the objective counts it, which are whole numbers for every objective."""
+    counted: NDArray[np.int64] = task.payoff(payoff * payoff.shape[-1]).astype(np.int64)
+    return counted
 
 
 def check_device(setup: Setup, agents: Sequence[Agent], device: str) -> None:
@@ -262,6 +300,11 @@ def play_deals(
     return payoff.reshape(deals, rotations, n), first
 
 
-def chunks(first: int, count: int, size: int) -> list[tuple[int, int]]:
-    """Returns ``(start, length)`` of ranges of at most ``size`` that cover ``count`` numbers from ``first`` on."""
-    return [(at, min(size, first + count - at)) for at in range(first, first + count, size)]
+def chunk_deals(setup: Setup, chunk: int | None = None) -> int:
+    """Returns the number of deals of a chunk of duplicate play: ``chunk``, or those of :data:`CHUNK_TABLES` tables (None)."""
+    return CHUNK_TABLES // (setup.players + 1) if chunk is None else chunk
+
+
+def chunks(first: int, count: int, size: int) -> Iterator[tuple[int, int]]:
+    """Yields ``(start, length)`` of ranges of at most ``size`` that cover ``count`` numbers from ``first`` on."""
+    return ((at, min(size, first + count - at)) for at in range(first, first + count, size))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,8 +14,11 @@ from nainjaune_env.core.spec import Setup
 from ..seeds import Stream, generator
 from ..stats.ratings import Ratings, fit, rankings
 from ..task import DEFAULT_TASK, Task
-from .duplicate import CHUNK_TABLES, CHUNKS_AT_ONCE, check_device, chunks, play_deals, start_with
+from .duplicate import CHUNK_TABLES, CHUNKS_AT_ONCE, Start, check_device, chunks, play_deals, start_with
 from .openings import opening_tables
+
+MOST_DEALS = 100_000
+"""Most deals that agents are rated on: the bootstrap keeps the rankings of each, and intervals are narrow long before."""
 
 
 def rate(
@@ -34,27 +37,48 @@ def rate(
     For each deal agents are drawn for the seats, each one once before any one twice, and the seating is rotated through all
     seats. ``task`` and ``pots`` are those of ``Duplicate``; carried rounds are those of the same agents before they rotate, and
     places in a round do not depend on the objective. ``progress`` is called with the number of deals done. ``device`` is where
-    the tables are, as in ``Duplicate``.
+    the tables are, as in ``Duplicate``. Of more than :data:`MOST_DEALS` deals the first so many are played.
     """
     check_device(setup, agents, device)
-    n, start, found = setup.players, start_with(pots, task), []
-    size = CHUNK_TABLES // n
-    for at, count in chunks(0, deals, size * CHUNKS_AT_ONCE[device]):
-        drawn = np.concatenate(
-            [
-                drawn_seats(len(agents), n, some, generator(seed, Stream.MIXED, len(agents), first))
-                for first, some in chunks(at, count, size)
-            ]
-        )
-        seating = np.stack([np.roll(drawn, turn, axis=1) for turn in range(n)], axis=1)
-        rngs = [generator(seed, Stream.MIXED, who, at) for who in range(len(agents))]
-        seeds, openings = streams(seed, count, first=at), opening_tables(setup, task, seed, at, count, agents, drawn)
-        payoff, _ = play_deals(setup, agents, seating, seeds, rngs, start=start, openings=openings, device=device)
-        found.append(rankings(payoff, seating))
+    start, found = start_with(pots, task), []
+    for at, count in rated_shards(setup, deals, device):
+        found.append(ranked(setup, agents, at, count, seed=seed, task=task, start=start, device=device))
         if progress is not None:
             progress(count)
-    points = fit(np.concatenate(found), len(agents), generator(seed, Stream.MIXED, len(agents) + 1))
-    return Ratings([agent.name for agent in agents], points, deals)
+    return ratings_of(found, [agent.name for agent in agents], seed)
+
+
+def rated_shards(setup: Setup, deals: int, device: str, chunk: int | None = None) -> Iterator[tuple[int, int]]:
+    """Yields ``(first, count)`` of the deals that are played at once to rate agents in a tournament over ``deals`` deals.
+
+    ``chunk`` is that of ``Duplicate``.
+    """
+    size = CHUNK_TABLES // setup.players if chunk is None else chunk
+    return chunks(0, min(deals, MOST_DEALS), size * CHUNKS_AT_ONCE[device])
+
+
+def ranked(
+    setup: Setup, agents: Sequence[Agent], at: int, count: int, *, seed: int, task: Task, start: Start, device: str
+) -> NDArray[np.int16]:
+    """Plays the deals ``at .. at+count-1`` at once; returns the rankings ``(D, n, 2n)`` of ``stats.ratings``."""
+    n = setup.players
+    drawn = np.concatenate(
+        [
+            drawn_seats(len(agents), n, some, generator(seed, Stream.MIXED, len(agents), first))
+            for first, some in chunks(at, count, CHUNK_TABLES // n)
+        ]
+    )
+    seating = np.stack([np.roll(drawn, turn, axis=1) for turn in range(n)], axis=1)
+    rngs = [generator(seed, Stream.MIXED, who, at) for who in range(len(agents))]
+    seeds, openings = streams(seed, count, first=at), opening_tables(setup, task, seed, at, count, agents, drawn)
+    payoff, _ = play_deals(setup, agents, seating, seeds, rngs, start=start, openings=openings, device=device)
+    return rankings(payoff, seating)
+
+
+def ratings_of(found: Sequence[NDArray[np.int16]], names: Sequence[str], seed: int) -> Ratings:
+    """Returns the ratings of the agents ``names`` from all rankings of :func:`ranked`, in the order of the deals."""
+    rows = np.concatenate(found)
+    return Ratings([*names], fit(rows, len(names), generator(seed, Stream.MIXED, len(names) + 1)), len(rows))
 
 
 def drawn_seats(agents: int, seats: int, deals: int, rng: np.random.Generator) -> NDArray[np.int64]:

@@ -24,6 +24,16 @@ class DecisionClock:
     """Decisions in these calls."""
     seconds: float = 0.0
 
+    def add(self, calls: int, decisions: int, seconds: float) -> None:
+        """Adds the time of other decisions."""
+        self.calls, self.decisions, self.seconds = self.calls + calls, self.decisions + decisions, self.seconds + seconds
+
+    def taken(self) -> tuple[int, int, float]:
+        """Returns the calls, decisions and seconds since this was last called, and begins again."""
+        found = self.calls, self.decisions, self.seconds
+        self.calls, self.decisions, self.seconds = 0, 0, 0.0
+        return found
+
     @property
     def milliseconds(self) -> float | None:
         """Milliseconds a decision; None if none was timed."""

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import permutations
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError, quoted
 from nainjaune_env.core.spec import Setup
 
+from ..distributed.arrays import packed, unpacked
+from ..distributed.units import Executor, Found, InProcess, Player, Unit, setup_from
 from ..seeds import Stream, generator
 from ..stats.alpharank import Masses, masses
 from ..stats.differences import Differences
@@ -21,10 +25,10 @@ from ..stats.intervals import to_json
 from ..stats.ratings import Ratings
 from ..stats.ratio_estimate import Estimate
 from ..task import DEFAULT_TASK, Task
-from .advantage import Advantages, advantage, stronger
+from .advantage import Advantages, AdvantageSums, stronger
 from .behaviour import Behaviour
-from .duplicate import Duplicate, Edge
-from .rated_rounds import rate
+from .duplicate import CHUNKS_AT_ONCE, Duplicate, Edge, EdgeSums, chunk_deals, chunks, start_with
+from .rated_rounds import ranked, rated_shards, ratings_of
 from .timing import DecisionClock, TimedAgent
 
 
@@ -50,6 +54,8 @@ class Result:
     """The payoff that was measured, and the start of rounds."""
     device: str = "cpu"
     """Where it was played; agents that draw have other random numbers on another device."""
+    chunk: int | None = None
+    """Deals that were played at once; None: as many as ``Duplicate`` takes. Agents that draw have other numbers with another."""
 
     def edge(self, hero: str, rival: str) -> Edge:
         """Returns the edge of ``hero`` over a field of ``rival``."""
@@ -110,6 +116,8 @@ class Result:
         ]
         if self.device != "cpu":
             held["device"] = self.device
+        if self.chunk is not None:
+            held["chunk"] = self.chunk
         if self.ratings is not None:
             held["ratings"] = self.ratings.to_dict()
         if self.alpha_rank is not None:
@@ -148,6 +156,120 @@ def check_names(agents: Sequence[Agent]) -> None:
         raise AgentError(f"A tournament takes two or more agents of different names, not {quoted(names)}.")
 
 
+@dataclass(frozen=True)
+class TournamentPlan:
+    """What a tournament plays; the arguments are those of :func:`tournament`. A unit is a pair, or the rating, on some deals."""
+
+    KIND: ClassVar[str] = "tournament"
+
+    setup: Setup
+    agents: tuple[str, ...]
+    deals: int
+    seed: int
+    task: Task = DEFAULT_TASK
+    pots: tuple[int, ...] | None = None
+    measure: bool = False
+    rated: bool = False
+    device: str = "cpu"
+    chunk: int | None = None
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """The ordered pairs of agents by number, as in :class:`Result`."""
+        return list(permutations(range(len(self.agents)), 2))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the plan as JSON values."""
+        return {**vars(self), "setup": self.setup.to_dict(), "task": self.task.to_dict()}
+
+    @classmethod
+    def from_dict(cls, held: dict[str, Any]) -> Self:
+        """Returns the plan that :meth:`to_dict` wrote."""
+        pots = None if held["pots"] is None else tuple(held["pots"])
+        kept = {"setup": setup_from(held["setup"]), "task": Task(**held["task"]), "agents": tuple(held["agents"]), "pots": pots}
+        return cls(**{**held, **kept})
+
+    def duplicate(self, agents: Sequence[Agent]) -> Duplicate:
+        """Returns duplicate play among ``agents``."""
+        return Duplicate(
+            self.setup, agents, seed=self.seed, task=self.task, pots=self.pots, measure=self.measure, device=self.device,
+            chunk=self.chunk,
+        )  # fmt: skip
+
+    def units(self) -> Iterator[Unit]:
+        """Yields the units of all pairs on the same deals, one chunk after the other, and then those of the rating."""
+        chunk = chunk_deals(self.setup, self.chunk) * CHUNKS_AT_ONCE[self.device]
+        for at, count in chunks(0, self.deals, chunk):
+            for part in range(len(self.pairs)):
+                yield Unit(part, at, count)
+        if self.rated:
+            for at, count in rated_shards(self.setup, self.deals, self.device, self.chunk):
+                yield Unit(len(self.pairs), at, count)
+
+    def player(self, agents: Sequence[Agent]) -> Player:
+        """Returns the function that plays a unit."""
+        timed = [TimedAgent(agent) for agent in agents] if self.measure and self.device == "cpu" else []
+        duplicate, start, pairs = self.duplicate(timed or agents), start_with(self.pots, self.task), self.pairs
+
+        def play(unit: Unit) -> Found:
+            if unit.part == len(pairs):
+                rows = ranked(
+                    self.setup, agents, unit.first, unit.deals,
+                    seed=self.seed, task=self.task, start=start, device=self.device,
+                )  # fmt: skip
+                return {"rankings": packed(rows)}
+            sums, gains = duplicate.play(*pairs[unit.part], unit.first, unit.deals)
+            return {"sums": sums.to_json(), "gains": packed(gains), "clocks": [agent.clock.taken() for agent in timed]}
+
+        return play
+
+
+class TournamentSums:
+    """A tournament in the making: exact sums of the units so far, which may come in any order.
+
+    Memory does not grow with the number of deals, apart from the rankings of at most ``rated_rounds.MOST_DEALS``.
+    """
+
+    def __init__(self, plan: TournamentPlan) -> None:
+        self.plan = plan
+        self._edges = [EdgeSums(plan.setup, measure=plan.measure) for _ in plan.pairs]
+        self._advantages = AdvantageSums(len(plan.agents), plan.setup.players**2)
+        self._gains: dict[int, dict[int, NDArray[np.int64]]] = {}
+        """By the first deal and the pair, until those of all pairs are there."""
+        self._rankings: dict[int, NDArray[np.int16]] = {}
+        self._clocks = [DecisionClock(name) for name in plan.agents] if plan.measure and plan.device == "cpu" else []
+
+    def add(self, unit: Unit, found: Found) -> None:
+        """Adds what a unit yielded."""
+        pairs, n = len(self._edges), self.plan.setup.players
+        if unit.part == pairs:
+            self._rankings[unit.first] = unpacked(found["rankings"], (unit.deals, n, 2 * n), np.int16)
+            return
+        self._edges[unit.part].merge(EdgeSums.from_json(self.plan.setup, found["sums"]))
+        for clock, taken in zip(self._clocks, found["clocks"], strict=True):
+            clock.add(*taken)
+        gains = self._gains.setdefault(unit.first, {})
+        gains[unit.part] = unpacked(found["gains"], (unit.deals,), np.int64)
+        if len(gains) == pairs:
+            self._advantages.add(np.array([gains[part] for part in range(pairs)]))
+            del self._gains[unit.first]
+
+    def result(self) -> Result:
+        """Returns the finished tournament."""
+        plan = self.plan
+        edges = [
+            sums.edge(plan.agents[hero], plan.agents[rival]) for (hero, rival), sums in zip(plan.pairs, self._edges, strict=True)
+        ]
+        ratings = None
+        if plan.rated:
+            ratings = ratings_of([self._rankings[first] for first in sorted(self._rankings)], plan.agents, plan.seed)
+        pots = None if plan.pots is None else list(plan.pots)
+        return Result(
+            plan.setup, [*plan.agents], plan.deals, plan.seed, pots, edges, self._advantages.advantages(), self._clocks, ratings,
+            plan.task, plan.device, plan.chunk,
+        )  # fmt: skip
+
+
 def tournament(
     setup: Setup,
     agents: Sequence[Agent],
@@ -160,30 +282,35 @@ def tournament(
     rated: bool = False,
     progress: Callable[[int], object] | None = None,
     device: str = "cpu",
+    chunk: int | None = None,
+    executor: Executor | None = None,
 ) -> Result:
     """Plays all ordered pairs of agents over the same ``deals`` deals.
 
     ``measure``: measure behaviour, and time decisions. ``rated``: play the deals once more among all agents, and rate them.
-    Edges depend on neither. ``task`` and ``pots`` are those of ``Duplicate``. ``progress`` is called with the number of deals
-    done, each deal once a pair and once more if ``rated``. ``device``: where the tables are, as in ``Duplicate``; on a GPU
-    decisions are not timed, as all tables decide at once.
+    Edges depend on neither. ``task``, ``pots`` and ``chunk`` are those of ``Duplicate``. ``progress`` is called with the number
+    of deals done, each deal once a pair and once more if ``rated``. ``device``: where the tables are, as in ``Duplicate``; on a
+    GPU decisions are not timed, as all tables decide at once. ``executor``: where units are played (None: in this process); other
+    processes load the agents by their names. The result does not depend on it.
 
     Raises :class:`AgentError` as :func:`check_names` does, and for an agent that cannot play there.
     """
     check_names(agents)
-    names = [agent.name for agent in agents]
-    timed = [TimedAgent(agent) for agent in agents] if measure and device == "cpu" else []
-    duplicate = Duplicate(setup, timed or agents, seed=seed, task=task, pots=pots, measure=measure, device=device)
-    pairs = list(permutations(range(len(names)), 2))
-    advantages = Advantages(len(names))
-    forth = [pairs.index((one, other)) for one, other in advantages.pairs]
-    back = [pairs.index((other, one)) for one, other in advantages.pairs]
-    edges = duplicate.edges(
-        pairs, deals, progress=progress, on_gains=lambda gains: advantages.add(advantage(gains[forth], gains[back]))
-    )
-    clocks = [agent.clock for agent in timed]
-    ratings = None
-    if rated:
-        ratings = rate(setup, agents, deals=deals, seed=seed, task=task, pots=pots, progress=progress, device=device)
-    stored_pots = None if pots is None else list(pots)
-    return Result(setup, names, deals, seed, stored_pots, edges, advantages, clocks, ratings, task, device)
+    names = tuple(agent.name for agent in agents)
+    plan = TournamentPlan(
+        setup, names, deals, seed, task, None if pots is None else tuple(pots), measure, rated, device, chunk
+    )  # fmt: skip
+    return play_tournament(plan, agents, executor or InProcess(), progress)
+
+
+def play_tournament(
+    plan: TournamentPlan, agents: Sequence[Agent], executor: Executor, progress: Callable[[int], object] | None = None
+) -> Result:
+    """Plays all units of ``plan``; the arguments are those of :func:`tournament`."""
+    sums = TournamentSums(plan)
+    with closing(executor.results(plan, agents, plan.units())) as results:
+        for unit, found in results:
+            sums.add(unit, found)
+            if progress is not None:
+                progress(unit.deals)
+    return sums.result()

@@ -8,8 +8,9 @@ and identically distributed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,40 +20,59 @@ from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 
+from ..distributed.arrays import packed, unpacked
+from ..distributed.units import Executor, Found, InProcess, Player, Unit, in_order, setup_from
 from ..seeds import Stream, generator
 from ..stats.differences import Differences
+from ..stats.exact_sums import DifferenceSums
 from ..stats.intervals import to_json
 from ..stats.sequential import SequentialTest, anytime_half_width
 from ..task import CARRIED, DEFAULT_TASK, Task
-from .advantage import advantage
-from .duplicate import CHUNKS_AT_ONCE, Start, check_device, chunks, play_deals, start_with
+from .advantage import doubled_advantage
+from .duplicate import CHUNKS_AT_ONCE, Start, check_device, chunks, play_deals, start_with, whole_payoff
 from .openings import opening_tables
 
 LOOK_EVERY = 256
 """Deals between looks at the test; enough that the first look is at a nearly normal mean."""
 
 
-@dataclass
 class VersusResult:
     """How A and B compare so far."""
 
-    names: tuple[str, str]
-    advantage: Differences = field(default_factory=Differences)
-    """Of A over B."""
-    gains: tuple[Differences, Differences] = field(default_factory=lambda: (Differences(), Differences()))
-    """A's edge over a field of B, and B's over a field of A."""
+    def __init__(self, names: tuple[str, str], scale: int) -> None:
+        """``scale``: gains are whole numbers over it."""
+        self.names = names
+        self._gains = (DifferenceSums(scale), DifferenceSums(scale))
+        self._advantage = DifferenceSums(2 * scale)
+
+    def add(self, gains: NDArray[np.int64]) -> None:
+        """Adds the numerators of :func:`both_ways` ``(D, 2)``."""
+        self._advantage.add(doubled_advantage(*gains.T))
+        for sums, gain in zip(self._gains, gains.T, strict=True):
+            sums.add(gain)
+
+    @property
+    def advantage(self) -> Differences:
+        """The advantages of A over B."""
+        return self._advantage.differences()
+
+    @property
+    def gains(self) -> tuple[Differences, Differences]:
+        """A's edge over a field of B, and B's over a field of A."""
+        one, other = self._gains
+        return one.differences(), other.differences()
 
     def to_dict(self, test: SequentialTest | None) -> dict[str, Any]:
         """Returns the content of ``versus.json``; ``test`` is None if the number of deals was fixed."""
-        a, b = self.names
+        (a, b), advantage = self.names, self.advantage
         held: dict[str, Any] = {
             "a": a,
             "b": b,
-            "deals": self.advantage.count,
-            "mean": self.advantage.mean,
-            "ci95": to_json(self.advantage.half_width),
-            "differ": self.advantage.differing,
-            "anytime95": to_json(anytime_half_width(self.advantage)),
+            "deals": advantage.count,
+            "mean": advantage.mean,
+            "ci95": to_json(advantage.half_width),
+            "differ": advantage.differing,
+            "anytime95": to_json(anytime_half_width(advantage)),
             "edges": [
                 {"hero": hero, "field": rival, "mean": gain.mean, "ci95": to_json(gain.half_width), "differ": gain.differing}
                 for hero, rival, gain in zip((a, b), (b, a), self.gains, strict=True)
@@ -65,10 +85,57 @@ class VersusResult:
                 "high": test.high,
                 "alpha": test.alpha,
                 "beta": test.beta,
-                "llr": test.llr(self.advantage),
-                "outcome": test.outcome(self.advantage),
+                "llr": test.llr(advantage),
+                "outcome": test.outcome(advantage),
             }
         return held
+
+
+@dataclass(frozen=True)
+class VersusPlan:
+    """What a comparison plays; the arguments are those of :func:`versus`. A unit is the deals between two looks, both ways."""
+
+    KIND: ClassVar[str] = "comparison"
+
+    setup: Setup
+    agents: tuple[str, ...]
+    deals: int
+    seed: int
+    task: Task = DEFAULT_TASK
+    pots: tuple[int, ...] | None = None
+    device: str = "cpu"
+
+    def __post_init__(self) -> None:
+        if len(self.agents) != 2 or len(set(self.agents)) < 2:
+            raise AgentError(f"A comparison takes two agents of different names, not {[*self.agents]!r}.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the plan as JSON values."""
+        return {**vars(self), "setup": self.setup.to_dict(), "task": self.task.to_dict()}
+
+    @classmethod
+    def from_dict(cls, held: dict[str, Any]) -> Self:
+        """Returns the plan that :meth:`to_dict` wrote."""
+        pots = None if held["pots"] is None else tuple(held["pots"])
+        kept = {"setup": setup_from(held["setup"]), "task": Task(**held["task"]), "agents": tuple(held["agents"]), "pots": pots}
+        return cls(**{**held, **kept})
+
+    def units(self) -> Iterator[Unit]:
+        """Yields the deals in order; on a GPU they are played ahead of looks."""
+        for at, count in chunks(0, self.deals, LOOK_EVERY * CHUNKS_AT_ONCE[self.device]):
+            yield Unit(0, at, count)
+
+    def player(self, agents: Sequence[Agent]) -> Player:
+        """Returns the function that plays a unit."""
+        check_device(self.setup, agents, self.device)
+        self.task.check(self.setup)
+        start = start_with(self.pots, self.task)
+
+        def play(unit: Unit) -> Found:
+            found = both_ways(self.setup, agents, self.seed, unit.first, unit.deals, start, self.device, self.task)
+            return {"gains": packed(found)}
+
+        return play
 
 
 def versus(
@@ -82,38 +149,41 @@ def versus(
     pots: Sequence[int] | None = None,
     progress: Callable[[VersusResult], object] | None = None,
     device: str = "cpu",
+    executor: Executor | None = None,
 ) -> VersusResult:
     """Compares two agents until ``test`` decides, over at most ``deals`` deals (``test`` None: over all of them).
 
     Deals are those of a tournament with this ``seed``, from the first on. ``progress`` is called with the result so far after
-    each :data:`LOOK_EVERY` deals. ``device`` is where the tables are, as in ``Duplicate``; on a GPU deals are played ahead of
-    looks. Raises :class:`AgentError` unless there are two agents of different names that can play there.
+    each :data:`LOOK_EVERY` deals. ``device`` is where the tables are, as in ``Duplicate``. ``executor`` is where units are played
+    (None: in this process); other processes load the agents by their names. Looks are at the deals from the first one on without
+    a gap, in whatever order they are played, so the result does not depend on it. Raises :class:`AgentError` unless there are two
+    agents of different names that can play there.
     """
-    names = [agent.name for agent in agents]
-    if len(names) != 2 or len(set(names)) < 2:
-        raise AgentError(f"A comparison takes two agents of different names, not {names!r}.")
-    check_device(setup, agents, device)
-    result = VersusResult((names[0], names[1]))
-    task.check(setup)
-    for gains in looks(setup, agents, seed, deals, start_with(pots, task), device, task):
-        result.advantage.add(advantage(*gains.T))
-        for moments, gain in zip(result.gains, gains.T, strict=True):
-            moments.add(gain)
-        if progress is not None:
-            progress(result)
-        if test is not None and test.outcome(result.advantage) != "undecided":
-            break
+    names = tuple(agent.name for agent in agents)
+    plan = VersusPlan(setup, names, deals, seed, task, None if pots is None else tuple(pots), device)
+    return play_versus(plan, agents, executor or InProcess(), test, progress)
+
+
+def play_versus(
+    plan: VersusPlan,
+    agents: Sequence[Agent],
+    executor: Executor,
+    test: SequentialTest | None = None,
+    progress: Callable[[VersusResult], object] | None = None,
+) -> VersusResult:
+    """Plays the units of ``plan`` until ``test`` decides; the arguments are those of :func:`versus`."""
+    one, other = plan.agents
+    result = VersusResult((one, other), plan.setup.players**2)
+    with closing(executor.results(plan, agents, plan.units())) as results:
+        for unit, found in in_order(plan.units(), results):
+            gains = unpacked(found["gains"], (unit.deals, 2), np.int64)
+            for first, some in chunks(0, unit.deals, LOOK_EVERY):
+                result.add(gains[first : first + some])
+                if progress is not None:
+                    progress(result)
+                if test is not None and test.outcome(result.advantage) != "undecided":
+                    return result
     return result
-
-
-def looks(
-    setup: Setup, agents: Sequence[Agent], seed: int, deals: int, start: Start, device: str, task: Task
-) -> Iterator[NDArray[np.float64]]:
-    """Yields the gains of :func:`both_ways` on the deals from the first on, :data:`LOOK_EVERY` at a time."""
-    for at, count in chunks(0, deals, LOOK_EVERY * CHUNKS_AT_ONCE[device]):
-        gains = both_ways(setup, agents, seed, at, count, start, device, task)
-        for first, some in chunks(0, count, LOOK_EVERY):
-            yield gains[first : first + some]
 
 
 def both_ways(
@@ -126,11 +196,11 @@ def both_ways(
     device: str = "cpu",
     task: Task = DEFAULT_TASK,
     heroes: tuple[int, ...] = (0, 1),
-) -> NDArray[np.float64]:
+) -> NDArray[np.int64]:
     """Returns the gains ``(D, heroes)`` of two agents, each in a field of the other, on the deals ``at .. at+count-1``.
 
-    The random draws of agents depend on the seed, ``at`` and ``count``. ``heroes`` are the numbers of those whose gains are
-    returned.
+    They are numerators over n², since a gain is the mean over n seats of payoffs in whole n-ths. The random draws of agents
+    depend on the seed, ``at`` and ``count``. ``heroes`` are the numbers of those whose gains are returned.
     """
     if task.start == CARRIED and len(heroes) > 1:  # each way begins with the chips that its own field left: nothing is shared
         ways = [both_ways(setup, agents, seed, at, count, start, device, task, (who,)) for who in heroes]
@@ -148,6 +218,6 @@ def both_ways(
     seeds, field = streams(seed, count, first=at), np.full((count, n), 1 - heroes[0])
     openings = opening_tables(setup, task, seed, at, count, agents, field)
     payoff, _ = play_deals(setup, agents, seating, seeds, rngs, start=start, openings=openings, device=device)
-    payoff = task.payoff(payoff)
+    payoff = whole_payoff(task, payoff)
     gains = [payoff[:, hero[who], range(n)] - payoff[:, alone[1 - who]] for who in heroes]  # each (D, n)
-    return np.stack([gain.mean(axis=1) for gain in gains], axis=1)
+    return np.stack([gain.sum(axis=1) for gain in gains], axis=1)

@@ -36,6 +36,13 @@ averaged out: a slow player needs fewer deals. The mean is not biased.
 
 --watch shows the agents at a table in a browser, live, at a speed that you set, with the edge of the first one as it grows.
 
+  nainjaune evaluate --agents zoo:strong@search=50 closer --workers 8 \\
+      --chunk 64 --out results
+
+--workers N plays in N processes, and --cluster ADDRESS on a Ray cluster, with the same results to the last byte for every N. Both
+keep each finished shard in --out until the results are there: after Ctrl-C the same command goes on from them. --shard I/N plays
+one part in N, for job arrays, and nainjaune merge puts them together. docs/scale.md has more.
+
 --device cuda keeps the tables and the agents on an NVIDIA GPU: heuristics, random, and networks. Deals are the same, and so are
 edges, except for agents that draw and for logits that are equal up to rounding. Searches, solutions and agents with other
 suffixes than @sample play on the CPU only. Records and the measures of a report are computed on the CPU.
@@ -55,6 +62,7 @@ from .setups import add_setup_arguments, game_of, settle_setup
 from .tasks import add_task_arguments, settle_task
 from .versus import MOST_DEALS, add_versus_arguments, run_versus
 from .watch import add_watch_arguments, run_watch
+from .workers import add_worker_arguments, check_worker_arguments, executor_of, keeps_shards, remove_shards, run_share
 
 NAME = "evaluate"
 HELP = "rate agents against each other by duplicate play"
@@ -95,6 +103,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--matches", type=integer(1), default=100, help="number of matches for --records (default: %(default)s)")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="device of tables and agents (default: cpu)")
     add_threads_argument(parser)
+    add_worker_arguments(parser)
     parser.add_argument("--list", action="store_true", help="list the game's agents, as nainjaune agents does, and exit")
 
 
@@ -106,7 +115,8 @@ def run(args: argparse.Namespace) -> int:
 
     from ..arena.duplicate import start_with
     from ..arena.matches import record_matches
-    from ..arena.tournament import check_names, tournament
+    from ..arena.rated_rounds import MOST_DEALS as MOST_RATED
+    from ..arena.tournament import TournamentPlan, check_names, play_tournament
     from ..loading import load_agent, use_threads
     from ..report.text import text_table
 
@@ -118,6 +128,7 @@ def run(args: argparse.Namespace) -> int:
         raise AgentError("Expected agents to rate, as in --agents lowest runs/first; nainjaune agents lists them.")
     if args.until_decided and not args.versus:
         raise ConfigError("--until-decided needs two agents: --versus A B --until-decided.")
+    check_worker_arguments(args)
     if args.rounds is not None and args.episode != "match":
         raise ConfigError("--rounds is the length of matches: it goes with --episode match.")
     if args.deals is None:
@@ -154,21 +165,19 @@ def run(args: argparse.Namespace) -> int:
             write_records(args.records, record_matches(setup, agents, args.matches, seed=args.seed, progress=bar.update))
         print(f"Records of {args.matches} matches: {printable(str(args.records))}")
     pairs, rated = len(agents) * (len(agents) - 1), len(agents) > 2 and not args.no_ratings
-    with progress_bar(total=(pairs + rated) * args.deals, unit="deal") as bar:
-        measure = args.out is not None
-        result = tournament(
-            setup,
-            agents,
-            deals=args.deals,
-            seed=args.seed,
-            task=task,
-            pots=args.pots,
-            measure=measure,
-            rated=rated,
-            progress=bar.update,
-            device=args.device,
-        )
+    pots, measure = None if args.pots is None else tuple(args.pots), args.out is not None
+    plan = TournamentPlan(
+        setup, tuple(agent.name for agent in agents), args.deals, args.seed, task, pots, measure, rated, args.device, args.chunk
+    )  # fmt: skip
+    if args.shard is not None:
+        return run_share(args, plan, agents)
+    total = pairs * args.deals + rated * min(args.deals, MOST_RATED)
+    with progress_bar(total=total, unit="deal") as bar:
+        executor = executor_of(args, bar.set_postfix_str)
+        result = play_tournament(plan, agents, executor, bar.update)
     report = None if args.out is None else write_report(result, args.out)  # first: what is printed may be lost
+    if args.out is not None and keeps_shards(args):
+        remove_shards(args.out)
     print(text_table(result))
     if report is not None:
         print(f"Report: {printable(str(report))}")

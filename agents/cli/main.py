@@ -10,7 +10,24 @@ from importlib.metadata import version
 
 from nainjaune_env.core.errors import MissingLibraryError, NainJauneError
 
-from . import advise, agents, analyse, curves, evaluate, exact, exploit, film, play, record, serve, study, train, view, zoo
+from . import (
+    advise,
+    agents,
+    analyse,
+    curves,
+    evaluate,
+    exact,
+    exploit,
+    film,
+    merge,
+    play,
+    record,
+    serve,
+    study,
+    train,
+    view,
+    zoo,
+)  # fmt: skip
 from .parser import Parser
 from .streams import FAILED, close_output, open_streams, print_error
 
@@ -18,10 +35,11 @@ EXTRAS = {
     **dict.fromkeys(("torch", "safetensors", "tensorboard", "matplotlib", "jinja2", "markupsafe"), "train"),
     **dict.fromkeys(("pyarrow", "duckdb"), "study"),
     "tornado": "serve",
+    "ray": "ray",
 }
 """The extra that installs a library which some commands need."""
 
-COMMANDS = (train, curves, agents, evaluate, play, serve, advise, analyse, exact, exploit, record, film, view, study, zoo)
+COMMANDS = (train, curves, agents, evaluate, merge, play, serve, advise, analyse, exact, exploit, record, film, view, study, zoo)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

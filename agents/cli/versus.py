@@ -5,18 +5,20 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from nainjaune_env.core.printable import printable
 
 from .arguments import number
 from .progress import progress_bar
+from .workers import executor_of, keeps_shards, remove_shards, run_share
 
 if TYPE_CHECKING:
     from nainjaune_env.agent import Agent
     from nainjaune_env.core.spec import Setup
 
-    from ..arena.versus import VersusResult
+    from ..arena.versus import VersusPlan, VersusResult
     from ..stats.sequential import SequentialTest
     from ..task import Task
 
@@ -43,10 +45,9 @@ def add_versus_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent], task: Task) -> int:
     """Compares the two ``agents``, prints and writes the result; ``evaluate`` has checked the common arguments."""
-    from nainjaune_env.core.atomic_files import write_text
     from nainjaune_env.core.errors import ConfigError
 
-    from ..arena.versus import versus
+    from ..arena.versus import VersusPlan, play_versus
     from ..report.format_ci import decimal, mean_ci
     from ..stats.sequential import SequentialTest, anytime_half_width
     from ..task import DEFAULT_TASK
@@ -61,7 +62,12 @@ def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent], 
         raise ConfigError(f"{str(args.out / FILE_NAME)!r} exists, and is not overwritten: choose another --out.")
     if args.out is not None:
         args.out.mkdir(parents=True, exist_ok=True)  # an error of this comes before the games
+    pots = None if args.pots is None else tuple(args.pots)
+    plan = VersusPlan(setup, tuple(agent.name for agent in agents), args.deals, args.seed, task, pots, args.device)
+    if args.shard is not None:
+        return run_share(args, plan, agents)
     with progress_bar(total=args.deals, unit="deal") as bar:
+        executor = executor_of(args, bar.set_postfix_str)
 
         def look(so_far: VersusResult) -> None:
             advantage = so_far.advantage
@@ -73,27 +79,27 @@ def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent], 
             bar.update(advantage.count - bar.n)
             bar.refresh()  # looks are rare, and each may be the last
 
-        result = versus(
-            setup,
-            agents,
-            deals=args.deals,
-            seed=args.seed,
-            test=test,
-            task=task,
-            pots=args.pots,
-            progress=look,
-            device=args.device,
-        )
+        result = play_versus(plan, agents, executor, test, look)
     if args.out is not None:  # first: what is printed may be lost
-        about = {"unit": setup.game.unit, "seed": args.seed, "pots": args.pots, **task.to_dict()}
-        held = {**setup.to_dict(), **about, **result.to_dict(test)}
-        write_text(args.out / FILE_NAME, json.dumps(held, indent=2) + "\n")
+        write_versus(args.out, plan, result, test)
+        if keeps_shards(args):
+            remove_shards(args.out)
     if task != DEFAULT_TASK:
         print(f"Task: {task}.")
     print(summary_text(setup, result, test, args.seed))
     if args.out is not None:
         print(f"Numbers: {printable(str(args.out / FILE_NAME))}")
     return 0
+
+
+def write_versus(folder: Path, plan: VersusPlan, result: VersusResult, test: SequentialTest | None) -> Path:
+    """Writes the result to ``folder``; returns the path of the file."""
+    from nainjaune_env.core.atomic_files import write_text
+
+    about = {"unit": plan.setup.game.unit, "seed": plan.seed, "pots": plan.pots, **plan.task.to_dict()}
+    held = {**plan.setup.to_dict(), **about, **result.to_dict(test)}
+    write_text(folder / FILE_NAME, json.dumps(held, indent=2) + "\n")
+    return folder / FILE_NAME
 
 
 def summary_text(setup: Setup, result: VersusResult, test: SequentialTest | None, seed: int) -> str:

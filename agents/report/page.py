@@ -82,6 +82,8 @@ def command(result: Result) -> str:
     words += task_words(result.task)
     if result.ratings is None and len(result.agents) > 2:
         words += ["--no-ratings"]
+    if result.chunk is not None:
+        words += ["--chunk", str(result.chunk)]
     return shlex.join([*words, "--out", "results"])
 
 

@@ -67,6 +67,10 @@ class DeviceError(NainJauneError, RuntimeError):
     """A device that there is not, or an array that lies elsewhere than the batch it is given to."""
 
 
+class WorkError(NainJauneError, RuntimeError):
+    """Workers that fail or do not fit a run, or files of results that belong to another one or are missing."""
+
+
 class MissingLibraryError(NainJauneError, ImportError):
     """A library that only some of the package needs, and that is not installed."""
 

@@ -31,13 +31,14 @@ from nainjaune_env.registry import make_setup
 def test_the_command_says_all_that_defaults_would_decide(setup: Setup) -> None:
     pots = [1, 2, 3, 4, 5] if setup.game.start_values else None
     names = ["lowest", "runs/my run@sample"]
-    words = shlex.split(command(Result(setup, names, 300, 7, pots, [], Advantages(2))))
+    words = shlex.split(command(Result(setup, names, 300, 7, pots, [], Advantages(2), chunk=64)))
     assert words[:2] == ["nainjaune", "evaluate"]
     parser = argparse.ArgumentParser()
     evaluate.add_arguments(parser)
     args = parser.parse_args(words[2:])
     assert settle_setup(args, args.agents).to_dict() == setup.to_dict()
     assert (args.agents, args.deals, args.seed, args.pots, args.out) == (names, 300, 7, pots, Path("results"))
+    assert args.chunk == 64
 
 
 def git(folder: Path, *words: str) -> str:

@@ -30,7 +30,7 @@ LAYERS: dict[str, int] = {
     f"{ENV}.render.*": 4, f"{ENV}.envs.*": 4, ENV: 4,
     # agents
     AGENTS: 5, f"{AGENTS}.seeds": 5, f"{AGENTS}.sampling": 5, f"{AGENTS}.loading": 5, f"{AGENTS}.task": 5,
-    f"{AGENTS}.provenance": 5, f"{AGENTS}.stats.*": 5, f"{AGENTS}.heuristics.*": 5,
+    f"{AGENTS}.provenance": 5, f"{AGENTS}.distributed.*": 5, f"{AGENTS}.stats.*": 5, f"{AGENTS}.heuristics.*": 5,
     f"{AGENTS}.exact.*": 5, f"{AGENTS}.search.*": 5, f"{AGENTS}.cuda.*": 5, f"{AGENTS}.zoo.*": 5, f"{AGENTS}.nets.*": 5,
     f"{AGENTS}.arena.*": 6, f"{AGENTS}.report.*": 7, f"{AGENTS}.zoo.publish": 8,
     f"{AGENTS}.trainers.*": 9, f"{AGENTS}.play.*": 9, f"{AGENTS}.advice.*": 9, f"{AGENTS}.study.*": 9,
@@ -45,7 +45,7 @@ LIBRARIES: dict[str, set[str]] = {
     "gymnasium": {f"{ENV}.envs.*"},
     "pettingzoo": {f"{ENV}.envs.*"},
     "pyspiel": {f"{ENV}.envs.open_spiel"},
-    "ray": {f"{ENV}.envs.rllib"},
+    "ray": {f"{ENV}.envs.rllib", f"{AGENTS}.distributed.cluster"},
     "stable_baselines3": {f"{ENV}.envs.sb3_vec_env", f"{AGENTS}.trainers.sb3", f"{AGENTS}.trainers.maskable_ppo"},
     "sb3_contrib": {f"{AGENTS}.trainers.sb3", f"{AGENTS}.trainers.maskable_ppo"},
     "resvg_py": {f"{ENV}.render.raster"},

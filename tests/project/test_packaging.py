@@ -22,7 +22,7 @@ from tests.support.source import PACKAGES, ROOT
 PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 NOT_REQUIRED = (
     "torch", "safetensors", "tensorboard", "matplotlib", "jinja2", "markupsafe", "stable_baselines3", "sb3_contrib", "pyspiel",
-    "torchrl", "resvg_py", "PIL", "pygame", "pyarrow", "duckdb", "tornado",
+    "torchrl", "resvg_py", "PIL", "pygame", "pyarrow", "duckdb", "tornado", "ray",
 )  # fmt: skip
 """Libraries of the extras."""
 

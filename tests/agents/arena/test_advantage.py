@@ -7,7 +7,7 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-from nainjaune_agents.arena.advantage import Advantages, advantage, stronger
+from nainjaune_agents.arena.advantage import AdvantageSums, doubled_advantage, stronger
 from nainjaune_agents.arena.tournament import tournament
 from nainjaune_agents.arena.versus import versus
 from nainjaune_agents.heuristics import heuristics
@@ -22,8 +22,8 @@ def test_the_sign_is_that_of_the_whole_interval() -> None:
 
 
 def test_it_is_antisymmetric() -> None:
-    gain, back = np.random.default_rng(1).normal(size=(2, 9))
-    np.testing.assert_array_equal(advantage(gain, back), -advantage(back, gain))
+    gain, back = np.random.default_rng(1).integers(-9, 9, size=(2, 9))
+    np.testing.assert_array_equal(doubled_advantage(gain, back), -doubled_advantage(back, gain))
 
 
 @pytest.mark.parametrize("names", [("tally", "lowest"), ("closer", "run_pot")])
@@ -42,13 +42,20 @@ def test_a_tournament_and_a_comparison_say_the_same(names: tuple[str, str]) -> N
     assert held["stronger"] == {1: names[0], -1: names[1], 0: None}[stronger(ours)]
 
 
-def test_covariances_in_chunks_are_those_of_the_whole() -> None:
-    values = np.random.default_rng(2).normal(size=(3, 50)).cumsum(axis=0)
-    found = Advantages(3)
-    for part in (values[:, :7], values[:, 7:8], values[:, 8:]):
-        found.add(part)
+@pytest.mark.parametrize("parts", [[0, 1, 2], [2, 0, 1]])
+def test_covariances_in_chunks_in_any_order_are_those_of_the_whole(parts: list[int]) -> None:
+    gains = np.random.default_rng(2).integers(-50, 50, size=(6, 50)).cumsum(axis=0)  # of ab, ac, ba, bc, ca, cb
+    values = (gains[[0, 1, 3]] - gains[[2, 4, 5]]) / 2 / 16
+    sums, whole, pieces = AdvantageSums(3, 16), AdvantageSums(3, 16), (gains[:, :7], gains[:, 7:8], gains[:, 8:])
+    whole.add(gains)
+    for part in parts:
+        sums.add(pieces[part])
+    found = sums.advantages()
     np.testing.assert_allclose(found.correlation(), np.corrcoef(values))
+    np.testing.assert_array_equal(found.deviations, whole.advantages().deviations)
+    assert found.found == whole.advantages().found
     matrix = found.matrix()
+    np.testing.assert_allclose(matrix[[0, 0, 1], [1, 2, 2]], values.mean(axis=1))
     np.testing.assert_allclose(matrix, -matrix.T)
     for one, other in permutations(range(3), 2):
         assert found.of(one, other).mean == matrix[one, other]

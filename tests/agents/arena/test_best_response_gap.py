@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from nainjaune_agents.arena.best_response_gap import best_response_gap
+from nainjaune_agents.arena import duplicate
+from nainjaune_agents.arena.best_response_gap import ResponsePlan, best_response_gap
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.heuristics import heuristics
+from nainjaune_agents.task import Task
+from nainjaune_env import make_setup
 from nainjaune_env.core.errors import AgentError
 from tests.agents.arena.scripted import First, Last
+from tests.agents.distributed.runs import Shuffled
 from tests.support.positions import small
 
 KNOWN = heuristics("nain_jaune")
@@ -53,3 +57,19 @@ def test_names_are_different(names: str) -> None:
     target, *responders = [First(name) for name in names]
     with pytest.raises(AgentError, match="all with different names, not"):
         best_response_gap(small(), target, responders, deals=2, choosing=2, seed=1)
+
+
+def test_it_is_the_same_wherever_and_in_whatever_order_deals_are_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(duplicate, "CHUNK_TABLES", 40)
+    setup = make_setup(preset="djeco", players=3)
+    names = ("lowest", "random", "tally")
+    target, *responders = [KNOWN[name] for name in names]
+    options = {"deals": 50, "choosing": 35, "seed": 3}
+    whole = best_response_gap(setup, target, responders, **options)
+    executor = Shuffled(1, 7)
+    found = best_response_gap(setup, target, responders, **options, executor=executor)
+    assert executor.played != sorted(executor.played)
+    assert found.to_dict() == whole.to_dict()
+    assert found == whole
+    plan = ResponsePlan(setup, names, (2,), 35, 50, 3, Task("centred"))
+    assert ResponsePlan.from_dict(plan.to_dict()) == plan

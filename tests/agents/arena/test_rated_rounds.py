@@ -11,6 +11,7 @@ import pytest
 from nainjaune_agents.arena import rated_rounds
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.rated_rounds import drawn_seats, rate
+from nainjaune_agents.arena.tournament import tournament
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_env import make_setup
 from tests.agents.arena.scripted import Chance, First, Last
@@ -67,3 +68,13 @@ def test_the_same_seed_says_the_same_and_pots_count() -> None:
     assert rich != first
     assert json.loads(json.dumps(first, allow_nan=False)) == first
     assert [row["agent"] for row in first["agents"]] == ["a", "b", "c"]
+
+
+def test_of_many_deals_the_first_are_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that memory has a bound."""
+    agents = [First("a"), Last("b"), First("c")]
+    few = rate(small(3), agents, deals=8, seed=4)
+    monkeypatch.setattr(rated_rounds, "MOST_DEALS", 8)
+    assert rate(small(3), agents, deals=20, seed=4) == few
+    assert tournament(small(3), agents, deals=20, seed=4, rated=True).ratings == few
+    assert few.deals == 8

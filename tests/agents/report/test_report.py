@@ -137,7 +137,7 @@ def test_too_few_deals_that_differ_are_said_everywhere_instead_of_an_interval(tm
     few = Differences.of(values)
     found = [Edge("a", "b", few, [few] * 3), Edge("b", "a", few.negated(), [few] * 3)]
     advantages = Advantages(2)
-    advantages.add(values[None])
+    advantages.found = [few]
     result = Result(small(), ["a", "b"], 50, 0, None, found, advantages)
     assert "+0.060 (3 of 50 deals differ)" in text_table(result)
     assert "too few deals differ" in text_table(result)

@@ -1,0 +1,65 @@
+"""Put the parts of a tournament or comparison together, which jobs have played by `nainjaune evaluate --shard I/N`.
+
+  for i in 1 2 3; do
+      nainjaune evaluate --agents lowest tally --out results --shard $i/3
+  done
+  nainjaune merge results
+
+DIR is the --out of the jobs. The results are written there, equal to the last byte to those of one run without --shard (but for
+the time, and for milliseconds). A part that is missing, there twice, damaged, of another run, or of another version of the
+package is an error, and then nothing is written. docs/scale.md has a script for Slurm.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from nainjaune_env.core.printable import printable
+
+from .progress import progress_bar
+
+NAME = "merge"
+HELP = "put the parts of an evaluation together that jobs have played"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares the command's arguments."""
+    parser.add_argument("folder", type=Path, metavar="DIR", help="the --out of the jobs")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Runs the command; returns the exit status."""
+    from nainjaune_env.core.errors import ConfigError, WorkError, choose_one, quoted
+
+    from ..arena.tournament import TournamentPlan, play_tournament
+    from ..arena.versus import VersusPlan, play_versus
+    from ..distributed.shards import FOLDER, FinishedShards, read_run
+    from ..report.report import import_matplotlib, write_report
+    from ..report.text import text_table
+    from .versus import FILE_NAME, summary_text, write_versus
+
+    folder = args.folder / FOLDER
+    run = read_run(folder)
+    kinds = {kind.KIND: kind for kind in (TournamentPlan, VersusPlan)}
+    if run["kind"] not in kinds:
+        raise WorkError(choose_one("kind of run", run["kind"], kinds))
+    try:
+        plan = kinds[run["kind"]].from_dict(run["plan"])
+    except (KeyError, TypeError) as error:
+        raise WorkError(f"{str(folder)!r} has a damaged description of its run: {quoted(str(error))}.") from None
+    name = "results.json" if isinstance(plan, TournamentPlan) else FILE_NAME
+    if (args.folder / name).exists():
+        raise ConfigError(f"{str(args.folder / name)!r} exists, and is not overwritten.")
+    with progress_bar(unit="deal") as bar:
+        if isinstance(plan, TournamentPlan):
+            import_matplotlib()  # an error of this comes before the work
+            result = play_tournament(plan, [], FinishedShards(folder), bar.update)
+            report = write_report(result, args.folder)
+            text = f"{text_table(result)}\nReport: {printable(str(report))}"
+        else:
+            found = play_versus(plan, [], FinishedShards(folder))
+            path = write_versus(args.folder, plan, found, None)
+            text = f"{summary_text(plan.setup, found, None, plan.seed)}\nNumbers: {printable(str(path))}"
+    print(text)
+    return 0

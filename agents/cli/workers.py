@@ -1,0 +1,146 @@
+"""Command-line arguments for where deals are played: processes of this machine, a cluster, or one job of many."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from nainjaune_env.core.printable import printable
+
+from .arguments import integer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..distributed.units import Executor, Plan
+
+MOST_WORKERS = 1024
+
+
+def add_place_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares ``--workers`` and ``--cluster``."""
+    parser.add_argument(
+        "--workers", type=integer(1, MOST_WORKERS), metavar="N", help="play in N processes; results do not depend on N"
+    )
+    parser.add_argument(
+        "--cluster", metavar="ADDRESS", help="play on the Ray cluster at this address (auto: the one started here)"
+    )
+
+
+def add_worker_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declares these and ``--shard`` and ``--chunk``."""
+    add_place_arguments(parser)
+    parser.add_argument(
+        "--shard",
+        type=share,
+        metavar="I/N",
+        help="play only the I-th of N parts, for job arrays; nainjaune merge puts them together",
+    )
+    parser.add_argument(
+        "--chunk",
+        type=integer(1, 100_000),
+        metavar="D",
+        help="deals played at once, for agents so slow that 8192 tables are too many; agents that draw get other random numbers",
+    )
+
+
+def share(text: str) -> tuple[int, int]:
+    """Returns the numbers of ``3/100``."""
+    found = re.fullmatch(r"(\d{1,7})/(\d{1,7})", text)
+    number, jobs = (int(found[1]), int(found[2])) if found else (0, 0)
+    if not 1 <= number <= jobs:
+        raise argparse.ArgumentTypeError(f"expected a part and the number of parts, as in 3/100, not {text!r}")
+    return number, jobs
+
+
+def check_worker_arguments(args: argparse.Namespace) -> None:
+    """Raises :class:`ConfigError` for arguments that do not go together."""
+    from nainjaune_env.core.errors import ConfigError
+
+    given = [name for name in ("workers", "cluster", "shard", "chunk") if getattr(args, name) is not None]
+    if not given:
+        return
+    for other, argument in (
+        (args.watch, "--watch"), (args.control_variates, "--control-variates"), (args.episode == "match", "--episode match"),
+        (args.device != "cpu", "--device cuda"), (args.versus and args.chunk is not None, "--versus"),
+    ):  # fmt: skip
+        if other:
+            raise ConfigError(f"--{given[-1]} cannot be combined with {argument}.")
+    check_place(args)
+    if args.shard is not None and args.out is None:
+        raise ConfigError("--shard leaves its part in a folder: it needs --out.")
+    if args.shard is not None and args.records is not None:
+        raise ConfigError("--shard cannot be combined with --records.")
+    if args.shard is not None and args.until_decided:
+        raise ConfigError(
+            "--until-decided looks at deals in their order, so that no part can be played alone: leave out --shard."
+        )
+
+
+def check_place(args: argparse.Namespace) -> None:
+    """Raises :class:`ConfigError` for ``--workers`` beside ``--cluster``."""
+    from nainjaune_env.core.errors import ConfigError
+
+    if args.workers is not None and args.cluster is not None:
+        raise ConfigError("--workers are processes of this machine, and --cluster is another place to play: give one of them.")
+
+
+def executor_of(args: argparse.Namespace, report: Callable[[str], object]) -> Executor:
+    """Returns what plays, by the arguments: with shards in ``--out``, if workers are named and there is that folder."""
+    executor = place_of(args, report)
+    if args.out is None or not keeps_shards(args):
+        return executor
+    from ..distributed.shards import FOLDER, Shards
+
+    return Shards(args.out / FOLDER, executor)
+
+
+def place_of(args: argparse.Namespace, report: Callable[[str], object]) -> Executor:
+    """Returns what plays, by ``--workers`` and ``--cluster``; it keeps no files."""
+    from ..distributed.units import InProcess
+
+    if args.cluster is not None:
+        from ..distributed.cluster import Cluster
+
+        return Cluster(args.cluster, report)
+    if args.workers is not None and args.workers > 1:
+        from ..distributed.processes import Processes
+
+        return Processes(args.workers, report)
+    return InProcess()
+
+
+def keeps_shards(args: argparse.Namespace) -> bool:
+    """Returns whether finished shards are kept, so that the command resumes from them."""
+    return any(given is not None for given in (args.workers, args.cluster, args.shard))
+
+
+def run_share(args: argparse.Namespace, plan: Plan, agents: Any) -> int:
+    """Plays the part ``--shard`` of ``plan``; returns the exit status."""
+    from contextlib import closing
+
+    from ..distributed.shards import FOLDER, Shards
+    from .progress import progress_bar
+
+    with progress_bar(unit="deal") as bar:
+        shards = Shards(args.out / FOLDER, place_of(args, bar.set_postfix_str), args.shard)
+        bar.total = sum(unit.deals for unit in shards.units(plan.units()))
+        units = deals = 0
+        with closing(shards.results(plan, agents, plan.units())) as results:
+            for unit, _ in results:
+                units, deals = units + 1, deals + unit.deals
+                bar.update(unit.deals)
+    number, jobs = args.shard
+    then = f"When all parts are there: nainjaune merge {printable(str(args.out))}"
+    print(f"Part {number} of {jobs}: {units} shards, {deals} deals. {then}")
+    return 0
+
+
+def remove_shards(folder: Path) -> None:
+    """Removes the shards of a run whose results are in ``folder``."""
+    from ..distributed.shards import FOLDER
+
+    shutil.rmtree(folder / FOLDER, ignore_errors=True)

@@ -1,0 +1,140 @@
+"""Results of units as files, one each: a run resumes from those that it finds, and jobs share a run out among them.
+
+A folder of shards holds ``run.json``, the identity of the run, and a file for each finished unit with the SHA-256 of that
+identity. Files are written whole or not at all, and nothing in them is code.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from nainjaune_env.agent import Agent
+from nainjaune_env.core.atomic_files import locked, write_text
+from nainjaune_env.core.errors import RecordError, WorkError, as_sentence
+from nainjaune_env.core.validation import check_keys, check_list, read_json
+
+from .identity import check_same, identity, package_version, run_id
+from .units import Executor, Found, Plan, Results, Unit
+
+FOLDER = "shards"
+"""The folder of shards in that of a command's results."""
+RUN_NAME = "run.json"
+
+
+class Shards:
+    """Plays units by another executor, and keeps what they yield in a folder; units that are there are not played again."""
+
+    def __init__(self, folder: Path, executor: Executor, share: tuple[int, int] | None = None) -> None:
+        """``share``: ``(i, n)`` for the i-th of n jobs, i from 1 on, which play every n-th unit each (None: all units)."""
+        self.folder = folder
+        self._executor = executor
+        self._share = share
+
+    def units(self, units: Iterable[Unit]) -> Iterator[Unit]:
+        """Yields those of ``units``, which are all of a plan, that this job plays."""
+        number, jobs = self._share or (1, 1)
+        return islice(units, number - 1, None, jobs)
+
+    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Results:
+        """Yields the results that are in the folder, then the others as they are finished; see :class:`~.units.Executor`.
+
+        ``units`` are those of the plan. Raises :class:`WorkError` where the folder belongs to another run.
+        """
+        run = identity(plan)
+        with locked(self.folder / RUN_NAME):  # of two jobs that begin at once, one writes it
+            if (self.folder / RUN_NAME).exists():
+                check_same(str(self.folder), read_run(self.folder), run)
+            else:
+                write_text(self.folder / RUN_NAME, json.dumps(run, indent=2) + "\n")
+        digest = run_id(run)
+        for unit in self.units(plan.units()):
+            if self._path(unit).exists():
+                yield unit, read_shard(self._path(unit), digest)[1]
+        missing = (unit for unit in self.units(units) if not self._path(unit).exists())
+        for unit, found in self._executor.results(plan, agents, missing):
+            write_text(self._path(unit), shard_text(digest, unit, found))
+            yield unit, found
+
+    def _path(self, unit: Unit) -> Path:
+        return self.folder / file_name(unit)
+
+
+class FinishedShards:
+    """Yields the results of a folder in which all units of a run must be; plays nothing."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Results:
+        """Yields the results in order; raises :class:`WorkError` where one is missing, there twice, or of another run."""
+        run = read_run(self.folder)
+        check_same(str(self.folder), run, {**run, "package": package_version()})
+        digest, names = run_id(run), {file_name(unit) for unit in plan.units()}
+        there = {path.name for path in self.folder.glob("*.json")} - {RUN_NAME}
+        for name in sorted(there - names):
+            unit, _ = read_shard(self.folder / name, digest)
+            other = file_name(unit)
+            what = "are there twice, and also" if other in there else f"should be in {other!r}, and are"
+            raise WorkError(f"The deals {_deals(unit)} {what} in {str(self.folder / name)!r}: keep one file for them.")
+        missing = sorted(names - there)
+        if missing:
+            raise WorkError(
+                f"{len(missing)} of {len(names)} shards are missing in {str(self.folder)!r}, the first is {missing[0]!r}: "
+                "run the jobs that have not finished again."
+            )
+        for unit in units:
+            found_unit, found = read_shard(self.folder / file_name(unit), digest)
+            if found_unit != unit:
+                raise WorkError(
+                    f"{str(self.folder / file_name(unit))!r} holds the deals {_deals(found_unit)}, not {_deals(unit)}."
+                )
+            yield unit, found
+
+
+def _deals(unit: Unit) -> str:
+    return f"{unit.first} to {unit.first + unit.deals - 1} of part {unit.part}"
+
+
+def file_name(unit: Unit) -> str:
+    """Returns the name of the file of ``unit``; names sort as units do."""
+    return f"{unit.part:04d}-{unit.first:010d}.json"
+
+
+def shard_text(run: str, unit: Unit, found: Found) -> str:
+    """Returns the content of a shard of the run with the digest ``run``."""
+    body = json.dumps(found)
+    held = json.dumps({"run": run, "unit": unit, "sha256": hashlib.sha256(body.encode()).hexdigest()})
+    return f'{held[:-1]}, "found": {body}}}\n'
+
+
+def read_shard(path: Path, run: str) -> tuple[Unit, Found]:
+    """Returns the unit of the shard at ``path`` and what it yielded; raises :class:`WorkError` unless it is one of ``run``."""
+    what = "shard of a run"
+    held = _read(path, what, ("run", "unit", "sha256", "found"))
+    if held["run"] != run:
+        raise WorkError(f"{str(path)!r} belongs to another run than the {RUN_NAME} beside it.")
+    if hashlib.sha256(json.dumps(held["found"]).encode()).hexdigest() != held["sha256"]:
+        raise WorkError(
+            f"{str(path)!r} is damaged: its content does not have the SHA-256 that it names. Remove it to play it again."
+        )
+    try:
+        return Unit(*check_list(str(path), "unit", held["unit"], int, 3)), held["found"]
+    except RecordError as error:
+        raise WorkError(f"{str(path)!r} is not a {what}: {as_sentence(error)}") from None
+
+
+def read_run(folder: Path) -> dict[str, Any]:
+    """Returns the identity in the folder of shards; raises :class:`WorkError` if there is none."""
+    return _read(folder / RUN_NAME, "description of a run", ("kind", "package", "weights", "plan"))
+
+
+def _read(path: Path, what: str, keys: tuple[str, ...]) -> dict[str, Any]:
+    try:
+        return dict(check_keys(str(path), read_json(path, what, WorkError), keys))
+    except RecordError as error:
+        raise WorkError(f"{str(path)!r} is not a {what}: {as_sentence(error)}") from None

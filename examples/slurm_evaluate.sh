@@ -1,0 +1,27 @@
+#!/bin/sh
+# A tournament as a job array of Slurm: 100 jobs share it out, and a last one puts the parts together.
+#
+#   sbatch examples/slurm_evaluate.sh
+#
+# A job that ended early is run again by its number (sbatch --array=17 …): finished shards are not played again.
+#SBATCH --job-name=nainjaune
+#SBATCH --array=1-100
+#SBATCH --cpus-per-task=4
+#SBATCH --time=01:00:00
+set -eu
+
+OUT=${OUT:-results/tournament} # on a file system that all nodes share
+JOBS=${JOBS:-100}
+AGENTS=${AGENTS:-"zoo:strong@search=50 zoo:strong closer"}
+DEALS=${DEALS:-1000000}
+
+if [ "${1:-play}" = merge ]; then
+  nainjaune merge "$OUT"
+  exit
+fi
+if [ "${SLURM_ARRAY_TASK_ID:-1}" = 1 ] && command -v sbatch > /dev/null; then
+  sbatch --array=0 --dependency="afterok:${SLURM_ARRAY_JOB_ID}" "$0" merge
+fi
+# shellcheck disable=SC2086 # names of agents have no spaces
+nainjaune evaluate --agents $AGENTS --preset djeco --players 4 --deals "$DEALS" --seed 1 --chunk 64 \
+  --workers "${SLURM_CPUS_PER_TASK:-1}" --shard "${SLURM_ARRAY_TASK_ID:-1}/$JOBS" --out "$OUT"

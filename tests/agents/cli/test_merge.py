@@ -1,0 +1,170 @@
+"""``evaluate --workers``, ``--shard`` and ``nainjaune merge``: the same files, resumed or put together."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.agents.cli.command import status_of
+from tests.support.processes import running
+
+TABLE = "--preset djeco --players 3 --deals 70 --seed 5 --chunk 16"
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def command(words: str, capfd: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
+    status = status_of(words.split())
+    out, err = capfd.readouterr()
+    return status, out, err
+
+
+def results(folder: str) -> tuple[dict[str, Any], bytes]:
+    """The numbers of a tournament, without those of time."""
+    held = json.loads(Path(folder, "results.json").read_text(encoding="utf-8"))
+    del held["made"], held["milliseconds_a_decision"]
+    return held, Path(folder, "results.csv").read_bytes()
+
+
+def test_parts_of_a_tournament_merge_to_the_whole(capfd: pytest.CaptureFixture[str]) -> None:
+    words = f"evaluate --agents random lowest tally {TABLE} --out"
+    assert command(f"{words} whole", capfd)[0] == 0
+    status, out, _ = command(f"{words} parts --shard 2/2", capfd)
+    assert (status, out) == (0, "Part 2 of 2: 17 shards, 242 deals. When all parts are there: nainjaune merge parts\n")
+    status, _, err = command("merge parts", capfd)
+    assert status == 2
+    assert re.fullmatch(r"nainjaune merge: 18 of 35 shards are missing in 'parts/shards', .*\n", err)
+    status, _, err = command(f"{words} parts --shard 1/2".replace("--seed 5", "--seed 6"), capfd)
+    assert status == 2
+    assert err == "nainjaune evaluate: parts/shards belongs to another run: its seed is 5, not 6.\n"
+    assert command(f"{words} parts --shard 1/2", capfd)[0] == 0
+    status, out, err = command("merge parts", capfd)
+    assert (status, err) == (0, "")
+    assert out.endswith("Report: parts/results.html\n")
+    assert results("parts") == results("whole")
+    before = Path("parts/results.json").read_bytes()
+    assert command("merge parts", capfd)[2] == "nainjaune merge: 'parts/results.json' exists, and is not overwritten.\n"
+    assert Path("parts/results.json").read_bytes() == before
+
+
+def test_parts_of_a_comparison_merge_to_the_whole(capfd: pytest.CaptureFixture[str]) -> None:
+    words = "evaluate --versus random lowest --preset djeco --players 3 --deals 600 --seed 5 --out"
+    status, whole, _ = command(f"{words} whole", capfd)
+    assert status == 0
+    for number in (3, 1, 2):
+        assert command(f"{words} parts --shard {number}/3", capfd)[0] == 0
+    status, out, err = command("merge parts", capfd)
+    assert (status, err) == (0, "")
+    assert out == whole.replace("whole/", "parts/")
+    assert Path("parts/versus.json").read_bytes() == Path("whole/versus.json").read_bytes()
+
+
+def test_one_worker_leaves_the_same_files_as_none(capfd: pytest.CaptureFixture[str]) -> None:
+    words = f"evaluate --agents random lowest {TABLE} --out"
+    assert command(f"{words} a", capfd)[0] == command(f"{words} b --workers 1", capfd)[0] == 0
+    assert results("a") == results("b")
+    assert sorted(os.listdir("a")) == sorted(os.listdir("b"))
+
+
+@pytest.mark.slow
+def test_stopped_by_ctrl_c_it_goes_on(capfd: pytest.CaptureFixture[str]) -> None:
+    """And leaves no process; a driver that is killed does not either."""
+    words = ["evaluate", "--agents", "random", "lowest", *TABLE.replace("70", "4000").split(), "--out", "a", "--workers", "2"]
+    for ending in (signal.SIGKILL, signal.SIGINT):
+        shards = len(list(Path("a/shards").glob("0*.json")))
+        driver = subprocess.Popen([sys.executable, "-m", "nainjaune_agents.cli.main", *words], stderr=subprocess.PIPE, text=True)
+        while len(list(Path("a/shards").glob("0*.json"))) < shards + 3:
+            assert driver.poll() is None
+            time.sleep(0.05)
+        workers = running("spawn_main", parent=driver.pid)
+        assert len(workers) == 2
+        driver.send_signal(ending)
+        _, err = driver.communicate()
+        if ending == signal.SIGINT:
+            assert (driver.returncode, err) == (130, "nainjaune evaluate: Stopped.\n")
+        while set(running("spawn_main")) & set(workers):
+            time.sleep(0.05)
+    assert 6 <= len(list(Path("a/shards").glob("0*.json"))) < 500
+    assert command(" ".join(words).replace("--workers 2", "--workers 1"), capfd)[0] == 0
+    assert command(" ".join(words).replace("--out a --workers 2", "--out b"), capfd)[0] == 0
+    assert results("a") == results("b")
+    assert not Path("a/shards").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("--shard 0/3 --out a", r"Argument --shard: expected a part and the number of parts, as in 3/100, not '0/3'"),
+        ("--shard 4/3 --out a", r"as in 3/100, not '4/3'"),
+        ("--shard 1/3", r"--shard leaves its part in a folder: it needs --out\."),
+        ("--shard 1/3 --out a --records m", r"--shard cannot be combined with --records\."),
+        ("--workers 0", r"Argument --workers: expected a whole number from 1 to 1024, not '0'"),
+        ("--workers 2 --cluster auto", r"--workers are processes of this machine, and --cluster is another place to play"),
+        ("--workers 2 --device cuda", r"--workers cannot be combined with --device cuda\."),
+        ("--workers 2 --episode match", r"--workers cannot be combined with --episode match\."),
+        ("--chunk 2 --control-variates", r"--chunk cannot be combined with --control-variates\."),
+        ("--cluster auto --watch", r"--cluster cannot be combined with --watch\."),
+        ("--cluster here", r"A cluster's address is host:port or auto, not 'here'\."),
+    ],
+)
+def test_errors_are_a_sentence(words: str, says: str, capfd: pytest.CaptureFixture[str]) -> None:
+    status, out, err = command(f"evaluate --agents random lowest --deals 4 {words}", capfd)
+    assert (status, out) == (2, "")
+    assert re.search(rf"^nainjaune evaluate: [^\n]*{says}[^\n]*\n$", err)
+    assert os.listdir() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("--until-decided --shard 1/2 --out a", r"--until-decided looks at deals in their order, .*: leave out --shard\."),
+        ("--chunk 4", r"--chunk cannot be combined with --versus\."),
+    ],
+)
+def test_errors_of_comparisons_are_a_sentence(words: str, says: str, capfd: pytest.CaptureFixture[str]) -> None:
+    status, _, err = command(f"evaluate --versus random lowest {words}", capfd)
+    assert status == 2
+    assert re.search(rf"^nainjaune evaluate: [^\n]*{says}\n$", err)
+
+
+@pytest.mark.parametrize(
+    ("held", "says"),
+    [
+        (None, r"There is no description of a run at 'a/shards/run\.json'\."),
+        ("{}", r"'a/shards/run\.json' is not a description of a run: .*the key 'kind' is missing"),
+        (
+            '{"kind": "x", "package": "", "weights": {}, "plan": {}}',
+            r"Unknown kind of run 'x'\. .*Valid: tournament, comparison\.",
+        ),
+        (
+            '{"kind": "tournament", "package": "", "weights": {}, "plan": {}}',
+            r"'a/shards' has a damaged description of its run: ",
+        ),
+    ],
+)
+def test_a_folder_without_a_run_is_an_error(held: str | None, says: str, capfd: pytest.CaptureFixture[str]) -> None:
+    if held is not None:
+        Path("a/shards").mkdir(parents=True)
+        Path("a/shards/run.json").write_text(held, encoding="utf-8")
+    status, _, err = command("merge a", capfd)
+    assert status == 2
+    assert re.search(rf"^nainjaune merge: [^\n]*{says}[^\n]*\n$", err)
+
+
+def test_a_best_response_is_measured_in_one_place(capfd: pytest.CaptureFixture[str]) -> None:
+    status, _, err = command("exploit lowest --out a --workers 2 --cluster auto", capfd)
+    assert status == 2
+    assert re.search(r"^nainjaune exploit: --workers are processes of this machine, and --cluster is another place to play", err)

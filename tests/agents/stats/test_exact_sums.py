@@ -1,0 +1,80 @@
+"""Sums of whole numbers: exact, whatever the order, and the moments that floating-point numbers give too."""
+
+from __future__ import annotations
+
+import json
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+from nainjaune_agents.stats.differences import Differences
+from nainjaune_agents.stats.exact_sums import DifferenceSums, ProductSums, sums_of_products
+from nainjaune_agents.stats.ratio_estimate import Ratios
+
+VALUES = np.random.default_rng(1).integers(-40, 41, 90) * (np.arange(90) % 3 == 0)
+PARTS = (VALUES[:1], VALUES[1:40], VALUES[40:])
+
+
+def test_differences_in_any_order_are_equal_to_the_last_bit() -> None:
+    whole = DifferenceSums(48)
+    whole.add(VALUES)
+    expected = Differences.of(VALUES / 48)
+    found = whole.differences()
+    assert (found.count, found.differing) == (expected.count, expected.differing)
+    assert [found.mean, found.squares, found.half_width] == pytest.approx([expected.mean, expected.squares, expected.half_width])
+    np.testing.assert_allclose(found.sides, expected.sides)
+    for order in permutations(PARTS):
+        sums = DifferenceSums(48)
+        for part in order:
+            of_part = DifferenceSums(48)
+            of_part.add(part)
+            sums.merge(DifferenceSums.from_json(48, json.loads(json.dumps(of_part.to_json()))))
+        assert sums == whole
+        assert sums.differences() == found
+
+
+def test_floating_point_moments_depend_on_the_order() -> None:
+    """Why sums are exact: these are not."""
+    found = set()
+    for order in permutations(PARTS):
+        moments = Differences()
+        for part in order:
+            moments.add(part / 48)
+        found.add((moments.mean, moments.squares))
+    assert len(found) > 1
+
+
+def test_without_values_there_are_no_differences() -> None:
+    assert DifferenceSums(3).differences() == Differences()
+
+
+@pytest.mark.parametrize("largest", [3, 10**6, 10**12])
+def test_products_are_exact_however_large(largest: int) -> None:
+    values = np.random.default_rng(2).integers(-largest, largest + 1, (2, 3, 50))
+    found = sums_of_products(values)
+    for group in range(2):
+        rows = [[int(x) for x in row] for row in values[group]]
+        assert found[group].tolist() == [[sum(x * y for x, y in zip(a, b, strict=True)) for b in rows] for a in rows]
+
+
+def test_products_merge_to_the_ratios_of_the_whole() -> None:
+    values = np.random.default_rng(3).integers(1, 30, (5, 4, 60))
+    scale = np.array([[4, 1, 48, 2]] * 5, object)
+    expected = Ratios(5)
+    expected.add(values / scale.astype(float)[:, :, None])
+    whole, merged = ProductSums(5, 4), ProductSums(5, 4)
+    whole.add(values)
+    for part in (values[:, :, 40:], values[:, :, :1], values[:, :, 1:40]):
+        sums = ProductSums(5, 4)
+        sums.add(part)
+        merged.merge(ProductSums.from_json(json.loads(json.dumps(sums.to_json()))))
+    found = merged.ratios(scale)
+    assert found.blocks == 60
+    np.testing.assert_allclose(found.mean, expected.mean)
+    np.testing.assert_allclose(found.products, expected.products)
+    np.testing.assert_array_equal(found.products, whole.ratios(scale).products)
+    np.testing.assert_array_equal(merged.deviations(), whole.deviations())
+    np.testing.assert_allclose(whole.deviations()[0], np.cov(values[0]) * 59)
+    assert not ProductSums(2).deviations().any()
+    assert not ProductSums(2, 4).ratios(scale[:2]).blocks

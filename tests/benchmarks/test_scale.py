@@ -1,0 +1,36 @@
+"""One worker and two are timed in turn, and the page has a row for each tournament."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.benchmarks.commands import command, module
+
+scale = module("scale")
+
+
+@pytest.mark.slow
+def test_what_is_measured_is_on_the_page(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    page.write_text("<!-- scale -->\n<!-- /scale -->\n", encoding="utf-8")
+    files = ["--json", tmp_path / "taken.json", "--page", page]
+    done = command("scale", "--light", "--parts", "heuristics", "memory", *files, "--markdown")
+    assert done.returncode == 0, done.stderr
+    held = json.loads((tmp_path / "taken.json").read_text(encoding="utf-8"))
+    assert {case: len(times) for case, times in held["heuristics"]["seconds"].items()} == {"None": 1, "1": 1, "2": 1}
+    assert [row["deals"] for row in held["memory"]["rows"]] == [2000]
+    assert all(50 * 2**20 < row["peak_bytes"] < 2 * 2**30 for row in held["memory"]["rows"])
+    assert "| `lowest` `tally` | 3,000 |" in page.read_text(encoding="utf-8")
+
+
+def test_ratios_are_within_repeats_and_rounded_down() -> None:
+    about = {
+        "date": "2026-01-01", "commit": "c", "cpu": "x", "cores": 2, "system": "s", "python": "3", "versions": {},
+        "load_before": [0.1],
+    }  # fmt: skip
+    times = {"None": [9.9, 19.8, 9.9], "1": [10.0, 20.0, 10.0], "2": [5.4, 11.0, 5.1]}
+    text = scale.report({"about": about, "heuristics": {"agents": ["a", "b"], "deals": 1000, "seconds": times}})
+    assert "| `a` `b` | 1,000 | 9.9 s | 10.0 s | 5.4 s | +1.0 % | 1.85 × (1.81–1.96) |" in text
