@@ -45,6 +45,7 @@ def run(args: argparse.Namespace) -> int:
     from ..trainers import get_trainer
     from ..trainers.config import apply_settings, build, describe, read_yaml
     from ..trainers.run import CONFIG_NAME, Run
+    from ..trainers.worker import train_under_torchrun, under_torchrun
 
     if args.config is None and args.resume and args.out is not None:
         args.config = args.out / CONFIG_NAME
@@ -57,10 +58,15 @@ def run(args: argparse.Namespace) -> int:
     if args.out is None:
         raise ConfigError("Training takes --out, the folder for the run; see --help.")
     config = build(trainer.Config, values)
-    with Run(args.out, getattr(trainer, "PACKAGES", ())) as folder:
-        checkpoint = folder.create(config, resume=args.resume)
+    packages = getattr(trainer, "PACKAGES", ())
+    if under_torchrun():
         with TrainingBar(config.iterations) as bar:
-            finished = trainer.train(config, folder, checkpoint, bar.update)
+            finished = train_under_torchrun(config, args.out, packages, resume=args.resume, progress=bar.update)
+    else:
+        with Run(args.out, packages) as folder:
+            checkpoint = folder.create(config, resume=args.resume)
+            with TrainingBar(config.iterations) as bar:
+                finished = trainer.train(config, folder, checkpoint, bar.update)
     if not finished:
         print(f"Stopped and saved. Resume with: nainjaune train --resume --out {printable(str(args.out))}")
         return 130

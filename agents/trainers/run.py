@@ -142,11 +142,15 @@ class Run:
         for key in LENGTH_KEYS:
             if key in new and new[key][1] < iteration:
                 raise ConfigError(f"The run has done {iteration} {key}: set {key!r} to more, not to {new[key][1]}.")
-        about = read_json(self.folder / ABOUT_NAME, "record of how a run was made", ConfigError)
-        about["changed"] = [*about.get("changed", []), {"iteration": iteration, "commit": commit(), "keys": new}]
-        write_text(self.folder / ABOUT_NAME, json.dumps(about, indent=2) + "\n")
+        self.note("changed", {"iteration": iteration, "commit": commit(), "keys": new})
         now = stored | {key: value for key, (_, value) in new.items()}
         write_text(self.folder / CONFIG_NAME, yaml.safe_dump(now, sort_keys=False))
+
+    def note(self, key: str, entry: dict[str, Any]) -> None:
+        """Adds ``entry`` to the list ``key`` of ``run.json``."""
+        about = read_json(self.folder / ABOUT_NAME, "record of how a run was made", ConfigError)
+        about[key] = [*about.get(key, []), entry]
+        write_text(self.folder / ABOUT_NAME, json.dumps(about, indent=2) + "\n")
 
     def _lock(self) -> None:
         try:
@@ -239,7 +243,7 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
         return True
     _wait_for_order(run.folder)
     with SummaryWriter(str(run.folder), purge_step=trainer.iteration + 1) as writer, run.interruptible():
-        while trainer.completed < config.iterations and not run.stop_requested:
+        while not trainer.ends(run.stop_requested):
             before = trainer.iteration
             metrics = _iterate(trainer)
             if trainer.iteration > before:
@@ -259,6 +263,18 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
         writer.flush()
         run.save(trainer.checkpoint())
     return trainer.completed >= config.iterations
+
+
+def follow_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint | None) -> bool:
+    """Does the part of a process other than the first one in :func:`run_iterations`, which writes and evaluates nothing."""
+    if checkpoint is not None:
+        trainer.restore(checkpoint)
+    if trainer.completed >= trainer.config.iterations:
+        return True
+    with run.interruptible():
+        while not trainer.ends(run.stop_requested):
+            _iterate(trainer)
+    return bool(trainer.completed >= trainer.config.iterations)
 
 
 def _iterate(trainer: BaseTrainer[Any]) -> dict[str, float]:
