@@ -11,8 +11,8 @@ a best response to that agent. With a ``mixture`` the tables are of several setu
 game: it takes the common layout, which encodes seats and rules. Since payoffs differ much by rules, values are then in units of
 :func:`random_payoff_scale`, and advantages are normalised setup by setup before minibatches are drawn.
 
-With ``shards`` the tables are cut into so many parts, each with its own minibatches, which ``workers`` processes share: a
-gradient step adds the gradients of all shards, in an order that does not depend on the number of processes.
+With ``shards`` the tables are cut into that number of parts, each with minibatches of its own, and ``workers`` processes share
+them: a gradient step adds the gradients of all shards, in an order that does not depend on the number of processes.
 
 The keys are in ``ppo_config``. An iteration is this file, ``rollout`` (playing, and the advantages), ``sampling`` (actions),
 ``nets.fused_mlp`` (plain MLPs, forward and backward) and ``ppo_loss`` (the loss). Beside them stand ``gpu_rollout`` (tables on a

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from nainjaune_env.core.errors import ConfigError, choose_one, quoted
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.validation import MAX_THREADS
 
 from ..loading import load_agent
 from ..nets.devices import check_device
@@ -56,7 +57,9 @@ class Config(BaseConfig):
     magnet_decay: float = option(0.99, "decay, an iteration, of the average of the weights that is the magnet", low=0, high=1)
     ema: float = option(0.0, EMA_MEANING, low=0, high=MOST_EMA)
     shards: int = option(1, "parts of an iteration, which workers share; weights depend on their number", low=1, high=MOST_TABLES)
-    workers: int = option(1, "processes that train on this machine, at most as many as 'shards'; see 'reduction'", low=1)
+    workers: int = option(
+        1, "processes that train on this machine, at most as many as 'shards'; see 'reduction'", low=1, high=MAX_THREADS
+    )
     reduction: str = option(
         "ordered", "how gradients are added: 'ordered', the same bits with any number of workers, or 'all_reduce', faster"
     )

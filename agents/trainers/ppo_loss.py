@@ -54,13 +54,13 @@ class Decisions(NamedTuple):
 class StepMoments(NamedTuple):
     """The decisions of a gradient step whose minibatch is a part of it, see ``shards``."""
 
-    count: float  # decisions of the step
+    size: float  # decisions of the step
     mean: float  # of their advantages
     deviation: float  # of their advantages, more than 0
 
     def share(self, decisions: Decisions) -> float:
         """Returns the share of the step's decisions that ``decisions`` are."""
-        return len(decisions.action) / self.count
+        return len(decisions.action) / self.size
 
 
 OWN = StepMoments(0.0, 0.0, 0.0)
@@ -128,12 +128,12 @@ class CompiledLoss(torch.autograd.Function):
 def _loss_and_gradient(
     logits: Any, value: Any, legal: Any, action: Any, old_log_prob: Any, advantage: Any, target: Any, error_weight: Any,
     by_logits: Any, by_value: Any, stats: Any, clip: Any, value_weight: Any, entropy_weight: Any,
-    step_count: Any, step_mean: Any, step_deviation: Any,
+    step_size: Any, step_mean: Any, step_deviation: Any,
 ) -> Any:  # fmt: skip
     """Returns the loss; writes its gradients ``by_logits (K, A)`` and ``by_value (K,)``, and adds to ``stats (5,)``."""
     count, actions = logits.shape
-    if step_count > 0.0:
-        each, mean_advantage, deviation = 1.0 / step_count, step_mean, step_deviation
+    if step_size > 0.0:
+        each, mean_advantage, deviation = 1.0 / step_size, step_mean, step_deviation
     else:
         each, mean_advantage, variance = 1.0 / count, 0.0, 0.0
         for i in range(count):

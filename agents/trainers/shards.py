@@ -20,7 +20,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.distributed import FileStore, ProcessGroupGloo, Store
+from torch.distributed import FileStore, ProcessGroupGloo, Store  # type: ignore[attr-defined]
 
 from nainjaune_env.core.errors import DivergenceError
 
@@ -74,8 +74,8 @@ class GlooGroup(Group):
         """``store``: where they find each other, a new one for each group; ``loopback``: they are all on this machine."""
         self.rank = rank
         self.size = size
-        options = ProcessGroupGloo._Options()
         gloo: Any = ProcessGroupGloo  # its collectives are not in torch's type stubs
+        options = gloo._Options()
         options._devices = [gloo.create_device(hostname="127.0.0.1") if loopback else gloo.create_default_device()]
         options._timeout = TIMEOUT
         self._gloo = gloo(store, rank, size, options)

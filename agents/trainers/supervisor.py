@@ -21,7 +21,7 @@ from .run import Progress, Run
 from .worker import Order, work
 
 MOST_RESTARTS = 5
-"""Attempts in a row that may begin from the same checkpoint, beside the first."""
+"""Attempts from the same checkpoint, beside the first, after which another one is not made."""
 POLL_SECONDS = 0.2
 """Between two looks at whether a stop was requested."""
 GRACE_SECONDS = 3.0
@@ -45,7 +45,7 @@ def supervise(config: Any, run: Run, progress: Progress) -> bool:
                 return False
             repeated = 0 if attempt.begun > newest else repeated + 1
             newest = max(newest, attempt.begun)
-            if repeated > MOST_RESTARTS:
+            if repeated >= MOST_RESTARTS:
                 times = f"{repeated + 1} times in a row without a new checkpoint"
                 raise NainJauneError(f"Training ended {times}, the last time because {attempt.cause}.")
             run.note("restarts", {"iteration": attempt.completed, "cause": attempt.cause})
