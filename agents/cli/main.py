@@ -10,7 +10,7 @@ from importlib.metadata import version
 
 from nainjaune_env.core.errors import MissingLibraryError, NainJauneError
 
-from . import advise, agents, analyse, curves, evaluate, exact, exploit, film, play, record, serve, study, train, view, zoo
+from . import advise, agents, analyse, curves, evaluate, exact, exploit, film, play, record, serve, study, sweep, train, view, zoo
 from .parser import Parser
 from .streams import FAILED, close_output, open_streams, print_error
 
@@ -21,7 +21,7 @@ EXTRAS = {
 }
 """The extra that installs a library which some commands need."""
 
-COMMANDS = (train, curves, agents, evaluate, play, serve, advise, analyse, exact, exploit, record, film, view, study, zoo)
+COMMANDS = (train, sweep, curves, agents, evaluate, play, serve, advise, analyse, exact, exploit, record, film, view, study, zoo)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

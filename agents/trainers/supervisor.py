@@ -14,11 +14,10 @@ from pathlib import Path
 from signal import Signals
 from typing import Any, Self
 
-from nainjaune_env.core import errors
 from nainjaune_env.core.errors import NainJauneError
 
 from .run import Progress, Run
-from .worker import Order, work
+from .worker import Order, error_of, work
 
 MOST_RESTARTS = 5
 """Attempts from the same checkpoint, beside the first, after which another one is not made."""
@@ -115,7 +114,7 @@ class Attempt:
                 elif word == "done":
                     done[open_pipes[pipe]] = rest[0]
                 elif word == "refused":
-                    raise _error(*rest)
+                    raise error_of(*rest)
                 elif lost_at is None:
                     self.cause = f"a worker failed:\n{rest[0]}"
         return done[0] if len(done) == self._size else None
@@ -140,10 +139,3 @@ class Attempt:
         code = process.exitcode
         if code is not None and code < 0:
             self.cause = f"worker {rank} was ended by {Signals(-code).name}"
-
-
-def _error(name: str, sentence: str) -> NainJauneError:
-    """Returns the error of a worker: of the class ``name`` where that takes one sentence."""
-    kind = getattr(errors, name, NainJauneError)
-    takes_more = issubclass(kind, errors.MissingLibraryError)
-    return NainJauneError(sentence) if takes_more else kind(sentence)

@@ -12,7 +12,7 @@ import signal
 import tempfile
 import threading
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from importlib.metadata import version
@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 from torch.distributed import is_torchelastic_launched
 from torch.distributed.rendezvous import rendezvous
 
+from nainjaune_env.core import errors
 from nainjaune_env.core.errors import ConfigError, NainJauneError
 
 from ..nets.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
@@ -52,30 +53,41 @@ class WorkerRun(Run):
 
 
 def work(order: Order, pipe: Connection) -> None:
-    """Trains as one of the supervisor's workers; the main function of its process.
-
-    Through ``pipe`` go ``("progress", completed, metrics)`` of the first worker, and at the end ``("done", finished)``,
-    ``("refused", class, sentence)`` for an error that another attempt would meet again, or ``("failed", traceback)``.
-    """
+    """Trains as one of the supervisor's workers, and reports to it; the main function of its process."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # the supervisor receives them too
     run = WorkerRun(order.folder)
-    threading.Thread(target=_listen, args=(pipe, run), daemon=True).start()
+    threading.Thread(target=listen, args=(pipe, run), daemon=True).start()
 
-    def progress(completed: int, metrics: dict[str, float]) -> None:
-        pipe.send(("progress", completed, metrics))
-
-    try:
+    def train(progress: Progress) -> bool:
         group = GlooGroup.on_this_machine(order.meeting, order.rank, order.size)
-        pipe.send(("done", train_together(order.config, run, progress, group)))
+        return train_together(order.config, run, progress, group)
+
+    report(pipe, train)
+
+
+def report(pipe: Connection, train: Callable[[Progress], bool]) -> None:
+    """Calls ``train`` and sends through ``pipe`` what comes of it.
+
+    ``("progress", completed, metrics)`` after each iteration, and at the end ``("done", finished)``, ``("refused", class,
+    sentence)`` for an error that another attempt would meet again, or ``("failed", traceback)``.
+    """
+    try:
+        pipe.send(("done", train(lambda completed, metrics: pipe.send(("progress", completed, metrics)))))
     except NainJauneError as error:
         pipe.send(("refused", type(error).__name__, str(error)))
     except Exception:
         pipe.send(("failed", traceback.format_exc()))
 
 
-def _listen(pipe: Connection, run: Run) -> None:
-    """Stops the run at the supervisor's word, and ends this process at once when the supervisor has ended."""
+def error_of(name: str, sentence: str) -> NainJauneError:
+    """Returns the error that :func:`report` sent, of its class ``name`` where that takes one sentence."""
+    kind = getattr(errors, name, NainJauneError)
+    return NainJauneError(sentence) if issubclass(kind, errors.MissingLibraryError) else kind(sentence)
+
+
+def listen(pipe: Connection, run: Run) -> None:
+    """Stops the run when something comes through ``pipe``, and ends this process at once when its other end is closed."""
     try:
         while True:
             pipe.recv()
@@ -110,18 +122,22 @@ def under_torchrun() -> bool:
     return bool(is_torchelastic_launched())
 
 
+def is_first() -> bool:
+    """Returns whether this is the first of the processes that torchrun has started."""
+    return os.environ["RANK"] == "0"
+
+
 def train_under_torchrun(config: Any, folder: Path, packages: Any, *, resume: bool, progress: Progress) -> bool:
     """Trains as one of the processes that torchrun has started; the first of them has the ``folder`` of the run.
 
     Raises :class:`ConfigError` for an algorithm that has no shards, more processes than shards, and another configuration or
     other versions than those of the first process.
     """
-    rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
     if not hasattr(config, "workers"):
         raise ConfigError(f"Training by {config.algorithm!r} takes one process: start it without torchrun.")
-    config = replace(config, workers=size)
+    config = replace(config, workers=int(os.environ["WORLD_SIZE"]))
     with Run(folder, packages) as run:
-        if rank == 0:
+        if is_first():
             run.create(config, resume=resume)
         store, rank, size = next(rendezvous("env://"))
         group = GlooGroup(store, rank, size)
