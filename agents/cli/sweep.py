@@ -8,8 +8,8 @@
 
 --set KEY=VALUE,VALUE,… lists values of a key, and every combination is trained; commas in brackets do not separate. A --set with
 one value holds for all. The table has the edge over the field of eval_against at the end of training: its mean over training
-seeds, with the 95 % interval over seeds (Student's t). The folder has the runs (runs/CONFIGURATION/seed-K), results.json, sweep.csv
-(every evaluation of every run) and edge.png (edge against seconds of training).
+seeds, with the 95 % interval over seeds (Student's t). The folder has the runs (runs/CONFIGURATION/seed-K), results.json,
+sweep.csv (every evaluation of every run) and edge.png (edge against seconds of training).
 
 Ctrl-C stops all runs with checkpoints. The same command goes on where it was; with more seeds or values, only what is new is
 trained.

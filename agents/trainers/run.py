@@ -6,6 +6,7 @@
 ``best.safetensors``         with ``keep_best``, that of the best evaluation
 ``iteration-000100.safetensors``  with ``keep_every``, that of iteration 100
 ``events.out.tfevents.*``    metrics for TensorBoard
+``metrics.csv``              the same metrics, a row for each iteration
 ``.run.lock``                while a process trains in it
 """
 
@@ -23,7 +24,7 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any, Self
 
 import yaml
@@ -38,6 +39,7 @@ from ..nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, load_checkpoint
 from ..provenance import commit
 from .base import BaseConfig, BaseTrainer
 from .config import LENGTH_KEYS, RESUME_KEYS, changed_keys, differing, read_yaml
+from .metric_log import CsvLog, MetricLog
 
 CONFIG_NAME = "config.yaml"
 """The first file that is written: a folder with it holds a run."""
@@ -226,6 +228,35 @@ def _wait_for_order(folder: Path) -> None:
         time.sleep(0.02)
 
 
+class TensorBoardLog:
+    """TensorBoard's files."""
+
+    def __init__(self, folder: Path, iteration: int) -> None:
+        """The run goes on from ``iteration``."""
+        _wait_for_order(folder)
+        self._writer: Any = SummaryWriter(str(folder), purge_step=iteration + 1)
+
+    def log(self, iteration: int, metrics: dict[str, float]) -> None:
+        """Adds a point to the curve of each metric."""
+        for name, value in metrics.items():
+            self._writer.add_scalar(name, value, iteration)
+
+    def flush(self) -> None:
+        """Writes all points."""
+        self._writer.flush()
+
+    def __enter__(self) -> Self:
+        self._writer.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._writer.__exit__(kind, error, trace)
+
+
+LOGS: tuple[Callable[[Path, int], MetricLog], ...] = (CsvLog, TensorBoardLog)
+"""What logs the metrics of every run: called with its folder and the iteration that it goes on from."""
+
+
 def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
     """Runs the iterations of ``trainer`` in the folder of ``run``, from ``checkpoint`` on if there is one.
 
@@ -241,8 +272,9 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
     progress(trainer.completed, {})
     if trainer.completed >= config.iterations:
         return True
-    _wait_for_order(run.folder)
-    with SummaryWriter(str(run.folder), purge_step=trainer.iteration + 1) as writer, run.interruptible():
+    with ExitStack() as opened:
+        logs = [opened.enter_context(log(run.folder, trainer.iteration)) for log in LOGS]
+        opened.enter_context(run.interruptible())
         while not trainer.ends(run.stop_requested):
             before = trainer.iteration
             metrics = _iterate(trainer)
@@ -254,13 +286,15 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
                         run.keep_if_best(trainer.checkpoint(), metrics["eval/edge"])
                 if config.keep_every and trainer.iteration % config.keep_every == 0:
                     run.keep(trainer.checkpoint())
-                for name, value in metrics.items():
-                    writer.add_scalar(name, value, trainer.iteration)
+                for log in logs:
+                    log.log(trainer.iteration, metrics)
                 if run.save_is_due(config.checkpoint_minutes):
-                    writer.flush()  # a run that resumes from the checkpoint does not log these iterations again
+                    for log in logs:
+                        log.flush()  # a run that resumes from the checkpoint does not log these iterations again
                     run.save(trainer.checkpoint())
             progress(trainer.completed, metrics)
-        writer.flush()
+        for log in logs:
+            log.flush()
         run.save(trainer.checkpoint())
     return trainer.completed >= config.iterations
 
