@@ -90,7 +90,7 @@ class Config(BaseConfig):
             raise ConfigError(choose_one("reduction", self.reduction, REDUCTIONS))
         if self.workers > self.shards:
             raise ConfigError(f"Each of 'workers' has at least one of 'shards', and these are {self.workers} and {self.shards}.")
-        if self.shards > min(self.tables // len(self.setups()), self.minibatch):
+        if self.shards > 1 and self.shards > min(self.tables // len(self.setups()), self.minibatch):
             raise ConfigError(f"Each of {self.shards} 'shards' has a table of every setup and a decision of every minibatch.")
         whole = {"recurrent": self.recurrent, "league": self.league, "device": self.device != "cpu"}
         whole["start"] = self.task.start == CARRIED
