@@ -27,7 +27,7 @@ from .arguments import integer
 from .progress import progress_bar
 
 NAME = "sweep"
-HELP = "train a grid of configurations with several seeds, and compare them"
+HELP = "train configurations with several seeds each"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
