@@ -24,6 +24,7 @@ from . import (
     record,
     serve,
     study,
+    sweep,
     train,
     view,
     zoo,
@@ -39,7 +40,9 @@ EXTRAS = {
 }
 """The extra that installs a library which some commands need."""
 
-COMMANDS = (train, curves, agents, evaluate, merge, play, serve, advise, analyse, exact, exploit, record, film, view, study, zoo)
+COMMANDS = (
+    train, sweep, curves, agents, evaluate, merge, play, serve, advise, analyse, exact, exploit, record, film, view, study, zoo,
+)  # fmt: skip
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -16,4 +16,4 @@ def progress_bar(**options: Any) -> tqdm[Any]:
     """
     from tqdm import tqdm
 
-    return tqdm(file=sys.stderr, dynamic_ncols=True, leave=False, disable=None, **options)
+    return tqdm(**{"file": sys.stderr, "dynamic_ncols": True, "leave": False, "disable": None, **options})

@@ -6,13 +6,19 @@
       --set preset=classic --set iterations=100
   nainjaune train --resume --out runs/first --set iterations=1200
   nainjaune train --keys --set algorithm=expert
+  nainjaune train configs/nain_jaune/ppo.yaml --out runs/first \\
+      --set shards=4 --set workers=2
 
 The configuration is a YAML file with the keys that differ from their defaults; --keys lists all keys of an algorithm (ppo,
 deep_monte_carlo, expert, maskable_ppo). The run's folder keeps the resolved configuration, versions and commit, TensorBoard
-metrics (tensorboard --logdir runs) and the latest checkpoint; with keep_best and keep_every also the best and periodic ones,
-which 'nainjaune agents --run runs/first' lists. Ctrl-C stops after the iteration and saves; a resumed run gives the same bits
-as an uninterrupted one. With --resume, --set may change the length of the run (iterations, generations), also of a finished
-one, and keep_best, keep_every and checkpoint_minutes; schedules then go on as those of a run of the new length.
+metrics (tensorboard --logdir runs), the same metrics in metrics.csv, and the latest checkpoint; with keep_best and keep_every
+also the best and periodic ones, which 'nainjaune agents --run runs/first' lists. Ctrl-C stops after the iteration and saves; a
+resumed run gives the same bits as an uninterrupted one. With --resume, --set may change the length of the run (iterations,
+generations), also of a finished one, workers, keep_best, keep_every and checkpoint_minutes; schedules then go on as those of a
+run of the new length.
+
+PPO trains with several processes (shards, workers), also over machines under torchrun: docs/scale_training.md. The weights are
+the same with any number of them, and the run goes on by itself when one is lost.
 """
 
 from __future__ import annotations
@@ -45,6 +51,7 @@ def run(args: argparse.Namespace) -> int:
     from ..trainers import get_trainer
     from ..trainers.config import apply_settings, build, describe, read_yaml
     from ..trainers.run import CONFIG_NAME, Run
+    from ..trainers.worker import is_first, train_under_torchrun, under_torchrun
 
     if args.config is None and args.resume and args.out is not None:
         args.config = args.out / CONFIG_NAME
@@ -57,10 +64,18 @@ def run(args: argparse.Namespace) -> int:
     if args.out is None:
         raise ConfigError("Training takes --out, the folder for the run; see --help.")
     config = build(trainer.Config, values)
-    with Run(args.out, getattr(trainer, "PACKAGES", ())) as folder:
-        checkpoint = folder.create(config, resume=args.resume)
-        with TrainingBar(config.iterations) as bar:
-            finished = trainer.train(config, folder, checkpoint, bar.update)
+    packages = getattr(trainer, "PACKAGES", ())
+    if under_torchrun():
+        first = is_first()
+        with TrainingBar(config.iterations, shown=first) as bar:
+            finished = train_under_torchrun(config, args.out, packages, resume=args.resume, progress=bar.update)
+        if not first:
+            return 0 if finished else 130
+    else:
+        with Run(args.out, packages) as folder:
+            checkpoint = folder.create(config, resume=args.resume)
+            with TrainingBar(config.iterations) as bar:
+                finished = trainer.train(config, folder, checkpoint, bar.update)
     if not finished:
         print(f"Stopped and saved. Resume with: nainjaune train --resume --out {printable(str(args.out))}")
         return 130
@@ -72,8 +87,9 @@ def run(args: argparse.Namespace) -> int:
 class TrainingBar:
     """The progress bar: iterations, time left, speed, and the edge at the last evaluation."""
 
-    def __init__(self, iterations: int) -> None:
-        self._bar = progress_bar(total=iterations, unit="it", mininterval=1.0, maxinterval=30.0)
+    def __init__(self, iterations: int, *, shown: bool = True) -> None:
+        hidden = {} if shown else {"disable": True}
+        self._bar = progress_bar(total=iterations, unit="it", mininterval=1.0, maxinterval=30.0, **hidden)
         self._shown: dict[str, str] = {}
 
     def __enter__(self) -> TrainingBar:

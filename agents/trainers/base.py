@@ -177,6 +177,10 @@ class BaseTrainer(ABC, Generic[C]):
         """Progress, from 0 to ``config.iterations``."""
         return self.iteration
 
+    def ends(self, stop_requested: bool) -> bool:
+        """Returns whether no further iteration is done: the last one is, or ``stop_requested``."""
+        return self.completed >= self.config.iterations or stop_requested
+
     def annealed(self, first: float, last: float) -> float:
         """Returns the value now of the schedule that goes from ``first`` to ``last`` over the run."""
         return anneal(first, last, self.iteration / self.config.iterations, self.config.schedule)

@@ -6,6 +6,7 @@
 ``best.safetensors``         with ``keep_best``, that of the best evaluation
 ``iteration-000100.safetensors``  with ``keep_every``, that of iteration 100
 ``events.out.tfevents.*``    metrics for TensorBoard
+``metrics.csv``              the same metrics, a row for each iteration
 ``.run.lock``                while a process trains in it
 """
 
@@ -23,7 +24,7 @@ from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any, Self
 
 import yaml
@@ -38,6 +39,7 @@ from ..nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, load_checkpoint
 from ..provenance import commit
 from .base import BaseConfig, BaseTrainer
 from .config import LENGTH_KEYS, RESUME_KEYS, changed_keys, differing, read_yaml
+from .metric_log import CsvLog, MetricLog
 
 CONFIG_NAME = "config.yaml"
 """The first file that is written: a folder with it holds a run."""
@@ -142,11 +144,15 @@ class Run:
         for key in LENGTH_KEYS:
             if key in new and new[key][1] < iteration:
                 raise ConfigError(f"The run has done {iteration} {key}: set {key!r} to more, not to {new[key][1]}.")
-        about = read_json(self.folder / ABOUT_NAME, "record of how a run was made", ConfigError)
-        about["changed"] = [*about.get("changed", []), {"iteration": iteration, "commit": commit(), "keys": new}]
-        write_text(self.folder / ABOUT_NAME, json.dumps(about, indent=2) + "\n")
+        self.note("changed", {"iteration": iteration, "commit": commit(), "keys": new})
         now = stored | {key: value for key, (_, value) in new.items()}
         write_text(self.folder / CONFIG_NAME, yaml.safe_dump(now, sort_keys=False))
+
+    def note(self, key: str, entry: dict[str, Any]) -> None:
+        """Adds ``entry`` to the list ``key`` of ``run.json``."""
+        about = read_json(self.folder / ABOUT_NAME, "record of how a run was made", ConfigError)
+        about[key] = [*about.get(key, []), entry]
+        write_text(self.folder / ABOUT_NAME, json.dumps(about, indent=2) + "\n")
 
     def _lock(self) -> None:
         try:
@@ -222,6 +228,35 @@ def _wait_for_order(folder: Path) -> None:
         time.sleep(0.02)
 
 
+class TensorBoardLog:
+    """TensorBoard's files."""
+
+    def __init__(self, folder: Path, iteration: int) -> None:
+        """The run goes on from ``iteration``."""
+        _wait_for_order(folder)
+        self._writer: Any = SummaryWriter(str(folder), purge_step=iteration + 1)
+
+    def log(self, iteration: int, metrics: dict[str, float]) -> None:
+        """Adds a point to the curve of each metric."""
+        for name, value in metrics.items():
+            self._writer.add_scalar(name, value, iteration)
+
+    def flush(self) -> None:
+        """Writes all points."""
+        self._writer.flush()
+
+    def __enter__(self) -> Self:
+        self._writer.__enter__()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._writer.__exit__(kind, error, trace)
+
+
+LOGS: tuple[Callable[[Path, int], MetricLog], ...] = (CsvLog, TensorBoardLog)
+"""What logs the metrics of every run: called with its folder and the iteration that it goes on from."""
+
+
 def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
     """Runs the iterations of ``trainer`` in the folder of ``run``, from ``checkpoint`` on if there is one.
 
@@ -237,9 +272,10 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
     progress(trainer.completed, {})
     if trainer.completed >= config.iterations:
         return True
-    _wait_for_order(run.folder)
-    with SummaryWriter(str(run.folder), purge_step=trainer.iteration + 1) as writer, run.interruptible():
-        while trainer.completed < config.iterations and not run.stop_requested:
+    with ExitStack() as opened:
+        logs = [opened.enter_context(log(run.folder, trainer.iteration)) for log in LOGS]
+        opened.enter_context(run.interruptible())
+        while not trainer.ends(run.stop_requested):
             before = trainer.iteration
             metrics = _iterate(trainer)
             if trainer.iteration > before:
@@ -250,15 +286,29 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
                         run.keep_if_best(trainer.checkpoint(), metrics["eval/edge"])
                 if config.keep_every and trainer.iteration % config.keep_every == 0:
                     run.keep(trainer.checkpoint())
-                for name, value in metrics.items():
-                    writer.add_scalar(name, value, trainer.iteration)
+                for log in logs:
+                    log.log(trainer.iteration, metrics)
                 if run.save_is_due(config.checkpoint_minutes):
-                    writer.flush()  # a run that resumes from the checkpoint does not log these iterations again
+                    for log in logs:
+                        log.flush()  # a run that resumes from the checkpoint does not log these iterations again
                     run.save(trainer.checkpoint())
             progress(trainer.completed, metrics)
-        writer.flush()
+        for log in logs:
+            log.flush()
         run.save(trainer.checkpoint())
     return trainer.completed >= config.iterations
+
+
+def follow_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint | None) -> bool:
+    """Does the part of a process other than the first one in :func:`run_iterations`, which writes and evaluates nothing."""
+    if checkpoint is not None:
+        trainer.restore(checkpoint)
+    if trainer.completed >= trainer.config.iterations:
+        return True
+    with run.interruptible():
+        while not trainer.ends(run.stop_requested):
+            _iterate(trainer)
+    return bool(trainer.completed >= trainer.config.iterations)
 
 
 def _iterate(trainer: BaseTrainer[Any]) -> dict[str, float]:

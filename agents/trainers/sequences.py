@@ -45,15 +45,16 @@ class Sequences:
 
 
 def minibatches(
-    count: int, sequences: Sequences | None, size: int, rng: np.random.Generator
+    count: int, sequences: Sequences | None, size: int, rng: np.random.Generator, *, parts: int | None = None
 ) -> Iterator[tuple[Tensor, Tensor | None]]:
     """Yields the rows of all ``count`` decisions once, in random order, in even parts of at most ``size``, and None.
 
-    The parts differ by one row at most: a small last one would take as long a step as the others, on a noisier gradient. With
-    ``sequences``: whole sequences of about ``size`` decisions, packed, and their batch sizes.
+    The parts differ by one row at most: a small last one would take as long a step as the others, on a noisier gradient. Their
+    number is the smallest, unless ``parts`` says it. With ``sequences``: whole sequences of about ``size`` decisions, packed, and
+    their batch sizes.
     """
     if sequences is None:
-        for rows in np.array_split(rng.permutation(count), math.ceil(count / size)):
+        for rows in np.array_split(rng.permutation(count), parts or math.ceil(count / size)):
             yield torch.from_numpy(rows), None
         return
     for some in sequences.shuffled(size, rng):

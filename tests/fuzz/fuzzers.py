@@ -8,5 +8,7 @@ from .files import Checkpoints, Shards
 from .kills import Kills
 from .oracle import Fuzzer
 from .records import Records
+from .worker_kills import WorkerKills
 
-FUZZERS: dict[str, type[Fuzzer]] = {fuzzer.name: fuzzer for fuzzer in (Records, Checkpoints, Shards, Commands, Calls, Kills)}
+ALL: tuple[type[Fuzzer], ...] = (Records, Checkpoints, Shards, Commands, Calls, Kills, WorkerKills)
+FUZZERS = {fuzzer.name: fuzzer for fuzzer in ALL}

@@ -88,7 +88,7 @@ def same(one: Checkpoint, two: Checkpoint) -> bool:
 def test_auto_is_what_the_processor_computes_fast_and_the_run_keeps_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, dtype: torch.dtype, expected: bool
 ) -> None:
-    monkeypatch.setattr("nainjaune_agents.trainers.ppo.fast_dtype", lambda: dtype)
+    monkeypatch.setattr("nainjaune_agents.trainers.ppo_config.fast_dtype", lambda: dtype)
     config = tiny(bf16="auto", iterations=2)
     assert config.bf16 is expected
     assert run_in(tmp_path, config, stop_after=1).config["bf16"] is expected

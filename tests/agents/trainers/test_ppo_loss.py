@@ -13,7 +13,7 @@ from torch import Tensor
 
 from nainjaune_agents.trainers.gpu_rollout import unpacked
 from nainjaune_agents.trainers.ppo import ppo_loss
-from nainjaune_agents.trainers.ppo_loss import Decisions, LossWeights
+from nainjaune_agents.trainers.ppo_loss import Decisions, LossWeights, StepMoments
 
 some = settings(max_examples=60, deadline=None, derandomize=True, database=None)
 
@@ -111,6 +111,26 @@ def test_what_an_advantage_is_worth_is_how_far_it_is_from_those_beside_it() -> N
     other = compiled(outputs, legal, action, old, 7 * advantage + 100, *rest, weights)
     assert torch.allclose(one[0], other[0], rtol=1e-3, atol=1e-6)
     assert one[1] == pytest.approx(other[1], rel=1e-3, abs=1e-5)
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_parts_of_a_step_add_up_to_it(compiled: bool) -> None:
+    outputs, *columns = batch(5, 60, 9, 0.3)
+    weights, decisions = LossWeights(0.2, 0.5, 0.1), Decisions(*columns)
+    gradient, stats = result(outputs, decisions, weights, compiled=compiled)
+    advantage = decisions.advantage.double()
+    step = StepMoments(60, float(advantage.mean()), float(advantage.std(correction=0)) + 1e-8)
+    sums: dict[str, float] = dict.fromkeys(stats, 0.0)
+    for rows in torch.arange(60).split([13, 27, 20]):
+        own = outputs[rows].clone().requires_grad_()
+        part = decisions.at(rows)
+        loss, found = ppo_loss(own[:, :-1], own[:, -1], part, weights, step, compiled=compiled)
+        loss.backward()  # type: ignore[no-untyped-call]
+        assert own.grad is not None
+        assert torch.allclose(own.grad, gradient[rows], rtol=1e-4, atol=1e-7)
+        for name, value in {"loss": loss.detach(), **found}.items():
+            sums[name] += float(value)
+    assert sums == pytest.approx(stats, rel=1e-4, abs=1e-7)
 
 
 @pytest.mark.gpu

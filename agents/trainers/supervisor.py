@@ -1,0 +1,141 @@
+"""Workers on this machine that train together, and are started afresh from the run's checkpoint when one of them is lost.
+
+Each attempt has new processes and a new place where they meet: processes that are left from an attempt in which one was lost
+cannot be trusted to meet again. Training is the same bits whatever is lost, and when.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import tempfile
+import time
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from signal import Signals
+from typing import Any, Self
+
+from nainjaune_env.core.errors import NainJauneError
+
+from .run import Progress, Run
+from .worker import Order, error_of, work
+
+MOST_RESTARTS = 5
+"""Attempts from the same checkpoint, beside the first, after which another one is not made."""
+POLL_SECONDS = 0.2
+"""Between two looks at whether a stop was requested."""
+GRACE_SECONDS = 3.0
+"""Given to the other workers, once one is lost, to say why they end."""
+
+
+def supervise(config: Any, run: Run, progress: Progress) -> bool:
+    """Trains with ``config.workers`` processes in the folder of ``run``, which this process holds; returns as ``run_iterations``.
+
+    Where a worker is lost, all begin again from the checkpoint. Raises the error of a worker that refuses the configuration or
+    diverges, and :class:`NainJauneError` where attempts end again and again without a new checkpoint.
+    """
+    newest, repeated = -1, 0
+    with run.interruptible():
+        while True:
+            with Attempt(config, run) as attempt:
+                finished = attempt.watch(progress)
+            if finished is not None:
+                return finished
+            if run.stop_requested:
+                return False
+            repeated = 0 if attempt.begun > newest else repeated + 1
+            newest = max(newest, attempt.begun)
+            if repeated >= MOST_RESTARTS:
+                times = f"{repeated + 1} times in a row without a new checkpoint"
+                raise NainJauneError(f"Training ended {times}, the last time because {attempt.cause}.")
+            run.note("restarts", {"iteration": attempt.completed, "cause": attempt.cause})
+
+
+class Attempt:
+    """The workers, from their start until all have ended; at the end of the context none is left."""
+
+    def __init__(self, config: Any, run: Run) -> None:
+        self._run = run
+        self._size = config.workers
+        self._config = config
+        self.begun = -1
+        """The iteration that the first worker began from; -1 if it did not begin."""
+        self.completed = 0
+        self.cause = "a worker ended without a word"
+
+    def __enter__(self) -> Self:
+        context = multiprocessing.get_context("spawn")
+        self._folder = tempfile.TemporaryDirectory()
+        self._pipes: list[Connection] = []
+        self._processes = []
+        for rank in range(self._size):
+            order = Order(self._config, self._run.folder, Path(self._folder.name) / "meeting", rank, self._size)
+            own, other = context.Pipe()
+            process = context.Process(target=work, args=(order, other), daemon=True)
+            process.start()
+            other.close()  # so that the end of the worker is the end of what comes through the pipe
+            self._pipes.append(own)
+            self._processes.append(process)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for process in self._processes:
+            process.kill()
+        for process in self._processes:
+            process.join()
+        for pipe in self._pipes:
+            pipe.close()
+        self._folder.cleanup()
+
+    def watch(self, progress: Progress) -> bool | None:
+        """Passes ``progress`` on until all workers have ended; returns what they did, or None where one was lost.
+
+        Raises the error of a worker that refused its work.
+        """
+        open_pipes = {pipe: rank for rank, pipe in enumerate(self._pipes)}
+        done: dict[int, bool] = {}
+        told = False
+        lost_at: float | None = None
+        while open_pipes and (lost_at is None or time.monotonic() < lost_at + GRACE_SECONDS):
+            if self._run.stop_requested and not told:
+                told = True
+                self._tell_to_stop()
+            for pipe in wait([*open_pipes], timeout=POLL_SECONDS):
+                assert isinstance(pipe, Connection)
+                try:
+                    word, *rest = pipe.recv()
+                except (EOFError, OSError):
+                    rank = open_pipes.pop(pipe)
+                    if rank not in done:
+                        lost_at = lost_at or time.monotonic()
+                        self._find_cause(rank)
+                    continue
+                if word == "progress":
+                    self._progressed(progress, *rest)
+                elif word == "done":
+                    done[open_pipes[pipe]] = rest[0]
+                elif word == "refused":
+                    raise error_of(*rest)
+                elif lost_at is None:
+                    self.cause = f"a worker failed:\n{rest[0]}"
+        return done[0] if len(done) == self._size else None
+
+    def _progressed(self, progress: Progress, completed: int, metrics: dict[str, float]) -> None:
+        if not metrics:
+            self.begun = completed
+        self.completed = completed
+        progress(completed, metrics)
+
+    def _tell_to_stop(self) -> None:
+        for pipe in self._pipes:
+            try:
+                pipe.send("stop")
+            except OSError:  # this worker has ended, which :meth:`watch` notices
+                continue
+
+    def _find_cause(self, rank: int) -> None:
+        """Notes it where a signal has ended the worker; one that ends for it by itself says why."""
+        process = self._processes[rank]
+        process.join(GRACE_SECONDS)
+        code = process.exitcode
+        if code is not None and code < 0:
+            self.cause = f"worker {rank} was ended by {Signals(-code).name}"

@@ -1,0 +1,300 @@
+"""Sweeps: every configuration of a grid trained with several seeds, and edges with intervals over training seeds.
+
+An interval over deals says how well one network was measured; how well a recipe trains differs more from seed to seed. So the
+edge of a configuration is the mean over its seeds, with the 95 % interval of Student's t.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+import json
+import multiprocessing
+import re
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass
+from multiprocessing.connection import Connection, wait
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from nainjaune_env.core.atomic_files import write_text
+from nainjaune_env.core.errors import ConfigError, DivergenceError, NainJauneError, quoted
+
+from ..nets.checkpoint import FILE_NAME, load_checkpoint
+from ..stats.intervals import Moments, to_json
+from . import get_trainer
+from .base import BaseConfig
+from .config import apply_settings, build, changed_keys
+from .curves import Curve, draw_curves, read_curve
+from .run import CONFIG_NAME, Progress, Run
+from .supervisor import POLL_SECONDS
+from .worker import WorkerRun, error_of, listen, report
+
+RESULTS, TABLE, PICTURE = "results.json", "sweep.csv", "edge.png"
+"""What is written into the folder of a sweep, beside its runs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Unit:
+    """One run of a sweep, equal to itself alone."""
+
+    name: str
+    """Of its configuration: the settings that differ within the sweep."""
+    seed: int
+    config: BaseConfig
+    folder: Path
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The edge of one run during training, at K evaluations; ``error`` where it diverged."""
+
+    name: str
+    seed: int
+    iteration: list[int]
+    seconds: list[float]
+    edge: list[float]
+    ci95: list[float]
+    """Half-widths over deals."""
+    error: str | None = None
+
+
+class Row(NamedTuple):
+    """One configuration: its edge at the end, over seeds."""
+
+    name: str
+    seeds: int
+    """Those whose run reached the end."""
+    diverged: int
+    edge: float
+    ci95: float
+    """Half-width over seeds; nan with fewer than two."""
+    seconds: float
+    """Of training, the mean over seeds."""
+
+
+def choices(setting: str) -> list[str]:
+    """Returns the settings ``key=value`` of ``key=value,value,…``; commas within brackets, braces and quotes do not separate."""
+    key, equals, text = setting.partition("=")
+    if not equals or not key:
+        raise ConfigError(f"A setting is key=value or key=value,value,…, not {quoted(setting)}.")
+    values, depth, quote = [""], 0, ""
+    for c in text:
+        if quote:
+            quote = "" if c == quote else quote
+        elif c in "\"'":
+            quote = c
+        else:
+            depth += (c in "[{") - (c in "]}")
+        if c == "," and depth == 0 and not quote:
+            values.append("")
+        else:
+            values[-1] += c
+    return [f"{key}={value}" for value in values]
+
+
+def units(values: dict[str, Any], settings: Sequence[str], seeds: Sequence[int], folder: Path) -> list[Unit]:
+    """Returns all runs: every combination of ``settings``, see :func:`choices`, over ``values`` of a file, with every seed.
+
+    Raises :class:`ConfigError` for a configuration that does not exist, or that is not evaluated.
+    """
+    options = [choices(setting) for setting in settings]
+    if any(option[0].startswith("seed=") for option in options):
+        raise ConfigError("The seeds of a sweep are given by --seeds and --first-seed, not by --set seed=….")
+    found = []
+    for combination in itertools.product(*options):
+        varied = [setting for setting, option in zip(combination, options, strict=True) if len(option) > 1]
+        name = ",".join(varied) or "base"
+        place = folder / "runs" / re.sub(r"[^\w.=,+-]", "_", name)
+        for seed in seeds:
+            given = apply_settings(values, [*combination, f"seed={seed}"])
+            config = build(get_trainer(given.get("algorithm", "ppo")).Config, given)
+            if not config.evaluates:
+                raise ConfigError("A sweep compares edges, and these runs are not evaluated: set 'eval_every' and 'eval_deals'.")
+            found.append(Unit(name, seed, config, place / f"seed-{seed}"))
+    return found
+
+
+# ---- training ------------------------------------------------------------------------------------------------------------
+
+
+def train_unit(unit: Unit, run: Run, progress: Progress) -> bool:
+    """Trains a run in its folder, from its checkpoint if it has begun; returns whether it is done."""
+    trainer = get_trainer(unit.config.algorithm)
+    with run:
+        checkpoint = run.create(unit.config, resume=(unit.folder / CONFIG_NAME).exists())
+        return bool(trainer.train(unit.config, run, checkpoint, progress))
+
+
+def _work(unit: Unit, pipe: Connection) -> None:
+    """Trains one run; the main function of a process of :func:`train_all`."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # the process that started this one receives them too
+    run = WorkerRun(unit.folder, getattr(get_trainer(unit.config.algorithm), "PACKAGES", ()))
+    threading.Thread(target=listen, args=(pipe, run), daemon=True).start()
+    report(pipe, lambda progress: train_unit(unit, run, progress))
+
+
+def train_all(runs: Sequence[Unit], workers: int, progressed: Callable[[Unit, int], None]) -> dict[Unit, str] | None:
+    """Trains all ``runs`` by ``workers`` processes at a time, in this one if that is 1.
+
+    ``progressed(unit, completed)`` is called after each iteration. Returns the sentences of those that diverged, and None where
+    Ctrl-C or SIGTERM stopped the sweep; checkpoints are saved. Raises the first other error of a run.
+    """
+    left = []
+    for unit in runs:
+        if _is_done(unit):
+            progressed(unit, unit.config.iterations)
+        else:
+            left.append(unit)
+    return _one_by_one(left, progressed) if workers == 1 or len(left) < 2 else _side_by_side(left, workers, progressed)
+
+
+def _is_done(unit: Unit) -> bool:
+    """Returns whether the run in the folder has the unit's configuration and length, and needs no process to find that out."""
+    if not (unit.folder / FILE_NAME).exists():
+        return False
+    checkpoint = load_checkpoint(unit.folder)
+    same = not changed_keys(unit.config, checkpoint.config) and checkpoint.config.get("iterations") == unit.config.iterations
+    return same and checkpoint.iteration == unit.config.iterations
+
+
+def _one_by_one(runs: Sequence[Unit], progressed: Callable[[Unit, int], None]) -> dict[Unit, str] | None:
+    diverged = {}
+    for unit in runs:
+        run = Run(unit.folder, getattr(get_trainer(unit.config.algorithm), "PACKAGES", ()))
+        try:
+            if not train_unit(unit, run, lambda completed, _, unit=unit: progressed(unit, completed)):  # type: ignore[misc]
+                return None
+        except DivergenceError as error:
+            diverged[unit] = str(error)
+    return diverged
+
+
+def _side_by_side(runs: Sequence[Unit], workers: int, progressed: Callable[[Unit, int], None]) -> dict[Unit, str] | None:
+    context = multiprocessing.get_context("spawn")
+    waiting, training, diverged = [*runs], dict[Connection, Unit](), dict[Unit, str]()
+    stopped: set[Connection] = set()
+    told = Run(runs[0].folder)  # for its signals alone
+    with told.interruptible(), ExitStack() as processes:
+        while waiting or training:
+            while waiting and len(training) < workers and not told.stop_requested:
+                own, other = context.Pipe()
+                process = context.Process(target=_work, args=(waiting[0], other))
+                process.start()
+                other.close()
+                processes.callback(process.join)
+                processes.callback(own.close)  # before it is joined: the end of the pipe ends the process
+                training[own] = waiting.pop(0)
+            if told.stop_requested:
+                waiting.clear()
+                for pipe in training.keys() - stopped:
+                    with suppress(OSError):  # its run has just ended, and is reported below
+                        pipe.send("stop")
+                    stopped.add(pipe)
+            for ready in wait([*training], timeout=POLL_SECONDS):
+                assert isinstance(ready, Connection)
+                pipe = ready
+                unit = training[pipe]
+                try:
+                    word, *rest = pipe.recv()
+                except (EOFError, OSError):
+                    raise NainJauneError(f"The run in {str(unit.folder)!r} was lost: start the sweep again to go on.") from None
+                if word == "progress":
+                    progressed(unit, rest[0])
+                    continue
+                del training[pipe]
+                if word == "failed":
+                    raise NainJauneError(f"The run in {str(unit.folder)!r} failed:\n{rest[0]}")
+                if word == "refused":
+                    error = error_of(*rest)
+                    if not isinstance(error, DivergenceError):
+                        raise error
+                    diverged[unit] = str(error)
+        return None if told.stop_requested else diverged
+
+
+# ---- results -------------------------------------------------------------------------------------------------------------
+
+
+def read_results(runs: Sequence[Unit], diverged: dict[Unit, str]) -> list[Trained]:
+    """Returns the edges of all runs, from what they logged."""
+    found = []
+    for unit in runs:
+        if unit in diverged:
+            found.append(Trained(unit.name, unit.seed, [], [], [], [], diverged[unit]))
+            continue
+        by_time, by_step = (read_curve(unit.folder, "eval/edge", along) for along in ("seconds", "iterations"))
+        assert by_time.half_width is not None
+        columns = (by_time.along, by_time.values, by_time.half_width)
+        steps = [int(step) for step in by_step.along]
+        found.append(Trained(unit.name, unit.seed, steps, *(column.tolist() for column in columns)))
+    return found
+
+
+def rows(results: Sequence[Trained]) -> list[Row]:
+    """Returns a row for each configuration, in the order of the results."""
+    found = []
+    for name, own in _by_name(results).items():
+        whole = [one for one in own if one.error is None]
+        edge, seconds = Moments(), Moments()
+        edge.add([one.edge[-1] for one in whole])
+        seconds.add([one.seconds[-1] for one in whole])
+        nothing = not whole
+        mean = float("nan") if nothing else edge.mean
+        found.append(Row(name, len(whole), len(own) - len(whole), mean, edge.half_width, seconds.mean))
+    return found
+
+
+def mean_curves(results: Sequence[Trained]) -> list[Curve]:
+    """Returns the mean edge of each configuration over its seeds, against the mean seconds, at each evaluation.
+
+    The half-widths are over seeds, None for one seed. Configurations whose runs all diverged are left out.
+    """
+    curves = []
+    for name, own in _by_name(results).items():
+        whole = [one for one in own if one.error is None]
+        if not whole:
+            continue
+        shared = sorted(set.intersection(*(set(one.iteration) for one in whole)))
+        at = [[one.iteration.index(step) for step in shared] for one in whole]
+        edge = np.array([np.array(one.edge)[index] for one, index in zip(whole, at, strict=True)])
+        seconds = np.array([np.array(one.seconds)[index] for one, index in zip(whole, at, strict=True)])
+        widths = np.array([Moments.of(column).half_width for column in edge.T]) if len(whole) > 1 else None
+        curves.append(Curve(name, seconds.mean(axis=0), edge.mean(axis=0), widths))
+    return curves
+
+
+def _by_name(results: Sequence[Trained]) -> dict[str, list[Trained]]:
+    found: dict[str, list[Trained]] = {}
+    for one in results:
+        found.setdefault(one.name, []).append(one)
+    return found
+
+
+def write_results(folder: Path, results: Sequence[Trained], *, about: dict[str, Any]) -> None:
+    """Writes ``results.json``, ``sweep.csv`` with a line for each evaluation of each run, and ``edge.png``, each atomically."""
+    table = [
+        {key: to_json(value) if isinstance(value, float) else value for key, value in row._asdict().items()}
+        for row in rows(results)
+    ]
+    runs = [asdict(one) for one in results]
+    write_text(folder / RESULTS, json.dumps({**about, "configurations": table, "runs": runs}, indent=2) + "\n")
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(["configuration", "seed", "iteration", "seconds", "edge", "ci95"])
+    for one in results:
+        for point in zip(one.iteration, one.seconds, one.edge, one.ci95, strict=True):
+            lines.writerow([one.name, one.seed, *point])
+    write_text(folder / TABLE, text.getvalue())
+    if curves := mean_curves(results):
+        title = (
+            f"Mean over training seeds, 95 % intervals over {about['seeds']} seeds" if about["seeds"] > 1 else "One training seed"
+        )
+        draw_curves(curves, folder / PICTURE, metric="eval/edge", along="seconds", title=title)

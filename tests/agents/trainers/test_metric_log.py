@@ -1,0 +1,71 @@
+"""``metrics.csv``: a row for each iteration, once each also after a kill."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from nainjaune_agents.trainers.config import build
+from nainjaune_agents.trainers.metric_log import CSV_NAME, CsvLog
+from nainjaune_agents.trainers.ppo import METRICS, Config, train
+from nainjaune_agents.trainers.run import Run
+from nainjaune_env.core.errors import ConfigError
+
+
+def table(folder: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader((folder / CSV_NAME).read_text(encoding="utf-8").splitlines()))
+
+
+def test_a_metric_that_comes_later_is_a_new_column(tmp_path: Path) -> None:
+    with CsvLog(tmp_path, 0) as log:
+        log.log(1, {"a": 0.1})
+        log.log(2, {"a": 1 / 3, "b": 2.0})
+        log.log(3, {"a": 3.0})
+    assert table(tmp_path) == [
+        {"iteration": "1", "a": "0.1", "b": ""},
+        {"iteration": "2", "a": repr(1 / 3), "b": "2.0"},
+        {"iteration": "3", "a": "3.0", "b": ""},
+    ]
+
+
+@pytest.mark.parametrize("cut", ["", "12", "4,1.", "4,1.5,7\n", "2,9.0\n", "4,1.0\n5,2.0\n"])
+def test_rows_after_the_checkpoint_are_dropped(tmp_path: Path, cut: str) -> None:
+    whole = "iteration,a\n1,1.0\n2,2.0\n3,3.0\n"
+    (tmp_path / CSV_NAME).write_text(whole + cut, encoding="utf-8")
+    with CsvLog(tmp_path, 3) as log:
+        log.log(4, {"a": 4.0})
+        log.flush()
+        assert (tmp_path / CSV_NAME).read_text(encoding="utf-8") == whole + "4,4.0\n"
+    with CsvLog(tmp_path, 2):
+        assert (tmp_path / CSV_NAME).read_text(encoding="utf-8") == "iteration,a\n1,1.0\n2,2.0\n"
+
+
+@pytest.mark.parametrize("text", ["", "thesis", "a,b\n1,2\n"])
+def test_another_file_is_not_written_over(tmp_path: Path, text: str) -> None:
+    (tmp_path / CSV_NAME).write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError, match="is no table of a run's metrics"):
+        CsvLog(tmp_path, 3)
+    assert (tmp_path / CSV_NAME).read_text(encoding="utf-8") == text
+
+
+def test_a_run_that_is_stopped_and_resumed_has_each_iteration_once(tmp_path: Path) -> None:
+    config = build(Config, {"tables": 16, "hidden": [8], "minibatch": 64, "iterations": 5, "eval_every": 2, "eval_deals": 5})
+
+    def part(*, resume: bool, stop_after: int) -> None:
+        with Run(tmp_path / "a") as run:
+            checkpoint = run.create(config, resume=resume)
+
+            def progress(completed: int, metrics: dict[str, float]) -> None:
+                run.stop_requested = completed == stop_after
+
+            train(config, run, checkpoint, progress)
+
+    part(resume=False, stop_after=3)
+    part(resume=True, stop_after=-1)
+    rows = table(tmp_path / "a")
+    assert [row["iteration"] for row in rows] == ["1", "2", "3", "4", "5"]
+    assert {*rows[0]} == {"iteration", *METRICS}
+    assert [row["eval/edge"] != "" for row in rows] == [False, True, False, True, True]
+    assert float(rows[-1]["run/seconds"]) > float(rows[0]["run/seconds"])

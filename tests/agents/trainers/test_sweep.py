@@ -1,0 +1,147 @@
+"""Sweeps: which runs a grid has, intervals over training seeds, and a sweep that goes on where it was."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nainjaune_agents.cli.main import main
+from nainjaune_agents.nets.checkpoint import load_checkpoint
+from nainjaune_agents.trainers import sweep
+from nainjaune_agents.trainers.sweep import Trained, choices, mean_curves, read_results, rows, train_all, units, write_results
+from nainjaune_env.core.errors import ConfigError
+
+TINY: dict[str, Any] = {
+    "tables": 16, "hidden": [8], "minibatch": 64, "iterations": 4, "eval_every": 2, "eval_deals": 20, "checkpoint_minutes": 0,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("setting", "expected"),
+    [
+        ("a=1", ["a=1"]),
+        ("a=1,2e-3", ["a=1", "a=2e-3"]),
+        ("hidden=[8,8],[16]", ["hidden=[8,8]", "hidden=[16]"]),
+        ("start={pots: [0, 40]},fresh", ["start={pots: [0, 40]}", "start=fresh"]),
+        ("opponents='a,b',c", ["opponents='a,b'", "opponents=c"]),
+    ],
+)
+def test_values_of_a_setting(setting: str, expected: list[str]) -> None:
+    assert choices(setting) == expected
+
+
+def test_the_runs_are_all_combinations_with_all_seeds(tmp_path: Path) -> None:
+    found = units(TINY, ["learning_rate=1e-3,2e-3", "hidden=[8,8],[16]", "epochs=3"], range(5, 7), tmp_path)
+    assert len(found) == len({unit.folder for unit in found}) == 8
+    assert found[1].name == "learning_rate=1e-3,hidden=[8,8]"
+    assert (found[1].seed, found[1].config.seed, found[1].config.hidden, found[1].config.epochs) == (6, 6, [8, 8], 3)
+    assert found[1].folder == tmp_path / "runs" / "learning_rate=1e-3,hidden=_8,8_" / "seed-6"
+
+
+@pytest.mark.parametrize(
+    ("settings", "sentence"),
+    [
+        (["seed=1,2"], "by --seeds and --first-seed"),
+        (["learning_rate"], "A setting is key=value"),
+        (["eval_every=0"], "are not evaluated"),
+        (["learning_rat=1"], "Did you mean 'learning_rate'"),
+    ],
+)
+def test_what_is_no_sweep(settings: list[str], sentence: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=sentence):
+        units(TINY, settings, range(2), tmp_path)
+
+
+def curve(name: str, seed: int, *edges: float) -> Trained:
+    steps = [25 * (number + 1) for number in range(len(edges))]
+    return Trained(name, seed, steps, [step / 10 + seed for step in steps], list(edges), [0.1] * len(edges))
+
+
+def test_intervals_are_over_training_seeds() -> None:
+    results = [curve("a", seed, 0.0, edge) for seed, edge in enumerate((1.0, 2.0, 6.0))]
+    results += [curve("b", 0, 0.5, 0.7), Trained("b", 1, [], [], [], [], "Training diverged.")]
+    a, b = rows(results)
+    deviation = math.sqrt((4 + 1 + 9) / 2)
+    assert (a.name, a.seeds, a.diverged, a.edge, a.seconds) == ("a", 3, 0, 3.0, 6.0)
+    assert a.ci95 == pytest.approx(4.30265 * deviation / math.sqrt(3))
+    assert (b.seeds, b.diverged, b.edge) == (1, 1, 0.7)
+    assert math.isnan(b.ci95)
+    first, second = mean_curves(results)
+    assert first.along.tolist() == [3.5, 6.0]
+    assert first.values.tolist() == [0.0, 3.0]
+    assert first.half_width is not None
+    assert first.half_width.tolist() == pytest.approx([0.0, a.ci95])
+    assert second.half_width is None
+
+
+def test_results_are_written_where_every_run_diverged(tmp_path: Path) -> None:
+    write_results(tmp_path, [Trained("a", 0, [], [], [], [], "Training diverged.")], about={"seeds": 1})
+    (row,) = json.loads((tmp_path / "results.json").read_text())["configurations"]
+    assert row == {"name": "a", "seeds": 0, "diverged": 1, "edge": None, "ci95": None, "seconds": 0.0}
+
+
+def test_a_sweep_is_stopped_and_goes_on_and_grows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    runs = units(TINY, ["learning_rate=1e-3,1e-2"], range(2), tmp_path)
+    trained: list[tuple[str, int, int]] = []
+
+    def progressed(unit: sweep.Unit, completed: int) -> None:
+        trained.append((unit.name, unit.seed, completed))
+        if len(trained) == 8:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    assert train_all(runs, 1, progressed) is None
+    reached = trained[-1][2]
+    trained.clear()
+    trained.append(("", 0, 0))  # so that no signal is sent again at the same number
+    assert train_all(runs, 1, lambda unit, completed: trained.append((unit.name, unit.seed, completed))) == {}
+    assert trained[1] == (runs[0].name, 0, 4)
+    assert trained[2] == (runs[1].name, 1, reached)
+    assert {load_checkpoint(unit.folder).iteration for unit in runs} == {4}
+    results = read_results(runs, {})
+    assert [one.iteration for one in results] == [[2, 4]] * 4
+
+    config = tmp_path / "c.yaml"
+    config.write_text(json.dumps(TINY), encoding="utf-8")
+    words = ["sweep", str(config), "--seeds", "3", "--set", "learning_rate=1e-3,1e-2", "--out", str(tmp_path)]
+    assert main(words) == 0
+    out = capsys.readouterr().out
+    assert "learning_rate=1e-3" in out
+    assert out.count("3 seeds") == 2
+    lines = list(csv.DictReader((tmp_path / "sweep.csv").read_text(encoding="utf-8").splitlines()))
+    assert len(lines) == 2 * 3 * 2
+    assert {line["seed"] for line in lines} == {"0", "1", "2"}
+    written = json.loads((tmp_path / "results.json").read_text())
+    assert [run["edge"] for run in written["runs"]][:2] == [one.edge for one in results][:2]
+    assert (tmp_path / "edge.png").stat().st_size > 1000
+
+
+def test_a_run_that_diverges_is_a_result(tmp_path: Path) -> None:
+    (unit,) = units({**TINY, "learning_rate": 1.0, "last_learning_rate": 1.0, "max_grad_norm": 1e30}, [], range(1), tmp_path)
+
+    class Diverging:
+        def train(self, *_: object) -> bool:
+            raise sweep.DivergenceError("Training diverged in iteration 1.")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sweep, "get_trainer", lambda name: Diverging())
+        assert train_all([unit], 1, lambda *_: None) == {unit: "Training diverged in iteration 1."}
+
+
+@pytest.mark.slow
+def test_runs_side_by_side_are_those_one_by_one(tmp_path: Path) -> None:
+    two = units(TINY, [], range(2), tmp_path / "two")
+    one = units(TINY, [], range(2), tmp_path / "one")
+    seen: list[int] = []
+    assert train_all(two, 2, lambda unit, completed: seen.append(completed)) == {}
+    assert seen.count(4) == 2
+    assert train_all(one, 1, lambda *_: None) == {}
+    for a, b in zip(one, two, strict=True):
+        left, right = (load_checkpoint(unit.folder).tensors for unit in (a, b))
+        assert all((left[name] == right[name]).all() for name in left)
