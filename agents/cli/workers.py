@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from nainjaune_env.core.errors import quoted
 from nainjaune_env.core.printable import printable
 
 from .arguments import integer
@@ -52,7 +53,7 @@ def share(text: str) -> tuple[int, int]:
     found = re.fullmatch(r"(\d{1,7})/(\d{1,7})", text)
     number, jobs = (int(found[1]), int(found[2])) if found else (0, 0)
     if not 1 <= number <= jobs:
-        raise argparse.ArgumentTypeError(f"expected a part and the number of parts, as in 3/100, not {text!r}")
+        raise argparse.ArgumentTypeError(f"expected a part and the number of parts, as in 3/100, not {quoted(text)}")
     return number, jobs
 
 

@@ -31,7 +31,7 @@ OPTIONS = list(numeric(command_line("nainjaune")))
 def test_no_number_is_without_bounds() -> None:
     assert len(OPTIONS) > 50
     for program, action in OPTIONS:
-        assert action.type.__qualname__ in ("integer.<locals>.parse", "number.<locals>.parse"), (program, action.dest)  # type: ignore[union-attr]
+        assert action.type.__qualname__ in ("integer.<locals>.parse", "number.<locals>.parse", "share"), (program, action.dest)  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(("program", "action"), OPTIONS, ids=[f"{program} {action.dest}" for program, action in OPTIONS])

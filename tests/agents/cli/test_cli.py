@@ -295,7 +295,7 @@ def test_ctrl_c_is_no_traceback(capfd: pytest.CaptureFixture[str], monkeypatch: 
     def stop(*args: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("nainjaune_agents.arena.tournament.tournament", stop)
+    monkeypatch.setattr("nainjaune_agents.arena.tournament.play_tournament", stop)
     status, _, err = nainjaune(capfd, "evaluate", "--agents", "lowest", "random", "--deals", "5")
     assert (status, err) == (130, "nainjaune evaluate: Stopped.")
 

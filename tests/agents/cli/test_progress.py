@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import re
 import sys
+from collections.abc import Callable
 
 import pytest
 
@@ -58,11 +59,11 @@ def test_the_bar_of_training_stays_unless_there_is_an_error(monkeypatch: pytest.
 def test_an_error_of_a_command_stands_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = terminal(monkeypatch)
 
-    def fail(*args: object, progress: object, **options: object) -> None:
-        progress(1)  # type: ignore[operator]
+    def fail(plan: object, agents: object, executor: object, progress: Callable[[int], object]) -> None:
+        progress(1)
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("nainjaune_agents.arena.tournament.tournament", fail)
+    monkeypatch.setattr("nainjaune_agents.arena.tournament.play_tournament", fail)
     assert status_of(["evaluate", "--agents", "lowest", "random", "--deals", "5"]) == 2
     assert visible(screen.getvalue()) == ["nainjaune evaluate: No space left on device.", ""]
 

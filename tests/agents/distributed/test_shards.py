@@ -60,21 +60,21 @@ def test_jobs_share_a_run_out(tmp_path: Path) -> None:
 
 
 def test_the_driver_keeps_no_more_with_more_shards() -> None:
-    """Sums alone, and nothing of the deals that all pairs have played; whole numbers up to 256 are no objects of their own."""
+    """Sums alone, and nothing of the deals that all pairs have played. Numbers above 256 are objects: most sums are by then."""
     plan = plan_of()
     player = plan.player([load_agent(name, plan.setup) for name in plan.agents])
     found = [player(Unit(part, 0, 4)) for part in range(6)]
     sums, sizes, begun = TournamentSums(plan), [], 0
     tracemalloc.start()
-    for chunks in (100, 160):
+    for chunks in (400, 640):
         for number in range(begun, chunks):
             for part in range(6):
                 sums.add(Unit(part, 4 * number, 4), found[part])
         begun = chunks
         sizes.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
-    assert sums.result().edges[0].moments.count == 4 * 160
-    assert sizes[1] < 1.1 * sizes[0] < 10**6
+    assert sums.result().edges[0].moments.count == 4 * 640
+    assert sizes[1] < 1.01 * sizes[0] < 10**6
 
 
 @pytest.fixture(scope="module")

@@ -260,7 +260,9 @@ def test_from_the_command_line(tmp_path: Path, capfd: pytest.CaptureFixture[str]
     assert f"Trained: {folder}." in capfd.readouterr().out
     assert main(["train", "--out", str(folder), "--resume"]) == 0
     assert load_checkpoint(folder).algorithm == "maskable_ppo"
-    assert sorted(name for name in os.listdir(folder) if "tfevents" not in name) == [FILE_NAME, "config.yaml", "run.json"]
+    assert sorted(name for name in os.listdir(folder) if "tfevents" not in name) == [
+        FILE_NAME, "config.yaml", "metrics.csv", "run.json",
+    ]  # fmt: skip
     assert read_yaml(folder / "config.yaml")["opponents"] == ["lowest"]
     assert {"stable-baselines3", "sb3-contrib", "torch"} < json.loads((folder / "run.json").read_text())["packages"].keys()
     assert main(["evaluate", "--agents", str(folder), "tally", "--deals", "20", "--out", str(tmp_path / "rated")]) == 0
