@@ -70,11 +70,11 @@ def origin(run: Path) -> Origin:
 
 
 def _canonical_command(words: list[str], run: Path, initialised_from: str | None) -> str:
-    """Returns the command that made ``run``, with the folders of runs replaced by ``runs/NAME``."""
+    """Returns the command that made ``run``, with the folders of runs replaced by ``runs/NAME``; zoo players keep their names."""
     canonical = list(words)
     for at, word in enumerate(words):
         key, equals, value = word.rpartition("=")
-        if initialised_from is not None and value == initialised_from:
+        if initialised_from is not None and value == initialised_from and not is_zoo_name(value):
             canonical[at] = f"{key}{equals}runs/{Path(value).name}"
         elif word == "--out" and at + 1 < len(words):
             canonical[at + 1] = f"runs/{run.name}"

@@ -75,9 +75,12 @@ def test_a_run_that_began_from_a_zoo_player(tmp_path: Path) -> None:
     """Its commands begin there; time and decisions include those on the player's card."""
     run_in(tmp_path / "run", tiny(iterations=2, preset="djeco", players=4, hidden=[256, 256], objective="own", init="zoo:strong"))
     made_at(tmp_path / "run", "0123456789ab")
+    about = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
+    about["command"] = ["train.py", "c.yaml", "--out", "runs/run", "--set", "init=zoo:strong"]
+    (tmp_path / "run" / "run.json").write_text(json.dumps(about), encoding="utf-8")
     made = origin(tmp_path / "run")
     card = PlayerRegistry().find("zoo:strong", get_game("nain_jaune").setup("djeco", 4)).card
-    assert len(made.commands) == 1
+    assert made.commands == ["python train.py c.yaml --out runs/run --set init=zoo:strong"]
     assert made.commit == "0123456789ab"
     assert made.seconds > card.seconds
     assert made.decisions > card.decisions
