@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.errors import AgentError, quoted
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 
@@ -107,7 +107,7 @@ class VersusPlan:
 
     def __post_init__(self) -> None:
         if len(self.agents) != 2 or len(set(self.agents)) < 2:
-            raise AgentError(f"A comparison takes two agents of different names, not {[*self.agents]!r}.")
+            raise AgentError(f"A comparison takes two agents of different names, not {quoted([*self.agents])}.")
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the plan as JSON values."""

@@ -93,12 +93,12 @@ class Attempt:
         """
         open_pipes = {pipe: rank for rank, pipe in enumerate(self._pipes)}
         done: dict[int, bool] = {}
-        told = False
+        stop_sent = False
         lost_at: float | None = None
         while open_pipes and (lost_at is None or time.monotonic() < lost_at + GRACE_SECONDS):
-            if self._run.stop_requested and not told:
-                told = True
-                self._tell_to_stop()
+            if self._run.stop_requested and not stop_sent:
+                stop_sent = True
+                self._send_stop()
             for pipe in wait([*open_pipes], timeout=POLL_SECONDS):
                 assert isinstance(pipe, Connection)
                 try:
@@ -125,7 +125,7 @@ class Attempt:
         self.completed = completed
         progress(completed, metrics)
 
-    def _tell_to_stop(self) -> None:
+    def _send_stop(self) -> None:
         for pipe in self._pipes:
             try:
                 pipe.send("stop")

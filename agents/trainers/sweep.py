@@ -181,10 +181,10 @@ def _side_by_side(runs: Sequence[Unit], workers: int, progressed: Callable[[Unit
     context = multiprocessing.get_context("spawn")
     waiting, training, diverged = [*runs], dict[Connection, Unit](), dict[Unit, str]()
     stopped: set[Connection] = set()
-    told = Run(runs[0].folder)  # for its signals alone
-    with told.interruptible(), ExitStack() as processes:
+    signals = Run(runs[0].folder)  # its handlers of Ctrl-C and SIGTERM are all that is used
+    with signals.interruptible(), ExitStack() as processes:
         while waiting or training:
-            while waiting and len(training) < workers and not told.stop_requested:
+            while waiting and len(training) < workers and not signals.stop_requested:
                 own, other = context.Pipe()
                 process = context.Process(target=_work, args=(waiting[0], other))
                 process.start()
@@ -192,7 +192,7 @@ def _side_by_side(runs: Sequence[Unit], workers: int, progressed: Callable[[Unit
                 processes.callback(process.join)
                 processes.callback(own.close)  # before it is joined: the end of the pipe ends the process
                 training[own] = waiting.pop(0)
-            if told.stop_requested:
+            if signals.stop_requested:
                 waiting.clear()
                 for pipe in training.keys() - stopped:
                     with suppress(OSError):  # its run has just ended, and is reported below
@@ -217,7 +217,7 @@ def _side_by_side(runs: Sequence[Unit], workers: int, progressed: Callable[[Unit
                     if not isinstance(error, DivergenceError):
                         raise error
                     diverged[unit] = str(error)
-        return None if told.stop_requested else diverged
+        return None if signals.stop_requested else diverged
 
 
 # ---- results -------------------------------------------------------------------------------------------------------------
