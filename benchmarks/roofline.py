@@ -33,7 +33,6 @@ from torch import Tensor
 
 from nainjaune_agents.nets.arch import DEFAULT_ARCH
 from nainjaune_agents.nets.fused_mlp import SIZES, Layers, apply_layers
-from nainjaune_agents.seeds import Stream, generator
 from nainjaune_agents.trainers.config import apply_settings, build
 from nainjaune_agents.trainers.ppo import Config, Trainer
 from nainjaune_env.core.errors import NainJauneError
@@ -106,7 +105,7 @@ def time_in_turn(trainer: Trainer, clock: Callable[[], float], iterations: int, 
     trainer.iterate()  # compiles, and fills the caches
     found = []
     for _ in range(repeats):
-        rollout = trainer.collect(generator(c.seed, Stream.TRAINING, trainer.iteration))
+        rollout = trainer.begin_rollout(trainer.iteration)[0]
         observation = torch.as_tensor(rollout.observation, device=c.device)
         # decisions come in order of time, and a table comes once a step: where it does not come after the last, a step begins
         table = rollout.sequence // trainer.setup.players

@@ -16,7 +16,6 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch.optim.adam import adam
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from nainjaune_env.agent import Agent
@@ -137,8 +136,8 @@ class BaseTrainer(ABC, Generic[C]):
     """The network that plays; the subclass sets it."""
     modules: dict[str, torch.nn.Module]
     """All modules that a checkpoint keeps, by the prefix of their tensors' names; the subclass sets it. ``model.`` plays."""
-    optimizer: torch.optim.Optimizer | None = None
-    """Its state is kept in checkpoints; None if every iteration begins with a new one."""
+    optimizers: dict[str, torch.optim.Optimizer]
+    """Those whose state checkpoints keep, by the prefix of its tensors' names; the subclass sets it."""
     starts: Sequence[RoundStarts] = ()
     """What begins the rounds at the trainer's tables, if a checkpoint must keep them; the subclass sets it."""
     common = False
@@ -151,6 +150,7 @@ class BaseTrainer(ABC, Generic[C]):
         self.layout = setup.layout
         """The observation layout that the network takes."""
         self.modules = {}
+        self.optimizers = {}
         self.averages: list[AveragedModel] = []
         """Exponential moving averages of the weights of ``net``, see :meth:`average_weights`."""
         self.iteration = 0
@@ -252,7 +252,9 @@ class BaseTrainer(ABC, Generic[C]):
 
     def checkpoint(self) -> Checkpoint:
         """Returns what is needed to resume the run, and to play."""
-        tensors = {} if self.optimizer is None else optimizer_tensors(self.optimizer)
+        tensors: dict[str, torch.Tensor] = {}
+        for prefix, optimizer in self.optimizers.items():
+            tensors |= optimizer_tensors(prefix, optimizer)
         for prefix, module in self.modules.items():
             tensors |= with_prefix(prefix, module.state_dict())
         for number, starts in enumerate(self.starts):
@@ -286,8 +288,8 @@ class BaseTrainer(ABC, Generic[C]):
                 module.load_state_dict(without_prefix(prefix, checkpoint.tensors))
             for number, starts in enumerate(self.starts):
                 starts.load_state_dict(without_prefix(f"starts.{number}.", checkpoint.tensors))
-            if self.optimizer is not None:
-                load_optimizer(self.optimizer, checkpoint.tensors)
+            for prefix, optimizer in self.optimizers.items():
+                load_optimizer(prefix, optimizer, checkpoint.tensors)
             self.decisions = int(checkpoint.progress["decisions"])
             self.seconds = checkpoint.progress["seconds"]
         self.iteration = checkpoint.iteration
@@ -322,26 +324,6 @@ def anneal(first: float, last: float, fraction: float, schedule: str = "linear")
 def warmed_up(step: int, steps: int) -> float:
     """Returns the share of the learning rate at ``step``, counted from 0, that a linear warm-up over ``steps`` steps allows."""
     return min((step + 1) / (steps + 1), 1.0)
-
-
-@torch.no_grad()
-def adam_step(optimizer: torch.optim.Adam) -> None:
-    """Takes a step of an ``optimizer`` made with ``fused=True`` and one group of parameters, the same as its ``step``.
-
-    It calls the function that ``step`` calls; the rest of ``step``, for hooks and the profiler, takes 2 % of PPO's time.
-    """
-    if not optimizer.state:
-        optimizer.step()  # makes the state
-        return
-    (group,) = optimizer.param_groups
-    parameters, (beta1, beta2) = group["params"], group["betas"]
-    states = [optimizer.state[parameter] for parameter in parameters]
-    mean, square, count = ([state[name] for state in states] for name in ("exp_avg", "exp_avg_sq", "step"))
-    adam(
-        parameters, [parameter.grad for parameter in parameters], mean, square, [], count,
-        fused=True, amsgrad=False, beta1=beta1, beta2=beta2, lr=group["lr"], weight_decay=group["weight_decay"],
-        eps=group["eps"], maximize=False,
-    )  # fmt: skip
 
 
 def explained_variance(target: NDArray[np.float32], value: NDArray[np.float32]) -> float:

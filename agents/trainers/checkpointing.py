@@ -70,19 +70,16 @@ def without_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tens
     return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
 
 
-OPTIMIZER = "optimizer."
-
-
-def optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
-    """Returns the state of an optimizer: ``optimizer.<parameter>.<key>``, parameters numbered."""
+def optimizer_tensors(prefix: str, optimizer: torch.optim.Optimizer) -> dict[str, Tensor]:
+    """Returns the state of an optimizer: ``<prefix><parameter>.<key>``, parameters numbered."""
     state = optimizer.state_dict()["state"]
-    return {f"{OPTIMIZER}{number}.{key}": tensor for number, kept in state.items() for key, tensor in kept.items()}
+    return {f"{prefix}{number}.{key}": tensor for number, kept in state.items() for key, tensor in kept.items()}
 
 
-def load_optimizer(optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
+def load_optimizer(prefix: str, optimizer: torch.optim.Optimizer, tensors: Mapping[str, Tensor]) -> None:
     """Sets the state of ``optimizer`` to what :func:`optimizer_tensors` returned; other ``tensors`` are ignored."""
     state: dict[int, dict[str, Tensor]] = {}
-    for name, tensor in without_prefix(OPTIMIZER, tensors).items():
+    for name, tensor in without_prefix(prefix, tensors).items():
         number, key = name.split(".")
         state.setdefault(int(number), {})[key] = tensor
     optimizer.load_state_dict({**optimizer.state_dict(), "state": state})

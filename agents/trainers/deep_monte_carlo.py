@@ -110,7 +110,8 @@ class Trainer(BaseTrainer[Config]):
         others = [parameter for name, parameter in self.net.named_parameters() if not name.startswith("policy.")]
         others += self.shared.parameters()
         policy = {"params": self.net.policy.parameters(), "lr_scale": 1 / config.last_temperature}
-        self.optimizer: torch.optim.Adam = torch.optim.Adam([{"params": others, "lr_scale": 1.0}, policy])
+        self.optimizer = torch.optim.Adam([{"params": others, "lr_scale": 1.0}, policy])
+        self.optimizers = {"optimizer.": self.optimizer}
         self.batch = Batch(setup, config.tables, start=batch_start(config.task), autoreset=False)
         self.starts = [RoundStarts(config.task, self.batch)]
         if config.ema:

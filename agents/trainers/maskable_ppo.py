@@ -156,7 +156,7 @@ class Trainer(BaseTrainer[Config]):
         assert isinstance(self.model.policy, NetPolicy)
         self.net = self.model.policy.net
         self.modules = {"model.": self.net, **{f"past.{k}.": agent.net for k, agent in enumerate(self.past_selves)}}
-        self.optimizer = self.model.policy.optimizer
+        self.optimizers = {"optimizer.": self.model.policy.optimizer}
         self.net.payoff_scale.fill_(self.venv.unit)
         for agent in self.past_selves:
             agent.net.load_state_dict(self.net.state_dict())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,6 +15,13 @@ from nainjaune_env.core.errors import ConfigError, choose_one, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 
+from ..arena.duplicate import Duplicate
+from ..loading import load_agent
+from ..nets.net_agent import NetAgent
+from ..nets.policy_value import PolicyValueNet
+from ..nets.specialised import specialised
+from ..task import Task
+from .base import EVAL_SEED, BaseConfig
 from .config import resolve_setup
 from .rollout import Tables
 from .starts import BatchStart
@@ -77,6 +86,21 @@ def setup_names(setups: Sequence[Setup]) -> list[str]:
         seen[name] += 1
         names.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
     return names
+
+
+def edges_at(setups: Sequence[Setup], net: PolicyValueNet, config: BaseConfig) -> dict[str, float]:
+    """Returns the edge of one network for all tables over the field of ``eval_against``: at each of ``setups``, and the mean.
+
+    As metrics: ``eval/edge`` and ``eval/ci95`` of the mean, and ``eval/edge/<preset>-<seats>`` for each.
+    """
+    edges = []
+    for task, setup in enumerate(setups):
+        agents = [NetAgent("net", specialised(copy.deepcopy(net).cpu(), setup)), load_agent(config.eval_against, setup)]
+        duplicate = Duplicate(setup, agents, seed=EVAL_SEED + task, task=Task(start=config.start))
+        edges.append(duplicate.edge(0, 1, config.eval_deals))
+    means = {f"eval/edge/{name}": edge.mean for name, edge in zip(setup_names(setups), edges, strict=True)}
+    half_width = math.hypot(*(edge.ci95 for edge in edges)) / len(edges)
+    return {"eval/edge": float(np.mean([edge.mean for edge in edges])), "eval/ci95": half_width, **means}
 
 
 def normalized_within(group: NDArray[np.int64], advantage: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -14,6 +14,9 @@ game: it takes the common layout, which encodes seats and rules. Since payoffs d
 With ``shards`` the tables are cut into that number of parts, each with minibatches of its own, and ``workers`` processes share
 them: a gradient step adds the gradients of all shards, in an order that does not depend on the number of processes.
 
+With ``overlap`` the next iteration's rounds are played in a second thread while the network learns from this one's: by the
+weights from before this iteration's update, which the probability ratio of the loss accounts for.
+
 The keys are in ``ppo_config``. An iteration is this file, ``rollout`` (playing, and the advantages), ``sampling`` (actions),
 ``nets.fused_mlp`` (plain MLPs, forward and backward) and ``ppo_loss`` (the loss). Beside them stand ``gpu_rollout`` (tables on a
 GPU), ``sequences`` (for memory), ``multitask`` (several setups), ``magnet``, ``league`` (opponents from a pool), and ``shards``
@@ -42,24 +45,23 @@ from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 
-from ..arena.duplicate import Duplicate
 from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint
 from ..nets.common_layout import common_layout, seat_counts
 from ..nets.fused_mlp import FusedTraining
 from ..nets.modules import BeliefHead, ValueNet
-from ..nets.net_agent import NetAgent
 from ..nets.payoff_scale import random_payoff_scale
-from ..nets.specialised import specialised
+from ..nets.policy_value import PolicyValueNet
 from ..seeds import Stream, generator
-from ..task import Task
-from .base import EVAL_SEED, BaseTrainer, adam_step, explained_variance
+from .ahead import Ahead
+from .base import BaseTrainer, explained_variance
 from .gpu_rollout import play_on_gpu
 from .league import League
 from .magnet import Magnet
-from .multitask import normalized_within, setup_names, share_out, spread_within
+from .multitask import edges_at, normalized_within, share_out, spread_within
+from .optimizers import AdamAndMuon
 from .ppo_config import METRICS, Config
-from .ppo_loss import OWN, Decisions, LossWeights, StepMoments, ppo_loss
+from .ppo_loss import OWN, Decisions, LossWeights, StepMoments, mean_of, ppo_loss
 from .rollout import LEARNER, Rollout, RolloutBuffer, RolloutPolicy, joined, play
 from .run import Progress, Run, follow_iterations, run_iterations
 from .sequences import Sequences, minibatches
@@ -103,7 +105,9 @@ class Trainer(BaseTrainer[Config]):
         for module in self.modules.values():
             module.to(config.device)
         self.parameters = [parameter for module in self.modules.values() for parameter in module.parameters()]
-        self.optimizer: torch.optim.Adam = torch.optim.Adam(self.parameters, lr=config.learning_rate, eps=1e-5, fused=True)
+        hidden_layers = [net.body for net in (self.net, self.critic) if net]
+        self.optimizer = AdamAndMuon(self.parameters, hidden_layers, muon=config.muon)
+        self.optimizers = self.optimizer.named()
 
         dtype = torch.bfloat16 if config.bf16 else torch.float32
         layers = self.net.fused()
@@ -115,7 +119,13 @@ class Trainer(BaseTrainer[Config]):
             for prefix, module in self.modules.items()
         ]
         """Scale the gradient of a network down to the norm that they are called with, and return the norm that it had."""
-        self.policy = RolloutPolicy(self.net, self.critic, dtype)
+        behaviour: tuple[PolicyValueNet, ValueNet | None] = (self.net, self.critic)
+        if config.overlap:
+            behaviour = copy.deepcopy(behaviour)
+            self.modules |= {"behaviour.": behaviour[0]} | ({"behaviour_critic.": behaviour[1]} if behaviour[1] else {})
+        self.behaviour = behaviour
+        """The networks that play rounds: copies that are an iteration behind with ``overlap``, else those that learn."""
+        self.policy = RolloutPolicy(*behaviour, dtype)
         if config.ema:
             self.average_weights("model.", config.ema)
         self.magnet = Magnet(self.average_weights("magnet.", config.magnet_decay), dtype) if config.magnet else None
@@ -129,7 +139,9 @@ class Trainer(BaseTrainer[Config]):
         """Shard by shard, in each of them setup by setup; so are ``starts``, ``buffers`` and ``opponents``."""
         self.starts = [RoundStarts(config.task, tables.batch) for tables in self.tables]
         larger_size = all_seen.size if self.critic or self.belief else 0
-        self.buffers = [RolloutBuffer(self.layout.size, larger_size) for _ in self.tables]
+        self.buffers = [[RolloutBuffer(self.layout.size, larger_size) for _ in self.tables] for _ in range(1 + config.overlap)]
+        """A list with one for each of ``tables``; with ``overlap`` another one, for every second iteration."""
+        self.ahead = Ahead(self.begin_rollout, config.threads) if config.overlap else None
         self.random_scales = [random_payoff_scale(setup) for setup in self.setups] if self.common else []
         names = () if config.opponents is None else (config.opponents,)
         self.league: League | None = None
@@ -141,10 +153,9 @@ class Trainer(BaseTrainer[Config]):
     def iterate(self) -> dict[str, float]:
         """Plays a round at every table and learns from it; returns the metrics."""
         began = time.perf_counter()
-        rng = generator(self.config.seed, Stream.TRAINING, self.iteration)
         if self.league and self.iteration and self.iteration % self.config.snapshot_every == 0:
             self.league.take_snapshot(self.player_net)
-        rollout = self.collect(rng)
+        rollout, rng = self.next_rollout()
         metrics = self.update(rollout, rng)
         metrics["rollout/league_wins"] = self.league.record(rollout.final) if self.league else 0.0
         if self.group.size > 1:
@@ -161,22 +172,48 @@ class Trainer(BaseTrainer[Config]):
 
     # ---- collecting ----------------------------------------------------------------------------------------------
 
-    def collect(self, rng: np.random.Generator) -> Rollout:
+    def next_rollout(self) -> tuple[Rollout, np.random.Generator]:
+        """Returns the rollout of this iteration, with its generator; with ``overlap``, begins to collect that of the next one."""
+        if self.ahead is None:
+            return self.begin_rollout(self.iteration)
+        found = self.ahead.take(self.iteration)
+        self.update_behaviour()
+        if self.iteration + 1 < self.config.iterations:
+            self.ahead.begin(self.iteration + 1)
+        return found
+
+    def update_behaviour(self) -> None:
+        """Copies the weights that learn to the networks that play, where these are copies."""
+        for copied, module in zip(self.behaviour, (self.net, self.critic), strict=True):
+            if copied is not None and module is not None and copied is not module:
+                copied.load_state_dict(module.state_dict())
+
+    def load_initial_weights(self, run: str, *, objective: str | None) -> None:
+        """See :meth:`BaseTrainer.load_initial_weights`."""
+        super().load_initial_weights(run, objective=objective)
+        self.update_behaviour()
+
+    def begin_rollout(self, iteration: int) -> tuple[Rollout, np.random.Generator]:
+        """Returns the rollout of ``iteration``, and the generator of that iteration, from which it has drawn."""
+        rng = generator(self.config.seed, Stream.TRAINING, iteration)
+        return self.collect(iteration, rng), rng
+
+    def collect(self, iteration: int, rng: np.random.Generator) -> Rollout:
         """Deals a round at each table of this process and plays all to the end."""
         c = self.config
         own = slice(self.first_tables[self.shards.start], self.first_tables[self.shards.stop])
-        deals = streams(c.seed, c.tables, stream=self.iteration + 1)[own]
+        deals = streams(c.seed, c.tables, stream=iteration + 1)[own]
         chance = rng.integers(2**64, size=c.tables, dtype=np.uint64)[own]
         ends = np.cumsum([len(tables) for tables in self.tables])
         self.policy.refresh()
         rollouts, played = [], set()
         for number, (tables, end) in enumerate(zip(self.tables, ends, strict=True)):
             own = slice(end - len(tables), end)
-            self.starts[number].deal(deals[own], self.iteration)
-            rollout = self.play(number, chance[own])
+            self.starts[number].deal(deals[own], iteration)
+            rollout = self.play(number, iteration, chance[own])
             if rollout is not None:
                 shard, task = divmod(number, len(self.setups))
-                rollout.value *= np.float32(self.payoff_scales()[task])
+                rollout.value *= np.float32(self.payoff_scales(self.behaviour[0])[task])
                 rollout.task[:] = task
                 groups = self.starts[number].groups() if c.task.draws else np.zeros(len(tables), np.int64)
                 rollout.group[:] = task * START_GROUPS + groups[rollout.sequence // tables.setup.players]
@@ -190,36 +227,37 @@ class Trainer(BaseTrainer[Config]):
         rollout.payoff_std = float(spreads.mean())
         return rollout
 
-    def play(self, number: int, chance: NDArray[np.uint64]) -> Rollout | None:
+    def play(self, number: int, iteration: int, chance: NDArray[np.uint64]) -> Rollout | None:
         """Plays the rounds that were dealt at ``tables[number]``, on their device."""
         tables, centred = self.tables[number], self.centred_payoff
         if self.config.device != "cpu":
             omniscient = bool(self.critic or self.belief)
             return play_on_gpu(tables, self.policy, omniscient=omniscient, chance=chance, centred_payoff=centred)
-        return play(tables, self.policy, self.seats(number), self.buffers[number], chance=chance, centred_payoff=centred)
+        buffer = self.buffers[iteration % len(self.buffers)][number]
+        return play(tables, self.policy, self.seats(number, iteration), buffer, chance=chance, centred_payoff=centred)
 
-    def seats(self, number: int = 0) -> SeatAssignment:
+    def seats(self, number: int, iteration: int) -> SeatAssignment:
         """Returns who plays where at ``tables[number]``: the learner in all seats, or in one beside opponents."""
         tables, opponents = self.tables[number], self.opponents[number]
         shard, task = divmod(number, len(self.setups))
         n = tables.setup.players
         seats = np.full((len(tables), n), 0 if opponents else LEARNER)
         table = np.arange(len(tables))
-        seats[table, (table + self.iteration) % n] = LEARNER
+        seats[table, (table + iteration) % n] = LEARNER
         if self.league:
             opponents = self.league.agents
-            self.league.assign(seats, self.iteration, generator(self.config.seed, Stream.TRAINING, self.iteration, 0))
+            self.league.assign(seats, iteration, generator(self.config.seed, Stream.TRAINING, iteration, 0))
         own = (self.shards[shard],) if self.config.shards > 1 else ()
-        chance = generator(self.config.seed, Stream.TRAINING, self.iteration, 1 + task, *own)
+        chance = generator(self.config.seed, Stream.TRAINING, iteration, 1 + task, *own)
         return SeatAssignment(tables.batch, opponents, seats, lambda *_: chance)
 
     def centred_payoff(self, payoff: Any) -> Any:
         """Returns ``payoff (K, players)``, an array or a tensor, as learned from, by the ``objective``."""
         return self.config.task.payoff(payoff)
 
-    def payoff_scales(self) -> list[float]:
-        """Returns the unit of the network's values at each setup, in the game's unit."""
-        return self.random_scales if self.common else [float(self.net.payoff_scale)]
+    def payoff_scales(self, net: PolicyValueNet) -> list[float]:
+        """Returns the unit of the values of ``net`` at each setup, in the game's unit."""
+        return self.random_scales if self.common else [float(net.payoff_scale)]
 
     # ---- learning ------------------------------------------------------------------------------------------------
 
@@ -234,14 +272,13 @@ class Trainer(BaseTrainer[Config]):
         if self.iteration == 0 and c.init is None and not self.common:
             # Fixed from here on: the value head learns in this unit.
             self.net.payoff_scale.fill_(max(float(target.std()), 1.0))
-        scale = np.array(self.payoff_scales(), np.float32)[task]
+        scale = np.array(self.payoff_scales(self.net), np.float32)[task]
         centre = float(advantage.mean())
         if self.common or c.task.draws:
             advantage, centre = normalized_within(group, advantage), 0.0
         value_weight = (scale / spread_within(group, target)) ** 2 if c.task.draws else np.ones_like(advantage)
         weights = LossWeights(c.clip, c.value_weight, self.annealed(c.entropy, c.last_entropy))
-        for parameters in self.optimizer.param_groups:
-            parameters["lr"] = self.learning_rate
+        self.optimizer.set_learning_rate(self.learning_rate)
 
         counts = self.group.gather(self.decisions_of_shards(rollout))
         mine = slice(first := int(counts[: self.shards.start].sum()), first + len(rollout.action))
@@ -286,7 +323,7 @@ class Trainer(BaseTrainer[Config]):
                     self.gradients.finish()
                 policy_norm, *_ = [clip(c.max_grad_norm) for clip in self.clippings]
                 norms.append(policy_norm)
-                adam_step(self.optimizer)
+                self.optimizer.step()
             means = summed_stats(self.group, stats) if self.gradients else stats[0]
             # as tensors: reading a number waits for a GPU
             logged += [found | {"grad_norm": norm} for found, norm in zip(means, norms, strict=True)]
@@ -391,23 +428,7 @@ class Trainer(BaseTrainer[Config]):
 
     def evaluate(self) -> dict[str, float]:
         """Returns the network's edge over the field of ``eval_against``, on deals apart from those it learns on."""
-        edges = []
-        for task, setup in enumerate(self.setups):
-            net = specialised(copy.deepcopy(self.player_net).cpu(), setup) if self.common else self.player_net
-            agents = [NetAgent("net", net), load_agent(self.config.eval_against, setup)]
-            duplicate = Duplicate(setup, agents, seed=EVAL_SEED + task, task=Task(start=self.config.start))
-            edges.append(duplicate.edge(0, 1, self.config.eval_deals))
-        metrics = {"eval/edge": float(np.mean([edge.mean for edge in edges]))}
-        metrics["eval/ci95"] = math.hypot(*(edge.ci95 for edge in edges)) / len(edges)
-        if self.common:
-            names = setup_names(self.setups)
-            metrics |= {f"eval/edge/{name}": edge.mean for name, edge in zip(names, edges, strict=True)}
-        return metrics
-
-
-def mean_of(name: str, logged: list[dict[str, Tensor]]) -> float:
-    """Returns the mean of a statistic over minibatches."""
-    return float(torch.stack([stats[name] for stats in logged]).double().mean())
+        return edges_at(self.setups, self.player_net, self.config) if self.common else super().evaluate()
 
 
 def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress, group: Group | None = None) -> bool:

@@ -66,6 +66,14 @@ class Config(BaseConfig):
     reduction: str = option(
         "ordered", "how gradients are added: 'ordered', the same bits with any number of workers, or 'all_reduce', faster"
     )
+    muon: float = option(
+        0.0,
+        "learning rate of the Muon optimizer for the weights of hidden layers, as a multiple of 'learning_rate'; 0 = Adam",
+        low=0,
+    )
+    overlap: bool = option(
+        False, "play the rounds of the next iteration while learning from those of this one: for two cores, with threads=1"
+    )
     device: str = option("cpu", "where tables and networks are: 'cpu', or 'cuda' for an NVIDIA GPU; not with opponents")
 
     def __post_init__(self) -> None:
@@ -87,6 +95,7 @@ class Config(BaseConfig):
             raise ConfigError(choose_one("matching", self.matching, MATCHING))
         super().__post_init__()
         self._check_shards()
+        self._check_overlap()
         check_weights(sum(a * b for a, b in pairwise(self.critic_hidden)))
         for setup in self.setups():
             for name in self.pool if self.opponents is None else [*self.pool, self.opponents]:
@@ -104,6 +113,13 @@ class Config(BaseConfig):
         if self.shards > 1 and any(whole.values()):
             key = next(key for key, used in whole.items() if used)
             raise ConfigError(f"An iteration with {key}={quoted(getattr(self, key))} is not cut into shards: set 'shards' to 1.")
+
+    def _check_overlap(self) -> None:
+        apart = {"workers": self.workers > 1, "league": self.league, "device": self.device != "cpu"}
+        apart["start"] = self.task.start == CARRIED
+        if self.overlap and any(apart.values()):
+            key = next(key for key, used in apart.items() if used)
+            raise ConfigError(f"With {key}={getattr(self, key)!r} no rounds are played ahead: set 'overlap' to false.")
 
     def setups(self) -> list[Setup]:
         """Returns the setups of training: those of the mixture, or the one of :meth:`setup`."""

@@ -185,3 +185,8 @@ def _loss_and_gradient(
         stats[3] += each * (abs(ratio - 1.0) > clip)
         stats[4] += each * entropy
     return stats[0] + value_weight * stats[1] - entropy_weight * stats[4]
+
+
+def mean_of(name: str, logged: list[dict[str, Tensor]]) -> float:
+    """Returns the mean of a statistic over minibatches."""
+    return float(torch.stack([stats[name] for stats in logged]).double().mean())

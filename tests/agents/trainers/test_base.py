@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint, save_ch
 from nainjaune_agents.nets.common_layout import common_layout
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.trainers import get_trainer
-from nainjaune_agents.trainers.base import BaseConfig, BaseTrainer, adam_step, anneal, explained_variance
+from nainjaune_agents.trainers.base import BaseConfig, BaseTrainer, anneal, explained_variance
 from nainjaune_agents.trainers.config import build, option
 from nainjaune_agents.trainers.run import CONFIG_NAME, Run
 from nainjaune_env.core.errors import ConfigError, DivergenceError, NainJauneError
@@ -221,23 +220,3 @@ def test_training_that_diverges_says_so_and_leaves_a_sound_checkpoint(tmp_path: 
     ):
         run_in(tmp_path, config)
     assert all(bool(tensor.isfinite().all()) for tensor in load_checkpoint(tmp_path).tensors.values())
-
-
-def test_a_step_of_adam_is_the_optimizers() -> None:
-    """The same bits, from the first step on, and a state that the other goes on from."""
-    generator = torch.Generator().manual_seed(1)
-    gradients = [[torch.randn(shape, generator=generator) for shape in ((7, 5), (5,))] for _ in range(6)]
-
-    def parameters(*steps: Callable[[torch.optim.Adam], object]) -> list[torch.Tensor]:
-        own = [torch.nn.Parameter(torch.ones(shape)) for shape in ((7, 5), (5,))]
-        optimizer = torch.optim.Adam(own, lr=0.1, eps=1e-5, fused=True)
-        for number, (step, found) in enumerate(zip(steps, gradients, strict=True)):
-            optimizer.param_groups[0]["lr"] = 0.1 / (1 + number)
-            for parameter, gradient in zip(own, found, strict=True):
-                parameter.grad = gradient
-            step(optimizer)
-        return [parameter.detach() for parameter in own]
-
-    expected = parameters(*[torch.optim.Adam.step] * 6)
-    for steps in ([adam_step] * 6, [adam_step, torch.optim.Adam.step] * 3, [torch.optim.Adam.step, adam_step] * 3):
-        assert all(torch.equal(*pair) for pair in zip(parameters(*steps), expected, strict=True))

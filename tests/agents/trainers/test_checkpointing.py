@@ -48,7 +48,7 @@ def stepped(net: MLP, optimizer: torch.optim.Optimizer) -> None:
 def kept(seed: int = 1) -> tuple[Checkpoint, MLP, torch.optim.Optimizer]:
     net, optimizer = net_and_optimizer(seed)
     stepped(net, optimizer)
-    tensors = with_prefix("model.", net.state_dict()) | optimizer_tensors(optimizer)
+    tensors = with_prefix("model.", net.state_dict()) | optimizer_tensors("optimizer.", optimizer)
     checkpoint = dataclasses.replace(make(small()), config=dataclasses.asdict(Toy()), tensors=tensors)
     return checkpoint, net, optimizer
 
@@ -61,7 +61,7 @@ def test_a_network_and_its_optimizer_continue_from_a_checkpoint(tmp_path: Path) 
     other, fresh = net_and_optimizer(2)
     with restoring(read, Toy(), small()):
         other.load_state_dict(without_prefix("model.", read.tensors))
-        load_optimizer(fresh, read.tensors)
+        load_optimizer("optimizer.", fresh, read.tensors)
     forgetful, anew = net_and_optimizer(2)
     forgetful.load_state_dict(without_prefix("model.", read.tensors))
     for each in ((net, optimizer), (other, fresh), (forgetful, anew)):

@@ -82,10 +82,10 @@ def both_ways(other: dict[str, Any], device: str = "cpu") -> tuple[Trainer, Trai
             with torch.no_grad():
                 net.policy.weight *= 30  # a policy that is not uniform
         net.to(device if trainer is there else "cpu")
-    rollout = here.collect(np.random.default_rng(1))
+    rollout = here.collect(0, np.random.default_rng(1))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("nainjaune_agents.trainers.ppo.play", by_torch(there))
-        return here, there, rollout, there.collect(np.random.default_rng(1))
+        return here, there, rollout, there.collect(0, np.random.default_rng(1))
 
 
 def by_torch(trainer: Trainer) -> Any:

@@ -21,7 +21,7 @@ def test_the_divergence_and_its_gradient(other: dict[str, Any]) -> None:
     magnet_net = trainer.network("magnet.")
     stirred(magnet_net)
     magnet = Magnet(magnet_net, torch.float32)
-    rollout = trainer.collect(np.random.default_rng(1))
+    rollout = trainer.collect(0, np.random.default_rng(1))
     sequences = Sequences(rollout.sequence) if trainer.config.recurrent else None
     rows, sizes = next(minibatches(len(rollout.action), sequences, 64, np.random.default_rng(0)))
     seen, legal = torch.from_numpy(rollout.observation)[rows], torch.from_numpy(rollout.legal)[rows]

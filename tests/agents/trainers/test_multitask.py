@@ -93,7 +93,7 @@ def test_names_are_different() -> None:
 def test_every_part_is_played_on_its_own_tables(other: dict[str, Any]) -> None:
     """Its decisions played over at a batch of its own setup, with the seeds that are its share: not a byte differs."""
     trainer = trainer_of(tiny(mixture=TWO, tables=31, seed=5, **other))
-    rollout = trainer.collect(np.random.default_rng(1))
+    rollout = trainer.collect(0, np.random.default_rng(1))
     seeds = np.split(streams(5, 31, stream=1), [16])
     first = 0
     for number, setup in enumerate(mixed_setups("nain_jaune", TWO, {})):
@@ -126,12 +126,12 @@ def test_every_part_is_played_on_its_own_tables(other: dict[str, Any]) -> None:
 
 def test_values_are_in_the_unit_of_their_setup() -> None:
     trainer = trainer_of(tiny(mixture=TWO))
-    assert trainer.payoff_scales() == [random_payoff_scale(setup) for setup in mixed_setups("nain_jaune", TWO, {})]
-    assert trainer.payoff_scales()[1] > 2 * trainer.payoff_scales()[0]
-    rollout = trainer.collect(np.random.default_rng(1))
+    assert trainer.payoff_scales(trainer.net) == [random_payoff_scale(setup) for setup in mixed_setups("nain_jaune", TWO, {})]
+    assert trainer.payoff_scales(trainer.net)[1] > 2 * trainer.payoff_scales(trainer.net)[0]
+    rollout = trainer.collect(0, np.random.default_rng(1))
     with torch.no_grad():
         logits, value, _ = trainer.net(torch.from_numpy(rollout.observation))
-    assert rollout.value == pytest.approx(value.numpy() * np.array(trainer.payoff_scales())[rollout.task], abs=1e-3)
+    assert rollout.value == pytest.approx(value.numpy() * np.array(trainer.payoff_scales(trainer.net))[rollout.task], abs=1e-3)
     each = masked_log_softmax(logits, torch.from_numpy(masks(trainer, rollout))).numpy()
     assert rollout.log_prob == pytest.approx(each[np.arange(len(each)), rollout.action], abs=1e-4)
     trainer.iterate()

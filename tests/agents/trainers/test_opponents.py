@@ -55,7 +55,7 @@ def test_the_learner_learns_from_its_own_decisions_in_one_seat(options: dict[str
     n = trainer.setup.players
     for iteration in range(n + 1):
         trainer.iteration = iteration
-        rollout = trainer.collect(np.random.default_rng(1))
+        rollout = trainer.collect(0, np.random.default_rng(1))
         seats = (np.arange(30) + iteration) % n
         assert np.array_equal(rollout.sequence % n, seats[rollout.sequence // n])
         batch = Batch(trainer.setup, 30, autoreset=False)
@@ -72,8 +72,8 @@ def test_the_learner_learns_from_its_own_decisions_in_one_seat(options: dict[str
 
 def test_without_opponents_the_learner_has_all_seats() -> None:
     trainer = trainer_of(tiny())
-    assert (trainer.seats().seats == LEARNER).all()
-    assert {*trainer.collect(np.random.default_rng(1)).sequence % 4} == {0, 1, 2, 3}
+    assert (trainer.seats(0, trainer.iteration).seats == LEARNER).all()
+    assert {*trainer.collect(0, np.random.default_rng(1)).sequence % 4} == {0, 1, 2, 3}
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,6 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.nets.checkpoint import FILE_NAME, Checkpoint, load_checkpoint, save_checkpoint
 from nainjaune_agents.nets.modules import masked_log_softmax
 from nainjaune_agents.nets.net_agent import NetAgent, load_net_agent
-from nainjaune_agents.seeds import Stream, generator
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.ppo import METRICS, Config, Trainer, train
 from nainjaune_agents.trainers.rollout import Rollout
@@ -130,7 +129,7 @@ def played(request: pytest.FixtureRequest) -> tuple[Trainer, Rollout]:
             trainer.net.policy.weight *= 100  # a policy that is not uniform
             trainer.net.value.weight *= 10
         trainer.net.payoff_scale.fill_(3.0)
-    return trainer, trainer.collect(np.random.default_rng(1))
+    return trainer, trainer.collect(0, np.random.default_rng(1))
 
 
 def recomputed(trainer: Trainer, rollout: Rollout) -> tuple[np.ndarray, np.ndarray]:
@@ -241,8 +240,7 @@ def test_centred_chips_add_up_to_nothing(played: tuple[Trainer, Rollout]) -> Non
 def test_deals_differ_between_iterations_and_seeds() -> None:
     def first_look(seed: int, iteration: int) -> bytes:
         trainer = trainer_of(tiny(seed=seed, tables=8))
-        trainer.iteration = iteration
-        return trainer.collect(np.random.default_rng(0)).observation[:8].tobytes()
+        return trainer.collect(iteration, np.random.default_rng(0)).observation[:8].tobytes()
 
     assert first_look(0, 0) == first_look(0, 0)
     assert len({first_look(0, 0), first_look(0, 1), first_look(1, 0), first_look(1, 1)}) == 4
@@ -316,6 +314,41 @@ def test_no_further_epoch_beyond_the_target_kl() -> None:
     assert trainer_of(tiny(epochs=4, learning_rate=0.01, target_kl=100)).iterate()["update/kl"] == whole["update/kl"]
 
 
+# ---------------------------------------------------------------- rounds played ahead
+
+
+def test_ahead_of_the_second_update_rounds_are_played_by_the_weights_before_the_first() -> None:
+    ahead, plain = trainer_of(tiny(overlap=True, privileged=True)), trainer_of(tiny(privileged=True))
+    unchanged = trainer_of(tiny(privileged=True))
+    for trainer in (ahead, plain):
+        trainer.iterate()
+    behind = ahead.next_rollout()[0]
+    assert torch.equal(ahead.net.policy.weight, plain.net.policy.weight)  # the first update is the same
+    assert torch.equal(ahead.network("behaviour.").policy.weight, plain.net.policy.weight)  # and plays the third rounds
+    expected = unchanged.begin_rollout(1)[0]
+    for column in ("observation", "omniscient", "action", "log_prob", "value", "final"):
+        assert getattr(behind, column).tobytes() == getattr(expected, column).tobytes()
+    assert behind.log_prob.tobytes() != plain.begin_rollout(1)[0].log_prob.tobytes()
+
+
+def test_played_ahead_the_initial_weights_play_from_the_first_round_on(tmp_path: Path) -> None:
+    run_in(tmp_path / "first", tiny(iterations=2))
+    trainer = trainer_of(tiny(overlap=True, init=str(tmp_path / "first")))
+    trainer.load_initial_weights(str(tmp_path / "first"), objective=None)
+    assert torch.equal(
+        trainer.network("behaviour.").policy.weight, load_checkpoint(tmp_path / "first").tensors["model.policy.weight"]
+    )
+
+
+@pytest.mark.parametrize(
+    ("other", "named"),
+    [({"start": "carried"}, "start='carried'"), ({"league": 0.5}, "league=0.5"), ({"shards": 2, "workers": 2}, "workers=2")],
+)
+def test_what_is_not_played_ahead_is_refused(other: dict[str, Any], named: str) -> None:
+    with pytest.raises(ConfigError, match=f"^With {named} no rounds are played ahead: set 'overlap' to false"):
+        tiny(overlap=True, **other)
+
+
 # ---------------------------------------------------------------- the same run, resumed
 
 
@@ -331,6 +364,10 @@ def test_no_further_epoch_beyond_the_target_kl() -> None:
         {"belief": 1.0},
         {"belief": 1.0, "privileged": True, "recurrent": 8},
         {"magnet": 0.5, "magnet_decay": 0.5, "ema": 0.5, "bf16": True},
+        {"muon": 3.0, "privileged": True},
+        {"overlap": True, "muon": 3.0, "bf16": True},
+        {"overlap": True, "privileged": True, "ema": 0.5, "start": {"pots": [0, 20]}},
+        {"overlap": True, "recurrent": 8},
     ],
     ids=str,
 )
@@ -425,7 +462,7 @@ def test_the_loss_of_recalling_is_that_of_telling_what_was_seen_at_first() -> No
     """Worked out chain by chain: whatever a seat sees later, its own bytes of its first decision are what is asked for."""
     trainer = trainer_of(tiny(game="batasaurus", players=3, recurrent=8, recall=1.0, tables=10))
     stirred(trainer.net)
-    rollout = trainer.collect(np.random.default_rng(1))
+    rollout = trainer.collect(0, np.random.default_rng(1))
     private = trainer.setup.layout.private
     assert (trainer.setup.layout.high[private] == 1).all()
     sequences = Sequences(rollout.sequence)
@@ -461,7 +498,7 @@ def test_the_loss_of_guessing_is_that_of_telling_what_others_see() -> None:
     """Worked out byte by byte; and the policy learns from it, through the features."""
     trainer = trainer_of(tiny(preset="classic", players=3, belief=1.0, tables=10))
     assert trainer.belief is not None
-    rollout = trainer.collect(np.random.default_rng(1))
+    rollout = trainer.collect(0, np.random.default_rng(1))
     size, high = trainer.setup.layout.size, trainer.setup.layout.omniscient(3).high.astype(float)
     assert rollout.omniscient.shape[1] > size
     features, _ = trainer.net.trunk(torch.from_numpy(rollout.observation))
@@ -627,7 +664,7 @@ def test_metrics_say_what_they_say(tmp_path: Path) -> None:
     assert told[0] == {}
     metrics = told[1]
     trainer = trainer_of(config)
-    rollout = trainer.collect(generator(config.seed, Stream.TRAINING, 0))
+    rollout = trainer.begin_rollout(0)[0]
     assert metrics["rollout/decisions"] == len(rollout.action)
     assert metrics["rollout/decisions_per_round"] == len(rollout.action) / 100
     assert metrics["rollout/payoff_spread"] == rollout.payoff_std

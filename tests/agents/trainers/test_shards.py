@@ -78,7 +78,7 @@ def test_weights_and_metrics_are_the_same_bits_with_any_number_of_processes(othe
 
 def test_shards_are_the_same_rounds_and_other_steps() -> None:
     whole, cut = (Trainer(config, config.setup()) for config in (build(Config, {**TINY, "shards": n}) for n in (1, 3)))
-    one, other = (trainer.collect(np.random.default_rng(0)) for trainer in (whole, cut))
+    one, other = (trainer.collect(0, np.random.default_rng(0)) for trainer in (whole, cut))
     assert len(one.action) == len(other.action)
     assert one.final == pytest.approx(other.final, abs=1e-4)
     counts = cut.decisions_of_shards(other)
@@ -218,7 +218,7 @@ def test_a_shard_without_a_decision_is_an_error_in_every_process(monkeypatch: py
         if 3 in trainer.shards:
             monkeypatch.setattr(trainer, "play", lambda number, chance: None)
         with pytest.raises(ConfigError, match="Not one of 6 rounds of a shard held a choice"):
-            trainer.collect(np.random.default_rng(0))
+            trainer.collect(0, np.random.default_rng(0))
 
     together(2, collect)
 

@@ -73,7 +73,7 @@ def test_groups_are_equally_large_and_by_the_sum_of_start_values() -> None:
 def test_drawn_starts_are_learned_in_units_of_their_spread(tmp_path: Path) -> None:
     """Each group of starts has advantages of one spread, and errors of values count in its own unit."""
     trainer = Trainer(config_of("ppo", tables=400, start={"pots": [0, 80]}, bf16=False), CLASSIC)
-    rollout = trainer.collect(np.random.default_rng(1))
+    rollout = trainer.collect(0, np.random.default_rng(1))
     group = rollout.group
     assert set(group) <= set(range(START_GROUPS))
     assert (group == trainer.starts[0].groups()[rollout.sequence // 3]).all()
@@ -152,7 +152,7 @@ def test_the_start_of_rounds_reaches_what_is_learned(tmp_path: Path) -> None:
     for name, start in {"fresh": "fresh", "carried": "carried", "drawn": POTS}.items():
         trainer = get_trainer("ppo").Trainer(config_of("ppo", start=start, tables=240), CLASSIC)
         for trainer.iteration in range(4):
-            rollout = trainer.collect(np.random.default_rng(0))
+            rollout = trainer.collect(trainer.iteration, np.random.default_rng(0))
         seen[name] = trainer.layout.view(rollout.observation, "pots").max()
         if name == "carried":
             assert trainer.layout.view(rollout.observation, "rounds").max() > 1

@@ -1,0 +1,88 @@
+"""The optimizers: torch's own steps, each on its own parameters, at learning rates in proportion."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import nn
+
+from nainjaune_agents.trainers.optimizers import AdamAndMuon, adam_step
+
+
+def test_a_step_of_adam_is_the_optimizers() -> None:
+    """The same bits, from the first step on, and a state that the other goes on from."""
+    generator = torch.Generator().manual_seed(1)
+    gradients = [[torch.randn(shape, generator=generator) for shape in ((7, 5), (5,))] for _ in range(6)]
+
+    def parameters(*steps: Callable[[torch.optim.Adam], object]) -> list[torch.Tensor]:
+        own = [torch.nn.Parameter(torch.ones(shape)) for shape in ((7, 5), (5,))]
+        optimizer = torch.optim.Adam(own, lr=0.1, eps=1e-5, fused=True)
+        for number, (step, found) in enumerate(zip(steps, gradients, strict=True)):
+            optimizer.param_groups[0]["lr"] = 0.1 / (1 + number)
+            for parameter, gradient in zip(own, found, strict=True):
+                parameter.grad = gradient
+            step(optimizer)
+        return [parameter.detach() for parameter in own]
+
+    expected = parameters(*[torch.optim.Adam.step] * 6)
+    for steps in ([adam_step] * 6, [adam_step, torch.optim.Adam.step] * 3, [torch.optim.Adam.step, adam_step] * 3):
+        assert all(torch.equal(*pair) for pair in zip(parameters(*steps), expected, strict=True))
+
+
+def net(seed: int) -> nn.Sequential:
+    torch.manual_seed(seed)
+    return nn.Sequential(nn.Linear(6, 8), nn.ReLU(), nn.Linear(8, 8), nn.ReLU(), nn.Linear(8, 3))
+
+
+def with_gradients(parameters: list[nn.Parameter], number: int) -> None:
+    generator = torch.Generator().manual_seed(number)
+    for parameter in parameters:
+        parameter.grad = torch.randn(parameter.shape, generator=generator)
+
+
+def test_muon_steps_the_hidden_layers_matrices_and_adam_all_else() -> None:
+    one, two = net(1), net(1)
+    mixed = AdamAndMuon([*one.parameters()], [one[:4]], muon=3.0)
+    matrices = [two[0].weight, two[2].weight]
+    others = [parameter for parameter in two.parameters() if parameter.ndim == 1 or parameter is two[4].weight]
+    muon = torch.optim.Muon(matrices, weight_decay=0.0, adjust_lr_fn="match_rms_adamw")
+    adam = torch.optim.Adam(others, eps=1e-5, fused=True)
+    for number in range(3):
+        rate = 0.01 / (1 + number)
+        mixed.set_learning_rate(rate)
+        for optimizer, own in ((muon, 3 * rate), (adam, rate)):
+            optimizer.param_groups[0]["lr"] = own
+        with_gradients([*one.parameters()], number)
+        with_gradients([*two.parameters()], number)
+        mixed.step()
+        muon.step()  # type: ignore[no-untyped-call]
+        adam.step()
+    assert all(torch.equal(*pair) for pair in zip(one.parameters(), two.parameters(), strict=True))
+    assert {*mixed.named()} == {"optimizer.", "muon."}
+
+
+def test_without_muon_adam_steps_all() -> None:
+    one, two = net(1), net(1)
+    mixed, adam = AdamAndMuon([*one.parameters()], [one], muon=0.0), torch.optim.Adam(two.parameters(), eps=1e-5, fused=True)
+    mixed.set_learning_rate(1e-3)
+    for each in (one, two):
+        with_gradients([*each.parameters()], 1)
+    mixed.step()
+    adam.step()
+    assert all(torch.equal(*pair) for pair in zip(one.parameters(), two.parameters(), strict=True))
+    assert {*mixed.named()} == {"optimizer."}
+
+
+def test_a_step_of_muon_changes_all_directions_of_a_gradient_alike() -> None:
+    """Singular values of the step are near each other where those of the gradient differ tenfold."""
+    layer = nn.Linear(8, 8)
+    before = layer.weight.detach().clone()
+    layer.bias.grad = torch.zeros(8)
+    layer.weight.grad = torch.diag(torch.logspace(0, 1, 8))
+    mixed = AdamAndMuon([*layer.parameters()], [layer], muon=1.0)
+    mixed.set_learning_rate(0.1)
+    mixed.step()
+    sizes = torch.linalg.svdvals(layer.weight.detach() - before) / (0.1 * 0.2 * 8**0.5)
+    assert sizes.tolist() == pytest.approx([1.0] * 8, abs=0.5)
