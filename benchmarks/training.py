@@ -43,7 +43,7 @@ from nainjaune_env.core.errors import NainJauneError
 
 CONFIGS = figures.ROOT / "configs" / "nain_jaune"
 RUNS = [
-    f"PPO, ours={CONFIGS / 'ppo.yaml'}",
+    f"PPO, ours={CONFIGS / 'ppo_float32.yaml'}",
     f"MaskablePPO={CONFIGS / 'maskable_ppo.yaml'}",
     f"MaskablePPO, no past selves={CONFIGS / 'maskable_ppo.yaml'},past_selves=0.0",
 ]

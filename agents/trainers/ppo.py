@@ -88,6 +88,8 @@ class Trainer(BaseTrainer[Config]):
     def __init__(self, config: Config, setup: Setup, group: Group = ALONE) -> None:
         """``group``: the processes of the run, which share its shards."""
         super().__init__(config, setup)
+        if config.overlap and group.size > 1:
+            raise ConfigError("A run in several processes plays no rounds ahead: set 'overlap' to false.")
         self.group = group
         self.shards = group.shards(config.shards)
         """Those of this process."""
