@@ -41,6 +41,7 @@ from nainjaune_env.agent import SeatAssignment
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.history import layout_with_history
 
 from ..arena.duplicate import Duplicate
 from ..loading import load_agent
@@ -91,12 +92,15 @@ class Trainer(BaseTrainer[Config]):
         """Those of this process."""
         if config.mixture:
             self.common, self.layout = True, common_layout(setup.game)
-        all_seen = self.layout.omniscient(seat_counts(setup.game)[-1] if self.common else setup.players)
+        seen = self.layout  # by seats without history; who sees all hands needs none
+        all_seen = seen.omniscient(seat_counts(setup.game)[-1] if self.common else setup.players)
+        if config.history:
+            self.layout = layout_with_history(setup, config.history)
 
         chance = torch.Generator().manual_seed(config.seed)
         self.net = self.new_net(chance, recurrent=config.recurrent)
         self.critic = ValueNet(all_seen, config.critic_hidden, chance) if config.privileged else None
-        self.belief = BeliefHead(self.net.width, self.layout, all_seen, chance) if config.belief else None
+        self.belief = BeliefHead(self.net.width, seen, all_seen, chance) if config.belief else None
         self.modules = {"model.": self.net}
         self.modules |= {"critic.": self.critic} if self.critic else {}
         self.modules |= {"belief.": self.belief} if self.belief else {}
@@ -123,6 +127,7 @@ class Trainer(BaseTrainer[Config]):
         self.gradients = GradientSum(self.parameters, group, config.shards, config.reduction) if config.shards > 1 else None
         self.setups = config.setups() if self.common else [setup]
         options: dict[str, Any] = {"common": self.common, "device": config.device, "start": batch_start(config.task)}
+        options |= {"history": config.history, "keep_openings": config.opponents is not None or config.league > 0}
         self.first_tables = [config.tables * shard // config.shards for shard in range(config.shards + 1)]
         sizes = [self.first_tables[shard + 1] - self.first_tables[shard] for shard in self.shards]
         self.tables = [tables for size in sizes for tables in share_out(self.setups, size, **options)]

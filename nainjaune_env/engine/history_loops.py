@@ -56,7 +56,9 @@ def plies_to(table: Any, words: Any, after: Any, rules: Any, chosen: Any, made: 
 
 
 @jit
-def plies_between(before: Any, i: Any, after: Any, rules: Any, scratch: Any, words: Any, made: Any, seat: Any, action: Any) -> Any:
+def plies_between(
+    before: Any, i: Any, after: Any, rules: Any, scratch: Any, words: Any, made: Any, seat: Any, action: Any
+) -> Any:
     """Writes the plies of a step that leads from ``before[i]`` to ``after`` within a round: see :func:`plies_to`.
 
     If several decisions lead there, it is the lowest action.
@@ -119,9 +121,7 @@ def follow_tables(
     """
     for i in range(before.size):
         if deals[i] != deals_before[i]:
-            made = plies_of_next_round(
-                before, i, words[i], rules, options, values[i], scratch, scratch_words, seat[i], action[i]
-            )
+            made = plies_of_next_round(before, i, words[i], rules, options, values[i], scratch, scratch_words, seat[i], action[i])
             if made >= 0:
                 opening[i] = scratch[1]
         elif equal(words_before[i], words[i]):
