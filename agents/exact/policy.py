@@ -33,7 +33,7 @@ def tabular(tree: Tree, agent: Agent, rng: np.random.Generator, *, draws: int = 
         return tree.uniform()
     if needs_history(agent):
         raise AgentError(
-            f"The policy of {agent.name!r}, which reads the plies of the round, cannot be read from a tree's tables."
+            f"{agent.name!r} reads the plies of the round, and a tree of the game keeps none: its policy is unknown."
         )
     rows = np.zeros((tree.num_infosets, len(tree.setup.game.actions)))
     kind = agent.state_dtype(tree.setup) if isinstance(agent, RecurrentAgent) else None

@@ -362,7 +362,7 @@ class Inattentive:
             raise AgentError(f"{self.name}: {self.agent.name} remembers, and @heed= is for agents that do not.")
         if needs_history(self.agent):
             raise AgentError(
-                f"{self.name}: {self.agent.name} reads the plies, passes among them: @heed= is for agents that do not."
+                f"{self.name}: {self.agent.name} reads the plies of the round, and @heed= is for agents that do not."
             )
         return np.dtype([("proven", np.int16, (MAX_SEATS,)), ("heeded", np.int16, (MAX_SEATS,))])
 

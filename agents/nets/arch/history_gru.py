@@ -72,7 +72,8 @@ class HistoryGRU(PolicyValueNet):
         if self.history:
             sizes = [feature.size for feature in self._features]
             seen, *parts = torch.split(seen, [seen.shape[1] - sum(sizes), *sizes], dim=1)
-            plies = torch.cat([part.reshape(len(part), self.history, -1) for part in parts], dim=2)
+            shaped = (part.reshape(len(part), *feature.shape) for part, feature in zip(parts, self._features, strict=True))
+            plies = torch.cat([*shaped], dim=2)
             after = self.gru(plies.flip(1).transpose(0, 1))[1][0]  # the latest ply comes first in an observation
             seen = torch.cat([seen, after], dim=1)
         return self.body(seen), None
