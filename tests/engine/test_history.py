@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_env.agent import DecisionBatch, RecurrentStates, SeatAssignment
-from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.errors import AgentError, DeviceError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
@@ -286,6 +286,12 @@ def test_rounds_are_the_same_in_a_batch_that_keeps_its_openings() -> None:
     assert two.openings.tobytes() != two.tables.tobytes()
     two.set_tables(np.arange(5), middle, trusted=True)
     assert two.openings[:5].tobytes() == middle.tobytes()
+
+    class Elsewhere(Batch):
+        device = "cuda"
+
+    with pytest.raises(DeviceError, match=r"Openings are kept on the CPU, not on a GPU\."):
+        Elsewhere(setup, 2, keep_openings=True)
 
 
 @pytest.mark.parametrize("setup", [small(3), DECLINING], ids=["classic", "declining"])

@@ -22,6 +22,9 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import check_fits, load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.play.match_table import MatchTable
+from nainjaune_agents.study.playing import Plan
+from nainjaune_agents.study.playing import play as play_episodes
 from nainjaune_agents.trainers import deep_monte_carlo
 from nainjaune_agents.trainers.best_response import response_configs
 from nainjaune_agents.trainers.checkpointing import load_initial_weights
@@ -32,6 +35,7 @@ from nainjaune_env.agent import DecisionBatch, needs_history
 from nainjaune_env.core.errors import AgentError, CheckpointError, ConfigError
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.history import layout_with_history, observation_with_history
+from nainjaune_env.envs.gymnasium_env import SeatEnv
 from nainjaune_env.registry import make_setup
 from tests.agents.trainers import test_opponents
 from tests.agents.trainers.test_ppo import run_in, same, tiny, trainer_of
@@ -139,6 +143,23 @@ def test_it_matters_what_was_played() -> None:
     blank = observation.copy()
     blank[:, setup.layout.size :] = 0
     assert not np.array_equal(net.evaluate(observation)[0], net.evaluate(blank)[0])
+
+
+def test_it_plays_at_tables_with_people_in_studies_and_in_environments(run: Path) -> None:
+    setup, name = make_setup("nain_jaune", "djeco", 4), str(run)
+    agent = load_agent(name, setup)
+    rng = np.random.default_rng(0)
+    table = MatchTable(setup, [agent] * 4, seed=1, chance=lambda *_: rng, by_rounds=True)
+    while not table.round_over:
+        table.make_ply(table.agents_action())
+    assert sum(len(plies) for plies in table.plies) > 20
+    plan = Plan(setup, [agent, heuristics("nain_jaune")["closer"]], seed=1)
+    (chunk,) = play_episodes(plan, 6)
+    assert chunk.count == 6
+    env, over = SeatEnv(opponents=agent), False
+    _, info = env.reset(seed=1)
+    while not over:
+        _, _, over, _, info = env.step(int(np.flatnonzero(info["action_mask"])[0]))
 
 
 def test_it_plays_matches_where_rounds_begin_with_forced_plies(tmp_path: Path) -> None:
