@@ -176,7 +176,9 @@ def test_checkpoints_from_before_there_were_architectures_are_mlps() -> None:
     assert paths
     for path in paths:
         assert b'\\"arch\\"' not in path.read_bytes()[:20_000]
-        assert load_checkpoint(path).arch == DEFAULT_ARCH == "mlp"
+        kept = load_checkpoint(path)
+        assert kept.arch == DEFAULT_ARCH == "mlp"
+        assert kept.history == 0  # nor was there a history
 
 
 def test_a_head_whose_tensors_do_not_fit_is_refused_in_one_sentence(tmp_path: Path) -> None:
