@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.metadata import entry_points
@@ -146,6 +146,11 @@ def needs_history(agent: Agent) -> bool:
     return isinstance(agent, HistoryAgent) and agent.needs_history
 
 
+def any_needs_history(agents: Iterable[Agent]) -> bool:
+    """Returns whether one of ``agents`` reads the plies: their batch then keeps its openings (``Batch(keep_openings=True)``)."""
+    return any(map(needs_history, agents))
+
+
 @runtime_checkable
 class StochasticPolicy(Agent, Protocol):
     """An agent that can return the probabilities of its actions."""
@@ -254,7 +259,7 @@ class SeatAssignment:
         self.seats = seats
         self._chance = chance
         self._states = RecurrentStates(batch, agents)
-        self.needs_history = any(needs_history(agent) for agent in agents)
+        self.needs_history = any_needs_history(agents)
         """Whether the plies are noted: :meth:`stepped` must then be called after each decision."""
 
     def actions(self, index: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -16,7 +16,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Rng
+from nainjaune_env.agent import Agent, Rng, any_needs_history
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
@@ -290,6 +290,7 @@ def play_deals(
     """
     deals, rotations, n = seating.shape
     options: dict[str, Any] = {"checks": "later"} if device == "cuda" else {}
+    options["keep_openings"] = any_needs_history(agents)
     batch = make_batch(setup, deals * rotations, start=start, autoreset=False, device=device, **options)
     if openings is None:
         batch.reset(seeds=np.repeat(seeds, rotations))

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Rng
+from nainjaune_env.agent import Agent, Rng, any_needs_history
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
@@ -143,7 +143,8 @@ class MatchDuplicate:
         """
         matches, tables, n = seating.shape
         count = matches * tables
-        batch = Batch(self.setup, count, start=CARRIED, autoreset=False)  # type: ignore[arg-type]
+        kept = any_needs_history(agents)
+        batch = Batch(self.setup, count, start=CARRIED, autoreset=False, keep_openings=kept)  # type: ignore[arg-type]
         if self.task.draws:
             values = self.task.start_values(self.setup, streams(self.seed, matches, MATCH_DEALS, first=first))
             batch.set_start({name: np.repeat(rows, tables, axis=0) for name, rows in values.items()})

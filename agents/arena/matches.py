@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent
+from nainjaune_env.agent import Agent, any_needs_history
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
@@ -37,7 +37,7 @@ def record_matches(
     n = setup.players
     for at in range(0, matches, TABLES):
         count = min(TABLES, matches - at)
-        batch = Batch(setup, count, episode="match", autoreset=False)
+        batch = Batch(setup, count, episode="match", autoreset=False, keep_openings=any_needs_history(agents))
         batch.reset(seeds=streams(seed, count, stream=MATCH_STREAM, first=at))
         seating = (np.arange(n)[None, :] + np.arange(at, at + count)[:, None]) % len(agents)
         names = [[agents[who].name for who in row] for row in seating]
@@ -62,7 +62,7 @@ def record_round(setup: Setup, agents: Sequence[Agent], *, seed: int) -> Record:
 
     Seat s is held by agent ``s mod len(agents)``.
     """
-    batch = Batch(setup, 1, seed=seed, autoreset=False)
+    batch = Batch(setup, 1, seed=seed, autoreset=False, keep_openings=any_needs_history(agents))
     seating = np.arange(setup.players)[None, :] % len(agents)
     rngs = [generator(seed, Stream.FILM, who) for who in range(len(agents) + 1)]
     recorder = Recorder(batch, [agents[who].name for who in seating[0]], rng=rngs[-1], seed=seed)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent
+from nainjaune_env.agent import Agent, any_needs_history
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
@@ -59,7 +59,8 @@ def _played(
     rounds: NDArray[np.int64],
 ) -> NDArray[Any]:
     """Returns the tables after ``rounds (D,)`` rounds of matches, as they stood at the end of the last."""
-    batch = Batch(setup, count, start=CARRIED, autoreset=False)  # type: ignore[arg-type]
+    kept = any_needs_history(agents)
+    batch = Batch(setup, count, start=CARRIED, autoreset=False, keep_openings=kept)  # type: ignore[arg-type]
     draws = streams(seed, count, CARRIED_ROUNDS, first=first)
     for number in range(int(rounds.max())):
         goes_on = np.flatnonzero(rounds > number)

@@ -11,7 +11,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Rng
+from nainjaune_env.agent import Agent, Rng, needs_history
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.spec import Setup
@@ -63,7 +63,7 @@ def _number(agent: Agent, setup: Setup) -> int:
     match policy_of(agent):
         case CompiledPolicy(number) if number == UNIFORM or agent in heuristics.values():
             return number
-        case LogitsPolicy() if hasattr(agent, "net"):
+        case LogitsPolicy() if hasattr(agent, "net") and not needs_history(agent):
             return BY_NET
     raise AgentError(
         f"{agent.name!r} does not play at tables on a GPU: networks do, with or without @sample, and "

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, StochasticPolicy
+from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, StochasticPolicy, needs_history
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.engine.batch import Batch
 
@@ -31,6 +31,10 @@ def tabular(tree: Tree, agent: Agent, rng: np.random.Generator, *, draws: int = 
     """
     if isinstance(agent, RandomAgent):
         return tree.uniform()
+    if needs_history(agent):
+        raise AgentError(
+            f"{agent.name!r} reads the plies of the round, and a tree of the game keeps none: its policy is unknown."
+        )
     rows = np.zeros((tree.num_infosets, len(tree.setup.game.actions)))
     kind = agent.state_dtype(tree.setup) if isinstance(agent, RecurrentAgent) else None
     # the last entry stays 0: the memory at the start of a round

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, CompiledPolicy, DecisionBatch, RecurrentAgent, Rng
+from nainjaune_env.agent import Agent, CompiledPolicy, DecisionBatch, RecurrentAgent, Rng, needs_history
 from nainjaune_env.core.bits import count, lowest
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.jit import jit
@@ -360,6 +360,10 @@ class Inattentive:
         """
         if isinstance(self.agent, RecurrentAgent) and self.agent.state_dtype(setup).itemsize:
             raise AgentError(f"{self.name}: {self.agent.name} remembers, and @heed= is for agents that do not.")
+        if needs_history(self.agent):
+            raise AgentError(
+                f"{self.name}: {self.agent.name} reads the plies of the round, and @heed= is for agents that do not."
+            )
         return np.dtype([("proven", np.int16, (MAX_SEATS,)), ("heeded", np.int16, (MAX_SEATS,))])
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:

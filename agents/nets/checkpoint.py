@@ -20,7 +20,9 @@ from torch import Tensor
 
 from nainjaune_env.core.atomic_files import replacing
 from nainjaune_env.core.errors import CheckpointError, as_sentence, quoted
+from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.history import MOST_PLIES, layout_with_history
 
 from ..task import Task, stored_task
 from .common_layout import common_layout
@@ -56,6 +58,8 @@ class Checkpoint:
     """Architecture of the network, see ``nets.arch``; ``hidden`` and ``recurrent`` are its arguments."""
     recurrent: int = 0
     """Units of the network's memory; 0 = none."""
+    history: int = 0
+    """Plies of the round in the network's observations (``engine.history``); 0 = none."""
     common: bool = False
     """Whether ``layout`` is the game's common one: the network plays at any table of the game, and ``preset``, ``rules`` and
     ``players`` are defaults."""
@@ -140,6 +144,8 @@ def _check_types(checkpoint: Checkpoint) -> None:
             raise TypeError(f"{name!r} of 'progress' is a number, not {quoted(value)}")
     if min(checkpoint.iteration, checkpoint.players, checkpoint.actions) < 0:
         raise ValueError("'iteration', 'players' and 'actions' are at least 0")
+    if not 0 <= checkpoint.history <= (0 if checkpoint.common else MOST_PLIES):
+        raise ValueError(f"'history' is from 0 to {MOST_PLIES}, and 0 for a network for all tables, not {checkpoint.history}")
 
 
 def check_objective(checkpoint: Checkpoint, objective: str | None, where: str) -> None:
@@ -152,13 +158,21 @@ def check_objective(checkpoint: Checkpoint, objective: str | None, where: str) -
         )
 
 
+def layout_of(checkpoint: Checkpoint, setup: Setup) -> Layout:
+    """Returns the layout of the network's observations at tables with this ``setup``.
+
+    Raises :class:`~nainjaune_env.core.errors.AgentError` for a history of play in a game that has none.
+    """
+    return common_layout(setup.game) if checkpoint.common else layout_with_history(setup, checkpoint.history)
+
+
 def check_fits(checkpoint: Checkpoint, setup: Setup, where: str) -> None:
     """Raises :class:`CheckpointError` if the network cannot play at a table with this ``setup``."""
     if checkpoint.game != setup.game.name:
         raise CheckpointError(f"{where} plays {quoted(checkpoint.game)}, and this table is for {setup.game.name!r}.")
     if not checkpoint.common and checkpoint.players != setup.players:
         raise CheckpointError(f"{where} was trained with {checkpoint.players} players, and here there are {setup.players}.")
-    layout = common_layout(setup.game) if checkpoint.common else setup.layout
+    layout = layout_of(checkpoint, setup)
     if checkpoint.layout != layout.fingerprint:
         raise CheckpointError(
             f"{where} was trained on another observation layout "

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent
+from nainjaune_env.agent import Agent, any_needs_history
 from nainjaune_env.analysis.features import Trace, features_of, trace
 from nainjaune_env.core.errors import AgentError, ConfigError, choose_one
 from nainjaune_env.core.prng import RowStreams, streams
@@ -104,7 +104,8 @@ def _play_chunk(plan: Plan, at: int, count: int) -> Chunk:
     seeds = streams(plan.seed, count, Stream.DEALS, first=at)
     opened = Batch(setup, count, episode=plan.episode, start=start, skip_forced=False, autoreset=False, observe=False)
     opened.reset(seeds=seeds)
-    batch = Batch(setup, count, episode=plan.episode, start=start, autoreset=False)
+    kept = any_needs_history(plan.agents)
+    batch = Batch(setup, count, episode=plan.episode, start=start, autoreset=False, keep_openings=kept)
     batch.reset(seeds=seeds)
     seats = _seats(plan, at, count)
     drawn = streams(plan.seed, count, Stream.AGENTS, first=at)

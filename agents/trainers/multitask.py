@@ -24,7 +24,6 @@ from ..task import Task
 from .base import EVAL_SEED, BaseConfig
 from .config import resolve_setup
 from .rollout import Tables
-from .starts import BatchStart
 
 ALL = "all"
 """In place of a preset or of a number of seats: each of them."""
@@ -63,18 +62,17 @@ def _each(entry: Mapping[str, Any], key: str, everything: Sequence[Any]) -> Sequ
     return listed
 
 
-def share_out(
-    setups: Sequence[Setup], tables: int, *, common: bool, device: str = "cpu", start: BatchStart = "fresh"
-) -> list[Tables]:
-    """Returns ``tables`` tables on ``device``, split evenly among ``setups``: the numbers differ by at most one.
+def share_out(setups: Sequence[Setup], tables: int, **options: Any) -> list[Tables]:
+    """Returns ``tables`` tables, split evenly among ``setups``: the numbers differ by at most one.
 
+    ``options`` are those of :class:`~nainjaune_agents.trainers.rollout.Tables`.
     Raises :class:`ConfigError` where there are fewer tables than setups.
     """
     if tables < len(setups):
         raise ConfigError(f"A mixture of {len(setups)} setups needs as many 'tables', and there are {tables}.")
     each, more = divmod(tables, len(setups))
     sizes = [each + (number < more) for number in range(len(setups))]
-    return [Tables(setup, size, common=common, device=device, start=start) for setup, size in zip(setups, sizes, strict=True)]
+    return [Tables(setup, size, **options) for setup, size in zip(setups, sizes, strict=True)]
 
 
 def setup_names(setups: Sequence[Setup]) -> list[str]:

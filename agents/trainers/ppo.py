@@ -44,6 +44,7 @@ from nainjaune_env.agent import SeatAssignment
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.history import layout_with_history
 
 from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint
@@ -88,19 +89,20 @@ class Trainer(BaseTrainer[Config]):
     def __init__(self, config: Config, setup: Setup, group: Group = ALONE) -> None:
         """``group``: the processes of the run, which share its shards."""
         super().__init__(config, setup)
-        if config.overlap and group.size > 1:
-            raise ConfigError("A run in several processes plays no rounds ahead: set 'overlap' to false.")
         self.group = group
         self.shards = group.shards(config.shards)
         """Those of this process."""
         if config.mixture:
             self.common, self.layout = True, common_layout(setup.game)
-        all_seen = self.layout.omniscient(seat_counts(setup.game)[-1] if self.common else setup.players)
+        seen = self.layout  # by seats without history; who sees all hands needs none
+        all_seen = seen.omniscient(seat_counts(setup.game)[-1] if self.common else setup.players)
+        if config.history:
+            self.layout = layout_with_history(setup, config.history)
 
         chance = torch.Generator().manual_seed(config.seed)
         self.net = self.new_net(chance, recurrent=config.recurrent)
         self.critic = ValueNet(all_seen, config.critic_hidden, chance) if config.privileged else None
-        self.belief = BeliefHead(self.net.width, self.layout, all_seen, chance) if config.belief else None
+        self.belief = BeliefHead(self.net.width, seen, all_seen, chance) if config.belief else None
         self.modules = {"model.": self.net}
         self.modules |= {"critic.": self.critic} if self.critic else {}
         self.modules |= {"belief.": self.belief} if self.belief else {}
@@ -121,13 +123,13 @@ class Trainer(BaseTrainer[Config]):
             for prefix, module in self.modules.items()
         ]
         """Scale the gradient of a network down to the norm that they are called with, and return the norm that it had."""
-        behaviour: tuple[PolicyValueNet, ValueNet | None] = (self.net, self.critic)
-        if config.overlap:
-            behaviour = copy.deepcopy(behaviour)
-            self.modules |= {"behaviour.": behaviour[0]} | ({"behaviour_critic.": behaviour[1]} if behaviour[1] else {})
-        self.behaviour = behaviour
+        learning: tuple[PolicyValueNet, ValueNet | None] = (self.net, self.critic)
+        self.behaviour = copy.deepcopy(learning) if config.overlap else learning
         """The networks that play rounds: copies that are an iteration behind with ``overlap``, else those that learn."""
-        self.policy = RolloutPolicy(*behaviour, dtype)
+        self.policy = RolloutPolicy(*self.behaviour, dtype)
+        if config.overlap:
+            copies = zip(("behaviour.", "behaviour_critic."), self.behaviour, strict=True)
+            self.modules |= {prefix: net for prefix, net in copies if net}
         if config.ema:
             self.average_weights("model.", config.ema)
         self.magnet = Magnet(self.average_weights("magnet.", config.magnet_decay), dtype) if config.magnet else None
@@ -135,6 +137,7 @@ class Trainer(BaseTrainer[Config]):
         self.gradients = GradientSum(self.parameters, group, config.shards, config.reduction) if config.shards > 1 else None
         self.setups = config.setups() if self.common else [setup]
         options: dict[str, Any] = {"common": self.common, "device": config.device, "start": batch_start(config.task)}
+        options |= {"history": config.history, "keep_openings": config.opponents is not None or config.league > 0}
         self.first_tables = [config.tables * shard // config.shards for shard in range(config.shards + 1)]
         sizes = [self.first_tables[shard + 1] - self.first_tables[shard] for shard in self.shards]
         self.tables = [tables for size in sizes for tables in share_out(self.setups, size, **options)]
@@ -180,20 +183,15 @@ class Trainer(BaseTrainer[Config]):
             return self.begin_rollout(self.iteration)
         found = self.ahead.take(self.iteration)
         self.update_behaviour()
-        if self.iteration + 1 < self.config.iterations:
-            self.ahead.begin(self.iteration + 1)
+        if (following := self.iteration + 1) < self.config.iterations:
+            self.ahead.begin(following)
         return found
 
     def update_behaviour(self) -> None:
         """Copies the weights that learn to the networks that play, where these are copies."""
         for copied, module in zip(self.behaviour, (self.net, self.critic), strict=True):
-            if copied is not None and module is not None and copied is not module:
+            if copied and module and copied is not module:
                 copied.load_state_dict(module.state_dict())
-
-    def load_initial_weights(self, run: str, *, objective: str | None) -> None:
-        """See :meth:`BaseTrainer.load_initial_weights`."""
-        super().load_initial_weights(run, objective=objective)
-        self.update_behaviour()
 
     def begin_rollout(self, iteration: int) -> tuple[Rollout, np.random.Generator]:
         """Returns the rollout of ``iteration``, and the generator of that iteration, from which it has drawn."""
@@ -440,10 +438,13 @@ def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Pro
     """
     if group is None and config.workers > 1:
         return supervise(config, run, progress)
+    if group is not None and group.size > 1 and config.overlap:
+        raise ConfigError("A run in several processes plays no rounds ahead: set 'overlap' to false.")
     trainer = Trainer(config, config.setup(), group or ALONE)
     if checkpoint is None and config.init is not None:
         # a best response has its own objective, and learns its value anew
         trainer.load_initial_weights(config.init, objective=config.objective if config.opponents is None else None)
+        trainer.update_behaviour()
     if trainer.group.rank > 0:
         return follow_iterations(trainer, run, checkpoint)
     return run_iterations(trainer, run, checkpoint, progress)

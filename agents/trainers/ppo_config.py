@@ -11,6 +11,7 @@ import torch
 from nainjaune_env.core.errors import ConfigError, choose_one, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import MAX_THREADS
+from nainjaune_env.engine.history import MOST_PLIES, check_rewind
 
 from ..loading import load_agent
 from ..nets.devices import check_device
@@ -43,6 +44,9 @@ class Config(BaseConfig):
     iterations: int = option(600, "updates in all; schedules run over them", low=1)
     tables: int = option(2048, "rounds dealt for each update", low=1, high=MOST_TABLES)
     recurrent: int = option(0, "units of a GRU along the decisions of a seat in a round; 0 = no memory", low=0, high=MOST_UNITS)
+    history: int = option(
+        0, "plies of the round, the latest ones, that the network observes too; 0 = none", low=0, high=MOST_PLIES
+    )
     recall: float = option(0.0, "weight of predicting, from the GRU's state, the private part of the first observation", low=0)
     entropy: float = option(0.1, "weight of the policy's entropy at the start", low=0)
     last_entropy: float = option(0.005, "weight of the policy's entropy at the end", low=0)
@@ -93,7 +97,11 @@ class Config(BaseConfig):
             raise ConfigError("A league has a 'pool' of agents or 'snapshots' of past selves, and there are none.")
         if self.matching not in MATCHING:
             raise ConfigError(choose_one("matching", self.matching, MATCHING))
+        if self.history and (self.mixture or self.device != "cpu"):
+            raise ConfigError("The plies of the round are observed at tables of one setup, on the CPU: 'history' is 0 elsewhere.")
         super().__post_init__()
+        if self.history:
+            check_rewind(self.setup().game)
         self._check_shards()
         self._check_overlap()
         check_weights(sum(a * b for a, b in pairwise(self.critic_hidden)))

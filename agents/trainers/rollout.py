@@ -22,6 +22,7 @@ from nainjaune_env.core.jit import jit
 from nainjaune_env.core.prng import RowStreams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import make_batch
+from nainjaune_env.engine.history import PlayHistories
 
 from ..nets.common_layout import CommonView
 from ..nets.fused_mlp import FusedInference
@@ -39,14 +40,26 @@ CRITIC_ROWS = 2048
 class Tables:
     """The tables of one setup, with their observations as the network takes them."""
 
-    def __init__(self, setup: Setup, count: int, *, common: bool, device: str = "cpu", start: BatchStart = "fresh") -> None:
+    def __init__(
+        self,
+        setup: Setup,
+        count: int,
+        *,
+        common: bool,
+        device: str = "cpu",
+        start: BatchStart = "fresh",
+        history: int = 0,
+        keep_openings: bool = False,
+    ) -> None:
         """``common``: the network takes the common layout of the game, not the setup's own; ``device``: where the tables are.
 
-        ``start`` is that of ``Batch``.
+        ``start`` is that of ``Batch``, and ``keep_openings`` for other players; ``history``: plies that the network observes.
         """
         self.setup = setup
         queued: dict[str, Any] = {} if device == "cpu" else {"device": device, "checks": "later"}
-        self.batch = make_batch(setup, count, start=start, autoreset=False, **queued)
+        self.batch = make_batch(setup, count, start=start, autoreset=False, keep_openings=keep_openings or history > 0, **queued)
+        self._plies = history
+        self._histories = PlayHistories(self.batch) if history else None
         self.views = (CommonView(setup), CommonView(setup, omniscient=True)) if common else None
 
     def __len__(self) -> int:
@@ -54,10 +67,18 @@ class Tables:
 
     def observe(self, index: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
         """Writes the observations of the seats to act at the tables ``index (K,)`` to ``out (K, size)``."""
-        if self.views:
+        if self._histories:
+            out[:, : self.setup.layout.size] = self.batch.observation[index]
+            self._histories.write(index, self._plies, out)
+        elif self.views:
             out[:] = self.views[0](self.batch.observation[index])
         else:
             np.take(self.batch.observation, index, axis=0, out=out, mode="clip")  # not "raise", which copies once more
+
+    def stepped(self) -> None:
+        """Notes the plies that were made; call it after each step of the batch and each new round."""
+        if self._histories:
+            self._histories.stepped()
 
     def observe_all(self, index: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
         """Writes what a critic that sees all hands observes there to ``out (K, larger size)``."""
@@ -184,6 +205,7 @@ def play(
     buffer.clear()
     actions = np.zeros(len(tables), np.int64)
     policy.begin(len(tables) * n)
+    tables.stepped()
     self_play = not others.agents
     while (index := np.flatnonzero(~batch.done)).size:
         seat = batch.seat[index]
@@ -205,6 +227,7 @@ def play(
         return_so_far[:] = centred_payoff(payoff[index])[np.arange(index.size), seat]
         actions[index] = action
         batch.step(actions)
+        tables.stepped()
         others.stepped()
         payoff += batch.reward
     observation, omniscient, legal, action, log_prob, value, sequence, return_so_far = buffer.columns()

@@ -68,6 +68,7 @@ class Batch:
         autoreset: bool = True,
         observe: bool = True,
         threads: int = 1,
+        keep_openings: bool = False,
     ) -> None:
         """Makes the tables and deals.
 
@@ -76,6 +77,7 @@ class Batch:
         (one row for all tables or ``(B, k)``). With ``skip_forced`` plies without a choice are made automatically. With
         ``observe=False``, ``observation`` and ``mask`` are not written. ``threads`` divide large batches among them; results do
         not depend on their number. ``seed=None`` draws a seed from the operating system, which the attribute ``seed`` then holds.
+        With ``keep_openings`` (CPU) ``openings (B,)`` are the tables as last reset or set, before any ply; else None.
 
         Raises :class:`RulesError` for match episodes without an end, :class:`DealError` for an invalid number of tables, seed or
         start values, or for more tables than fit in memory, and :class:`DeviceError` for an invalid number of threads.
@@ -107,8 +109,11 @@ class Batch:
             autoreset=int(autoreset),
             observe=int(observe),
         )
+        if keep_openings and self.device != "cpu":
+            raise DeviceError("Openings are kept on the CPU, not on a GPU.")
         try:
             self._allocate()
+            self.openings = np.zeros(tables, self.game.table) if keep_openings else None
         except MemoryError:
             raise DealError(f"{tables} tables do not fit in memory.") from None
         self.reset(seed=self.seed)
@@ -191,6 +196,11 @@ class Batch:
         """Waits for all queued work; does nothing on the CPU, where calls are synchronous."""
 
     @property
+    def start_values(self) -> NDArray[np.int32]:
+        """The start values of the next match at each table, ``(B, k)``."""
+        return self._values
+
+    @property
     def mode(self) -> EpisodeOptions:
         """The options of episodes."""
         return self._options
@@ -220,7 +230,17 @@ class Batch:
             states = self._states(seeds, index.size)
         else:
             states = self.tables["rng"][index] if seed is None else streams(seed, self.num_tables)[index]
-        self._loop(self._loops.reset_tables, index, states, others=(self._values, afresh))
+        if self.openings is None:
+            self._loop(self._loops.reset_tables, index, states, others=(self._values, afresh))
+        else:  # the same in two parts
+            self._loops.deal_tables(self.tables, self._rules, self._options, index, states, self._values, afresh)
+            self._enter(index)
+
+    def _enter(self, index: NDArray[np.int64]) -> None:
+        """Begins episodes at the tables ``index`` as they stand."""
+        if self.openings is not None:
+            self.openings[index] = self.tables[index]
+        self._loop(self._loops.enter_tables, index)
 
     def _afresh(self, carry: bool) -> bool:
         if carry and not self._options.carry:
@@ -411,7 +431,7 @@ class Batch:
         if not trusted:
             self.setup.check_tables(given)
         self.tables[index] = given
-        self._loop(self._loops.enter_tables, index)
+        self._enter(index)
 
     def _records(self, rows: NDArray[Any], count: int) -> NDArray[Any]:
         given = as_array("Tables are set to records of the game's table, not to", rows)

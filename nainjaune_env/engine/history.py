@@ -15,16 +15,44 @@ from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.jit import instantiate
+from nainjaune_env.core.layout import Feature, Layout
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.engine.batch import Batch, loops_of
 
 PLIES = 64
 """Plies of a round for which there is space at first; it doubles when needed."""
+MOST_PLIES = 256
+"""Bound of the plies in an observation."""
+SEATS, ACTIONS = "history_seat", "history_action"
+"""Names of the two features for the plies of the round."""
 
 
 def history_loops(game: GameSpec) -> ModuleType:
     """Returns ``history_loops`` compiled for one game."""
-    return instantiate("nainjaune_env.engine.history_loops", game.name, game=game.kernel)
+    return instantiate("nainjaune_env.engine.history_loops", game.name, game=game.kernel, loops=loops_of(game))
+
+
+def layout_with_history(setup: Setup, plies: int) -> Layout:
+    """Returns the layout of an observation followed by the last ``plies`` plies of the round; 0: the setup's own layout.
+
+    Raises :class:`AgentError` for a game whose plies not every seat sees.
+    """
+    if plies == 0:
+        return setup.layout
+    check_rewind(setup.game)
+    what = f"of each of the last {plies} plies of the round, forced ones too, the latest first; zeros before the first ply"
+    return Layout(
+        (
+            *setup.layout.features,
+            Feature(SEATS, (plies, setup.players), f"one-hot: the seat, relative, {what}"),
+            Feature(ACTIONS, (plies, len(setup.game.actions)), f"one-hot: the action {what}"),
+        )
+    )
+
+
+def plies_in(layout: Layout) -> int:
+    """Returns the number of plies that observations of ``layout`` contain, 0 without a history."""
+    return next((feature.shape[0] for feature in layout if feature.name == SEATS), 0)
 
 
 @dataclass(frozen=True)
@@ -63,13 +91,16 @@ class PastDecisions:
 
 
 class PlayHistories:
-    """The plies of the current round at every table of a batch."""
+    """The plies of the current round at every table of a batch.
+
+    Forced plies with which a round begins are known if the batch keeps its openings, or dealt the round in a step.
+    """
 
     def __init__(self, batch: Batch) -> None:
         """Begins with the rounds as they stand. Raises :class:`AgentError` for a game whose rounds cannot be rewound."""
         check_rewind(batch.setup.game)
         self._batch = batch
-        self._scratch = np.zeros(1, batch.game.table)
+        self._scratch = np.zeros(2, batch.game.table)
         self._opening, self._before = batch.tables.copy(), batch.tables.copy()
         self._seat = np.zeros((batch.num_tables, PLIES), np.int8)
         self._action = np.zeros((batch.num_tables, PLIES), np.int8)
@@ -79,47 +110,94 @@ class PlayHistories:
         self._begin(np.arange(batch.num_tables))
 
     def _begin(self, index: NDArray[np.int64]) -> None:
-        """Begins the rounds at the tables ``index``; their plies are known if none has been made."""
-        assert self._batch.game.rewind is not None
-        tables = self._batch.tables[index]
-        self._opening[index] = self._before[index] = tables
-        self._deals[index] = self._batch.deals[index]
-        self._count[index] = 0
-        self._known[index] = (_words(self._batch.game.rewind(tables, tables)) == _words(tables)).all(axis=1)
+        """Begins the rounds at the tables ``index``; their plies are known if forced ones lead there from the opening."""
+        batch = self._batch
+        assert batch.game.rewind is not None
+        opening = (batch.tables if batch.openings is None else batch.openings)[index]
+        self._opening[index] = opening
+        self._known[index] = False
+        first = index[(_words(batch.game.rewind(opening, opening)) == _words(opening)).all(axis=1)]
+        tables, scratch = np.ascontiguousarray(batch.tables), self._scratch
+        while not history_loops(batch.game).begin_tables(
+            first, self._opening, _words(tables), batch.setup.kernel_rules, scratch, _words(scratch),
+            self._seat, self._action, self._count, self._known,
+        ):  # fmt: skip
+            self._add_space()
 
     def stepped(self) -> None:
         """Notes the plies that were made since the last call; call it after each step of the batch and each new round."""
-        begun = np.flatnonzero(self._batch.deals != self._deals)
-        if begun.size:
-            self._begin(begun)
-        tables, scratch = np.ascontiguousarray(self._batch.tables), self._scratch
-        loops = history_loops(self._batch.game)  # not kept: a module cannot be pickled
+        batch = self._batch
+        begun = np.flatnonzero(batch.deals != self._deals)
+        tables, scratch = np.ascontiguousarray(batch.tables), self._scratch
+        loops = history_loops(batch.game)  # not kept: a module cannot be pickled
         while not loops.follow_tables(
-            self._before, _words(self._before), _words(tables), self._batch.setup.kernel_rules, scratch, _words(scratch)[0],
-            self._seat, self._action, self._count, self._known,
+            self._before, _words(self._before), _words(tables), self._deals, batch.deals,
+            batch.setup.kernel_rules, batch.mode, batch.start_values,
+            scratch, _words(scratch), self._opening, self._seat, self._action, self._count, self._known,
         ):  # fmt: skip
-            self._seat, self._action = (
-                np.concatenate([plies, np.zeros_like(plies)], axis=1) for plies in (self._seat, self._action)
-            )
+            self._add_space()
+        if begun.size:  # those that a reset has dealt, not a step
+            self._begin(begun[~self._known[begun]])
+
+    def _add_space(self) -> None:
+        self._seat, self._action = (np.concatenate([plies, np.zeros_like(plies)], axis=1) for plies in (self._seat, self._action))
 
     def of(self, index: NDArray[np.int64]) -> PlayHistory:
         """Returns the plies at the tables ``index (K,)``, as the seats to act have seen them.
 
-        Raises :class:`AgentError` where they are not known: a round that began with forced plies, was set in the middle, or was
-        stepped more than once between two calls of :meth:`stepped`.
+        Raises :class:`AgentError` where they are not known: a round was set in the middle, began with forced plies in a batch
+        that keeps no openings, or was stepped more than once between two calls of :meth:`stepped`.
         """
+        self._check_known(index)
+        opening = self._opening[index]
+        loops_of(self._batch.game).redact_tables(opening, self._batch.setup.kernel_rules, self._batch.seat[index])
+        most = self._count[index].max(initial=0)
+        return PlayHistory(opening, self._seat[index, :most], self._action[index, :most], self._count[index])
+
+    def write(self, index: NDArray[np.int64], plies: int, out: NDArray[np.uint8]) -> None:
+        """Writes the last ``plies`` plies at the tables ``index (K,)``, for the seats to act, to the end of ``out (K, size)``.
+
+        The layout of ``out`` is :func:`layout_with_history`. Raises :class:`AgentError` as :meth:`of` does.
+        """
+        self._check_known(index)
+        _write(self._batch.setup, (self._seat, self._action, self._count), index, self._batch.seat[index], plies, out)
+
+    def _check_known(self, index: NDArray[np.int64]) -> None:
         same = (_words(self._before[index]) == _words(self._batch.tables[index])).all(axis=1)
         same &= self._deals[index] == self._batch.deals[index]
         unknown = index[~(self._known[index] & same)]
         if unknown.size:
             raise AgentError(
-                f"The plies of the round at table {unknown[0]} are not known: "
-                "it was set in the middle, began with forced plies, or was stepped more than once between two notes."
+                f"The plies of the round at table {unknown[0]} are not known: it was set in the middle, "
+                "began with forced plies in a batch that keeps no openings, or was stepped more than once between two notes."
             )
-        opening = self._opening[index]
-        loops_of(self._batch.game).redact_tables(opening, self._batch.setup.kernel_rules, self._batch.seat[index])
-        most = self._count[index].max(initial=0)
-        return PlayHistory(opening, self._seat[index, :most], self._action[index, :most], self._count[index])
+
+
+def observation_with_history(
+    setup: Setup, observation: NDArray[np.uint8], history: PlayHistory, seat: NDArray[np.int64], plies: int
+) -> NDArray[np.uint8]:
+    """Returns ``observation (K, own size)`` of the seats ``seat (K,)`` followed by the last ``plies`` plies of ``history``.
+
+    The layout of the result is :func:`layout_with_history`.
+    """
+    own = observation.shape[1]
+    out = np.empty((len(observation), own + plies * (setup.players + len(setup.game.actions))), np.uint8)
+    out[:, :own] = observation
+    _write(setup, (history.seat, history.action, history.count), np.arange(len(out)), seat, plies, out)
+    return out
+
+
+def _write(
+    setup: Setup,
+    noted: tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int64]],
+    rows: NDArray[np.int64],
+    observer: NDArray[np.int64],
+    plies: int,
+    out: NDArray[np.uint8],
+) -> None:
+    players, actions = setup.players, len(setup.game.actions)
+    at = out.shape[1] - plies * (players + actions)
+    history_loops(setup.game).write_plies(*noted, rows, observer, players, actions, plies, at, out)
 
 
 def check_rewind(game: GameSpec) -> None:

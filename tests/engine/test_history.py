@@ -13,11 +13,20 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_env.agent import DecisionBatch, RecurrentStates, SeatAssignment
-from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.errors import AgentError, DeviceError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.engine.history import PlayHistories, PlayHistory, past_decisions
+from nainjaune_env.engine.history import (
+    ACTIONS,
+    SEATS,
+    PlayHistories,
+    PlayHistory,
+    layout_with_history,
+    observation_with_history,
+    past_decisions,
+    plies_in,
+)
 from nainjaune_env.engine.replay import ActionLog, Replay
 from nainjaune_env.registry import make_setup
 from tests.support.contract import all_setups, helper
@@ -130,6 +139,12 @@ def test_what_is_hidden_is_in_no_history(setup: Setup) -> None:
             same = again.of(index)
             assert plies_of(same, 0) == plies_of(history, 0)
             assert same.opening.tobytes() == history.opening.tobytes()
+            rows = [
+                observation_with_history(setup, one.observation, of_one, one.seat, plies).tobytes()
+                for one, of_one in ((batch, history), (other, same))
+                for plies in (3, 200)
+            ]
+            assert (rows[0], rows[1]) == (rows[2], rows[3])
             otherwise, compared = otherwise + (taken != decisions), compared + 1
     assert compared > 25
     assert otherwise > 3
@@ -208,6 +223,108 @@ def test_two_decisions_between_two_notes_are_not_known() -> None:
         histories.of(np.arange(1))
 
 
+FORCED_FIRST = {hand: make_setup("nain_jaune", "djeco", 3, ranks=5, suits=4, hand=hand) for hand in (2, 3)}
+"""Hands so small that some rounds begin with forced plies."""
+
+
+@pytest.mark.parametrize(
+    ("hand", "options"),
+    [
+        (2, {"keep_openings": True, "autoreset": False}),
+        (3, {"keep_openings": True, "autoreset": False, "start": "carried"}),
+        (3, {"keep_openings": True}),
+        (3, {}),
+        (3, {"start": "carried"}),
+        (3, {"start": {"pots": [5, 4, 3, 2, 1]}}),
+        (3, {"episode": "match"}),
+    ],
+    ids=str,
+)
+def test_forced_plies_at_the_beginning_of_a_round_are_known(hand: int, options: Any) -> None:
+    """Of rounds that a reset deals, if the batch keeps its openings, and of those that a step deals."""
+    setup, tables = FORCED_FIRST[hand], 300
+    batch, draws = Batch(setup, tables, seed=1, **options), streams(1, tables)
+    while (over := np.flatnonzero(batch.done)).size:
+        batch.reset(over)
+    histories, forced, first, deals = PlayHistories(batch), 0, batch.deals.copy(), batch.deals.copy()
+    for _ in range(25):
+        rest = np.flatnonzero(batch.done) if not batch.mode.autoreset else np.zeros(0, np.int64)
+        if rest.size:
+            batch.reset(rest, carry=bool(batch.mode.carry))
+            histories.stepped()
+        forced += int((histories._count[batch.deals != deals] > 0).sum())
+        known = np.flatnonzero(((batch.deals != first) | ("keep_openings" in options)) & (batch.legal != 0))
+        found = histories.of(known)
+        tables_now, deals = batch.tables.copy(), batch.deals.copy()
+        for k, i in enumerate(known.tolist()):
+            table = histories._opening[i : i + 1].copy()
+            assert setup.game.rewind is not None
+            assert setup.game.rewind(table, table).tobytes() == table.tobytes()
+            for seat, action in plies_of(found, k):
+                assert (table["seat"][0], setup.game.kernel.legal(table[0], setup.kernel_rules) >> action & 1) == (seat, 1)
+                setup.game.kernel.step(table[0], setup.kernel_rules, np.int64(action))
+            assert table.tobytes() == tables_now[i : i + 1].tobytes()
+        batch.step(batch.sample(draws))
+        histories.stepped()
+    assert forced > 0
+
+
+def test_rounds_are_the_same_in_a_batch_that_keeps_its_openings() -> None:
+    setup = FORCED_FIRST[2]
+    one, two = (Batch(setup, 50, seed=3, start="carried", autoreset=False, keep_openings=kept) for kept in (False, True))
+    middle = one.tables[:5].copy()
+    assert one.openings is None
+    for reset in ({"seed": 5}, {"carry": True}, {"which": [3, 1], "seeds": np.array([7, 8], np.uint64)}):
+        for batch in (one, two):
+            batch.reset(**reset)  # type: ignore[arg-type]
+        assert {name: array.tobytes() for name, array in one.save().items()} == {
+            name: array.tobytes() for name, array in two.save().items()
+        }
+    assert two.openings is not None
+    assert setup.game.rewind is not None
+    assert setup.game.rewind(two.openings, two.openings).tobytes() == two.openings.tobytes()
+    assert two.openings.tobytes() != two.tables.tobytes()
+    two.set_tables(np.arange(5), middle, trusted=True)
+    assert two.openings[:5].tobytes() == middle.tobytes()
+
+    class Elsewhere(Batch):
+        device = "cuda"
+
+    with pytest.raises(DeviceError, match=r"Openings are kept on the CPU, not on a GPU\."):
+        Elsewhere(setup, 2, keep_openings=True)
+
+
+@pytest.mark.parametrize("setup", [small(3), DECLINING], ids=["classic", "declining"])
+def test_the_features_are_the_latest_plies_as_the_seat_to_act_sees_them(setup: Setup) -> None:
+    plies, n, tables = 5, setup.players, 6
+    layout = layout_with_history(setup, plies)
+    assert (plies_in(layout), plies_in(setup.layout)) == (plies, 0)
+    assert layout.features[: len(setup.layout.features)] == setup.layout.features
+    assert layout.fingerprint not in (setup.layout.fingerprint, layout_with_history(setup, plies + 1).fingerprint)
+    assert layout_with_history(setup, 0) is setup.layout
+    batch, draws = Batch(setup, tables, seed=2), streams(2, tables)
+    histories, longest = PlayHistories(batch), 0
+    for _ in range(15):
+        index = np.array([4, 0, 5])
+        history, seat = histories.of(index), batch.seat[index]
+        out = np.full((3, layout.size), 77, np.uint8)
+        out[:, : setup.layout.size] = batch.observation[index]
+        histories.write(index, plies, out)
+        assert out.tobytes() == observation_with_history(setup, batch.observation[index], history, seat, plies).tobytes()
+        assert np.array_equal(out[:, : setup.layout.size], batch.observation[index])
+        for k in range(3):
+            made = plies_of(history, k)[::-1][:plies]
+            longest = max(longest, int(history.count[k]))
+            seats, actions = np.zeros((plies, n)), np.zeros((plies, batch.num_actions))
+            for row, (who, action) in enumerate(made):
+                seats[row, (who - seat[k]) % n] = actions[row, action] = 1
+            assert np.array_equal(layout.view(out[k], SEATS), seats)
+            assert np.array_equal(layout.view(out[k], ACTIONS), actions)
+        batch.step(batch.sample(draws))
+        histories.stepped()
+    assert longest > 2 * plies
+
+
 def test_agents_that_do_not_ask_get_no_history() -> None:
     batch = Batch(small(3), 2, seed=1)
     lowest = heuristics("nain_jaune")["lowest"]
@@ -223,6 +340,8 @@ def test_agents_that_do_not_ask_get_no_history() -> None:
 def test_a_game_whose_rounds_cannot_be_rewound_has_none(game: str) -> None:
     with pytest.raises(AgentError, match=r"has no history of play for agents: its rounds cannot be rewound"):
         RecurrentStates(Batch(make_setup(game), 1), [Reads()])
+    with pytest.raises(AgentError, match=r"has no history of play for agents: its rounds cannot be rewound"):
+        layout_with_history(make_setup(game), 3)
 
 
 def test_a_seat_assignment_notes_what_its_agents_do_and_can_be_copied() -> None:

@@ -43,6 +43,7 @@ class Residual(PolicyValueNet):
     """A residual MLP; it has no memory."""
 
     arch = "residual"
+    extends = ("residual",)
     body: nn.Sequential
 
     def build(self, layout: Layout, generator: torch.Generator) -> int:
