@@ -35,7 +35,7 @@ from numpy.typing import NDArray
 from nainjaune_env.core.errors import ConfigError, RulesError, choose_one, quoted
 from nainjaune_env.core.prng import RowStreams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import MAX_START_VALUE
+from nainjaune_env.engine.start_values import MAX_START_VALUE
 
 OWN, CENTRED = "own", "centred"
 OBJECTIVES = (OWN, CENTRED)

@@ -16,6 +16,7 @@ from nainjaune_env.core.prng import entropy, streams
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS, as_array, check_name, check_seed, whole
 from nainjaune_env.engine.options import EpisodeOptions
+from nainjaune_env.engine.start_values import parse_start
 from nainjaune_env.engine.threads import Threads
 
 Episode = Literal["round", "match"]
@@ -139,34 +140,7 @@ class Batch:
         self._loops = loops_of(self.game)
 
     def _start_values(self, start: object) -> tuple[NDArray[np.int32], bool]:
-        if isinstance(start, str):
-            if start not in ("fresh", "carried"):
-                raise DealError(choose_one("start", start, ("fresh", "carried")))
-            return np.zeros((self.num_tables, 0), np.int32), start == "carried"
-        if not isinstance(start, Mapping):
-            raise DealError(f"start is 'fresh', 'carried' or values by name, not {quoted(start)}.")
-        if start and not self.game.start_values:
-            raise DealError(f"{self.game.title} has no start values, so start is 'fresh' or 'carried'.")
-        for name in start:
-            if name not in self.game.start_values:
-                raise DealError(choose_one("start value", name, self.game.start_values))
-        columns = []
-        for name, size in self.game.start_values.items():
-            if name in start:
-                columns.append(self._start_column(f"start[{name!r}]", size, start[name]))
-            else:
-                columns.append(np.zeros((self.num_tables, size), np.int32))
-        return np.concatenate([np.zeros((self.num_tables, 0), np.int32), *columns], axis=1), False
-
-    def _start_column(self, what: str, size: int, values: ArrayLike) -> NDArray[np.int32]:
-        given = as_array(f"{what} is rows of one length, not", values)
-        if given.shape not in ((size,), (self.num_tables, size)):
-            raise DealError(f"{what} has shape ({size},) or ({self.num_tables}, {size}), not {given.shape}.")
-        if given.dtype.kind not in "iu":
-            raise DealError(f"{what} are whole numbers, not an array of {given.dtype}.")
-        if given.size and not 0 <= given.min() <= given.max() <= MAX_START_VALUE:
-            raise DealError(f"Start values are from 0 to {MAX_START_VALUE}; got {given.min()} to {given.max()}.")
-        return np.broadcast_to(given, (self.num_tables, size)).astype(np.int32)
+        return parse_start(self.game, self.num_tables, start)
 
     def _loop(
         self, loop: Callable[..., None], index: NDArray[np.int64], *rows: NDArray[Any], others: tuple[Any, ...] = ()
@@ -455,7 +429,6 @@ def make_batch(setup: Setup, num_tables: int, *, device: str = "cpu", **options:
     return made
 
 
-MAX_START_VALUE = 1 << 28
 MAX_TABLES = 1 << 28
 _SAVED = ("tables", "legal", "observation", "mask", "reward", "_credited", "deals", "done")
 

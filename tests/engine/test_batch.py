@@ -16,7 +16,8 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.rules import MAX_NUMBER
 from nainjaune_env.core.table import Stage
 from nainjaune_env.core.validation import MAX_SEED
-from nainjaune_env.engine.batch import MAX_START_VALUE, MAX_TABLES, Batch, legal_actions
+from nainjaune_env.engine.batch import MAX_TABLES, Batch, legal_actions
+from nainjaune_env.engine.start_values import MAX_START_VALUE
 from nainjaune_env.engine.threads import LEAST_ROWS
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.registry import game_names, get_game, make_setup
