@@ -49,7 +49,7 @@ def test_it_plays_the_episodes_of_the_vector_environment(game: str, settings: di
     assert env.set_seed(5) != 5
     seen, now = twin.reset(), env.reset()
     ends = 0
-    for _ in range(120 if "rewards" in now else 60):
+    for _ in range(240 if "rewards" in now else 60):
         np.testing.assert_array_equal(now["observation"], seen)
         np.testing.assert_array_equal(now["action_mask"], twin.action_masks())
         actions = np.argmax(rng.random((4, now["action_mask"].shape[1])) + now["action_mask"].numpy(), axis=1)
