@@ -2,8 +2,8 @@
 
 One step is one action of the learner (the opponents play inside it), or one decision where all seats are played (with `self` as
 opponents, all seats learn); one ply through PettingZoo's parallel interface. Our cases run in one process, on one thread and in
-turn, --repeats times over; PettingZoo's game runs in the environment of the peers (`make peers`). Rates are per second of processor
-time, since other processes take from the machine's wall time. Ratios are taken within each repeat.
+turn, --repeats times over; PettingZoo's game runs in the environment of the peers (`make peers`). Rates are per second of
+processor time, since other processes take from the machine's wall time. Ratios are taken within each repeat.
 
   python benchmarks/adaptors.py                      the table, a few minutes; figures go to benchmarks/taken/adaptors.json
   python benchmarks/adaptors.py --markdown           the same, and into docs/speed.md (part of `make bench`)
