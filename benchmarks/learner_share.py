@@ -1,7 +1,8 @@
 """Measures the share of MaskablePPO's time that is spent in the environment, in self-play and with one learner among ``tally``.
 
 The model is that of our own PPO (two hidden layers of 256) on 512 tables of `djeco`, trained through sb3-contrib's ``learn``.
-Time in the environment is that of its steps, masks and resets, and of making all infos, which Stable-Baselines3 reads at every step.
+Time in the environment is that of its steps, masks and resets, and of making all infos, which Stable-Baselines3 reads at every
+step.
 Seconds are of the processor, one thread; the first rollout is not counted.
 
   python benchmarks/learner_share.py             about a minute

@@ -235,7 +235,10 @@ class LearnerTables:
             self._play(which, np.full(which.size, DEAL, np.int8))
             return
         seeds = [None] * len(which) if seeds is None else seeds
-        self.batch.tables[which] = self._opener.deal(self.batch.tables, which, seeds, given)
+        if given:
+            self.batch.tables[which] = self._opener.deal(self.batch.tables, which, seeds, given)
+        else:
+            self._opener.set_generators(self.batch.tables, which, seeds)
         own = self._own
         for k in np.flatnonzero(np.array([seed is not None for seed in seeds]) | (self.learner[which] < 0)):
             seed, i = seeds[int(k)], which[k]
@@ -243,7 +246,7 @@ class LearnerTables:
             for stream, states in drawing:
                 states[i] = streams(entropy() if seed is None else seed, 1, stream)[0]
             self.learner[i] = -1
-        self._play(which, np.full(which.size, ENTER, np.int8))
+        self._play(which, np.full(which.size, ENTER if given else DEAL, np.int8))
 
     def step(
         self, actions: NDArray[Any], which: NDArray[np.int64], begin: NDArray[np.bool_] | None = None
