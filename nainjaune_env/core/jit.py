@@ -66,9 +66,9 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False
 class LinkedFunction(numba.core.registry.CPUDispatcher):
     """The form of a compiled function that compiled code links: it has no interface to Python."""
 
-    def get_call_template(self, args: tuple[Any, ...], kws: dict[str, Any]) -> Any:
+    def get_call_template(self, args: Any, kws: Any) -> Any:
         """Returns numba's template of a call; constants among the arguments do not have a form compiled of their own."""
-        unliteral = numba.types.unliteral
+        unliteral: Any = numba.types.unliteral
         return super().get_call_template(tuple(map(unliteral, args)), {name: unliteral(kind) for name, kind in kws.items()})
 
 
@@ -101,9 +101,9 @@ def jit(fn: F, **options: Any) -> F:
     """
     if not JIT_ENABLED:
         return fn
-    function = compiled(fn, numba.njit, numba_config, **{**_OPTIONS, **options})
+    function: Any = compiled(fn, numba.njit, numba_config, **{**_OPTIONS, **options})
     function.__class__ = CompiledFunction
-    return function
+    return cast(F, function)
 
 
 def inlined(fn: F) -> F:
