@@ -1,9 +1,9 @@
 """Times every adaptor of the environment in turn, against the ``Batch`` and PettingZoo's own ``leduc_holdem`` of the same run.
 
-One step is one action of the learner (the opponents play inside it), or one decision where all seats are played; one ply through
-PettingZoo's parallel interface. Our cases run in one process, on one thread and in turn, --repeats times over; PettingZoo's game
-runs in the environment of the peers (`make peers`). Rates are per second of processor time, since other processes take from the
-machine's wall time. Ratios are taken within each repeat.
+One step is one action of the learner (the opponents play inside it), or one decision where all seats are played (with `self` as
+opponents, all seats learn); one ply through PettingZoo's parallel interface. Our cases run in one process, on one thread and in
+turn, --repeats times over; PettingZoo's game runs in the environment of the peers (`make peers`). Rates are per second of
+processor time, since other processes take from the machine's wall time. Ratios are taken within each repeat.
 
   python benchmarks/adaptors.py                      the table, a few minutes; figures go to benchmarks/taken/adaptors.json
   python benchmarks/adaptors.py --markdown           the same, and into docs/speed.md (part of `make bench`)
@@ -36,7 +36,7 @@ def cases() -> list[dict[str, Any]]:
     found.append({"library": "peers", "name": "leduc", "tables": 1})
     for name in vectors:
         for tables in (64, 1024):
-            sides = ("random", "tally") if name == names[1] else ("tally",)
+            sides = ("random", "tally", "self") if name == names[1] else ("tally", "self")
             found += [{"library": "adaptor_runs", "name": name, "tables": tables, "opponents": side} for side in sides]
     for name in others:
         sides = ("random", "tally") if name == others[0] else ("",)

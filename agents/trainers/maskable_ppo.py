@@ -1,9 +1,10 @@
-"""MaskablePPO of sb3-contrib, on the native vector environment, against rules of thumb and past selves.
+"""MaskablePPO of sb3-contrib, on the native vector environment, in self-play or against rules of thumb and past selves.
 
 One seat of each table learns, a different one each round. In the other seats sit opponents drawn for each round from a pool:
-agents by name, and past selves, which are frozen copies of the network. The algorithm is Stable-Baselines3's, used through its
-public methods: an iteration is one call of ``learn``, a rollout and its gradient steps. Its policy has the layers of our own
-network, so its checkpoint is one like any other and plays in ``evaluate.py``; no pickle is ever written or read.
+agents by name, and past selves, which are frozen copies of the network. With ``self_play`` all seats learn instead, and every
+decision at a table is a row. The algorithm is Stable-Baselines3's, used through its public methods: an iteration is one call of
+``learn``, a rollout and its gradient steps. Its policy has the layers of our own network, so its checkpoint is one like any other
+and plays in ``evaluate.py``; no pickle is ever written or read.
 
 Every iteration begins with new rounds at all tables and seeds all generators, among them the global ones of torch and NumPy that
 Stable-Baselines3 draws from. So it depends on the seed, its number, the network, its optimizer and the past selves only, and a
@@ -30,7 +31,7 @@ from nainjaune_env.core.errors import ConfigError, MissingLibraryError, quoted
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.envs._shared.learner_tables import Pool
+from nainjaune_env.envs._shared.learner_tables import SELF, Pool
 
 from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint
@@ -50,7 +51,7 @@ except ModuleNotFoundError as error:
 
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 
-from .sb3 import ModelAgent, NetPolicy, RewardUnit
+from .sb3 import ModelAgent, NetPolicy, RewardUnit, SelfPlayBuffer
 
 PACKAGES = ("stable-baselines3", "sb3-contrib", "gymnasium")
 """Packages whose versions ``run.json`` records too."""
@@ -65,6 +66,7 @@ class Config(BaseConfig):
     iterations: int = option(100, "updates of the run; the schedules extend over them", low=1)
     tables: int = option(2048, "tables in parallel, each with one seat that learns", low=1, high=MOST_TABLES)
     steps: int = option(24, "the learner's decisions at each table for an update (n_steps): a few rounds or more", low=1)
+    self_play: bool = option(False, "all seats learn, each from its own decisions; 'opponents' and 'past_selves' have no effect")
     opponents: list[str] = option(["random"], "agents, with equal shares, in the seats of others without a past self")
     past_selves: float = option(0.5, "probability that a seat of others has a past self", low=0, high=1)
     snapshots: int = option(5, "past selves that are kept, the newest ones", low=1)
@@ -84,7 +86,7 @@ class Config(BaseConfig):
             raise ConfigError(
                 f"'minibatch' divides 'tables' times 'steps', and {self.minibatch} does not divide {self.tables * self.steps}."
             )
-        if not self.opponents and self.past_selves < 1:
+        if not self.opponents and self.past_selves < 1 and not self.self_play:
             raise ConfigError("Without 'opponents' all other seats must have past selves: set 'past_selves' to 1.")
         if self.objective != OWN:
             raise ConfigError(
@@ -105,7 +107,7 @@ METRICS = {
     **COMMON_METRICS,
     "rollout/decisions": "decisions of the learner so far; those of opponents do not count",
     "rollout/decisions_per_round": "decisions of the learner in a round, over the rounds that ended in the iteration",
-    "rollout/payoff": "mean payoff of the learner in these rounds, in the game's unit (chips, cards), against the pool",
+    "rollout/payoff": "mean payoff of the learner in these rounds, in the game's unit (chips, cards), against the pool or itself",
     "rollout/payoff_spread": "standard deviation of that payoff",
     "rollout/entropy": "mean entropy of the policy at its decisions, in nats",
     "update/policy_loss": "clipped surrogate loss",
@@ -138,12 +140,12 @@ class Trainer(BaseTrainer[Config]):
     def __init__(self, config: Config, setup: Setup) -> None:
         super().__init__(config, setup)
         c = config
-        copies = range(c.snapshots if c.past_selves else 0)
+        copies = range(c.snapshots if c.past_selves and not c.self_play else 0)
         self.past_selves = [NetAgent(f"past_{k}", self.new_net(torch.Generator()).eval(), stochastic=True) for k in copies]
         """They draw from their policies. Each has a network of its own, which no optimizer updates."""
         drawn = c.task.start_values(setup, streams(c.seed, c.tables)) if c.task.draws else FRESH  # one start for each table
         self.venv = RewardUnit(
-            SeatVecEnv(c.tables, c.preset, c.players, game=c.game, opponents=self._pool(), start=drawn, **c.rules),
+            SeatVecEnv(c.tables, c.preset, c.players, game=c.game, opponents=self._opponents(), start=drawn, **c.rules),
             unit=payoff_spread(setup, c.seed),
         )
         self.model = MaskablePPO(
@@ -151,6 +153,8 @@ class Trainer(BaseTrainer[Config]):
             gae_lambda=c.gae_lambda, clip_range=c.clip, vf_coef=c.value_weight, max_grad_norm=c.max_grad_norm,
             learning_rate=lambda _: self.learning_rate,
             policy_kwargs={"layout": setup.layout, "arch": c.arch, "hidden": c.hidden}, seed=c.seed % 2**32, device="cpu",
+            rollout_buffer_class=SelfPlayBuffer if c.self_play else None,
+            rollout_buffer_kwargs={"venv": self.venv} if c.self_play else None,
         )  # fmt: skip
         self.model.set_logger(Logger(None, []))  # rollout_metrics reads what it records
         assert isinstance(self.model.policy, NetPolicy)
@@ -161,8 +165,10 @@ class Trainer(BaseTrainer[Config]):
         for agent in self.past_selves:
             agent.net.load_state_dict(self.net.state_dict())
 
-    def _pool(self) -> Pool:
+    def _opponents(self) -> Pool | str:
         c = self.config
+        if c.self_play:
+            return SELF
         opponents = [load_agent(name, self.setup) for name in c.opponents]
         shares = ((1 - c.past_selves, opponents), (c.past_selves, self.past_selves))
         return Pool([*opponents, *self.past_selves], [share / len(agents) for share, agents in shares for _ in agents])
@@ -202,6 +208,8 @@ class Trainer(BaseTrainer[Config]):
         """Returns the metrics of the last iteration, from the rollout buffer and from what Stable-Baselines3 recorded."""
         buffer = self.model.rollout_buffer
         payoff, length = ended_rounds(buffer.rewards, buffer.episode_starts)
+        if isinstance(buffer, SelfPlayBuffer):  # of every seat
+            payoff = np.stack([ended_rounds(one, buffer.episode_starts)[0] for one in np.moveaxis(buffer.seat_rewards, 2, 0)])
         if not payoff.size:
             raise ConfigError(f"No round ended within {self.config.steps} decisions of its learner: set 'steps' higher.")
         recorded = self.model.logger.name_to_value

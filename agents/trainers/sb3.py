@@ -1,8 +1,8 @@
-"""Adaptors for MaskablePPO of sb3-contrib: our network as its policy, duplicate play as its evaluation."""
+"""Adaptors for MaskablePPO of sb3-contrib: our network as its policy, self-play, duplicate play as its evaluation."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from nainjaune_env.agent import Agent, DecisionBatch, Rng
-from nainjaune_env.core.errors import MissingLibraryError
+from nainjaune_env.core.errors import ConfigError, MissingLibraryError
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 
@@ -20,9 +20,11 @@ from ..loading import load_agent
 from ..nets.arch import make_net
 from ..nets.policy_value import PolicyValueNet
 from .base import EVAL_SEED
+from .self_play import seat_advantages
 
 try:
     from sb3_contrib import MaskablePPO
+    from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
     from stable_baselines3.common.callbacks import BaseCallback
     from stable_baselines3.common.vec_env import VecEnv, VecEnvWrapper
@@ -93,6 +95,67 @@ class RewardUnit(VecEnvWrapper):
         """Steps the wrapped environment, and divides the rewards."""
         observation, rewards, dones, infos = self.venv.step_wait()
         return observation, rewards / np.float32(self.unit), dones, infos
+
+    @property
+    def rewards(self) -> NDArray[np.float32]:
+        """What the last step credits each seat with, ``(B, n)``, divided as the rewards are."""
+        credited: NDArray[np.float32] = self.venv.rewards / np.float32(self.unit)  # type: ignore[attr-defined]
+        return credited
+
+
+class SelfPlayBuffer(MaskableRolloutBuffer):
+    """A rollout buffer for ``SeatVecEnv(opponents="self")``, with which MaskablePPO learns from the decisions of every seat.
+
+    A decision's advantage follows the later decisions of its own seat (``seat_advantages``). SB3's own buffer would take the next
+    row of the table for them, which is another seat's. ::
+
+        model = MaskablePPO(
+            "MlpPolicy", venv, rollout_buffer_class=SelfPlayBuffer, rollout_buffer_kwargs={"venv": venv}, gamma=1.0
+        )
+
+    The last decisions of seats whose episodes go on after the rollout have no advantage, and are not sampled.
+    """
+
+    def __init__(self, *args: Any, venv: Any, **settings: Any) -> None:
+        """``venv`` is the environment of the model, with its wrappers if they scale rewards (:class:`RewardUnit`)."""
+        self._venv = venv
+        self._players = venv.rewards.shape[1]
+        super().__init__(*args, **settings)
+
+    def reset(self) -> None:
+        """Discards all rows."""
+        super().reset()
+        self.seats = np.zeros((self.buffer_size, self.n_envs), np.int64)
+        self.seat_rewards = np.zeros((self.buffer_size, self.n_envs, self._players), np.float32)
+        self.sampled = np.zeros((self.buffer_size, self.n_envs), np.bool_)
+
+    def add(self, *args: Any, **settings: Any) -> None:
+        """Adds a row, with the seats that have just acted and what the step credits every seat with."""
+        self.seats[self.pos], self.seat_rewards[self.pos] = self._venv.acted, self._venv.rewards
+        super().add(*args, **settings)
+
+    def compute_returns_and_advantage(self, last_values: Tensor, dones: NDArray[Any]) -> None:
+        """Computes the advantages along the decisions of each seat, and from them the returns."""
+        self.advantages, self.sampled = seat_advantages(
+            self.seats, self.seat_rewards, self.values, np.concatenate([self.episode_starts[1:], dones[None]]).astype(np.bool_),
+            self._venv.seats, last_values.cpu().numpy().ravel(), gamma=self.gamma, lam=self.gae_lambda,
+        )  # fmt: skip
+        self.returns = self.advantages + self.values
+
+    def get(self, batch_size: int | None = None) -> Iterator[MaskableRolloutBufferSamples]:  # type: ignore[override]
+        """Yields the sampled rows in random order, in minibatches of at most ``batch_size`` that are as equal as possible.
+
+        Raises :class:`~nainjaune_env.core.errors.ConfigError` for a rollout in which no seat decided twice.
+        """
+        if not self.generator_ready:
+            for name in ("observations", "actions", "values", "log_probs", "advantages", "returns", "action_masks", "sampled"):
+                setattr(self, name, self.swap_and_flatten(getattr(self, name)))
+            self.generator_ready = True
+        rows = np.random.permutation(np.flatnonzero(self.sampled))  # noqa: NPY002  (SB3 draws from it, and seeds it)
+        if not rows.size:
+            raise ConfigError(f"No seat decided twice within {self.buffer_size} decisions of its table: set 'n_steps' higher.")
+        for part in np.array_split(rows, -(-rows.size // (batch_size or rows.size))):
+            yield self._get_samples(part)
 
 
 class ModelAgent:

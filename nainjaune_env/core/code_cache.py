@@ -33,15 +33,17 @@ UNUSED_DAYS = 30
 """Folders that no process has used for this many days are removed."""
 
 
-def cache_folder(fn: Callable[..., Any]) -> Path | None:
-    """The folder for the compiled code of the module of ``fn``, made where it does not exist; None where none can be used.
+def cache_folder(fn: Callable[..., Any], part: str = "") -> Path | None:
+    """The folder for the compiled code of the module of ``fn``, or the ``part`` of it, made where it does not exist.
+
+    Returns None where none can be used.
 
     Each instance of a template has a folder of its own: numba tells functions in a cache apart by file and line, which instances
     share, so that two games would load each other's code. The parent is :func:`cache_root`. Its files are pickles, which can run
     any code when they are loaded: a folder is used only if it and those in it belong to the user and nobody else can write to
     them. A ``RuntimeWarning`` names one that fails this, or a full disk.
     """
-    return _open_folder(cache_root(), fn.__module__, Path(fn.__code__.co_filename).resolve())
+    return _open_folder(cache_root(), fn.__module__, Path(fn.__code__.co_filename).resolve(), part)
 
 
 def cache_root() -> Path:
@@ -53,14 +55,14 @@ def cache_root() -> Path:
 
 
 @functools.cache
-def _open_folder(root: Path, module: str, file: Path) -> Path | None:
+def _open_folder(root: Path, module: str, file: Path, part: str) -> Path | None:
     if not file.is_file():  # typed at a prompt, or executed from a string
         return None
     folder = root / "compiled" / f"{module}-{source_hash(file, sys.modules.get(module))}"
     try:
         fresh = not folder.exists()
         root.parent.mkdir(parents=True, exist_ok=True)
-        for place in chain((root, folder.parent, folder), folder.glob("*/")):  # numba's own folders too, with the pickles
+        for place in chain((root, folder.parent, folder, folder / part), folder.glob("**/")):  # with numba's own, of the pickles
             place.mkdir(mode=0o700, exist_ok=True)
             if open_to := _open_to_others(place):
                 warn_uncached(place, open_to)
@@ -72,7 +74,7 @@ def _open_folder(root: Path, module: str, file: Path) -> Path | None:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
             warn_uncached(folder, str(error))
         return None
-    return folder if os.access(folder, os.W_OK) else None
+    return folder / part if os.access(folder, os.W_OK) else None
 
 
 def _open_to_others(folder: Path) -> str:

@@ -98,7 +98,7 @@ def _called_by(outermost: Any) -> list[Any]:
     while left:
         for value in _named_by(left.pop().py_func):
             if hasattr(value, "py_func") and hasattr(value, "overloads") and value.py_func not in found:
-                found[value.py_func] = value
+                found[value.py_func] = getattr(value, "linked", value)  # the form that compiled code calls
                 left.append(value)
     return list(found.values())
 

@@ -15,7 +15,7 @@ class LearnerArrays(NamedTuple):
     """
 
     learner: NDArray[np.int64]
-    """``(B,)``: the learner's seat; -1 before a seat is drawn."""
+    """``(B,)``: the learner's seat, in self-play the one to act, at the end the one that acted last; -1 before a reset."""
     seats: NDArray[np.int64]
     """``(B, n)``: the number of the agent in each seat; -1 is the learner."""
     policies: NDArray[np.int64]
@@ -35,7 +35,7 @@ class LearnerArrays(NamedTuple):
     redeals: NDArray[np.int64]
     """``(B,)``: deals since the last reset in which the learner had no decision."""
     gained: NDArray[np.float64]
-    """``(B,)``: what the learner has gained between its last two decisions, or up to the end."""
+    """``(B,)``: what the seat ``learner`` has gained between its last two decisions, or up to the end."""
     openings: NDArray[np.void]
     """``(B,)``: the tables as they were dealt; empty where nothing is recorded."""
     begun: NDArray[np.bool_]

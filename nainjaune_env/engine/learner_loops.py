@@ -1,4 +1,6 @@
-"""The compiled loop over tables with one learner each; ``jit.instantiate`` binds a game, its loops and its rules of thumb.
+"""The compiled loop over tables with a learner in one seat, or in all of them.
+
+``jit.instantiate`` binds a game, its loops and its rules of thumb.
 
 Between two decisions of a learner the opponents play inside the loop where they are uniformly random or rules of thumb. At the
 turn of any other agent the loop leaves the table, and the caller chooses that agent's action.
@@ -35,8 +37,9 @@ UNIFORM = -1
 
 ACT, DEAL, ENTER, RESUME = 0, 1, 2, 3
 """What the loop does first at a table: take an action, deal an episode, begin one with the table as it stands, or nothing."""
-ROTATE, RANDOM = -1, -2
-"""Rules for the learner's seat of an episode: the next one, from a first one that is drawn, or a drawn one. Others are seats."""
+ROTATE, RANDOM, EVERY_SEAT = -1, -2, -3
+"""Rules for the learner's seat of an episode: the next one, from a first one that is drawn, or a drawn one; or the learner has
+every seat (self-play). Others are seats."""
 
 OK = -1
 """Result of :func:`play_to_learner` if every action is legal."""
@@ -74,6 +77,8 @@ def choose(table: Table, rules: Any, legal_bits: Any, policy: Any, streams: Any,
 @jit
 def take_seats(rules: Any, i: Any, rule: Any, own: Any) -> None:
     """Draws or moves on the learner's seat at table ``i`` by ``rule``, a seat or one of the rules, and seats the opponents."""
+    if rule == EVERY_SEAT:
+        return
     n = rules.players
     if rule == RANDOM or (rule == ROTATE and own.learner[i] < 0):
         own.learner[i] = np.int64(uniform(own.seat_streams, i) * n)
@@ -107,6 +112,21 @@ def enter(tables: Any, rules: Any, i: Any, own: Any, kept: Any, credited: Any, d
 
 
 @inlined
+def credit(table: Table, rules: Any, observer: Any, over: Any, reward: Any, credited: Any) -> None:
+    """Writes to ``reward (n,)`` what ``observer``, or every seat if the episode is ``over``, has gained since it was credited.
+
+    Other seats have 0 there: what they gain is credited at their own next decision.
+    """
+    game.payoffs(table, rules, reward)
+    for seat in range(rules.players):
+        payoff = reward[seat]
+        reward[seat] = 0
+        if over or seat == observer:
+            reward[seat] = payoff - credited[seat]
+            credited[seat] = payoff
+
+
+@inlined
 def forget(i: Any, kept: Any) -> None:
     """Sets the recurrent states of table ``i`` to zero."""
     if kept is not None:
@@ -122,6 +142,8 @@ def play_to_learner(
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> Any:  # fmt: skip
     """Plays the tables ``which (K,)`` up to the learner's next decision, the end, or the turn of an agent that is not compiled.
+
+    In self-play every decision is the learner's.
 
     ``numbers`` are the rules and ``EpisodeOptions``, packed (``core.packed``). ``kinds (K,) int8`` says what is done first: take
     ``actions[k]``, or begin an episode, with a seat by ``rule``, where episodes without a decision of the learner are dealt
@@ -176,9 +198,14 @@ def play_to_learner(
             kind, action = np.int8(DEAL), np.int64(NO_ACTION)
         observer = np.int64(table.seat)
         if legal_bits == 0 or who < 0:
-            observer = own.learner[i]
-            if not own.entering[i]:
-                loops.collect(table, rules, reward[i], credited[i])
+            if legal_bits == 0:  # nobody is to act: the seat that acted last observes the end
+                observer = own.learner[i]
+            own.learner[i] = observer
+            if own.entering[i]:
+                for seat in range(rules.players):
+                    reward[i, seat] = 0
+            else:
+                credit(table, rules, observer, legal_bits == 0, reward[i], credited[i])
                 own.gained[i] = reward[i, observer]
             own.entering[i] = False
         else:

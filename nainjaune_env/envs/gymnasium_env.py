@@ -1,4 +1,4 @@
-"""Gymnasium's ``Env`` over one table of any game: one seat learns, agents hold the others.
+"""Gymnasium's ``Env`` over one table of any game: one seat learns, agents hold the others, or all seats learn.
 
 ``import nainjaune_env`` registers every game with Gymnasium::
 
@@ -51,6 +51,11 @@ class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
     **Rewards** are what the learner has gained since its last action, a float in the game's unit (chips, cards). The rewards of
     an episode sum to its payoff; the first one includes what the learner paid to enter. An episode ends when the game's does
     (``terminated``); it is never truncated.
+
+    **Self-play**, ``opponents="self"``: every decision is the learner's. ``info["seat"]`` is the seat to act, and observation,
+    mask and reward are that seat's: the reward is what it has gained since its own last action. ``info["rewards"]``, ``(n,)
+    float32``, has this for each seat: 0 for those not to act, which get theirs at their next decision. At the end nobody is to
+    act: every seat gets what it gained since its last action; seat, observation and reward are those of the one that acted last.
 
     **Resetting** with a seed deals the table of ``Batch(setup, 1, seed=...)``, and seeds the opponents and a random seat too.
     The options are those of the PettingZoo environment: ``{"start": {...}}`` and ``{"table": record}``. ``info["seat"]`` is
@@ -129,7 +134,10 @@ class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         self._mask[:] = batch.mask[0]
         if self.render_mode == "human":
             self.render()
-        return batch.observation[0].copy(), {"action_mask": self._mask.copy(), "seat": int(self._tables.learner[0])}
+        info: dict[str, Any] = {"action_mask": self._mask.copy(), "seat": int(self._tables.learner[0])}
+        if self._tables.self_play:
+            info["rewards"] = self._tables.rewards[0].astype(np.float32)
+        return batch.observation[0].copy(), info
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the legal actions, ``(A,) bool``; all False after the end. The name is sb3-contrib's."""

@@ -40,8 +40,9 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
     """B tables, each seen from one seat, with the observations, actions and rewards of ``SeatEnv``.
 
     ``infos["action_mask"]`` is ``(B, A) int8`` and ``infos["seat"]`` is ``(B,)``; ``infos["_action_mask"]`` and
-    ``infos["_seat"]`` are the tables they are valid for, as is Gymnasium's convention. ``action_space.sample()`` draws legal
-    actions.
+    ``infos["_seat"]`` are the tables they are valid for, as is Gymnasium's convention. In self-play (``opponents="self"``)
+    ``infos["rewards"]`` is ``(B, n)``, and with ``SAME_STEP`` what an end credits is in ``infos["final_info"]``.
+    ``action_space.sample()`` draws legal actions.
 
     **Autoreset** (``autoreset_mode``): with ``NEXT_STEP`` the step after an end ignores its action and returns a new episode;
     with ``SAME_STEP`` the step of the end returns the new episode, and the end in ``infos["final_obs"]`` and
@@ -158,12 +159,15 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
     def _infos(self, which: NDArray[np.int64] | None) -> Info:
         """Return the infos of the tables ``which``, None: all; those of the others are zero."""
         self._mask[:] = self._tables.batch.mask
-        mask, seat = self._mask.copy(), self._tables.learner.copy()
+        infos: Info = {"action_mask": self._mask.copy(), "seat": self._tables.learner.copy()}
+        if self._tables.self_play:
+            infos["rewards"] = self._tables.rewards.astype(np.float32)
         valid = np.full(self.num_envs, which is None)
         if which is not None:
             valid[which] = True
-            mask[~valid], seat[~valid] = 0, 0
-        return {"action_mask": mask, "_action_mask": valid, "seat": seat, "_seat": valid.copy()}
+            for array in infos.values():
+                array[~valid] = 0
+        return infos | {f"_{name}": valid.copy() for name in infos}
 
     def _final(self, which: NDArray[np.int64]) -> Info:
         last = np.full(self.num_envs, None, object)

@@ -52,6 +52,11 @@ class SeatVecEnv(VecEnv):
     them as one array. An illegal action raises :class:`IllegalActionError`; with ``illegal_reward`` it ends the episode with that
     reward.
 
+    **Self-play**, ``opponents="self"``: every decision is the learner's, and observation, mask and reward are those of the seat
+    to act (see ``SeatEnv``). The attributes ``acted (B,) int64`` and ``rewards (B, n) float32`` are the seats that took the last
+    actions and what the last step credits each seat with; ``infos[i]["rewards"]`` is a row of it. A learner whose advantages
+    follow each seat's own decisions reads them: ``nainjaune_agents.trainers.sb3.SelfPlayBuffer`` for MaskablePPO.
+
     The list of infos and ``reset_infos`` are lists whose dictionaries are made when they are first read (``LazyList``).
 
     ``seed(s)`` and ``set_options`` take effect at the next reset; table i is seeded with s + i. ``get_attr``, ``set_attr`` and
@@ -85,6 +90,10 @@ class SeatVecEnv(VecEnv):
         self._begun_mask = np.zeros((num_envs, len(self.setup.game.actions)), np.int8)
         self._begun_seat = np.zeros(num_envs, np.int64)
         self._actions = np.zeros(num_envs, np.int64)
+        self.acted = np.full(num_envs, -1)
+        """The seats that took the last actions, ``(B,)``; -1 before the first."""
+        self.rewards = np.zeros((num_envs, self.setup.players), np.float32)
+        """What the last step credits each seat with, ``(B, n)``: see ``LearnerTables.rewards``."""
         self._members = [Table(self, i, render_mode, language) for i in range(num_envs)]
         super().__init__(num_envs, observation_space(self.setup), spaces.Discrete(len(self.setup.game.actions)))
 
@@ -92,6 +101,11 @@ class SeatVecEnv(VecEnv):
     def opponents(self) -> Sequence[Agent]:
         """The agents in the other seats: one for all, or one for each from the seat after the learner's, or a pool's."""
         return self._tables.opponents
+
+    @property
+    def seats(self) -> NDArray[np.int64]:
+        """The learner's seat at each table, ``(B,)``, in self-play the seat to act; -1 before the first reset."""
+        return self._tables.learner.copy()
 
     # ---- playing -------------------------------------------------------------------------------------------------
 
@@ -131,10 +145,12 @@ class SeatVecEnv(VecEnv):
 
         Raises :class:`IllegalActionError`; then nothing has changed.
         """
-        batch = self._tables.batch
+        batch, before = self._tables.batch, self.seats
         rewards = self._tables.step(self._actions, self._all).astype(np.float32)
+        self.acted = before
         dones = batch.done.copy()
-        masks, seats = batch.mask.view(np.int8).copy(), self._tables.learner.copy()
+        masks, seats = batch.mask.view(np.int8).copy(), self.seats
+        self.rewards = credited = self._tables.rewards.astype(np.float32)
         last: dict[int, NDArray[np.uint8]] = {}
         """The last observation at each table whose episode has ended."""
         over = np.flatnonzero(dones)
@@ -145,6 +161,8 @@ class SeatVecEnv(VecEnv):
 
         def info(i: int) -> Info:
             said: Info = {"action_mask": masks[i], "seat": int(seats[i]), "TimeLimit.truncated": False}
+            if self._tables.self_play:
+                said["rewards"] = credited[i]
             if i in last:
                 said["terminal_observation"] = last[i]
             return said
@@ -155,7 +173,14 @@ class SeatVecEnv(VecEnv):
         """Renew ``reset_infos`` after episodes have begun at the tables ``which``."""
         self._begun_mask[which], self._begun_seat[which] = self._tables.mask(which), self._tables.learner[which]
         masks, seats = self._begun_mask.copy(), self._begun_seat.copy()
-        self.reset_infos = LazyList(self.num_envs, lambda i: {"action_mask": masks[i], "seat": int(seats[i])})
+
+        def info(i: int) -> Info:
+            said: Info = {"action_mask": masks[i], "seat": int(seats[i])}
+            if self._tables.self_play:
+                said["rewards"] = np.zeros(self.setup.players, np.float32)
+            return said
+
+        self.reset_infos = LazyList(self.num_envs, info)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the legal actions, ``(B, A) bool``; all False before the first reset."""

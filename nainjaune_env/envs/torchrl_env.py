@@ -46,6 +46,9 @@ class SeatTorchEnv(EnvBase):  # type: ignore[misc]
     done, terminated  (B, 1) bool          whether the episode has ended; none is ever truncated
     ================  ===================  ==================================================================
 
+    In self-play (``opponents="self"``) every decision is the learner's, and there are two more entries (see ``SeatEnv``): the
+    seat to act, ``seat (B, 1) int64``, and what the last step credits each seat with, ``rewards (B, n) float32``.
+
     The mask is also in the action spec, from which ``rand_action`` draws. An illegal action raises :class:`IllegalActionError`;
     with ``illegal_reward`` it ends the episode with that reward. A finished table rests until it is reset: ``rollout`` and
     collectors reset it at once, and a step before that ignores its action.
@@ -83,12 +86,14 @@ class SeatTorchEnv(EnvBase):  # type: ignore[misc]
         place: dict[str, Any] = {"device": self.device}
         high = high.to(self.device).expand(num_envs, -1)
         flag: Any = Categorical(2, shape=(num_envs, 1), dtype=torch.bool, **place)
-        self.observation_spec = Composite(
-            observation=Bounded(torch.zeros_like(high), high, dtype=torch.uint8, **place),
-            action_mask=Binary(actions, shape=(num_envs, actions), dtype=torch.bool, **place),
-            shape=self.batch_size,
-            **place,
-        )
+        entries: dict[str, Any] = {
+            "observation": Bounded(torch.zeros_like(high), high, dtype=torch.uint8, **place),
+            "action_mask": Binary(actions, shape=(num_envs, actions), dtype=torch.bool, **place),
+        }
+        if self._tables.self_play:
+            entries["seat"] = Bounded(0, self.setup.players - 1, shape=(num_envs, 1), dtype=torch.int64, **place)
+            entries["rewards"] = Unbounded((num_envs, self.setup.players), **place)
+        self.observation_spec = Composite(entries, shape=self.batch_size, **place)
         self.action_spec = Categorical(actions, shape=(num_envs,), **place)
         self.reward_spec = Unbounded((num_envs, 1), **place)
         self.full_done_spec = Composite(done=flag, terminated=flag.clone(), shape=self.batch_size, **place)
@@ -100,7 +105,7 @@ class SeatTorchEnv(EnvBase):  # type: ignore[misc]
 
     @property
     def seats(self) -> NDArray[np.int64]:
-        """The learner's seat at each table, ``(B,)``; -1 before the first reset."""
+        """The learner's seat at each table, ``(B,)``, in self-play the seat to act; -1 before the first reset."""
         return self._tables.learner.copy()
 
     def _set_seed(self, seed: int | None) -> None:
@@ -141,4 +146,7 @@ class SeatTorchEnv(EnvBase):  # type: ignore[misc]
             "done": done,
             "terminated": done.clone(),
         }
+        if self._tables.self_play:
+            entries["seat"] = torch.from_numpy(self._tables.learner[:, None].copy()).to(self.device)
+            entries["rewards"] = torch.from_numpy(self._tables.rewards.astype(np.float32)).to(self.device)
         return TensorDict(entries, self.batch_size, device=self.device)

@@ -45,6 +45,32 @@ def test_jit_gives_the_function_back_where_the_compiler_is_off(monkeypatch: pyte
     assert compiler.wrapping(plain)(5) == 5
 
 
+@compiled_only
+def test_what_compiled_code_calls_has_an_interface_to_python_only_where_python_calls_it() -> None:
+    inner = jit(lambda number, flag: number + 1 if flag else number - 1)
+    outer: Any = instantiate_caller(inner)
+    assert outer(3) == (4, 2)
+    linked = inner.linked
+    assert inner.signatures == []
+    assert linked.targetoptions["no_cpython_wrapper"]
+    (code,) = [result.library.get_llvm_str() for result in linked.overloads.values()]
+    assert "_ZN7cpython" not in code  # numba's name of a wrapper
+    assert inner(3, True) == 4
+    (code,) = [result.library.get_llvm_str() for result in inner.overloads.values()]
+    assert "_ZN7cpython" in code
+    assert len(linked.signatures) == 1  # constants have no form of their own
+    assert outer(5) == (6, 4)
+
+
+def instantiate_caller(inner: Any) -> Any:
+    """A compiled function that calls ``inner`` with two constants."""
+
+    def outer(number: Any) -> Any:
+        return inner(number, True), inner(number, False)
+
+    return jit(outer)
+
+
 def test_instantiate_binds_names_and_gives_the_same_module_again() -> None:
     marker = object()
     one = instantiate("nainjaune_env.core.cards", "test-one", marker=marker)

@@ -24,6 +24,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
     "matches": {"preset": "skip", "players": 5, "seat": 2, "episode": "match", "max_rounds": 2},
     "carried": {"preset": "skip", "players": 6, "start": "carried"},
     "every ply": {"preset": "tableau", "players": 4, "skip_forced": False},
+    "self-play": {"preset": "djeco", "players": 4, "opponents": "self", "hand": 4},
     "blind": {"preset": "classic", "players": 3, "illegal_reward": -5.0},
 }
 

@@ -76,6 +76,7 @@ def same(one: Any, two: Any) -> bool:
         {"seat": "rotate", "opponents": "one each"},
         {"seat": "random", "opponents": "pool", "start": "carried"},
         {"illegal_reward": -7.5, "skip_forced": False},
+        {"opponents": "self"},
     ],
     ids=str,
 )
@@ -83,7 +84,8 @@ def same(one: Any, two: Any) -> bool:
 def test_it_gives_what_dummy_vec_env_gives(game: str, settings: dict[str, Any]) -> None:
     agents = rules_of_thumb(game)
     opponents = {"one each": agents, "pool": Pool(["random", *agents], [1, 2, 0, 3][: 1 + len(agents)])}
-    drawn = opponents.get(settings.get("opponents", ""), "random")
+    named = settings.get("opponents", "random")
+    drawn = opponents.get(named, named)
     settings = {**settings, "opponents": drawn, "players": seats_at_most(game, 4)}
     tables, rng = 4, np.random.default_rng(3)
     mine = SeatVecEnv(tables, game=game, **settings)
@@ -96,7 +98,7 @@ def test_it_gives_what_dummy_vec_env_gives(game: str, settings: dict[str, Any]) 
             assert mine.seed(seed) == plain.seed(seed)
         assert same(mine.reset(), plain.reset())
         assert same([*mine.reset_infos], plain.reset_infos)
-        for _ in range(40):
+        for _ in range(120 if named == "self" else 40):
             masks = np.stack(mine.env_method("action_masks"))
             assert same(masks, np.stack(plain.env_method("action_masks")))
             assert same(masks, mine.action_masks())

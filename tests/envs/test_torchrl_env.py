@@ -21,7 +21,15 @@ from tests.support.games import seats_at_most
 GAMES = game_names()
 
 
-@pytest.mark.parametrize("settings", [{}, {"seat": 1, "skip_forced": False}, {"episode": "match", "illegal_reward": -3}], ids=str)
+SETTINGS: list[dict[str, Any]] = [
+    {},
+    {"seat": 1, "skip_forced": False},
+    {"episode": "match", "illegal_reward": -3},
+    {"opponents": "self"},
+]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("game", GAMES)
 def test_torchrls_own_checks_pass(game: str, settings: dict[str, Any]) -> None:
     env = SeatTorchEnv(5, game=game, players=seats_at_most(game, 3), **settings)
@@ -32,7 +40,7 @@ def test_torchrls_own_checks_pass(game: str, settings: dict[str, Any]) -> None:
     assert played["next", "done"].any()
 
 
-@pytest.mark.parametrize("settings", [{}, {"seat": "random", "start": "carried"}, {"illegal_reward": -7.5}], ids=str)
+@pytest.mark.parametrize("settings", [*SETTINGS[::3], {"seat": "random", "start": "carried"}, {"illegal_reward": -7.5}], ids=str)
 @pytest.mark.parametrize("game", GAMES)
 def test_it_plays_the_episodes_of_the_vector_environment(game: str, settings: dict[str, Any]) -> None:
     settings = {"game": game, "players": seats_at_most(game, 4), **settings}
@@ -41,7 +49,7 @@ def test_it_plays_the_episodes_of_the_vector_environment(game: str, settings: di
     assert env.set_seed(5) != 5
     seen, now = twin.reset(), env.reset()
     ends = 0
-    for _ in range(60):
+    for _ in range(240 if "rewards" in now else 60):
         np.testing.assert_array_equal(now["observation"], seen)
         np.testing.assert_array_equal(now["action_mask"], twin.action_masks())
         actions = np.argmax(rng.random((4, now["action_mask"].shape[1])) + now["action_mask"].numpy(), axis=1)
@@ -52,6 +60,9 @@ def test_it_plays_the_episodes_of_the_vector_environment(game: str, settings: di
         stepped, now = env.step_and_maybe_reset(now)
         after = stepped["next"]
         np.testing.assert_array_equal(after["reward"][:, 0], rewards)
+        if "rewards" in after:
+            np.testing.assert_array_equal(after["rewards"], twin.rewards)
+            np.testing.assert_array_equal(now["seat"][:, 0], twin.seats)
         for flag in ("done", "terminated"):
             np.testing.assert_array_equal(after[flag][:, 0], dones)
         for i in np.flatnonzero(dones):

@@ -1,4 +1,7 @@
-"""``LearnerTables``: tables where one seat learns and agents hold the others. Every single-agent adaptor is built on it."""
+"""``LearnerTables``: tables where one seat learns and agents hold the others, or all seats learn (self-play).
+
+Every single-agent adaptor is built on it.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,18 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import whole
 from nainjaune_env.engine.batch import Episode, loops_of
 from nainjaune_env.engine.learner_arrays import LearnerArrays
-from nainjaune_env.engine.learner_loops import ACT, DEAL, ENTER, IN_PYTHON, RANDOM, RESUME, ROTATE, TOO_MANY_DEALS, UNFINISHED
+from nainjaune_env.engine.learner_loops import (
+    ACT,
+    DEAL,
+    ENTER,
+    EVERY_SEAT,
+    IN_PYTHON,
+    RANDOM,
+    RESUME,
+    ROTATE,
+    TOO_MANY_DEALS,
+    UNFINISHED,
+)
 from nainjaune_env.engine.options import EpisodeOptions
 from nainjaune_env.envs._shared import reset_options
 from nainjaune_env.envs._shared.opponents import Opponent, opponent_agent
@@ -57,6 +71,9 @@ class Pool:
 
 Opponents = Opponent | Sequence[Opponent] | Pool
 LearnerSeat = int | str
+
+SELF = "self"
+"""The opponents of self-play: the learner itself, in every seat."""
 
 SEATINGS = ("rotate", "random")
 """How the learner's seat can change from one episode to the next; a number is a fixed seat."""
@@ -98,17 +115,25 @@ class LearnerTables:
         """Make the tables; call :meth:`reset` before the first step.
 
         ``opponents`` is one agent, the name of one, a function or a model (``_shared.opponents``) for all other seats; or a list
-        with one for each, from the seat after the learner's; or a :class:`Pool` to draw them from. ``seat`` is the learner's: a
-        number, ``"random"``, or ``"rotate"``, which moves to the next seat at each reset of a table, from a first one that the
-        seed draws. ``illegal_reward`` None refuses an illegal action; a number ends the learner's episode there with this reward,
-        as PettingZoo's ``TerminateIllegalWrapper`` does, for tools that try actions blindly. ``record`` keeps what pictures and
-        records need. The rest is as in :class:`~nainjaune_env.engine.batch.Batch`. Raises :class:`RulesError` for a seat that
-        does not exist or a reward that is no number, and :class:`AgentError` for opponents that do not fit.
+        with one for each, from the seat after the learner's; or a :class:`Pool` to draw them from; or ``"self"``: the learner has
+        every seat. ``seat`` is the learner's: a number, ``"random"``, or ``"rotate"``, which moves to the next seat at each reset
+        of a table, from a first one that the seed draws. ``illegal_reward`` None refuses an illegal action; a number ends the
+        learner's episode there with this reward, as PettingZoo's ``TerminateIllegalWrapper`` does, for tools that try actions
+        blindly. ``record`` keeps what pictures and records need. The rest is as in :class:`~nainjaune_env.engine.batch.Batch`.
+        Raises :class:`RulesError` for a seat that does not exist, a reward that is no number, or either of them in self-play, and
+        :class:`AgentError` for opponents that do not fit.
         """
         n = setup.players
         named = isinstance(seat, str) and seat in SEATINGS
         if not named and (whole(seat) is None or not 0 <= int(seat) < n):
             raise RulesError(f"The learner's seat is a number from 0 to {n - 1}, 'rotate' or 'random', not {quoted(seat)}.")
+        alone = isinstance(opponents, str) and opponents == SELF
+        if alone and seat != "rotate":
+            raise RulesError(
+                f"In self-play (opponents='self') the learner has every seat, so 'seat' is not set to {quoted(seat)}."
+            )
+        if alone and illegal_reward is not None:
+            raise RulesError("In self-play an illegal action would end the episode for every seat, so 'illegal_reward' is None.")
         if illegal_reward is not None and not isinstance(illegal_reward, int | float | np.integer | np.floating):
             raise RulesError(f"'illegal_reward' is a number or None, not {quoted(illegal_reward)}.")
         self.setup = setup
@@ -116,7 +141,7 @@ class LearnerTables:
         self._opener = Opener(setup, episode, start, num_tables)
         self._options = self.batch.mode._replace(carry=int(self._opener.carries))
         self._numbers = pack(setup.kernel_rules, self._options)
-        self._seat_rule = {"rotate": ROTATE, "random": RANDOM}[str(seat)] if named else int(seat)
+        self._seat_rule = EVERY_SEAT if alone else {"rotate": ROTATE, "random": RANDOM}[str(seat)] if named else int(seat)
         self._illegal_reward = illegal_reward
         self.opponents: Sequence[Agent] = find_opponents(opponents, setup)
         """The agents in the other seats: one for all, or one for each from the seat after the learner's, or those of the pool."""
@@ -126,8 +151,8 @@ class LearnerTables:
         self._own = LearnerArrays(
             learner=np.full(num_tables, -1),
             seats=np.full((num_tables, n), -1),
-            policies=np.array(policies),
-            order=np.array(numbers * (n - 1) if len(numbers) == 1 else numbers),
+            policies=np.array(policies, np.int64),
+            order=np.array(numbers * (n - 1) if len(numbers) == 1 else numbers, np.int64),
             ends=opponents.ends if isinstance(opponents, Pool) else np.zeros(0),
             **{f"{kind}_streams": np.zeros(num_tables, np.uint64) for kind in ("action", "seat", "pool")},
             entering=np.zeros(num_tables, np.bool_),
@@ -139,7 +164,10 @@ class LearnerTables:
             num_plies=np.zeros(num_tables, np.int64),
         )
         self.learner = self._own.learner
-        """The learner's seat at each table, shape ``(B,)``; -1 before the first reset."""
+        """The learner's seat at each table, shape ``(B,)``: in self-play the one to act, at an end the one that acted last.
+
+        -1 before the first reset.
+        """
         self._kept = None if module is None else np.zeros((num_tables, n, module.MEMORY), np.uint8)
         self._module = module
         self._loops = learner_loops_of(setup, self._options, module)
@@ -165,6 +193,20 @@ class LearnerTables:
         """Shape ``(B,)``: whether the last reset dealt an episode without a decision of the learner, so that a later one runs,
         which is not the one that the seed deals."""
         return self._own.redeals > 0
+
+    @property
+    def self_play(self) -> bool:
+        """Whether the learner has every seat."""
+        return self._seat_rule == EVERY_SEAT
+
+    @property
+    def rewards(self) -> NDArray[np.int32]:
+        """What the last step credits each seat with, shape ``(B, n)``, in the game's unit.
+
+        Where an episode goes on, the seat to act has what it gained since its own last action and the others 0; at the end each
+        seat has what it gained since then. So an episode's rewards sum to the seats' payoffs.
+        """
+        return self.batch.reward
 
     @property
     def recorder(self) -> Recorder | None:
@@ -193,7 +235,10 @@ class LearnerTables:
             self._play(which, np.full(which.size, DEAL, np.int8))
             return
         seeds = [None] * len(which) if seeds is None else seeds
-        self.batch.tables[which] = self._opener.deal(self.batch.tables, which, seeds, given)
+        if given:
+            self.batch.tables[which] = self._opener.deal(self.batch.tables, which, seeds, given)
+        else:
+            self._opener.set_generators(self.batch.tables, which, seeds)
         own = self._own
         for k in np.flatnonzero(np.array([seed is not None for seed in seeds]) | (self.learner[which] < 0)):
             seed, i = seeds[int(k)], which[k]
@@ -201,7 +246,7 @@ class LearnerTables:
             for stream, states in drawing:
                 states[i] = streams(entropy() if seed is None else seed, 1, stream)[0]
             self.learner[i] = -1
-        self._play(which, np.full(which.size, ENTER, np.int8))
+        self._play(which, np.full(which.size, ENTER if given else DEAL, np.int8))
 
     def step(
         self, actions: NDArray[Any], which: NDArray[np.int64], begin: NDArray[np.bool_] | None = None
@@ -322,11 +367,13 @@ class LearnerTables:
 
 
 def find_opponents(opponents: Opponents, setup: Setup) -> list[Agent]:
-    """Return the agents that ``opponents`` names: one for all other seats, one for each, or all of a pool.
+    """Return the agents that ``opponents`` names: one for all other seats, one for each, all of a pool, or none in self-play.
 
     Raises :class:`AgentError` where their number does not fit, or one is none of what ``opponent_agent`` takes.
     """
     given: list[object]
+    if isinstance(opponents, str) and opponents == SELF:
+        return []
     if isinstance(opponents, Pool):
         given = [*opponents.agents]
     else:

@@ -85,6 +85,16 @@ class Opener:
         self._begun[which] = True
         return openings
 
+    def set_generators(self, tables: NDArray[Any], which: NDArray[np.int64], seeds: Sequence[int | None]) -> None:
+        """Set the generators of ``tables (B,)`` at ``which (K,)``, so that the loops deal there what :meth:`deal` would return.
+
+        A table with a seed, or without an episode so far, is marked as one whose match is over, after which a new one begins.
+        """
+        tables["rng"][which] = self._generators(tables, which, seeds)
+        new = ~self._begun[which] | np.array([seed is not None for seed in seeds], np.bool_)
+        tables["stage"][which[new]] = Stage.MATCH_OVER
+        self._begun[which] = True
+
     def _generators(self, tables: NDArray[Any], which: NDArray[np.int64], seeds: Sequence[int | None]) -> NDArray[np.uint64]:
         states = tables["rng"][which]
         for k, seed in enumerate(seeds):

@@ -16,6 +16,7 @@ import pytest
 import torch
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.callbacks import MaskableEvalCallback
+from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.vec_env import VecMonitor
 
 from nainjaune_agents.arena.duplicate import Duplicate
@@ -28,7 +29,8 @@ from nainjaune_agents.trainers.base import EVAL_SEED
 from nainjaune_agents.trainers.config import build, read_yaml
 from nainjaune_agents.trainers.maskable_ppo import METRICS, Config, Trainer, ended_rounds, payoff_spread, train
 from nainjaune_agents.trainers.run import Run
-from nainjaune_agents.trainers.sb3 import DuplicateEvalCallback, ModelAgent, NetPolicy
+from nainjaune_agents.trainers.sb3 import DuplicateEvalCallback, ModelAgent, NetPolicy, SelfPlayBuffer
+from nainjaune_agents.trainers.self_play import seat_advantages
 from nainjaune_env.agent import RecurrentStates
 from nainjaune_env.core.errors import CheckpointError, ConfigError, IllegalActionError, NainJauneError
 from nainjaune_env.core.extras import install_command
@@ -94,6 +96,77 @@ def test_it_learns_from_legal_decisions_of_its_own_seat_and_its_own_payoff(value
         if t + 1 < config.steps:
             assert np.array_equal(buffer.episode_starts[t + 1], dones)
     assert np.abs(payoff).max() > 1
+
+
+SELF_PLAY: dict[str, Any] = {"preset": "djeco", "players": 4, "self_play": True, "steps": 48, "opponents": []}
+
+
+class Kept(BaseCallback):
+    """Keeps the buffer's columns as they are at the end of a rollout: ``(T, B, ...)``."""
+
+    def _on_step(self) -> bool:
+        return True
+
+    def _on_rollout_end(self) -> None:
+        buffer = self.model.rollout_buffer  # type: ignore[attr-defined]
+        assert isinstance(buffer, SelfPlayBuffer)
+        self.columns = {name: value.copy() for name, value in vars(buffer).items() if isinstance(value, np.ndarray)}
+        self.next_seat = self.training_env.venv.seats  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("lam", [1.0, 0.8])
+def test_in_self_play_it_learns_from_the_decisions_of_every_seat(lam: float) -> None:
+    """The same rollout on a twin of the environment: seats, what each is credited with, and advantages along its decisions."""
+    config = tiny(**SELF_PLAY, gae_lambda=lam)
+    trainer, twin = trainer_of(config), trainer_of(config)
+    trainer.prepare()
+    trainer.model.learn(config.tables * config.steps, callback=(kept := Kept()))
+    columns = kept.columns
+    twin.prepare()
+    inner, unit = twin.venv.venv, np.float32(trainer.venv.unit)
+    assert isinstance(inner, SeatVecEnv)
+    inner.reset()
+    rewards, ended = np.zeros_like(columns["seat_rewards"]), np.zeros((config.steps, config.tables), np.bool_)
+    for t in range(config.steps):
+        assert np.array_equal(columns["seats"][t], inner.seats)
+        _, _, ended[t], _ = inner.step(columns["actions"][t, :, 0])
+        rewards[t] = inner.rewards / unit
+    assert np.array_equal(columns["seat_rewards"], rewards)
+    assert rewards.any(axis=(0, 1)).all()
+    with torch.no_grad():
+        last = twin.model.policy.predict_values(torch.from_numpy(inner._tables.batch.observation)).numpy().ravel()
+    wanted, known = seat_advantages(columns["seats"], rewards, columns["values"], ended, kept.next_seat, last, lam=lam)
+    np.testing.assert_allclose(columns["advantages"], wanted, atol=1e-5)
+    assert np.array_equal(columns["sampled"], known)
+    assert 0.8 < known.mean() < 1
+    assert np.array_equal(columns["returns"], columns["advantages"] + columns["values"])
+
+
+def test_minibatches_of_self_play_are_the_sampled_rows_once() -> None:
+    trainer = trainer_of(tiny(**SELF_PLAY))
+    trainer.iterate()
+    buffer = trainer.model.rollout_buffer
+    assert isinstance(buffer, SelfPlayBuffer)
+    parts = [part.advantages.numpy() for part in buffer.get(256)]
+    sizes = {len(part) for part in parts}
+    assert max(sizes) <= 256
+    assert max(sizes) - min(sizes) <= 1
+    assert np.array_equal(np.sort(np.concatenate(parts)), np.sort(buffer.advantages[buffer.sampled]))
+    assert len(next(iter(buffer.get()))[0]) == buffer.sampled.sum()
+    buffer.sampled[:] = False
+    with pytest.raises(ConfigError, match="No seat decided twice within 48 decisions of its table"):
+        next(iter(buffer.get(256)))
+
+
+def test_in_self_play_the_payoff_is_the_mean_of_all_seats() -> None:
+    trainer = trainer_of(tiny(**SELF_PLAY))
+    metrics = trainer.iterate()
+    buffer = trainer.model.rollout_buffer
+    assert isinstance(buffer, SelfPlayBuffer)
+    assert trainer.past_selves == []
+    assert trainer.venv.venv.opponents == []  # type: ignore[attr-defined]
+    seats = [ended_rounds(buffer.seat_rewards[:, :, seat], buffer.episode_starts)[0].mean() for seat in range(4)]
+    assert metrics["rollout/payoff"] == pytest.approx(float(np.mean(seats)) * trainer.venv.unit)
 
 
 @pytest.mark.parametrize("values", GAMES, ids=str)
@@ -210,7 +283,7 @@ def test_wrong_values_are_errors_before_anything_runs(wrong: dict[str, Any]) -> 
 # ---------------------------------------------------------------- the same run, resumed
 
 
-@pytest.mark.parametrize("values", GAMES, ids=str)
+@pytest.mark.parametrize("values", [*GAMES, SELF_PLAY], ids=str)
 def test_stopped_and_resumed_it_is_the_same_run(tmp_path: Path, values: dict[str, Any]) -> None:
     """Bit for bit, past selves and optimizer included."""
     values = {**values, "tables": 16, "iterations": 5}
@@ -222,7 +295,7 @@ def test_stopped_and_resumed_it_is_the_same_run(tmp_path: Path, values: dict[str
     np.random.seed(1)  # noqa: NPY002 - what Stable-Baselines3 draws from
     torch.manual_seed(1)
     assert same(run_in(tmp_path / "parts", config, resume=True), whole)
-    assert {name.split(".")[0] for name in whole.tensors} == {"model", "past", "optimizer"}
+    assert {name.split(".")[0] for name in whole.tensors} == {"model", "optimizer", *([] if config.self_play else ["past"])}
     other = run_in(tmp_path / "other", tiny(**values, seed=1))
     assert not torch.equal(other.tensors["model.policy.weight"], whole.tensors["model.policy.weight"])
 

@@ -1,0 +1,81 @@
+"""Self-play with sb3-contrib's MaskablePPO: every seat of every table learns, one row a decision.
+
+    python examples/maskable_ppo_self_play.py
+
+The environment is made with ``opponents="self"``; ``SelfPlayBuffer`` computes the advantages of each seat from its own decisions.
+All else is Stable-Baselines3's. After a few minutes on one core the player is measured on new deals against ``closer``, the best
+rule of thumb, by duplicate play.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from sb3_contrib import MaskablePPO
+from stable_baselines3.common.callbacks import BaseCallback
+
+from nainjaune_agents.arena.duplicate import Duplicate, Edge
+from nainjaune_agents.loading import load_agent
+from nainjaune_agents.trainers.maskable_ppo import payoff_spread
+from nainjaune_agents.trainers.sb3 import ModelAgent, NetPolicy, RewardUnit, SelfPlayBuffer
+from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
+
+
+def falling(first: float, last: float) -> Callable[[float], float]:
+    """Return a schedule as Stable-Baselines3 takes it: from the share of the training that is left to a value."""
+    return lambda left: last + max(left, 0.0) * (first - last)  # below 0 in a last rollout that goes beyond the end
+
+
+class Entropy(BaseCallback):
+    """Sets the weight of the entropy by a schedule, for which Stable-Baselines3 takes a constant only."""
+
+    def __init__(self, schedule: Callable[[float], float]) -> None:
+        super().__init__()
+        self.schedule = schedule
+
+    def _on_rollout_start(self) -> None:
+        self.model.ent_coef = self.schedule(self.model._current_progress_remaining)  # type: ignore[attr-defined]
+
+    def _on_step(self) -> bool:
+        return True
+
+
+def make_model(tables: int = 512, steps: int = 96, seed: int = 1, hidden: tuple[int, ...] = (256, 256)) -> MaskablePPO:
+    """Return a new model on ``tables`` of four seats that all learn; ``steps`` decisions at each make a rollout."""
+    tables_of_four = SeatVecEnv(tables, "djeco", 4, opponents="self")
+    tables_of_four.seed(seed)
+    venv = RewardUnit(tables_of_four, payoff_spread(tables_of_four.setup, seed))
+    network: dict[str, Any] = {"layout": tables_of_four.setup.layout, "arch": "mlp", "hidden": hidden}  # that of our own PPO
+    return MaskablePPO(
+        NetPolicy, venv, n_steps=steps, batch_size=1024, n_epochs=2, gamma=1.0, gae_lambda=1.0,
+        learning_rate=falling(2e-3, 1e-4), policy_kwargs=network, seed=seed, device="cpu",
+        rollout_buffer_class=SelfPlayBuffer, rollout_buffer_kwargs={"venv": venv},
+    )  # fmt: skip
+
+
+def measure(model: MaskablePPO, against: str, deals: int, seed: int) -> Edge:
+    """Return the model's edge over a field of the agent ``against``."""
+    setup = model.get_env().get_attr("setup", 0)[0]  # type: ignore[union-attr]
+    return Duplicate(setup, [ModelAgent("model", model), load_agent(against, setup)], seed=seed).edge(0, 1, deals)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Train, and print the result."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--decisions", type=int, default=97 * 512 * 96, help="decisions to train on (4767744)")
+    parser.add_argument("--deals", type=int, default=4000, help="deals to measure on (4000)")
+    parser.add_argument("--seed", type=int, default=1, help="of the tables and the network (1)")
+    parser.add_argument("--tables", type=int, default=512, help="tables in parallel (512)")
+    options = parser.parse_args(arguments)
+    torch.set_num_threads(1)
+    model = make_model(options.tables, seed=options.seed)
+    model.learn(options.decisions, callback=Entropy(falling(0.1, 0.005)))
+    edge = measure(model, "closer", options.deals, seed=10_000 + options.seed)
+    print(f"edge over closer, in chips a round: {edge.mean:+.3f} ± {edge.ci95:.3f} (95 %, {options.deals} deals)")
+
+
+if __name__ == "__main__":
+    main()

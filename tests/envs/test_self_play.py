@@ -1,0 +1,123 @@
+"""Self-play, one row a decision: the games of a batch, gains credited where a seat next decides, and nothing hidden shown."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from nainjaune_env import make_setup
+from nainjaune_env.core.errors import AgentError, RulesError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.envs._shared.learner_tables import LearnerTables
+from nainjaune_env.envs.gymnasium_env import SeatEnv
+from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
+from nainjaune_env.registry import game_names
+from tests.support.contract import all_setups, helper, legal_actions, single
+from tests.support.games import seats_at_most
+
+TABLES = 8
+SETTINGS: list[dict[str, Any]] = [{}, {"skip_forced": False}, {"start": "carried"}, {"episode": "match"}]
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize("game", game_names())
+def test_the_games_of_the_batch_with_gains_credited_at_the_next_decision_of_a_seat(game: str, settings: dict[str, Any]) -> None:
+    setup = make_setup(game, None, seats_at_most(game, 4))
+    tables, which = LearnerTables(setup, TABLES, "self", **settings), np.arange(TABLES)
+    tables.reset(which, [5] * TABLES)
+    twins = [Batch(setup, 1, seed=5, autoreset=False, **settings) for _ in which]
+    owed = np.zeros((TABLES, setup.players))
+    rng, ends = np.random.default_rng(1), 0
+    assert not tables.rewards.any()
+    for _ in range(150):
+        mask, before = tables.mask(which), tables.learner.copy()
+        actions = (mask * (1 + rng.random(mask.shape))).argmax(axis=1)
+        gained = tables.step(actions, which)
+        for i, batch in enumerate(twins):
+            batch.step(actions[i : i + 1])
+            owed[i] += batch.reward[0]
+            over, credited = bool(batch.done[0]), np.zeros(setup.players)
+            seat = before[i] if over else batch.seat[0]
+            credited[:] = owed[i] if over else np.where(np.arange(setup.players) == seat, owed[i], 0)
+            owed[i] -= credited
+            assert (tables.learner[i], tables.batch.done[i]) == (seat, over)
+            np.testing.assert_array_equal(tables.rewards[i], credited)
+            assert gained[i] == credited[seat]
+            np.testing.assert_array_equal(tables.observation(which)[i], batch.observe(int(seat))[0])
+            np.testing.assert_array_equal(tables.mask(which)[i], batch.mask[0])
+            if over:
+                assert not owed[i].any()
+                ends += 1
+                seed = int(rng.integers(1000))
+                tables.reset(which[i : i + 1], [seed])
+                batch.reset(seed=seed)
+        if ends > 12:
+            break
+    assert ends > 3
+
+
+def test_rewards_of_an_episode_sum_to_every_seats_payoff() -> None:
+    env, seats, payoffs = SeatEnv("djeco", 4, opponents="self"), set(), np.zeros(4, np.int32)
+    env.action_space.seed(1)
+    for seed in range(8):
+        total, over = np.zeros(4), False
+        _, info = env.reset(seed=seed)
+        while not over:
+            seats.add(info["seat"])
+            _, reward, over, _, info = env.step(env.action_space.sample())
+            assert reward == info["rewards"][info["seat"]]
+            assert over or not np.delete(info["rewards"], info["seat"]).any()
+            total += info["rewards"]
+        env.setup.game.kernel.payoffs(env._tables.batch.tables[0], env.setup.kernel_rules, payoffs)
+        assert total.tolist() == payoffs.tolist()
+    assert seats == {0, 1, 2, 3}
+
+
+def test_what_does_not_go_with_self_play_is_refused() -> None:
+    with pytest.raises(RulesError, match="the learner has every seat, so 'seat' is not set to 2"):
+        SeatVectorEnv(2, "djeco", 4, opponents="self", seat=2)
+    with pytest.raises(RulesError, match="so 'illegal_reward' is None"):
+        SeatVectorEnv(2, "djeco", 4, opponents="self", illegal_reward=-1.0)
+    with pytest.raises(AgentError, match="self"):
+        SeatVectorEnv(2, "djeco", 4, opponents=["self", "tally", "tally"])
+
+
+@pytest.mark.parametrize("setup", all_setups())
+def test_n6_what_a_seat_is_handed_follows_from_what_it_may_know(setup: Setup) -> None:
+    """At its own decisions it is handed the same in two deals that differ in what it may not know."""
+    rng = random.Random(setup.players)
+    one, two = (SeatEnv(setup.preset, setup.players, game=setup.game.name, opponents="self", skip_forced=False) for _ in "ab")
+    looks = told_apart = 0
+    for seed in range(60):
+        dealt = single(setup, seed=seed).tables[0]
+        seat = rng.randrange(setup.players)
+        pair = (dealt, helper(setup).reshuffle(setup, dealt, seat, rng))
+        handed = [env.reset(options={"table": table}) for env, table in zip((one, two), pair, strict=True)]
+        rewards = over = (0, 0)
+        for _ in range(60):
+            infos = [info for _, info in handed]
+            assert infos[0]["seat"] == infos[1]["seat"]
+            if infos[0]["seat"] == seat:
+                assert handed[0][0].tobytes() == handed[1][0].tobytes()
+                assert rewards[0] == rewards[1]
+                assert all(np.array_equal(infos[0][key], infos[1][key]) for key in infos[0] | infos[1])
+                looks += 1
+            told_apart += one._tables.batch.tables[0] != two._tables.batch.tables[0]
+            a, b = one._tables.batch, two._tables.batch
+            likes = {x: helper(setup).counterpart(setup, a.tables[0], b.tables[0], x) for x in legal_actions(int(a.legal[0]))}
+            action = rng.choice(sorted(x for x, like in likes.items() if like is not None) or [None])
+            if action is None:
+                break  # what can be played next shows different things
+            stepped = one.step(action), two.step(likes[action])
+            handed = [(step[0], step[4]) for step in stepped]
+            rewards, over = tuple(step[1] for step in stepped), tuple(step[2] for step in stepped)
+            if any(over):
+                break  # hands are laid open
+        if looks > 60 and told_apart > 20:
+            break
+    assert looks > 20
+    assert told_apart > 20
