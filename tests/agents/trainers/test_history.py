@@ -79,7 +79,7 @@ def test_what_is_learned_from_are_the_plies_of_the_rounds(other: dict[str, Any])
     setup, n = trainer.setup, trainer.setup.players
     assert trainer.layout.fingerprint == layout_with_history(setup, PLIES).fingerprint
     trainer.iterate()
-    rollout = trainer.collect(np.random.default_rng(1))
+    rollout = trainer.collect(0, np.random.default_rng(1))
     batch = Batch(setup, 40, autoreset=False, keep_openings=True)
     openings = trainer.tables[0].batch.openings
     assert openings is not None

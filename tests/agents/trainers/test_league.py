@@ -67,7 +67,7 @@ def test_wins_are_counted_against_each_member_and_make_it_rarer() -> None:
 
 def test_a_rollout_has_the_decisions_of_the_learner_alone() -> None:
     trainer = trainer_of(tiny(**LEAGUE, tables=30))
-    rollout = trainer.collect(np.random.default_rng(1))
+    rollout = trainer.collect(0, np.random.default_rng(1))
     table, seat = rollout.sequence // 3, rollout.sequence % 3
     assert (seat[table < 15] == table[table < 15] % 3).all()
     assert {*table.tolist()} == set(range(30))
