@@ -138,9 +138,9 @@ def _train(versions: Mapping[str, str], values: dict[str, Any], files: Files, se
             write_files(folder, files)
             run = WorkerRun(folder)
 
-            def progress(completed: int, _: dict[str, float]) -> None:
+            def progress(completed: int, metrics: dict[str, float]) -> None:
                 done[0] = completed
-                run.stop_requested = time.monotonic() >= end
+                run.stop_requested = bool(metrics) and time.monotonic() >= end  # an iteration is done in any case
 
             config = build(get_trainer(values["algorithm"]).Config, values)
             finished = train_unit(Unit("", values["seed"], config, folder), run, progress)

@@ -60,6 +60,25 @@ def test_a_killed_worker_changes_nothing_and_a_stopped_run_goes_on_with_fewer(tm
 
 
 @pytest.mark.slow
+def test_a_worker_that_is_stopped_is_noticed_and_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor, "SILENT_SECONDS", 15.0)
+    stopped = []
+
+    def progress(run: Run, completed: int) -> None:
+        if completed == 2 and not stopped:
+            stopped.append(workers()[-1])
+            os.kill(stopped[0], signal.SIGSTOP)
+
+    assert run_in(tmp_path / "a", build(Config, {**TINY, "workers": 2}), progress)
+    assert len(stopped) == 1
+    assert workers() == []
+    (restart, *_) = json.loads((tmp_path / "a" / ABOUT_NAME).read_text())["restarts"]
+    assert restart["cause"] == "worker 1 was silent for 15 s: it was stopped, or it hangs"
+    assert run_in(tmp_path / "whole", build(Config, TINY))
+    assert weights(tmp_path / "a") == weights(tmp_path / "whole")
+
+
+@pytest.mark.slow
 def test_an_error_of_the_configuration_is_not_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     attempts = []
     attempt = supervisor.Attempt
