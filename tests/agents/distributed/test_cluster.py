@@ -96,7 +96,7 @@ def test_a_study_and_a_review_are_those_of_one_process(local: Any, tmp_path: Pat
     test_units.played(tmp_path / "cluster", plan, Cluster(local.address))
     write_parts(tmp_path / "cluster", plan)
     assert test_units.files(tmp_path / "cluster") == test_units.whole(tmp_path / "whole", plan)
-    setup = small(4, max_rounds=1)
+    setup = small(4, max_rounds=2)
     records = list(record_matches(setup, [load_agent("random", setup)] * 4, 2, seed=1))
     test_review_units.check(records, Cluster(local.address))
 
