@@ -236,12 +236,13 @@ class Trainer(BaseTrainer[Config]):
             with ThreadPoolExecutor(len(numbers)) as threads:
                 made = list(threads.map(self.make_shard, numbers))
             torch.set_num_threads(c.threads)
+            self.speed = c.shard * len(made) / (time.perf_counter() - start)
         else:
             player = self.checkpoint if self.has_learned else None
             number, labels = self.workers.next_shard(dataclasses.asdict(c), self.setup, self.iteration, player, missing)
             save_labels(self.shard_path(self.iteration, number), labels, self.setup)
             made = [labels]
-        self.speed = c.shard * len(made) / (time.perf_counter() - start)
+            self.speed = c.shard * self.workers.shards_a_second
         return made
 
     def close(self) -> None:

@@ -79,6 +79,12 @@ class LabelWorkers:
         self._executor = executor
         self._coming: Generator[tuple[int, Labels], None, None] | None = None
         self._begun: dict[Unit, float] = {}
+        self._started, self._finished = 0.0, 0
+
+    @property
+    def shards_a_second(self) -> float:
+        """Shards of this generation that have been made, over the seconds since the first was begun."""
+        return self._finished / (time.monotonic() - self._started)
 
     @property
     def oldest(self) -> float:
@@ -99,8 +105,10 @@ class LabelWorkers:
         ``player`` returns the network that plays; None before one has learned.
         """
         if self._coming is None:
+            self._started, self._finished = time.monotonic(), 0
             self._coming = self._make(config, setup, generation, None if player is None else player(), missing)
         found = next(self._coming)
+        self._finished += 1
         if len(missing) == 1:
             self.close()
         return found

@@ -126,7 +126,7 @@ class Attempt:
             now = time.monotonic()
             for pipe, rank in open_pipes.items():
                 silent[pipe] += min(now - looked, 2 * POLL_SECONDS)  # where this process was stopped, the workers were too
-                if silent[pipe] > SILENT_SECONDS and lost_at is None:
+                if silent[pipe] > SILENT_SECONDS and lost_at is None and rank not in done:
                     self.cause = f"worker {rank} was silent for {SILENT_SECONDS:.0f} s: it was stopped, or it hangs"
                     return None
             looked = now

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from nainjaune_agents.cli.main import main
 from nainjaune_agents.distributed.units import Executor, InProcess, Plan, Results, Unit
 from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.trainers import expert
@@ -110,6 +111,16 @@ def test_without_a_cluster_nothing_is_written(tmp_path: Path) -> None:
     pytest.importorskip("ray")
     with pytest.raises(WorkError, match=r"There is no cluster at '127\.0\.0\.1:1'"):
         run_in(tmp_path / "a", tiny(cluster="127.0.0.1:1"))
+    assert not (tmp_path / "a").exists()
+
+
+def test_the_address_is_an_argument_of_train(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("ray")
+    words = ["train", "--out", str(tmp_path / "a"), "--cluster", "127.0.0.1:1", "--set", "preset=djeco", "--set"]
+    assert main([*words, "algorithm=expert"]) == 2
+    assert "nainjaune train: There is no cluster at '127.0.0.1:1': " in capsys.readouterr().err
+    assert main([*words, "algorithm=ppo"]) == 2
+    assert "Unknown configuration key 'cluster'." in capsys.readouterr().err
     assert not (tmp_path / "a").exists()
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from nainjaune_agents.cli.main import main
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
 from nainjaune_agents.trainers.run import Run
 from nainjaune_agents.trainers.sweep import Unit, read_results, train_all, units
@@ -83,3 +85,14 @@ def test_runs_that_take_more_than_a_process_are_refused(tmp_path: Path, keys: di
     values = {"eval_deals": 20, **keys}
     with pytest.raises(ConfigError, match=says):
         sweep_cluster.train_on_cluster("127.0.0.1:1", units(values, [], range(1), tmp_path), lambda *_: None)
+
+
+def test_errors_of_the_command_are_a_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config = tmp_path / "c.yaml"
+    config.write_text(json.dumps(TINY), encoding="utf-8")
+    words = ["sweep", str(config), "--out", str(tmp_path / "out"), "--seeds", "1"]
+    assert main([*words, "--cluster", "127.0.0.1:1"]) == 2
+    assert "nainjaune sweep: There is no cluster at '127.0.0.1:1': " in capsys.readouterr().err
+    assert main([*words, "--cluster", "auto", "--workers", "2"]) == 2
+    assert "and --cluster is another place to play" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
