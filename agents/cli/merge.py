@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> int:
     except (KeyError, TypeError) as error:
         raise WorkError(f"{str(folder)!r} has a damaged description of its run: {quoted(str(error))}.") from None
     if isinstance(plan, StudyPlan):
-        from ..study.files import write_parts
+        from ..study.parts import write_parts
 
         print_files(args.folder, write_parts(args.folder, plan))
         return 0

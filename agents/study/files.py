@@ -10,22 +10,20 @@ import binascii
 import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from nainjaune_env.core.atomic_files import replacing, replacing_folder
+from nainjaune_env.core.atomic_files import replacing_folder
 from nainjaune_env.core.errors import ConfigError, WorkError, as_sentence
 
-from ..distributed.shards import FOLDER, FinishedShards
 from ..provenance import commit, versions
 from .arrays import KINDS, decision_arrays, option_arrays, round_arrays
 from .columns import ColumnSpec, decision_columns, option_columns, round_columns
-from .playing import Chunk, Plan, play
-from .units import StudyPlan
+from .playing import Chunk, Plan, Settings, play
 
 DECISIONS, ROUNDS, OPTIONS = "decisions", "rounds", "options"
 MAKERS = {DECISIONS: decision_arrays, ROUNDS: round_arrays, OPTIONS: option_arrays}
@@ -53,11 +51,11 @@ def write_study(
     :class:`ConfigError` if the folder exists.
     """
     if folder.exists():
-        raise _exists(folder)
+        raise exists(folder)
     if episodes < 1 or first < 0:
         raise ConfigError(f"A study has at least 1 episode, from number 0 or later on, not {episodes} from {first}.")
     with replacing_folder(folder) as temporary, ExitStack() as opened:
-        writers = _writers(
+        writers = writers_of(
             {name: temporary / f"{name}.parquet" for name in files_of(plan)}, plan, first, episodes, command, opened
         )
         for played in play(plan, episodes, first=first, tables=chunk):
@@ -68,32 +66,8 @@ def write_study(
     return {name: writer.rows for name, writer in writers.items()}
 
 
-def write_parts(folder: Path, plan: StudyPlan) -> Mapping[str, int]:
-    """Writes the study whose units are all in the shards of ``folder``, where its files will be beside them.
-
-    Returns the number of rows of each file. The files are equal to the last byte to those of :func:`write_study`. That of the
-    decisions is put there last. Raises :class:`WorkError` as ``FinishedShards`` does, and :class:`ConfigError` if it exists.
-    """
-    check_folder(folder)
-    columns = files_of(plan)
-    with ExitStack() as opened:  # which puts the files in place in the reverse order
-        paths = {name: opened.enter_context(replacing(folder / f"{name}.parquet")) for name in columns}
-        with ExitStack() as written:
-            writers = _writers(paths, plan, plan.first, plan.episodes, plan.command, written)
-            with closing(FinishedShards(folder / FOLDER).results(plan, [], plan.units())) as results:
-                for _, found in results:
-                    for name, writer in writers.items():
-                        writer.add(_columns(found.get(name), columns[name]))
-    return {name: writer.rows for name, writer in writers.items()}
-
-
-def check_folder(folder: Path) -> None:
-    """Raises :class:`ConfigError` where ``folder`` holds anything but the shards of a study that is not finished."""
-    if folder.exists() and not ((folder / FOLDER).is_dir() and not (folder / f"{DECISIONS}.parquet").exists()):
-        raise _exists(folder)
-
-
-def _exists(folder: Path) -> ConfigError:
+def exists(folder: Path) -> ConfigError:
+    """Returns the error of a folder that is there already."""
     return ConfigError(f"{str(folder)!r} exists, and is not overwritten: choose another folder.")
 
 
@@ -114,7 +88,7 @@ def rows_text(plan: Plan, chunk: Chunk) -> dict[str, str]:
     return found
 
 
-def _columns(text: Any, columns: Sequence[ColumnSpec]) -> list[Any]:
+def columns_of(text: Any, columns: Sequence[ColumnSpec]) -> list[Any]:
     """Returns the columns that :func:`rows_text` wrote; raises :class:`WorkError` for anything else."""
     try:
         with pa.ipc.open_stream(base64.b64decode(text, validate=True)) as reader:
@@ -127,7 +101,7 @@ def _columns(text: Any, columns: Sequence[ColumnSpec]) -> list[Any]:
     return list(table.columns)
 
 
-def files_of(plan: Plan | StudyPlan) -> dict[str, tuple[ColumnSpec, ...]]:
+def files_of(plan: Settings) -> dict[str, tuple[ColumnSpec, ...]]:
     """Returns the columns of each file by its name; the file of options exists only with a search."""
     found = {DECISIONS: decision_columns(plan.setup, search=plan.search is not None), ROUNDS: round_columns(plan.setup)}
     return found if plan.search is None else {**found, OPTIONS: option_columns(plan.setup)}
@@ -154,7 +128,7 @@ def about(path: Path) -> dict[str, Any]:
     return held
 
 
-def _about(plan: Plan | StudyPlan) -> dict[str, Any]:
+def _about(plan: Settings) -> dict[str, Any]:
     return {
         "format": FORMAT,
         **plan.setup.to_dict(),
@@ -180,8 +154,8 @@ def _schema(columns: Sequence[ColumnSpec], about: Mapping[str, Any] | None = Non
     return pa.schema(fields, metadata=None if about is None else {KEY: json.dumps(about, ensure_ascii=False)})
 
 
-def _writers(
-    paths: Mapping[str, Path], plan: Plan | StudyPlan, first: int, episodes: int, command: str | None, opened: ExitStack
+def writers_of(
+    paths: Mapping[str, Path], plan: Settings, first: int, episodes: int, command: str | None, opened: ExitStack
 ) -> dict[str, _Writer]:
     """Returns a writer of each file, which is closed with ``opened``."""
     about, found = {**_about(plan), "first": first, "episodes": episodes, "command": command}, {}

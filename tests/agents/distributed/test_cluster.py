@@ -14,7 +14,7 @@ from nainjaune_agents.arena.matches import record_matches
 from nainjaune_agents.distributed.identity import identity
 from nainjaune_agents.distributed.units import Plan
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.study.files import write_parts
+from nainjaune_agents.study.parts import write_parts
 from nainjaune_agents.trainers import expert
 from nainjaune_agents.trainers.run import Run
 from nainjaune_agents.trainers.sweep import Unit, read_results, train_all, units
