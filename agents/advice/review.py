@@ -93,21 +93,44 @@ def review(
     done.
     """
     found: list[Decision] = []
-    for match, group in itertools.groupby(picks, key=lambda one: one.match):
+    for _, group in itertools.groupby(picks, key=lambda one: one.match):
         some = list(group)
-        setup, advice = some[0].setup, adviser(some[0].setup)
-        tables, rows = np.array([one.ply.table for one in some]), np.array([one.row for one in some])
-        played = np.array([one.ply.action for one in some])
-        best = advice.advise(tables, _chance(seed, match, CHOOSING, rows), deals=choosing, progress=progress).best
-        differ = np.flatnonzero(best != played)
-        moves = np.int64(1) << best[differ] | np.int64(1) << played[differ]
-        chance = _chance(seed, match, MEASURING, rows[differ])
-        measured = advice.advise(tables[differ], chance, deals=measuring, every=True, tried=moves, progress=progress)
-        if progress is not None:
-            progress(len(some) - len(differ))
-        own = {int(k): _row(measured, place) for place, k in enumerate(differ)}
-        found += [_decision(setup, one, int(best[k]), own.get(k)) for k, one in enumerate(some)]
+        options = {"choosing": choosing, "measuring": measuring, "seed": seed}
+        found += reviewed(some, *compare(some, adviser(some[0].setup), **options, progress=progress))
     return with_mistakes(found)
+
+
+def compare(
+    picks: Sequence[Pick],
+    adviser: Adviser,
+    *,
+    choosing: int,
+    measuring: int,
+    seed: int,
+    progress: Callable[[int], object] | None = None,
+) -> tuple[NDArray[np.int64], Advice]:
+    """Returns the best moves found at some decisions of one match, ``(K,)``, and advice on those that were not played.
+
+    The advice has a row for each decision where the best move is not the one played. The arguments are those of :func:`review`.
+    """
+    match = picks[0].match
+    tables, rows = np.array([one.ply.table for one in picks]), np.array([one.row for one in picks])
+    played = np.array([one.ply.action for one in picks])
+    best = adviser.advise(tables, _chance(seed, match, CHOOSING, rows), deals=choosing, progress=progress).best
+    differ = np.flatnonzero(best != played)
+    moves = np.int64(1) << best[differ] | np.int64(1) << played[differ]
+    chance = _chance(seed, match, MEASURING, rows[differ])
+    measured = adviser.advise(tables[differ], chance, deals=measuring, every=True, tried=moves, progress=progress)
+    if progress is not None:
+        progress(len(picks) - len(differ))
+    return best, measured
+
+
+def reviewed(picks: Sequence[Pick], best: NDArray[np.int64], measured: Advice) -> list[Decision]:
+    """Returns the decisions ``picks`` of one match with what :func:`compare` found; no mistakes are named yet."""
+    differ = [k for k, one in enumerate(picks) if best[k] != one.ply.action]
+    own = {k: _row(measured, place) for place, k in enumerate(differ)}
+    return [_decision(one.setup, one, int(best[k]), own.get(k)) for k, one in enumerate(picks)]
 
 
 def _chance(seed: int, match: int, use: int, rows: NDArray[np.int64]) -> RowStreams:

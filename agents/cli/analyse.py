@@ -9,6 +9,10 @@ moves are tried in --choosing deals consistent with that, with rounds played to 
 the one played are then compared in --measuring other deals. Their difference is the cost of the decision, with a 95 % interval.
 Mistakes are significant costs; at most 5 % of them are expected to be false. --out writes a row for each decision, as CSV. More
 in docs/advise.md.
+
+  nainjaune analyse results/many.jsonl --workers 8 --out review.csv
+
+--workers N reviews matches in N processes with one thread each, and --cluster ADDRESS on a Ray cluster, with the same output.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from .advise import MOST_DEALS, add_chance_arguments, add_output_arguments
 from .arguments import integer
 from .progress import progress_bar
 from .streams import print_json
+from .workers import add_place_arguments, check_place, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,6 +69,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="agents that play the rounds, by seat; one for all (default: zoo:strong where it plays, else the best heuristic)",
     )  # fmt: skip
     add_chance_arguments(parser)
+    add_place_arguments(parser)
     add_output_arguments(parser)
 
 
@@ -79,8 +85,10 @@ def run(args: argparse.Namespace) -> int:
     from ..advice.playouts import advice_hooks_of
     from ..advice.review import pick, review
     from ..advice.review_report import csv_text, review_text, to_json
+    from ..advice.review_units import review_by
     from ..play.terminal import wants_color
 
+    check_place(args)
     if args.out is not None and args.out.exists():
         raise ConfigError(f"{str(args.out)!r} exists, and is not overwritten: choose another --out.")
     records = list(read_records(args.file))
@@ -91,9 +99,12 @@ def run(args: argparse.Namespace) -> int:
         raise RecordError(f"{args.file} has no such decision: {_contents(records)}.")
     models: dict[str, list[str]] = {}
     with progress_bar(total=2 * len(picks), unit="step") as bar:
-        found = review(
-            picks, _advisers(args, models), choosing=args.choosing, measuring=args.measuring, seed=args.seed, progress=bar.update
-        )
+        options = {"choosing": args.choosing, "measuring": args.measuring, "seed": args.seed, "progress": bar.update}
+        if args.workers is None and args.cluster is None:
+            found = review(picks, _advisers(args, models), **options)
+        else:
+            place = place_of(args, bar.set_postfix_str)
+            found = review_by(place, records, picks, lambda setup: _model(args, setup, models), **options)
     if args.out is not None:
         write_text(args.out, csv_text(found))
     settings = {"model": models, "choosing": args.choosing, "measuring": args.measuring, "seed": args.seed}
@@ -127,10 +138,19 @@ def _contents(records: list[Any]) -> str:
     return f"there are {len(records)} matches, seats 0 to {seats - 1}, and the players {', '.join(names)}"
 
 
+def _model(args: argparse.Namespace, setup: Setup, models: dict[str, list[str]]) -> list[str]:
+    """Returns the agents that play rounds of ``setup``, by seat, and enters them in ``models``."""
+    from ..advice.models import in_seats, usual_model
+
+    names = in_seats(setup, args.model or [usual_model(setup)])
+    models[f"{setup.preset}, {setup.players}"] = names
+    return names
+
+
 def _advisers(args: argparse.Namespace, models: dict[str, list[str]]) -> Callable[[Setup], Adviser]:
     """Returns a function from setups to advisers; it enters the names of their agents in ``models``."""
     from ..advice.adviser import Adviser
-    from ..advice.models import in_seats, players, usual_model
+    from ..advice.models import players
     from ..loading import use_threads
 
     made: dict[str, Adviser] = {}
@@ -138,9 +158,7 @@ def _advisers(args: argparse.Namespace, models: dict[str, list[str]]) -> Callabl
     def adviser(setup: Setup) -> Adviser:
         key = str(setup.to_dict())
         if key not in made:
-            names = in_seats(setup, args.model or [usual_model(setup)])
-            models[f"{setup.preset}, {setup.players}"] = names
-            made[key] = Adviser(setup, players(setup, names), threads=args.threads)
+            made[key] = Adviser(setup, players(setup, _model(args, setup, models)), threads=args.threads)
             use_threads(1)  # each of our own threads has one
         return made[key]
 

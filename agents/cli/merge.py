@@ -1,13 +1,14 @@
-"""Put the parts of a tournament or comparison together, which jobs have played by `nainjaune evaluate --shard I/N`.
+"""Put the parts of a tournament, a comparison or a study together, which jobs have played by `--shard I/N`.
 
   for i in 1 2 3; do
       nainjaune evaluate --agents lowest tally --out results --shard $i/3
   done
   nainjaune merge results
 
-DIR is the --out of the jobs. The results are written there, equal to the last byte to those of one run without --shard (but for
-the time, and for milliseconds). A part that is missing, there twice, damaged, of another run, or of another version of the
-package is an error, and then nothing is written. docs/scale.md has a script for Slurm.
+The parts are those of `nainjaune evaluate` or `nainjaune study`, and DIR is the --out of the jobs. What is written there is equal
+to the last byte to the results of one run without --shard (but for the time, and for milliseconds). A part that is missing, there
+twice, damaged, of another run, or of another version of the package is an error, and then nothing is written. docs/scale.md has a
+script for Slurm.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from nainjaune_env.core.printable import printable
 from .progress import progress_bar
 
 NAME = "merge"
-HELP = "put the parts of an evaluation together that jobs have played"
+HELP = "put the parts of an evaluation or a study together that jobs have played"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,17 +38,24 @@ def run(args: argparse.Namespace) -> int:
     from ..distributed.shards import FOLDER, FinishedShards, read_run
     from ..report.report import import_matplotlib, write_report
     from ..report.text import text_table
+    from ..study.units import StudyPlan
+    from .study import print_files
     from .versus import FILE_NAME, summary_text, write_versus
 
     folder = args.folder / FOLDER
     run = read_run(folder)
-    kinds = {kind.KIND: kind for kind in (TournamentPlan, VersusPlan)}
+    kinds = {kind.KIND: kind for kind in (TournamentPlan, VersusPlan, StudyPlan)}
     if run["kind"] not in kinds:
         raise WorkError(choose_one("kind of run", run["kind"], kinds))
     try:
         plan = kinds[run["kind"]].from_dict(run["plan"])
     except (KeyError, TypeError) as error:
         raise WorkError(f"{str(folder)!r} has a damaged description of its run: {quoted(str(error))}.") from None
+    if isinstance(plan, StudyPlan):
+        from ..study.parts import write_parts
+
+        print_files(args.folder, write_parts(args.folder, plan))
+        return 0
     name = "results.json" if isinstance(plan, TournamentPlan) else FILE_NAME
     if (args.folder / name).exists():
         raise ConfigError(f"{str(args.folder / name)!r} exists, and is not overwritten.")

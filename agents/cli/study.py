@@ -16,6 +16,13 @@ Each seat of each deal has a random one of --agents; with --seating fixed seat s
 of a decision in K deals consistent with what the seat knows, with rounds played to their end by --search-by, and records the
 value of each action and the regret; options.parquet has a row for each. The same seed gives the same files; Ctrl-C leaves
 nothing.
+
+  nainjaune study --agents zoo:strong@search=50 --rounds 20000 \\
+      --chunk 64 --workers 8 --out studies/strong
+
+--workers N plays in N processes, and --cluster ADDRESS on a Ray cluster; the files are the same to the last byte. Both keep each
+finished part in --out until the files are there: after Ctrl-C the same command goes on from them. --shard I/N plays one part in
+N, for job arrays, and nainjaune merge puts them together. docs/scale.md has more.
 """
 
 from __future__ import annotations
@@ -23,6 +30,8 @@ from __future__ import annotations
 import argparse
 import shlex
 import time
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,11 +40,22 @@ from nainjaune_env.core.printable import printable
 from .arguments import add_seed_argument, add_threads_argument, integer, number
 from .progress import progress_bar
 from .setups import add_setup_arguments, settle_setup
+from .workers import (
+    MOST_CHUNK,
+    add_place_arguments,
+    add_shard_argument,
+    check_place,
+    executor_of,
+    keeps_shards,
+    remove_shards,
+    run_share,
+)
 
 if TYPE_CHECKING:
+    from nainjaune_env.agent import Agent
     from nainjaune_env.core.spec import Setup
 
-    from ..study.playing import Plan
+    from ..study.units import StudyPlan
 
 NAME = "study"
 HELP = "write every decision of many rounds to Parquet files"
@@ -77,6 +97,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--search-by", metavar="AGENT", help="agent that plays these deals (default: the first agent)")
     add_threads_argument(parser)
+    add_place_arguments(parser)
+    add_shard_argument(parser)
+    parser.add_argument(
+        "--chunk",
+        type=integer(1, MOST_CHUNK),
+        metavar="D",
+        help="rounds or matches played at once (default: 4096 rounds, or 256 matches or searched rounds)",
+    )
     parser.add_argument("--columns", action="store_true", help="list the columns, and exit")
 
 
@@ -92,47 +120,72 @@ def run(args: argparse.Namespace) -> int:
         raise AgentError("Expected agents that play, as in --agents tally lowest; nainjaune agents lists them.")
     if args.out is None or (args.rounds is None and args.matches is None):
         raise ConfigError("Expected a number of rounds or matches and a folder, as in --rounds 10000 --out studies/first.")
-    episodes = args.matches if args.rounds is None else args.rounds
-    plan = _plan(args, setup)
+    check_place(args)
+    plan, agents = _plan(args, setup)
+    study = plan.playing(agents)  # an error of it comes before a folder is made
+    plural = "rounds" if plan.episode == "round" else "matches"
 
     from ..study.files import write_study
+    from ..study.parts import check_folder, write_parts
 
     began = time.perf_counter()
-    with progress_bar(total=episodes, unit=plan.episode) as bar:
-        rows = write_study(args.out, plan, episodes, first=args.first, command=_command(args, setup), progress=bar.update)
+    if keeps_shards(args):
+        check_folder(args.out)
+    if args.shard is not None:
+        return run_share(args, plan, agents, plan.episode, plural)
+    with progress_bar(total=plan.episodes, unit=plan.episode) as bar:
+        if keeps_shards(args):
+            with closing(executor_of(args, bar.set_postfix_str).results(plan, agents, plan.units())) as results:
+                for unit, _ in results:
+                    bar.update(unit.deals)
+            rows = write_parts(args.out, plan)
+            remove_shards(args.out)
+        else:
+            rows = write_study(
+                args.out, study, plan.episodes, first=plan.first, chunk=plan.chunk, command=plan.command, progress=bar.update
+            )
     seconds = time.perf_counter() - began
-    kind = "rounds" if plan.episode == "round" else "matches"
-    print(f"{episodes:,} {kind} in {seconds:.1f} s, {episodes / seconds:,.0f} a second")
-    for name, count in rows.items():
-        path = args.out / f"{name}.parquet"
-        size = path.stat().st_size
-        print(f"{printable(str(path))}: {count:,} rows, {size / 1e6:.1f} MB, {size / count:.0f} bytes a row")
+    print(f"{plan.episodes:,} {plural} in {seconds:.1f} s, {plan.episodes / seconds:,.0f} a second")
+    print_files(args.out, rows)
     return 0
 
 
-def _plan(args: argparse.Namespace, setup: Setup) -> Plan:
+def print_files(folder: Path, rows: Mapping[str, int]) -> None:
+    """Prints the size of each file of a study with its number of ``rows``."""
+    for name, count in rows.items():
+        path = folder / f"{name}.parquet"
+        size = path.stat().st_size
+        print(f"{printable(str(path))}: {count:,} rows, {size / 1e6:.1f} MB, {size / count:.0f} bytes a row")
+
+
+def _plan(args: argparse.Namespace, setup: Setup) -> tuple[StudyPlan, list[Agent]]:
+    """Returns the plan and its agents."""
     from nainjaune_env.core.errors import ConfigError
 
     from ..loading import load_agent, use_threads
-    from ..study.action_values import ActionEvaluator
-    from ..study.playing import Plan
+    from ..study.units import StudyPlan
 
     if args.search is None and (args.search_by is not None or args.search_share != 1.0):
         raise ConfigError("--search-by and --search-share need --search K.")
     loaded = {name: load_agent(name, setup) for name in dict.fromkeys([*args.agents, *filter(None, [args.search_by])])}
     use_threads(args.threads)
-    evaluator = None if args.search is None else ActionEvaluator(setup, loaded[args.search_by or args.agents[0]], args.search)
-    return Plan(
+    plan = StudyPlan(
         setup,
-        [loaded[name] for name in args.agents],
+        tuple(loaded[name].name for name in args.agents),
         args.seed,
-        episode="match" if args.rounds is None else "round",
-        seating=args.seating,
-        pots=args.pots,
-        every_ply=args.every_ply,
-        evaluator=evaluator,
-        share=args.search_share,
+        args.first,
+        args.rounds or args.matches,
+        "match" if args.rounds is None else "round",
+        args.seating,
+        None if args.pots is None else tuple(args.pots),
+        args.every_ply,
+        None if args.search is None else (loaded[args.search_by or args.agents[0]].name, args.search),
+        args.search_share,
+        args.chunk,
+        _command(args, setup),
     )
+    by_name = {agent.name: agent for agent in loaded.values()}
+    return plan, [by_name[name] for name in plan.agents]
 
 
 def _command(args: argparse.Namespace, setup: Setup) -> str:
@@ -149,6 +202,8 @@ def _command(args: argparse.Namespace, setup: Setup) -> str:
     if args.search is not None:
         by = args.search_by or args.agents[0]
         words += ["--search", str(args.search), "--search-share", f"{args.search_share!r}", "--search-by", by]
+    if args.chunk is not None:
+        words += ["--chunk", str(args.chunk)]
     return shlex.join([*words, "--out", "study"])
 
 

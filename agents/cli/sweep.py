@@ -12,7 +12,8 @@ seeds, with the 95 % interval over seeds (Student's t). The folder has the runs 
 sweep.csv (every evaluation of every run) and edge.png (edge against seconds of training).
 
 Ctrl-C stops all runs with checkpoints. The same command goes on where it was; with more seeds or values, only what is new is
-trained.
+trained. --cluster ADDRESS trains the runs on a Ray cluster, one process each; there Ctrl-C leaves each run as it last came back,
+some minutes ago.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from nainjaune_env.core.validation import MAX_THREADS
 
 from .arguments import integer
 from .progress import progress_bar
+from .workers import check_place
 
 NAME = "sweep"
 HELP = "train configurations with several seeds each"
@@ -37,25 +39,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=integer(1, 10_000), default=5, help="training seeds of each configuration (default: 5)")
     parser.add_argument("--first-seed", type=integer(0), default=0, metavar="SEED", help="the first of them (default: 0)")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE,…", help="values of a key (YAML); repeatable")
-    parser.add_argument("--workers", type=integer(1, MAX_THREADS), default=1, help="runs trained at a time (default: 1)")
+    parser.add_argument("--workers", type=integer(1, MAX_THREADS), help="runs trained at a time (default: 1)")
+    parser.add_argument("--cluster", metavar="ADDRESS", help="train on the Ray cluster at this address (auto: the one here)")
 
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     from ..report.format_ci import mean_ci
     from ..trainers.config import read_yaml
-    from ..trainers.sweep import PICTURE, read_results, rows, train_all, units, write_results
+    from ..trainers.sweep import PICTURE, Unit, read_results, rows, train_all, units, write_results
 
+    check_place(args)
     seeds = range(args.first_seed, args.first_seed + args.seeds)
     runs = units(read_yaml(args.config), args.set, seeds, args.out)
     completed = dict.fromkeys(runs, 0)
+    diverged: dict[Unit, str] | None
     with progress_bar(total=sum(unit.config.iterations for unit in runs), unit="it") as bar:
 
         def progressed(unit: object, iterations: int) -> None:
             completed[unit] = iterations  # type: ignore[index]
             bar.update(sum(completed.values()) - bar.n)
 
-        diverged = train_all(runs, args.workers, progressed)
+        if args.cluster is not None:
+            from ..trainers.sweep_cluster import train_on_cluster
+
+            diverged = train_on_cluster(args.cluster, runs, progressed, bar.set_postfix_str)
+        else:
+            diverged = train_all(runs, args.workers or 1, progressed)
     if diverged is None:
         print("Stopped and saved. The same command goes on.")
         return 130

@@ -18,7 +18,8 @@ generations), also of a finished one, workers, keep_best, keep_every and checkpo
 run of the new length.
 
 PPO trains with several processes (shards, workers), also over machines under torchrun: docs/scale_training.md. The weights are
-the same with any number of them, and the run goes on by itself when one is lost.
+the same with any number of them, and the run goes on by itself when one is lost. Expert iteration labels with several processes
+(workers) or on a Ray cluster (--cluster, cluster): docs/scale.md.
 """
 
 from __future__ import annotations
@@ -41,6 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--out", type=Path, help="folder of the run; must be new or empty, except with --resume")
     parser.add_argument("--resume", action="store_true", help="resume the run in --out, under its own configuration")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", help="override a key (VALUE: YAML)")
+    parser.add_argument(
+        "--cluster",
+        metavar="ADDRESS",
+        help="label on the Ray cluster at this address (auto: the one here); for the algorithm expert",
+    )
     parser.add_argument("--keys", action="store_true", help="list the keys of the algorithm with defaults and meanings, and exit")
 
 
@@ -56,6 +62,8 @@ def run(args: argparse.Namespace) -> int:
     if args.config is None and args.resume and args.out is not None:
         args.config = args.out / CONFIG_NAME
     values = apply_settings(read_yaml(args.config) if args.config else {}, args.set)
+    if args.cluster is not None:
+        values["cluster"] = args.cluster
     algorithm = values.get("algorithm", "ppo")
     trainer = get_trainer(algorithm)
     if args.keys:
@@ -109,6 +117,8 @@ class TrainingBar:
             return
         self._shown["kdec/s"] = f"{metrics['speed/decisions_per_second'] / 1000:.3g}"
         self._shown["entropy"] = f"{metrics['rollout/entropy']:.2f}"
+        if "labels/oldest" in metrics:
+            self._shown["oldest shard"] = f"{metrics['labels/oldest']:.0f} s"
         if "eval/edge" in metrics:
             self._shown["edge"] = mean_ci(metrics["eval/edge"], metrics["eval/ci95"], 2)
         self._bar.set_postfix(self._shown, refresh=False)

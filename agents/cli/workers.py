@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..distributed.units import Executor, Plan
 
 MOST_WORKERS = 1024
+MOST_CHUNK = 100_000
 
 
 def add_place_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,17 +35,22 @@ def add_place_arguments(parser: argparse.ArgumentParser) -> None:
 def add_worker_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares these and ``--shard`` and ``--chunk``."""
     add_place_arguments(parser)
+    add_shard_argument(parser)
+    parser.add_argument(
+        "--chunk",
+        type=integer(1, MOST_CHUNK),
+        metavar="D",
+        help="deals played at once, for agents so slow that 8192 tables are too many; agents that draw get other random numbers",
+    )
+
+
+def add_shard_argument(parser: argparse.ArgumentParser) -> None:
+    """Declares ``--shard``."""
     parser.add_argument(
         "--shard",
         type=share,
         metavar="I/N",
         help="play only the I-th of N parts, for job arrays; nainjaune merge puts them together",
-    )
-    parser.add_argument(
-        "--chunk",
-        type=integer(1, 100_000),
-        metavar="D",
-        help="deals played at once, for agents so slow that 8192 tables are too many; agents that draw get other random numbers",
     )
 
 
@@ -119,24 +125,24 @@ def keeps_shards(args: argparse.Namespace) -> bool:
     return any(given is not None for given in (args.workers, args.cluster, args.shard))
 
 
-def run_share(args: argparse.Namespace, plan: Plan, agents: Any) -> int:
-    """Plays the part ``--shard`` of ``plan``; returns the exit status."""
+def run_share(args: argparse.Namespace, plan: Plan, agents: Any, unit: str = "deal", plural: str = "deals") -> int:
+    """Plays the part ``--shard`` of ``plan``, whose units have a number of ``unit``; returns the exit status."""
     from contextlib import closing
 
     from ..distributed.shards import FOLDER, Shards
     from .progress import progress_bar
 
-    with progress_bar(unit="deal") as bar:
+    with progress_bar(unit=unit) as bar:
         shards = Shards(args.out / FOLDER, place_of(args, bar.set_postfix_str), args.shard)
-        bar.total = sum(unit.deals for unit in shards.units(plan.units()))
+        bar.total = sum(one.deals for one in shards.units(plan.units()))
         units = deals = 0
         with closing(shards.results(plan, agents, plan.units())) as results:
-            for unit, _ in results:
-                units, deals = units + 1, deals + unit.deals
-                bar.update(unit.deals)
+            for one, _ in results:
+                units, deals = units + 1, deals + one.deals
+                bar.update(one.deals)
     number, jobs = args.shard
     then = f"When all parts are there: nainjaune merge {printable(str(args.out))}"
-    print(f"Part {number} of {jobs}: {units} shards, {deals} deals. {then}")
+    print(f"Part {number} of {jobs}: {units} shards, {deals} {plural}. {then}")
     return 0
 
 

@@ -9,12 +9,15 @@ from __future__ import annotations
 
 import json
 import logging
+import signal
 import socket
 import tempfile
+import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import MissingLibraryError, WorkError, as_sentence, quoted
@@ -28,6 +31,7 @@ try:
 except ModuleNotFoundError as error:
     raise MissingLibraryError("--cluster", "ray", "ray") from error
 
+Key = TypeVar("Key")
 RETRIES = 20
 """Times that a unit is played again where its worker or machine is lost."""
 CONNECT_SECONDS = 5.0
@@ -45,31 +49,66 @@ class Cluster:
     def results(self, plan: Plan, agents: Sequence[Agent], units: Iterable[Unit]) -> Results:
         """Yields results in the order in which they are finished; see :class:`~.units.Executor`."""
         run, waiting = identity(plan), iter(units)
+        digest = run_id(run)
         paths = {name: weights_path(name, plan.setup) for name in run["weights"]}
         files = {run["weights"][name]: path.read_bytes() for name, path in paths.items() if path is not None}
-        connect(self.address)
-        try:
+        with connected(self.address):
             about = ray.put((type(plan), run, files))
-            play = ray.remote(num_cpus=1, max_retries=RETRIES)(_play)
-            pending: dict[Any, tuple[Unit, float]] = {}
+            calls = Calls[Unit](_play)
             slots, looked = 0, -1.0
             while True:
                 if time.monotonic() - looked > 1:  # machines come and go
-                    slots, looked = 2 * max(1, int(ray.cluster_resources().get("CPU", 0))), time.monotonic()
-                while len(pending) < slots and (unit := next(waiting, None)) is not None:
-                    pending[play.remote([about], run_id(run), unit)] = unit, time.monotonic()
-                if not pending:
+                    slots, looked = 2 * processors(), time.monotonic()
+                while len(calls.pending) < slots and (unit := next(waiting, None)) is not None:
+                    calls.submit(unit, [about], digest, unit)
+                if not calls.pending:
                     return
-                for done in ray.wait([*pending], timeout=1)[0]:
-                    unit, _ = pending.pop(done)
-                    yield unit, checked(json.loads(_get(done)))
-                oldest(pending.values(), f"{slots // 2} workers", self._report)
-        finally:
-            ray.shutdown()  # which ends what they play
+                for unit, text in calls.finished():
+                    yield unit, checked(json.loads(text))
+                oldest(calls.pending.values(), f"{slots // 2} workers", self._report)
 
 
-def connect(address: str) -> None:
-    """Connects to the cluster at ``address``; raises :class:`WorkError` if there is none, or one of another version."""
+class Calls(Generic[Key]):
+    """Calls of a function that the cluster is working on; it calls again where a worker or machine is lost."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._remote = ray.remote(num_cpus=1, max_retries=RETRIES)(function)
+        self.pending: dict[Any, tuple[Key, float]] = {}
+        """What each call is for, and when it was submitted."""
+
+    def submit(self, key: Key, *arguments: Any, processors: int = 1) -> None:
+        """Submits a call for ``key`` that takes ``processors`` of a machine."""
+        self.pending[self._remote.options(num_cpus=processors).remote(*arguments)] = key, time.monotonic()
+
+    def finished(self) -> Iterator[tuple[Key, Any]]:
+        """Yields what finished calls return, within about a second; raises :class:`WorkError` for one that failed."""
+        for done in ray.wait([*self.pending], timeout=1)[0]:
+            key, _ = self.pending.pop(done)
+            yield key, _get(done)
+
+
+def processors() -> int:
+    """Returns the number of processors of the cluster, at least 1."""
+    return max(1, int(ray.cluster_resources().get("CPU", 0)))
+
+
+def largest_machine() -> int:
+    """Returns the number of processors of the largest machine of the cluster."""
+    return max(int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"])
+
+
+@contextmanager
+def connected(address: str) -> Iterator[None]:
+    """Within this context the cluster at ``address`` can be called; raises as :func:`connect` does."""
+    connect(address)
+    try:
+        yield
+    finally:
+        ray.shutdown()  # which ends what is being called
+
+
+def check_address(address: str) -> None:
+    """Raises :class:`WorkError` where nothing answers at the ``address`` of a cluster; ``auto`` is looked for later."""
     host, _, port = address.rpartition(":")
     if address != "auto":
         if not host or not port.isdecimal():
@@ -78,16 +117,25 @@ def connect(address: str) -> None:
             socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
         except (OSError, OverflowError) as error:
             raise WorkError(f"There is no cluster at {address!r}: {as_sentence(error)}") from None
+
+
+def connect(address: str) -> None:
+    """Connects to the cluster at ``address``; raises :class:`WorkError` if there is none, or one of another version."""
+    check_address(address)
+    handler = signal.getsignal(signal.SIGTERM)
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise WorkError(f"There is no cluster to play on at {address!r}: {as_sentence(error)}") from None
+    finally:
+        if threading.current_thread() is threading.main_thread():
+            signal.signal(signal.SIGTERM, handler)  # Ray puts one of its own in its place
 
 
-def _get(done: Any) -> str:
-    """Returns the text of a finished task; raises :class:`WorkError` where it failed."""
+def _get(done: Any) -> Any:
+    """Returns what a finished call returned; raises :class:`WorkError` where it failed."""
     try:
-        found: str = ray.get(done)
+        found = ray.get(done)
     except ray.exceptions.RayError as error:
         lines = str(error).strip().splitlines()
         raise WorkError(f"A worker of the cluster failed: {lines[-1] if lines else type(error).__name__}") from None

@@ -76,7 +76,7 @@ class Processes:
                 )
 
 
-def oldest(pending: Iterable[tuple[Unit, float]], workers: str, report: Report | None) -> None:
+def oldest(pending: Iterable[tuple[Any, float]], workers: str, report: Report | None) -> None:
     """Reports the ``workers``, and the age of the unit among those ``pending`` that was sent first."""
     if report is not None:
         since = min((begun for _, begun in pending), default=time.monotonic())

@@ -16,7 +16,7 @@ from nainjaune_env.registry import make_setup
 
 
 class Unit(NamedTuple):
-    """Some deals of one part of a plan, such as a pair of agents."""
+    """Some deals of one part of a plan, such as a pair of agents; a plan may count rounds, matches or shards in their place."""
 
     part: int
     first: int

@@ -5,8 +5,12 @@ The meaning of the columns, the agents and the rules are in the metadata of the 
 
 from __future__ import annotations
 
+import base64
+import binascii
+import io
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +18,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from nainjaune_env.core.atomic_files import replacing_folder
-from nainjaune_env.core.errors import ConfigError, as_sentence
+from nainjaune_env.core.errors import ConfigError, WorkError, as_sentence
 
 from ..provenance import commit, versions
 from .arrays import KINDS, decision_arrays, option_arrays, round_arrays
 from .columns import ColumnSpec, decision_columns, option_columns, round_columns
-from .playing import Plan, play
+from .playing import Chunk, Plan, Settings, play
 
 DECISIONS, ROUNDS, OPTIONS = "decisions", "rounds", "options"
 MAKERS = {DECISIONS: decision_arrays, ROUNDS: round_arrays, OPTIONS: option_arrays}
@@ -36,38 +40,71 @@ def write_study(
     episodes: int,
     *,
     first: int = 0,
+    chunk: int | None = None,
     command: str | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> Mapping[str, int]:
     """Plays ``episodes`` from number ``first`` on and writes them to a new ``folder``; returns the number of rows of each file.
 
-    ``command`` reproduces the study, for the metadata; ``progress`` is called with the number of episodes done. The same
-    arguments give the same bytes. Raises :class:`ConfigError` if the folder exists.
+    ``chunk``: episodes played at once (None: ``tables_at_once``). ``command`` reproduces the study, for the metadata;
+    ``progress`` is called with the number of episodes done. The same arguments give the same bytes. Raises
+    :class:`ConfigError` if the folder exists.
     """
     if folder.exists():
-        raise ConfigError(f"{str(folder)!r} exists, and is not overwritten: choose another folder.")
+        raise exists(folder)
     if episodes < 1 or first < 0:
         raise ConfigError(f"A study has at least 1 episode, from number 0 or later on, not {episodes} from {first}.")
-    about = {**_about(plan), "first": first, "episodes": episodes, "command": command}
-    columns = files_of(plan)
-    with replacing_folder(folder) as temporary:
-        writers = {name: _Writer(temporary / f"{name}.parquet", own, {**about, "file": name}) for name, own in columns.items()}
-        try:
-            for chunk in play(plan, episodes, first=first):
-                for name, writer in writers.items():
-                    writer.add(MAKERS[name](columns[name], plan, chunk))
-                if progress is not None:
-                    progress(chunk.count)
-        finally:
-            for writer in writers.values():
-                writer.close()
+    with replacing_folder(folder) as temporary, ExitStack() as opened:
+        writers = writers_of(
+            {name: temporary / f"{name}.parquet" for name in files_of(plan)}, plan, first, episodes, command, opened
+        )
+        for played in play(plan, episodes, first=first, tables=chunk):
+            for name, arrays in _arrays(plan, played).items():
+                writers[name].add(arrays)
+            if progress is not None:
+                progress(played.count)
     return {name: writer.rows for name, writer in writers.items()}
 
 
-def files_of(plan: Plan) -> dict[str, tuple[ColumnSpec, ...]]:
+def exists(folder: Path) -> ConfigError:
+    """Returns the error of a folder that is there already."""
+    return ConfigError(f"{str(folder)!r} exists, and is not overwritten: choose another folder.")
+
+
+def _arrays(plan: Plan, chunk: Chunk) -> dict[str, list[Any]]:
+    """Returns the columns of all files in the order of their schemas."""
+    return {name: list(MAKERS[name](own, plan, chunk)) for name, own in files_of(plan).items()}
+
+
+def rows_text(plan: Plan, chunk: Chunk) -> dict[str, str]:
+    """Returns the rows of all files, each as the base64 of a compressed Arrow stream."""
+    found = {}
+    for name, arrays in _arrays(plan, chunk).items():
+        table = pa.Table.from_arrays(arrays, schema=_schema(files_of(plan)[name]))
+        stream = io.BytesIO()
+        with pa.ipc.new_stream(stream, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
+            writer.write_table(table)
+        found[name] = base64.b64encode(stream.getvalue()).decode()
+    return found
+
+
+def columns_of(text: Any, columns: Sequence[ColumnSpec]) -> list[Any]:
+    """Returns the columns that :func:`rows_text` wrote; raises :class:`WorkError` for anything else."""
+    try:
+        with pa.ipc.open_stream(base64.b64decode(text, validate=True)) as reader:
+            table = reader.read_all()
+        table.validate(full=True)
+    except (TypeError, binascii.Error, pa.ArrowInvalid, OSError) as error:
+        raise WorkError(f"Expected the rows of a study as an Arrow stream in base64: {as_sentence(error)}") from None
+    if not table.schema.equals(_schema(columns)):
+        raise WorkError("A shard has other columns than its study.")
+    return list(table.columns)
+
+
+def files_of(plan: Settings) -> dict[str, tuple[ColumnSpec, ...]]:
     """Returns the columns of each file by its name; the file of options exists only with a search."""
-    found = {DECISIONS: decision_columns(plan.setup, search=plan.evaluator is not None), ROUNDS: round_columns(plan.setup)}
-    return found if plan.evaluator is None else {**found, OPTIONS: option_columns(plan.setup)}
+    found = {DECISIONS: decision_columns(plan.setup, search=plan.search is not None), ROUNDS: round_columns(plan.setup)}
+    return found if plan.search is None else {**found, OPTIONS: option_columns(plan.setup)}
 
 
 def about(path: Path) -> dict[str, Any]:
@@ -91,31 +128,41 @@ def about(path: Path) -> dict[str, Any]:
     return held
 
 
-def _about(plan: Plan) -> dict[str, Any]:
-    evaluator = plan.evaluator
+def _about(plan: Settings) -> dict[str, Any]:
     return {
         "format": FORMAT,
         **plan.setup.to_dict(),
         "unit": plan.setup.game.unit,
         "episode": plan.episode,
-        "agents": [agent.name for agent in plan.agents],
+        "agents": list(plan.names),
         "seating": plan.seating,
         "seed": plan.seed,
         "pots": None if plan.pots is None else list(plan.pots),
         "every_ply": plan.every_ply,
-        "search": None if evaluator is None else {"by": evaluator.agent.name, "deals": evaluator.deals, "share": plan.share},
+        "search": None if plan.search is None else {"by": plan.search[0], "deals": plan.search[1], "share": plan.share},
         "actions": list(plan.setup.game.actions),
         "commit": commit(),
         "versions": {**versions(), "pyarrow": pa.__version__},
     }
 
 
-def _schema(columns: Sequence[ColumnSpec], about: Mapping[str, Any]) -> pa.Schema:
+def _schema(columns: Sequence[ColumnSpec], about: Mapping[str, Any] | None = None) -> pa.Schema:
     fields = []
     for column in columns:
         about_column = {"meaning": column.meaning, "unit": column.unit, "seen": "yes" if column.seen else "no"}
         fields.append(pa.field(column.name, KINDS[column.kind], metadata=about_column))
-    return pa.schema(fields, metadata={KEY: json.dumps(about, ensure_ascii=False)})
+    return pa.schema(fields, metadata=None if about is None else {KEY: json.dumps(about, ensure_ascii=False)})
+
+
+def writers_of(
+    paths: Mapping[str, Path], plan: Settings, first: int, episodes: int, command: str | None, opened: ExitStack
+) -> dict[str, _Writer]:
+    """Returns a writer of each file, which is closed with ``opened``."""
+    about, found = {**_about(plan), "first": first, "episodes": episodes, "command": command}, {}
+    for name, columns in files_of(plan).items():
+        found[name] = _Writer(paths[name], columns, {**about, "file": name})
+        opened.callback(found[name].close)
+    return found
 
 
 class _Writer:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Literal
+from typing import Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,29 @@ class Stream(IntEnum):
     AGENTS = DEALS + 2
     SHARE = DEALS + 3
     SEARCH = DEALS + 4
+
+
+class Settings(Protocol):
+    """What the files of a study say of it, see :class:`Plan`."""
+
+    @property
+    def setup(self) -> Setup: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def seed(self) -> int: ...
+    @property
+    def episode(self) -> Episode: ...
+    @property
+    def seating(self) -> SeatedAs: ...
+    @property
+    def pots(self) -> Sequence[int] | None: ...
+    @property
+    def every_ply(self) -> bool: ...
+    @property
+    def search(self) -> tuple[str, int] | None: ...
+    @property
+    def share(self) -> float: ...
 
 
 @dataclass(frozen=True)
@@ -73,6 +96,16 @@ class Plan:
         if not 0 < self.share <= 1:
             raise ConfigError(f"The share of decisions that are searched is above 0 and at most 1, not {self.share:g}.")
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the agents."""
+        return tuple(agent.name for agent in self.agents)
+
+    @property
+    def search(self) -> tuple[str, int] | None:
+        """The name of the agent that searches and its deals; None without a search."""
+        return None if self.evaluator is None else (self.evaluator.agent.name, self.evaluator.deals)
+
 
 @dataclass(frozen=True)
 class Chunk:
@@ -88,18 +121,23 @@ class Chunk:
     """Of the decisions ``trace.kept_row``; None without a search."""
 
 
+def tables_at_once(episode: Episode, *, searched: bool) -> int:
+    """Returns the usual number of episodes played at once."""
+    return min(TABLES[episode], SEARCHED_TABLES) if searched else TABLES[episode]
+
+
 def play(plan: Plan, episodes: int, *, first: int = 0, tables: int | None = None) -> Iterator[Chunk]:
     """Yields the played episodes from number ``first`` on, ``tables`` at once.
 
     Random numbers of an episode depend on the seed and its number alone, so the beginning of a longer study is a shorter one.
     (A network in larger batches may round differently, and rarely decide differently.)
     """
-    usual = min(TABLES[plan.episode], SEARCHED_TABLES) if plan.evaluator else TABLES[plan.episode]
-    for at, count in chunks(first, episodes, tables or usual):
-        yield _play_chunk(plan, at, count)
+    for at, count in chunks(first, episodes, tables or tables_at_once(plan.episode, searched=plan.evaluator is not None)):
+        yield play_chunk(plan, at, count)
 
 
-def _play_chunk(plan: Plan, at: int, count: int) -> Chunk:
+def play_chunk(plan: Plan, at: int, count: int) -> Chunk:
+    """Returns ``count`` played episodes from number ``at`` on."""
     setup, start = plan.setup, start_with(plan.pots)
     seeds = streams(plan.seed, count, Stream.DEALS, first=at)
     opened = Batch(setup, count, episode=plan.episode, start=start, skip_forced=False, autoreset=False, observe=False)

@@ -29,9 +29,11 @@ Grill et al., "Monte-Carlo tree search as regularized policy optimization", 2020
 from __future__ import annotations
 
 import copy
+import dataclasses
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,6 +48,7 @@ from nainjaune_env.core.errors import ConfigError, choose_one
 from nainjaune_env.core.validation import MAX_THREADS
 from nainjaune_env.engine.batch import Batch
 
+from ..distributed.units import Executor
 from ..heuristics import RandomAgent
 from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint
@@ -61,6 +64,7 @@ from ..task import CARRIED, MATCH_ROUNDS, OWN
 from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer, anneal, warmed_up
 from .config import option
 from .gating import edge_over, is_weaker
+from .labelling import LabelWorkers, check_workers, executor_of
 from .labels import Labels, concatenate_labels, load_labels, save_labels
 from .run import Progress, Run, run_iterations
 from .starts import RoundStarts, batch_start
@@ -103,6 +107,8 @@ class Config(BaseConfig):
     threads: int = option(
         1, "shards labelled in parallel, and torch's threads in learning; at most the free cores", low=1, high=MAX_THREADS
     )
+    workers: int = option(1, "processes that label, in place of 'threads'; labels do not depend on it", low=1, high=MAX_THREADS)
+    cluster: str | None = option(None, "address of the Ray cluster that labels: host:port, or 'auto' (none: this machine)")
     checkpoint_minutes: float = option(0.0, "minutes between checkpoints, at least; 0 = one after every generation", low=0)
     eval_every: int = option(1, "generations between evaluations; 0 = none", low=0)
 
@@ -116,6 +122,7 @@ class Config(BaseConfig):
             raise ConfigError("'truncate' ends rollouts by the network on the CPU: it takes rollouts='net' and device='cpu'.")
         if self.gate == 1:
             raise ConfigError("A test takes at least 2 deals, and 'gate' is 1.")
+        check_workers(self)
         setup = self.setup()
         rule = load_agent(self.rule, setup)  # an unknown name is an error now and not some generations later
         if isinstance(rule, SearchAgent):
@@ -158,8 +165,8 @@ METRICS = {
 class Trainer(BaseTrainer[Config]):
     """The state of a run."""
 
-    def __init__(self, config: Config, folder: Path) -> None:
-        """``folder``: where the shards of labels are."""
+    def __init__(self, config: Config, folder: Path, executor: Executor | None = None) -> None:
+        """``folder``: where the shards of labels are; ``executor``: where they are made (None: in threads of this process)."""
         super().__init__(config, config.setup())
         self.folder = folder
         self.net = self.untrained(0)
@@ -167,6 +174,7 @@ class Trainer(BaseTrainer[Config]):
         self.rule = load_agent(config.rule, self.setup)
         self.shards_done = 0  # of the generation under way
         self.speed = 0.0  # decisions labelled a second, when the last shards were made
+        self.workers = None if executor is None else LabelWorkers(executor)
 
     def untrained(self, generation: int) -> PolicyValueNet:
         """Returns a new network: another one in each generation, the same on every device."""
@@ -180,20 +188,20 @@ class Trainer(BaseTrainer[Config]):
     # ---- a generation --------------------------------------------------------------------------------------------
 
     def iterate(self) -> dict[str, float]:
-        """Makes the next missing shards of the generation, one for each thread; once all exist, learns them.
+        """Makes the next missing shards of the generation; once all exist, learns them.
 
         Returns the metrics of the generation if it is done, else those for the progress bar.
         """
         start = time.perf_counter()
         c = self.config
         missing = [number for number in range(c.shards) if not self.shard_path(self.iteration, number).exists()]
-        now, later = missing[: c.threads], missing[c.threads :]
-        made = self.make_shards(now) if now else []
-        self.shards_done = c.shards - len(later)
-        if later:
+        made = self.make_shards(missing) if missing else []
+        self.shards_done = c.shards - len(missing) + len(made)
+        if self.shards_done < c.shards:
             entropy = self.assess(made[-1])["rollout/entropy"]
             self.seconds += time.perf_counter() - start
-            return {"speed/decisions_per_second": self.speed, "rollout/entropy": entropy}
+            oldest = {} if self.workers is None else {"labels/oldest": self.workers.oldest}
+            return {"speed/decisions_per_second": self.speed, "rollout/entropy": entropy, **oldest}
         first = max(self.iteration + 1 - c.window, 0)
         metrics = self.assess(self.generation_labels(self.iteration, self.iteration))
         before = copy.deepcopy(self.net) if c.gate and self.has_learned else None
@@ -219,15 +227,28 @@ class Trainer(BaseTrainer[Config]):
         numbers = range(self.config.shards)
         return concatenate_labels([self.load(generation, k) for generation in range(first, last + 1) for k in numbers])
 
-    def make_shards(self, numbers: Sequence[int]) -> list[Labels]:
-        """Labels the decisions of some shards in parallel, a thread for each, and writes them."""
-        start = time.perf_counter()
-        torch.set_num_threads(1)
-        with ThreadPoolExecutor(len(numbers)) as workers:
-            made = list(workers.map(self.make_shard, numbers))
-        torch.set_num_threads(self.config.threads)
-        self.speed = self.config.shard * len(made) / (time.perf_counter() - start)
+    def make_shards(self, missing: Sequence[int]) -> list[Labels]:
+        """Makes the first of the ``missing`` shards, one for each thread, or the next one that workers finish; writes them."""
+        start, c = time.perf_counter(), self.config
+        if self.workers is None:
+            torch.set_num_threads(1)
+            numbers = missing[: c.threads]
+            with ThreadPoolExecutor(len(numbers)) as threads:
+                made = list(threads.map(self.make_shard, numbers))
+            torch.set_num_threads(c.threads)
+            self.speed = c.shard * len(made) / (time.perf_counter() - start)
+        else:
+            player = self.checkpoint if self.has_learned else None
+            number, labels = self.workers.next_shard(dataclasses.asdict(c), self.setup, self.iteration, player, missing)
+            save_labels(self.shard_path(self.iteration, number), labels, self.setup)
+            made = [labels]
+            self.speed = c.shard * self.workers.shards_a_second
         return made
+
+    def close(self) -> None:
+        """Ends the workers, if there are any."""
+        if self.workers is not None:
+            self.workers.close()
 
     # ---- labels --------------------------------------------------------------------------------------------------
 
@@ -412,7 +433,8 @@ class Trainer(BaseTrainer[Config]):
 def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Progress) -> bool:
     """Trains as :func:`~nainjaune_agents.trainers.run.run_iterations` does; shards of an unfinished generation are kept."""
     remove_leftovers(run.folder / LABELS)
-    trainer = Trainer(config, run.folder / LABELS)
+    trainer = Trainer(config, run.folder / LABELS, executor_of(config))
     if checkpoint is None and config.init is not None:
         trainer.load_initial_weights(config.init, objective=config.objective)
-    return run_iterations(trainer, run, checkpoint, progress)
+    with closing(trainer):
+        return run_iterations(trainer, run, checkpoint, progress)

@@ -6,11 +6,15 @@ are neither written nor read.
 
 from __future__ import annotations
 
+import base64
+import binascii
+import io
 import zipfile
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,9 +48,20 @@ class Labels:
 
 def save_labels(path: Path, labels: Labels, setup: Setup) -> None:
     """Writes ``labels`` of decisions under ``setup`` to ``path``, atomically; the same labels give the same bytes."""
-    arrays = {f.name: getattr(labels, f.name) for f in fields(Labels)}
     with replacing(path) as temporary, temporary.open("wb") as file:
-        np.savez_compressed(file, layout=np.array(setup.layout.fingerprint), **arrays)
+        _write(file, labels, setup)
+
+
+def labels_text(labels: Labels, setup: Setup) -> str:
+    """Returns the bytes of the npz file of ``labels`` as text, in base64."""
+    file = io.BytesIO()
+    _write(file, labels, setup)
+    return base64.b64encode(file.getvalue()).decode()
+
+
+def _write(file: IO[bytes], labels: Labels, setup: Setup) -> None:
+    arrays = {f.name: getattr(labels, f.name) for f in fields(Labels)}
+    np.savez_compressed(file, layout=np.array(setup.layout.fingerprint), **arrays)
 
 
 def load_labels(path: Path, setup: Setup, *, generation: int, count: int) -> Labels:
@@ -55,28 +70,44 @@ def load_labels(path: Path, setup: Setup, *, generation: int, count: int) -> Lab
     Raises :class:`LabelsError` if it is missing, damaged or not a shard, or holds other labels.
     """
     try:
-        with path.open("rb") as file, np.lib.npyio.NpzFile(file, allow_pickle=False) as opened:
-            arrays = {name: opened[name] for name in opened.files}
+        with path.open("rb") as file:
+            return _read(file, str(path), setup, generation, count)
     except FileNotFoundError:
         raise LabelsError(f"There are no labels at {str(path)!r}.") from None
+
+
+def labels_from_text(text: str, setup: Setup, *, generation: int, count: int) -> Labels:
+    """Returns the labels that :func:`labels_text` wrote; raises :class:`LabelsError` as :func:`load_labels` does."""
+    where = "what a worker returned"
+    try:
+        data = base64.b64decode(text, validate=True)
+    except (ValueError, TypeError, binascii.Error):
+        raise LabelsError(f"Expected the labels of a shard in base64, and {where} is something else.") from None
+    return _read(io.BytesIO(data), where, setup, generation, count)
+
+
+def _read(file: IO[bytes], path: str, setup: Setup, generation: int, count: int) -> Labels:
+    try:
+        with np.lib.npyio.NpzFile(file, allow_pickle=False) as opened:
+            arrays = {name: opened[name] for name in opened.files}
     except (OSError, ValueError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
         # a damaged zip file may name compressions that there are not (NotImplementedError) or ask for a password (RuntimeError)
         raise LabelsError(
-            f"{str(path)!r} is not a whole npz file of plain arrays (cut short?): {quoted(str(error))}. "
+            f"{path!r} is not a whole npz file of plain arrays (cut short?): {quoted(str(error))}. "
             "Delete it, and --resume makes it again."
         ) from None
     names = {"layout", *(f.name for f in fields(Labels))}
     if arrays.keys() == names - {"halves"}:
         raise LabelsError(
-            f"The labels at {str(path)!r} are of an earlier version, without the means of both halves of the determinizations, "
+            f"The labels at {path!r} are of an earlier version, without the means of both halves of the determinizations, "
             "which the value's targets need. Delete them, and --resume makes them again."
         )
     if arrays.keys() != names:
-        raise LabelsError(f"{str(path)!r} is not a shard of labels, which holds the arrays {', '.join(sorted(names))}.")
+        raise LabelsError(f"{path!r} is not a shard of labels, which holds the arrays {', '.join(sorted(names))}.")
     layout = str(arrays.pop("layout"))
     if layout != setup.layout.fingerprint:
         raise LabelsError(
-            f"The labels at {str(path)!r} are of another observation layout "
+            f"The labels at {path!r} are of another observation layout "
             f"({layout}, and here it is {setup.layout.fingerprint}): make them again."
         )
     actions = len(setup.game.actions)
@@ -94,15 +125,15 @@ def load_labels(path: Path, setup: Setup, *, generation: int, count: int) -> Lab
         array = arrays[name]
         if array.shape != shape or array.dtype != dtype:
             raise LabelsError(
-                f"{name!r} of the labels at {str(path)!r} has shape {array.shape} of {array.dtype}, not {shape} of {dtype}."
+                f"{name!r} of the labels at {path!r} has shape {array.shape} of {array.dtype}, not {shape} of {dtype}."
             )
     labels = Labels(**arrays)
     if (labels.generation != generation).any():
-        raise LabelsError(f"The labels at {str(path)!r} are not all of generation {generation}.")
+        raise LabelsError(f"The labels at {path!r} are not all of generation {generation}.")
     means = np.concatenate([labels.mean[:, None], labels.halves], axis=1)
     legal = labels.legal[:, None, None] >> np.arange(actions) & 1
     if (~np.isnan(means) != legal).any() or np.isinf(means).any():
-        raise LabelsError(f"The labels at {str(path)!r} must have a finite mean for every legal action, and NaN for every other.")
+        raise LabelsError(f"The labels at {path!r} must have a finite mean for every legal action, and NaN for every other.")
     return labels
 
 

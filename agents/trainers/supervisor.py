@@ -25,13 +25,17 @@ POLL_SECONDS = 0.2
 """Between two looks at whether a stop was requested."""
 GRACE_SECONDS = 3.0
 """Given to the other workers, once one is lost, to say why they end."""
+SILENT_SECONDS = 300.0
+"""After which a worker that sends nothing, not even that it is alive, counts as lost."""
+START_SECONDS = 1800.0
+"""Given to a worker beside these until it sends for the first time: libraries are loaded then."""
 
 
 def supervise(config: Any, run: Run, progress: Progress) -> bool:
     """Trains with ``config.workers`` processes in the folder of ``run``, which this process holds; returns as ``run_iterations``.
 
-    Where a worker is lost, all begin again from the checkpoint. Raises the error of a worker that refuses the configuration or
-    diverges, and :class:`NainJauneError` where attempts end again and again without a new checkpoint.
+    Where a worker is lost or silent, all begin again from the checkpoint. Raises the error of a worker that refuses the
+    configuration or diverges, and :class:`NainJauneError` where attempts end again and again without a new checkpoint.
     """
     newest, repeated = -1, 0
     with run.interruptible():
@@ -95,6 +99,7 @@ class Attempt:
         done: dict[int, bool] = {}
         stop_sent = False
         lost_at: float | None = None
+        silent, looked = dict.fromkeys(open_pipes, -START_SECONDS), time.monotonic()
         while open_pipes and (lost_at is None or time.monotonic() < lost_at + GRACE_SECONDS):
             if self._run.stop_requested and not stop_sent:
                 stop_sent = True
@@ -109,14 +114,22 @@ class Attempt:
                         lost_at = lost_at or time.monotonic()
                         self._find_cause(rank)
                     continue
+                silent[pipe] = 0.0
                 if word == "progress":
                     self._progressed(progress, *rest)
                 elif word == "done":
                     done[open_pipes[pipe]] = rest[0]
                 elif word == "refused":
                     raise error_of(*rest)
-                elif lost_at is None:
+                elif word == "failed" and lost_at is None:
                     self.cause = f"a worker failed:\n{rest[0]}"
+            now = time.monotonic()
+            for pipe, rank in open_pipes.items():
+                silent[pipe] += min(now - looked, 2 * POLL_SECONDS)  # where this process was stopped, the workers were too
+                if silent[pipe] > SILENT_SECONDS and lost_at is None and rank not in done:
+                    self.cause = f"worker {rank} was silent for {SILENT_SECONDS:.0f} s: it was stopped, or it hangs"
+                    return None
+            looked = now
         return done[0] if len(done) == self._size else None
 
     def _progressed(self, progress: Progress, completed: int, metrics: dict[str, float]) -> None:

@@ -138,7 +138,7 @@ def _work(unit: Unit, pipe: Connection) -> None:
         signal.signal(number, signal.SIG_IGN)  # the process that started this one receives them too
     run = WorkerRun(unit.folder, getattr(get_trainer(unit.config.algorithm), "PACKAGES", ()))
     threading.Thread(target=listen, args=(pipe, run), daemon=True).start()
-    report(pipe, lambda progress: train_unit(unit, run, progress))
+    report(pipe.send, lambda progress: train_unit(unit, run, progress))
 
 
 def train_all(runs: Sequence[Unit], workers: int, progressed: Callable[[Unit, int], None]) -> dict[Unit, str] | None:
@@ -149,14 +149,14 @@ def train_all(runs: Sequence[Unit], workers: int, progressed: Callable[[Unit, in
     """
     left = []
     for unit in runs:
-        if _is_done(unit):
+        if is_done(unit):
             progressed(unit, unit.config.iterations)
         else:
             left.append(unit)
     return _one_by_one(left, progressed) if workers == 1 or len(left) < 2 else _side_by_side(left, workers, progressed)
 
 
-def _is_done(unit: Unit) -> bool:
+def is_done(unit: Unit) -> bool:
     """Returns whether the run in the folder has the unit's configuration and length, and needs no process to find that out."""
     if not (unit.folder / FILE_NAME).exists():
         return False

@@ -11,9 +11,10 @@ import os
 import signal
 import tempfile
 import threading
+import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, replace
 from importlib.metadata import version
 from multiprocessing.connection import Connection
@@ -31,6 +32,9 @@ from . import get_trainer
 from .config import PLACEMENT_KEYS
 from .run import PACKAGES, Progress, Run
 from .shards import GlooGroup, Group
+
+BEAT_SECONDS = 2.0
+Send = Callable[[tuple[Any, ...]], None]
 
 
 class Order(NamedTuple):
@@ -56,28 +60,42 @@ def work(order: Order, pipe: Connection) -> None:
     """Trains as one of the supervisor's workers, and reports to it; the main function of its process."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # the supervisor receives them too
-    run = WorkerRun(order.folder)
-    threading.Thread(target=listen, args=(pipe, run), daemon=True).start()
+    run, sending = WorkerRun(order.folder), threading.Lock()
+
+    def send(message: tuple[Any, ...]) -> None:
+        with sending:
+            pipe.send(message)
+
+    for target, arguments in ((listen, (pipe, run)), (beat, (send,))):
+        threading.Thread(target=target, args=arguments, daemon=True).start()
 
     def train(progress: Progress) -> bool:
         group = GlooGroup.on_this_machine(order.meeting, order.rank, order.size)
         return train_together(order.config, run, progress, group)
 
-    report(pipe, train)
+    report(send, train)
 
 
-def report(pipe: Connection, train: Callable[[Progress], bool]) -> None:
-    """Calls ``train`` and sends through ``pipe`` what comes of it.
+def beat(send: Send) -> None:
+    """Sends ``("alive",)`` every :data:`BEAT_SECONDS`: a process that is stopped, or whose machine hangs, does not."""
+    with suppress(OSError):  # the other end is closed, on which :func:`listen` ends this process
+        while True:
+            send(("alive",))
+            time.sleep(BEAT_SECONDS)
+
+
+def report(send: Send, train: Callable[[Progress], bool]) -> None:
+    """Calls ``train`` and sends what comes of it.
 
     ``("progress", completed, metrics)`` after each iteration, and at the end ``("done", finished)``, ``("refused", class,
     sentence)`` for an error that another attempt would meet again, or ``("failed", traceback)``.
     """
     try:
-        pipe.send(("done", train(lambda completed, metrics: pipe.send(("progress", completed, metrics)))))
+        send(("done", train(lambda completed, metrics: send(("progress", completed, metrics)))))
     except NainJauneError as error:
-        pipe.send(("refused", type(error).__name__, str(error)))
+        send(("refused", type(error).__name__, str(error)))
     except Exception:
-        pipe.send(("failed", traceback.format_exc()))
+        send(("failed", traceback.format_exc()))
 
 
 def error_of(name: str, sentence: str) -> NainJauneError:

@@ -61,6 +61,15 @@ def test_parts_of_a_file_as_json(capfd: pytest.CaptureFixture[str], file: Path) 
     assert {one["seat"] for one in seat["decisions"]} == {0}
 
 
+def test_units_give_the_same_output(capfd: pytest.CaptureFixture[str], file: Path, tmp_path: Path) -> None:
+    words = f"{file} {QUICK} --player tally --out {tmp_path}"
+    alone = analyse(capfd, f"{words}/a")
+    assert alone[::2] == (0, "")
+    assert analyse(capfd, f"{words}/b --workers 1")[1].replace("/b", "/a") == alone[1]
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert analyse(capfd, f"{file} {QUICK} --json --workers 1")[1] == analyse(capfd, f"{file} {QUICK} --json")[1]
+
+
 def test_in_french(capfd: pytest.CaptureFixture[str], file: Path) -> None:
     status, out, _ = analyse(capfd, f"{file} {QUICK} --lang fr --match 1 --worst 1")
     assert status == 0
@@ -74,6 +83,7 @@ def test_in_french(capfd: pytest.CaptureFixture[str], file: Path) -> None:
         ("{file} --seat 7", "has no such decision: there are 2 matches, seats 0 to 3, and the players "),
         ("{file} --player me", "has no such decision"),
         ("{file} --match 3", "holds 2 matches, so there is no match 3."),
+        ("{file} --workers 2 --cluster auto", "--cluster is another place to play"),
         ("{file} --choosing 1", "Argument --choosing: expected a whole number from 2 to 10000000, not '1'."),
         ("{file} --model tally lowest", "Expected 1 or 4 agents at a table with 4 seats, not 2."),
         ("{file} --seed -1", "Argument --seed: expected a whole number from 0 to 18446744073709551615, not '-1'."),

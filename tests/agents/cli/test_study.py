@@ -75,6 +75,44 @@ def test_columns_are_listed(capfd: pytest.CaptureFixture[str]) -> None:
     assert os.listdir() == []
 
 
+def contents(folder: str) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in Path(folder).iterdir() if path.is_file()}
+
+
+def test_parts_merge_to_the_whole(capfd: pytest.CaptureFixture[str]) -> None:
+    words = f"--agents lowest random {SMALL} --rounds 10 --seed 3 --chunk 4 --search 2 --out"
+    assert study(capfd, f"{words} whole")[0] == 0
+    status, out, _ = study(capfd, f"{words} parts --shard 2/2")
+    assert (status, out) == (0, "Part 2 of 2: 1 shards, 4 rounds. When all parts are there: nainjaune merge parts\n")
+    status = status_of(["merge", "parts"])
+    assert (status, os.listdir("parts")) == (2, ["shards"])
+    assert "2 of 3 shards are missing in 'parts/shards'" in capfd.readouterr().err
+    status, _, err = study(capfd, f"{words} parts --shard 1/2 --seed 4")
+    assert status == 2
+    assert "parts/shards belongs to another run: its seed is 3, not 4." in err
+    assert study(capfd, f"{words} parts --shard 1/2")[0] == 0
+    assert status_of(["merge", "parts"]) == 0
+    assert [line.split(":")[0] for line in capfd.readouterr().out.splitlines()] == [f"parts/{name}" for name in NAMES]
+    assert contents("parts") == contents("whole")
+    assert status_of(["merge", "parts"]) == 2
+    assert "'parts' exists, and is not overwritten" in capfd.readouterr().err
+
+
+def test_workers_leave_the_same_files_and_go_on_from_finished_parts(capfd: pytest.CaptureFixture[str]) -> None:
+    words = f"--agents lowest random {SMALL} --rounds 10 --seed 3 --chunk 4 --out"
+    assert study(capfd, f"{words} whole")[0] == study(capfd, f"{words} a --shard 2/2")[0] == 0
+    before = {path.name: path.stat().st_mtime_ns for path in Path("a/shards").iterdir()}
+    status, out, _ = study(capfd, f"{words} a --workers 1")
+    assert status == 0
+    assert re.match(r"10 rounds in \d+\.\d s", out)
+    assert len(before) == 2
+    assert contents("a") == contents("whole")
+    assert not Path("a/shards").exists()
+    status, _, err = study(capfd, f"{words} a --workers 1")
+    assert status == 2
+    assert "'a' exists, and is not overwritten" in err
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [
@@ -86,6 +124,9 @@ def test_columns_are_listed(capfd: pytest.CaptureFixture[str]) -> None:
         ("--agents lowest --rounds 5", "Expected a number of rounds or matches and a folder"),
         ("--agents lowest --rounds 0 --out s", "--rounds: expected a whole number from 1 to"),
         ("--agents lowest --rounds 5 --out .", "exists, and is not overwritten"),
+        ("--agents lowest --rounds 5 --out . --workers 2", "exists, and is not overwritten"),
+        ("--agents lowest --rounds 5 --out s --workers 2 --cluster auto", "--cluster is another place to play"),
+        ("--agents lowest --rounds 5 --out s --chunk 0", "--chunk: expected a whole number from 1 to 100000, not '0'."),
         (
             "--agents lowest --rounds 5 --out s --seed -1",
             "--seed: expected a whole number from 0 to",

@@ -10,14 +10,31 @@ from typing import Any
 
 import pytest
 
-from nainjaune_agents.distributed.cluster import Cluster
+from nainjaune_agents.arena.matches import record_matches
 from nainjaune_agents.distributed.identity import identity
 from nainjaune_agents.distributed.units import Plan
-from nainjaune_env.core.errors import WorkError
+from nainjaune_agents.loading import load_agent
+from nainjaune_agents.study.parts import write_parts
+from nainjaune_agents.trainers import expert
+from nainjaune_agents.trainers.run import Run
+from nainjaune_agents.trainers.sweep import Unit, read_results, train_all, units
+from nainjaune_env.core.errors import ConfigError, WorkError
+from tests.agents.advice import test_review_units
 from tests.agents.distributed.runs import figures, plan_of, save_run
+from tests.agents.study import test_units
+from tests.agents.trainers.test_expert import tiny
+from tests.agents.trainers.test_labelling import SMALL as SMALL_LABELS
+from tests.agents.trainers.test_labelling import contents as labels_and_weights
+from tests.agents.trainers.test_sweep import TINY as TINY_RUN
+from tests.support.positions import small
 from tests.support.processes import running
+from tests.support.training import run_in
 
 cluster_utils = pytest.importorskip("ray.cluster_utils")
+
+from nainjaune_agents.distributed.cluster import Cluster, connected  # noqa: E402
+from nainjaune_agents.trainers import sweep_cluster  # noqa: E402
+from tests.agents.trainers.test_sweep_cluster import weights  # noqa: E402
 
 pytestmark = [
     pytest.mark.slow,
@@ -57,6 +74,69 @@ def test_results_are_those_of_one_process_though_a_node_and_a_worker_are_killed(
 
     assert figures(plan, Cluster(local.address), kill) == figures(plan)
     assert len(done) == 60
+
+
+def test_labels_are_those_of_one_process_though_a_worker_is_killed(local: Any, tmp_path: Path) -> None:
+    config, killed = tiny(**SMALL_LABELS, cluster=local.address), []
+
+    def kill(completed: int, _: dict[str, float]) -> None:
+        if completed == 80:
+            killed.append(running("ray::_play")[0])
+            os.kill(killed[0], signal.SIGKILL)
+
+    with Run(tmp_path / "cluster") as run:
+        assert expert.train(config, run, run.create(config, resume=False), kill)
+    assert len(killed) == 1
+    run_in(tmp_path / "alone", tiny(**SMALL_LABELS))
+    assert labels_and_weights(tmp_path / "cluster") == labels_and_weights(tmp_path / "alone")
+
+
+def test_a_study_and_a_review_are_those_of_one_process(local: Any, tmp_path: Path) -> None:
+    plan = test_units.plan_of(**test_units.SEARCHED)
+    test_units.played(tmp_path / "cluster", plan, Cluster(local.address))
+    write_parts(tmp_path / "cluster", plan)
+    assert test_units.files(tmp_path / "cluster") == test_units.whole(tmp_path / "whole", plan)
+    setup = small(4, max_rounds=2)
+    records = list(record_matches(setup, [load_agent("random", setup)] * 4, 2, seed=1))
+    test_review_units.check(records, Cluster(local.address))
+
+
+def test_runs_of_a_sweep_are_those_of_one_process_though_a_node_is_killed(
+    local: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sweep_cluster, "CALL_SECONDS", 0.0)  # each call trains an iteration
+    second = local.add_node(num_cpus=1)
+    runs = units(TINY_RUN, [], range(2), tmp_path / "cluster")
+    reached: list[int] = []
+
+    def kill(_: Unit, completed: int) -> None:
+        reached.append(completed)
+        if len(reached) == 3:
+            local.remove_node(second, allow_graceful=False)
+
+    assert sweep_cluster.train_on_cluster(local.address, runs, kill) == {}
+    assert reached.count(4) == 2
+    assert len(reached) > 4
+    alone = units(TINY_RUN, [], range(2), tmp_path / "alone")
+    assert train_all(alone, 1, lambda *_: None) == {}
+    assert [weights(unit) for unit in runs] == [weights(unit) for unit in alone]
+    assert [one.edge for one in read_results(runs, {})] == [one.edge for one in read_results(alone, {})]
+    again: list[int] = []
+    assert sweep_cluster.train_on_cluster(local.address, runs, lambda _, completed: again.append(completed)) == {}
+    assert again == [4, 4]  # nothing is trained again
+
+
+def test_a_run_that_no_machine_can_take_is_an_error(local: Any, tmp_path: Path) -> None:
+    runs = units({**TINY_RUN, "threads": 2}, [], range(1), tmp_path)
+    with pytest.raises(ConfigError, match=r"A run takes 2 processors \('threads'\), and the largest machine .* has 1\."):
+        sweep_cluster.train_on_cluster(local.address, runs, lambda *_: None)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_signal_handler_is_left_as_it_was(local: Any) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with connected(local.address):
+        assert signal.getsignal(signal.SIGTERM) is before
 
 
 def test_weights_come_to_workers_as_files(local: Any, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -55,6 +56,25 @@ def test_a_killed_worker_changes_nothing_and_a_stopped_run_goes_on_with_fewer(tm
     stopped = load_checkpoint(tmp_path / "a").iteration
     assert 3 <= stopped < 5
     assert run_in(tmp_path / "a", build(Config, TINY), resume=True)
+    assert run_in(tmp_path / "whole", build(Config, TINY))
+    assert weights(tmp_path / "a") == weights(tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_stopped_is_noticed_and_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor, "SILENT_SECONDS", 20.0)
+    stopped = []
+
+    def progress(run: Run, completed: int) -> None:
+        if completed == 2 and not stopped:
+            stopped.append(workers()[-1])
+            os.kill(stopped[0], signal.SIGSTOP)
+
+    assert run_in(tmp_path / "a", build(Config, {**TINY, "workers": 2}), progress)
+    assert len(stopped) == 1
+    assert workers() == []
+    (restart, *_) = json.loads((tmp_path / "a" / ABOUT_NAME).read_text())["restarts"]
+    assert re.fullmatch(r"worker [01] was silent for 20 s: it was stopped, or it hangs", restart["cause"])
     assert run_in(tmp_path / "whole", build(Config, TINY))
     assert weights(tmp_path / "a") == weights(tmp_path / "whole")
 

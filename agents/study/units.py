@@ -1,0 +1,82 @@
+"""A study in units, which processes of this machine, a cluster or the jobs of an array play; a unit is some of its episodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from nainjaune_env.agent import Agent
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Episode
+
+from ..arena.duplicate import chunks
+from ..distributed.units import Found, Player, Unit, setup_from
+from .action_values import ActionEvaluator
+from .playing import Plan, SeatedAs, play_chunk, tables_at_once
+
+
+@dataclass(frozen=True)
+class StudyPlan:
+    """What a study plays, in plain values; those that :class:`~.playing.Plan` has too are explained there."""
+
+    KIND: ClassVar[str] = "study"
+
+    setup: Setup
+    names: tuple[str, ...]
+    """Of the agents that play."""
+    seed: int
+    first: int
+    """The number of the first episode."""
+    episodes: int
+    episode: Episode = "round"
+    seating: SeatedAs = "random"
+    pots: tuple[int, ...] | None = None
+    every_ply: bool = False
+    search: tuple[str, int] | None = None
+    """The agent that searches and its deals."""
+    share: float = 1.0
+    chunk: int | None = None
+    """Episodes played at once, those of a unit (None: ``tables_at_once``)."""
+    command: str | None = None
+    """Reproduces the study."""
+
+    @property
+    def agents(self) -> tuple[str, ...]:
+        """The names of all agents, that of the search among them, each once."""
+        return tuple(dict.fromkeys([*self.names, *([] if self.search is None else self.search[:1])]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the plan as JSON values."""
+        return {**vars(self), "setup": self.setup.to_dict()}
+
+    @classmethod
+    def from_dict(cls, held: dict[str, Any]) -> Self:
+        """Returns the plan that :meth:`to_dict` wrote."""
+        lists = {key: None if held[key] is None else tuple(held[key]) for key in ("names", "pots", "search")}
+        return cls(**{**held, **lists, "setup": setup_from(held["setup"])})
+
+    def units(self) -> Iterator[Unit]:
+        """Yields the episodes in order, a chunk a unit."""
+        size = self.chunk or tables_at_once(self.episode, searched=self.search is not None)
+        return (Unit(0, at, count) for at, count in chunks(self.first, self.episodes, size))
+
+    def playing(self, agents: Sequence[Agent]) -> Plan:
+        """Returns the settings of play with the loaded ``agents``, in the order of :attr:`agents`; raises as they do."""
+        by_name = dict(zip(self.agents, agents, strict=True))
+        evaluator = None if self.search is None else ActionEvaluator(self.setup, by_name[self.search[0]], self.search[1])
+        return Plan(
+            self.setup, [by_name[name] for name in self.names], self.seed, episode=self.episode, seating=self.seating,
+            pots=self.pots, every_ply=self.every_ply, evaluator=evaluator, share=self.share,
+        )  # fmt: skip
+
+    def player(self, agents: Sequence[Agent]) -> Player:
+        """Returns the function that plays a unit and yields the rows of all files."""
+        from .files import rows_text  # pyarrow is an extra, and merging a tournament does not need it
+
+        plan = self.playing(agents)
+
+        def play(unit: Unit) -> Found:
+            return rows_text(plan, play_chunk(plan, unit.first, unit.deals))
+
+        return play

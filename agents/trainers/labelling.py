@@ -1,0 +1,164 @@
+"""The labels of a generation of expert iteration, made by other processes or on a cluster; a unit is one shard.
+
+The player's weights go to the workers as a file, and labels come back as the bytes of an npz file of plain arrays. The trainer
+writes them with the others, so that a folder of labels is the same with any number of workers.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+from nainjaune_env.agent import Agent
+from nainjaune_env.core.errors import ConfigError
+from nainjaune_env.core.spec import Setup
+
+from ..distributed.processes import Processes
+from ..distributed.units import Executor, Found, Player, Unit, setup_from
+from ..loading import load_agent
+from ..nets.checkpoint import Checkpoint, save_checkpoint
+from ..nets.net_agent import NetAgent
+from . import get_trainer
+from .config import build
+from .labels import Labels, labels_from_text, labels_text
+
+ALONE = {"workers": 1, "cluster": None, "threads": 1, "eval_every": 0}
+"""The keys that differ in a worker."""
+
+
+@dataclass(frozen=True)
+class LabelPlan:
+    """The shards of a generation. A unit's ``part`` is the generation and its ``first`` the number of the shard."""
+
+    KIND: ClassVar[str] = "generation of labels"
+
+    setup: Setup
+    agents: tuple[str, ...]
+    """The rule that plays the first generation, and once a network has learned the file of its checkpoint."""
+    config: Mapping[str, Any]
+    generation: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Returns the plan as JSON values."""
+        return {**vars(self), "setup": self.setup.to_dict()}
+
+    @classmethod
+    def from_dict(cls, held: dict[str, Any]) -> Self:
+        """Returns the plan that :meth:`to_dict` wrote."""
+        return cls(**{**held, "setup": setup_from(held["setup"]), "agents": tuple(held["agents"])})
+
+    def units(self) -> Iterator[Unit]:
+        """Yields a unit for each shard."""
+        return (Unit(self.generation, number, 1) for number in range(self.config["shards"]))
+
+    def player(self, agents: Sequence[Agent]) -> Player:
+        """Returns the function that labels a shard."""
+        rule, *networks = agents
+        trainer = get_trainer(self.config["algorithm"])
+        labeller = trainer.Trainer(build(trainer.Config, {**self.config, **ALONE, "rule": rule.name}), Path())
+        labeller.iteration = self.generation
+        for agent in networks:
+            assert isinstance(agent, NetAgent)
+            labeller.net.load_state_dict(agent.net.state_dict())
+
+        def label(unit: Unit) -> Found:
+            return {"labels": labels_text(labeller.label(unit.first, labeller.experts()), self.setup)}
+
+        return label
+
+
+class LabelWorkers:
+    """Makes the shards of one generation after the other by an executor."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self._coming: Generator[tuple[int, Labels], None, None] | None = None
+        self._begun: dict[Unit, float] = {}
+        self._started, self._finished = 0.0, 0
+
+    @property
+    def shards_a_second(self) -> float:
+        """Shards of this generation that have been made, over the seconds since the first was begun."""
+        return self._finished / (time.monotonic() - self._started)
+
+    @property
+    def oldest(self) -> float:
+        """Seconds for which the oldest of the shards that are being made has been under way."""
+        now = time.monotonic()
+        return now - min(self._begun.values(), default=now)
+
+    def next_shard(
+        self,
+        config: Mapping[str, Any],
+        setup: Setup,
+        generation: int,
+        player: Callable[[], Checkpoint] | None,
+        missing: Sequence[int],
+    ) -> tuple[int, Labels]:
+        """Returns the number and the labels of the shard among those ``missing`` that is finished next.
+
+        ``player`` returns the network that plays; None before one has learned.
+        """
+        if self._coming is None:
+            self._started, self._finished = time.monotonic(), 0
+            self._coming = self._make(config, setup, generation, None if player is None else player(), missing)
+        found = next(self._coming)
+        self._finished += 1
+        if len(missing) == 1:
+            self.close()
+        return found
+
+    def close(self) -> None:
+        """Stops what is being made."""
+        if self._coming is not None:
+            self._coming.close()
+        self._coming = None
+        self._begun.clear()
+
+    def _make(
+        self, config: Mapping[str, Any], setup: Setup, generation: int, player: Checkpoint | None, numbers: Sequence[int]
+    ) -> Generator[tuple[int, Labels], None, None]:
+        with tempfile.TemporaryDirectory() as folder:
+            names = [config["rule"]]
+            if player is not None:
+                names.append(str(Path(folder) / "player.safetensors"))
+                save_checkpoint(Path(names[1]), player)
+            plan = LabelPlan(setup, tuple(names), config, generation)
+            agents = [load_agent(name, setup) for name in names]
+            units = (Unit(generation, number, 1) for number in numbers)
+            with closing(self._executor.results(plan, agents, self._noted(units))) as results:
+                for unit, found in results:
+                    del self._begun[unit]
+                    yield unit.first, labels_from_text(found["labels"], setup, generation=generation, count=config["shard"])
+
+    def _noted(self, units: Iterator[Unit]) -> Iterator[Unit]:
+        """Yields ``units``, and notes when each is taken."""
+        for unit in units:
+            self._begun[unit] = time.monotonic()
+            yield unit
+
+
+def check_workers(config: Any) -> None:
+    """Raises :class:`ConfigError` for ``workers`` or a ``cluster`` beside each other or a GPU."""
+    if config.workers > 1 and config.cluster is not None:
+        raise ConfigError("'workers' are processes of this machine, and 'cluster' is another place to label: set one of them.")
+    if config.device != "cpu" and (config.workers > 1 or config.cluster is not None):
+        raise ConfigError("'workers' and 'cluster' label on processors, and with them 'device' is 'cpu'.")
+
+
+def executor_of(config: Any) -> Executor | None:
+    """Returns where labels are made by the keys ``workers`` and ``cluster``; None: in the threads of this process.
+
+    Raises :class:`~nainjaune_env.core.errors.WorkError` if there is no cluster at the address.
+    """
+    if config.cluster is not None:
+        from ..distributed.cluster import Cluster, check_address
+
+        check_address(config.cluster)  # before anything is written
+        return Cluster(config.cluster)
+    return Processes(config.workers) if config.workers > 1 else None

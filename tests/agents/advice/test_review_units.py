@@ -1,0 +1,78 @@
+"""A review in units: the same decisions whatever works on them and in whatever order."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+
+from nainjaune_agents.advice import Adviser
+from nainjaune_agents.advice.review import Decision, pick, review
+from nainjaune_agents.advice.review_units import ReviewPlan, review_by
+from nainjaune_agents.arena.matches import record_matches
+from nainjaune_agents.distributed.processes import Processes
+from nainjaune_agents.distributed.units import Executor
+from nainjaune_agents.loading import load_agent
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.records.record import Record
+from tests.agents.distributed.runs import Shuffled
+from tests.support.positions import small
+
+SETUPS = (small(3, max_rounds=2), small(4, max_rounds=2))
+BUDGET = {"choosing": 40, "measuring": 60, "seed": 3}
+
+
+@pytest.fixture(scope="module")
+def records() -> list[Record]:
+    """Matches of two setups in turn."""
+    found = []
+    for match in range(5):
+        setup = SETUPS[match % 2]
+        agents = [load_agent(name, setup) for name in ("lowest", "random", "tally", "lowest")[: setup.players]]
+        found += record_matches(setup, agents, 1, seed=match)
+    return found
+
+
+def adviser(setup: Setup) -> Adviser:
+    agent = load_agent("tally", setup)
+    return Adviser(setup, lambda: [agent] * setup.players)
+
+
+def same(one: Decision, other: Decision) -> bool:
+    """To the last bit, with the position and the advice."""
+    numbers = [(d.kind, d.best, d.regret, d.error, d.mistake, d.pick.match, d.pick.row, d.pick.player) for d in (one, other)]
+    advice = [None if d.advice is None else [np.asarray(a).tobytes() for a in vars(d.advice).values()] for d in (one, other)]
+    return numbers[0] == numbers[1] and advice[0] == advice[1] and one.pick.ply.table.tobytes() == other.pick.ply.table.tobytes()
+
+
+def check(records: list[Record], executor: Executor) -> None:
+    picks = pick(records, lambda record, seat: record["agents"][seat] != "lowest")
+    expected = review(picks, adviser, **BUDGET)
+    reported: list[int] = []
+    found = review_by(executor, records, picks, lambda setup: ["tally"] * setup.players, **BUDGET, progress=reported.append)
+    assert len(found) == len(expected) == len(picks) > 10
+    assert all(same(one, other) for one, other in zip(found, expected, strict=True))
+    assert any(one.mistake for one in found)
+    assert sum(reported) == 2 * len(picks)
+
+
+def test_a_review_is_the_same_in_whatever_order(records: list[Record]) -> None:
+    executor = Shuffled(2, 3)
+    check(records, executor)
+    assert executor.played != sorted(executor.played)
+    assert len(executor.played) == 5
+
+
+@pytest.mark.slow
+def test_a_review_by_processes_is_the_same(records: list[Record]) -> None:
+    check(records, Processes(2))
+
+
+def test_a_plan_is_the_same_after_json(records: list[Record]) -> None:
+    plan = ReviewPlan(SETUPS[0], ("tally", "lowest", "tally"), 40, 60, 3, ((1, records[0], (0, 2)), (3, records[2], (1,))))
+    assert ReviewPlan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+    assert plan.agents == ("tally", "lowest")
+    assert [unit.first for unit in plan.units()] == [0, 1]
+    assert dataclasses.replace(plan, seed=4) != plan

@@ -1,0 +1,125 @@
+"""A study in units: the same files whatever plays them and in whatever order."""
+
+from __future__ import annotations
+
+import base64
+import json
+import multiprocessing
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from nainjaune_agents.distributed.identity import identity, run_id
+from nainjaune_agents.distributed.processes import Processes
+from nainjaune_agents.distributed.shards import FOLDER, RUN_NAME, Shards, file_name, shard_text
+from nainjaune_agents.distributed.units import Executor, Unit
+from nainjaune_agents.loading import load_agent
+from nainjaune_agents.study.files import write_study
+from nainjaune_agents.study.parts import write_parts
+from nainjaune_agents.study.units import StudyPlan
+from nainjaune_env.core.errors import ConfigError, WorkError
+from tests.agents.distributed.runs import Shuffled
+from tests.support.positions import small
+
+SEARCHED: dict[str, Any] = {"search": ("tally", 4), "share": 0.5, "every_ply": True, "episode": "match", "seating": "fixed"}
+
+
+def plan_of(**options: Any) -> StudyPlan:
+    setup = small(3, max_rounds=2)
+    return StudyPlan(setup, ("lowest", "random", "lowest"), **{"seed": 3, "first": 5, "episodes": 23, "chunk": 4, **options})
+
+
+def whole(folder: Path, plan: StudyPlan) -> dict[str, bytes]:
+    agents = [load_agent(name, plan.setup) for name in plan.agents]
+    write_study(folder, plan.playing(agents), plan.episodes, first=plan.first, chunk=plan.chunk, command=plan.command)
+    return files(folder)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def played(folder: Path, plan: StudyPlan, executor: Executor, share: tuple[int, int] | None = None) -> list[Unit]:
+    agents = [load_agent(name, plan.setup) for name in plan.agents]
+    return [unit for unit, _ in Shards(folder / FOLDER, executor, share).results(plan, agents, plan.units())]
+
+
+@pytest.mark.parametrize("options", [{"command": "nainjaune study", "pots": (9, 0, 0, 0, 0)}, SEARCHED])
+@pytest.mark.parametrize("at_once", [2, 7])
+def test_files_are_equal_in_whatever_order_units_are_finished(tmp_path: Path, options: dict[str, Any], at_once: int) -> None:
+    plan, executor = plan_of(**options), Shuffled(at_once, at_once)
+    units = played(tmp_path / "parts", plan, executor)
+    assert units != sorted(units)
+    assert [tuple(unit) for unit in sorted(units)][:2] == [(0, 5, 4), (0, 9, 4)]
+    rows = write_parts(tmp_path / "parts", plan)
+    assert files(tmp_path / "parts") == whole(tmp_path / "whole", plan)
+    assert rows.keys() == ({"decisions", "rounds", "options"} if plan.search else {"decisions", "rounds"})
+
+
+def test_a_plan_is_the_same_after_json() -> None:
+    for plan in (plan_of(), plan_of(**SEARCHED, pots=(0, 1, 0, 0, 0), command="x")):
+        assert StudyPlan.from_dict(json.loads(json.dumps(plan.to_dict()))) == plan
+    assert plan_of(**SEARCHED).agents == ("lowest", "random", "tally")
+
+
+def test_the_usual_chunk_is_that_of_a_study_in_one_process() -> None:
+    sizes = [
+        next(plan_of(chunk=None, episodes=10**4, **options).units()).deals for options in ({}, {"episode": "match"}, SEARCHED)
+    ]
+    assert sizes == [4096, 256, 256]
+
+
+def test_files_that_are_there_are_not_overwritten(tmp_path: Path) -> None:
+    plan = plan_of(episodes=8)
+    played(tmp_path, plan, Shuffled(1, 1))
+    (tmp_path / "decisions.parquet").write_bytes(b"mine")
+    with pytest.raises(ConfigError, match="exists, and is not overwritten"):
+        write_parts(tmp_path, plan)
+    assert files(tmp_path) == {"decisions.parquet": b"mine"}
+
+
+def stream(schema: Any) -> str:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, schema):
+        pass
+    return base64.b64encode(sink.getvalue().to_pybytes()).decode()
+
+
+@pytest.mark.parametrize(
+    ("found", "says"),
+    [
+        ({}, "Expected the rows of a study as an Arrow stream in base64"),
+        ({"decisions": "no base64!"}, "Expected the rows of a study as an Arrow stream in base64"),
+        ({"decisions": base64.b64encode(b"no stream").decode()}, "Expected the rows of a study as an Arrow stream in base64"),
+        ({"decisions": stream(pa.schema([("x", pa.int8())]))}, "A shard has other columns than its study"),
+    ],
+)
+def test_a_shard_of_other_content_is_refused(tmp_path: Path, found: dict[str, str], says: str) -> None:
+    plan = plan_of(episodes=4)
+    (tmp_path / FOLDER).mkdir()
+    run = identity(plan)
+    (tmp_path / FOLDER / RUN_NAME).write_text(json.dumps(run), encoding="utf-8")
+    unit = next(plan.units())
+    (tmp_path / FOLDER / file_name(unit)).write_text(shard_text(run_id(run), unit, found), encoding="utf-8")
+    with pytest.raises(WorkError, match=says):
+        write_parts(tmp_path, plan)
+    assert files(tmp_path) == {}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("workers", [2, pytest.param(7, marks=pytest.mark.long)])
+def test_files_are_equal_though_a_worker_is_killed(tmp_path: Path, workers: int) -> None:
+    plan = plan_of(**SEARCHED)
+    agents = [load_agent(name, plan.setup) for name in plan.agents]
+    done = []
+    for unit, _ in Shards(tmp_path / "parts" / FOLDER, Processes(workers)).results(plan, agents, plan.units()):
+        done.append(unit)
+        if len(done) == 2:
+            os.kill(multiprocessing.active_children()[0].pid, signal.SIGKILL)  # type: ignore[arg-type]
+    assert sorted(done) == list(plan.units())
+    write_parts(tmp_path / "parts", plan)
+    assert files(tmp_path / "parts") == whole(tmp_path / "whole", plan)
