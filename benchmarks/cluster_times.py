@@ -45,7 +45,7 @@ ASSUMED: Times = {
     },
 }  # fmt: skip
 """What is not measured by :func:`measure`."""
-SEARCHER = "zoo:strong@search=50"
+SEARCHER = "tally@search=32"
 NO_TASKS, WAITING = 300, 1000
 IMPORT = "import nainjaune_agents.arena.tournament as t; from nainjaune_agents.loading import load_agent; import torch"
 
@@ -119,7 +119,7 @@ def shard_seconds() -> Measured:
 
     rules, played, plan = play(("lowest", "tally"), 1638, 40)
     _, large, large_plan = play(("lowest", "tally"), 32760, 3)
-    searched, _, _ = play((SEARCHER, "closer"), 4, 4)
+    searched, _, _ = play((SEARCHER, "tally"), 4, 8)
     merges = []
     for results, of in ((played, plan), (large, large_plan)):
         sums, digest = TournamentSums(of), run_id(identity(of))
@@ -139,7 +139,7 @@ def shard_seconds() -> Measured:
     result = len(json.dumps(large[0][1])) / 32760
     return {
         "deal_seconds": (middle / 1638, "s", "`lowest` in a field of `tally`, a deal, processor time"),
-        "search_seconds": (float(np.median(searched)) / 4, "s", f"`{SEARCHER}` in a field of `closer`, a deal, processor time"),
+        "search_seconds": (float(np.median(searched)) / 4, "s", f"`{SEARCHER}` in a field of `tally`, a deal, processor time"),
         "ratios": (sorted(round(ratio, 3) for ratio in whole), "", "times of 40 shards of 1,638 deals over their median"),
         "merge_seconds": (max(0.0, merges[0] - 1638 * each), "s", "a shard of a tournament: check, add, write; processor time"),
         "merge_deal_seconds": (each, "s", "the same, for each deal more"),

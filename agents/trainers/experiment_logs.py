@@ -1,8 +1,8 @@
 """Metrics logged to services that keep those of many runs: Weights & Biases and MLflow, each an extra.
 
-Their addresses and accounts are set as these libraries are always told: by ``WANDB_MODE``, ``WANDB_PROJECT`` and ``wandb login``, by
-``MLFLOW_TRACKING_URI`` and ``MLFLOW_EXPERIMENT_NAME``. A resumed run goes on in the same place: the file ``log_ids.json`` in its
-folder has what the services call it.
+Addresses and accounts are set as users of these libraries set them: by ``WANDB_MODE``, ``WANDB_PROJECT`` and ``wandb login``, and
+by ``MLFLOW_TRACKING_URI`` and ``MLFLOW_EXPERIMENT_NAME``. A resumed run goes on in the same place: the file ``log_ids.json`` in
+its folder has the identifiers that the services know it by.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from nainjaune_env.core.validation import read_json
 from .metric_log import MetricLog
 
 IDS_NAME = "log_ids.json"
-"""What the services call the run, by the name of the log."""
+"""The identifiers that the services know the run by, by the name of the log."""
 PROJECT = "nainjaune-env"
 """The project or experiment of runs where the environment names none."""
 
@@ -33,7 +33,7 @@ PROJECT = "nainjaune-env"
 def run_id(folder: Path, log: str, make: Callable[[], str]) -> str:
     """Returns the identifier of the run at ``folder`` in a ``log``; made by ``make`` and kept when there is none yet."""
     path = folder / IDS_NAME
-    ids = read_json(path, "record of what the run is called in logs", ConfigError) if path.exists() else {}
+    ids = read_json(path, "record of a run's identifiers", ConfigError) if path.exists() else {}
     if not isinstance(ids, dict) or not isinstance(ids.get(log, ""), str):
         raise ConfigError(f"{str(path)!r} should hold the run's identifier in {log!r}, as text: remove it, or restore it.")
     if log not in ids:
@@ -76,7 +76,7 @@ class MlflowLog:
     """A run of MLflow, with the name of the folder; the default store is the file ``mlflow.db`` there."""
 
     def __init__(self, folder: Path, iteration: int) -> None:
-        """The run goes on from ``iteration``; MLflow keeps points of later ones, which a killed process logged, beside the new."""
+        """The run goes on from ``iteration``; MLflow keeps later points, which a killed process logged, beside the new ones."""
         from mlflow.tracking import MlflowClient
 
         path = (folder / "mlflow.db").resolve()

@@ -112,9 +112,9 @@ def test_mlflow_takes_its_place_from_the_environment(tmp_path: Path, monkeypatch
     place = f"sqlite:///{tmp_path / 'all.db'}"
     monkeypatch.setenv("MLFLOW_TRACKING_URI", place)
     monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", "mine")
-    with pytest.raises(RuntimeError, match="stopped"), MlflowLog(tmp_path, 0) as log:
-        log.log(1, {"a": 1 / 3, "b": float("nan")})
-        raise RuntimeError("stopped")
+    log = MlflowLog(tmp_path, 0)
+    log.log(1, {"a": 1 / 3, "b": float("nan")})
+    log.__exit__(RuntimeError, RuntimeError("stopped"), None)
     client = MlflowClient(tracking_uri=place)
     (found,) = client.search_runs([client.get_experiment_by_name("mine").experiment_id])
     assert (found.info.status, found.data.metrics) == ("FAILED", {"a": 1 / 3})
@@ -140,7 +140,9 @@ def test_a_missing_extra_is_a_sentence_before_training(name: str, monkeypatch: p
     monkeypatch.setattr(experiment_logs, "find_spec", lambda name: None)
     with pytest.raises(MissingLibraryError) as found:
         build(Config, {**TINY, "logs": [name]})
-    assert str(found.value).startswith(f"A run that logs to {name!r} needs the package {name!r}, which is not installed: pip install")
+    assert str(found.value).startswith(
+        f"A run that logs to {name!r} needs the package {name!r}, which is not installed: pip install"
+    )
     assert f"[{name}]'" in str(found.value)
 
 
