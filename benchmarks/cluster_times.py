@@ -21,7 +21,7 @@ from nainjaune_agents.distributed.units import Unit
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.trainers import expert, ppo
 from nainjaune_agents.trainers.config import build
-from nainjaune_agents.trainers.labels import load_labels, save_labels
+from nainjaune_agents.trainers.labels import Labels, concatenate_labels, load_labels, save_labels
 from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.registry import make_setup
 
@@ -155,17 +155,20 @@ def label_seconds() -> Measured:
         trainer = expert.Trainer(build(expert.Config, values), Path(folder))
         trainer.label(0, trainer.experts())  # compiles
         seconds, labels = processor_seconds(lambda: trainer.label(1, trainer.experts()))
-        path = Path(folder) / "labels.npz"
+        path, merges = Path(folder) / "labels.npz", []
+        for many in (concatenate_labels([labels]), concatenate_labels([labels] * 16)):
 
-        def merge() -> None:
-            save_labels(path, labels, trainer.setup)
-            load_labels(path, trainer.setup, generation=trainer.iteration, count=shard)
+            def merge(many: Labels = many) -> None:
+                save_labels(path, many, trainer.setup)
+                load_labels(path, trainer.setup, generation=trainer.iteration, count=len(many))
 
-        merging = min(processor_seconds(merge)[0] for _ in range(5))
+            merges.append(float(np.median([processor_seconds(merge)[0] for _ in range(5)])))
+        save_labels(path, labels, trainer.setup)
         size = path.stat().st_size / shard
+        each = (merges[1] - merges[0]) / (15 * shard)
     return {
         "label_seconds": (seconds / shard, "s", "a decision searched with 50 determinizations, processor time"),
-        "merge_label_seconds": (merging / shard, "s", f"to write and check a label, in shards of {shard}; processor time"),
+        "merge_label_seconds": (each, "s", "to write and check a label, for each one more in its shard; processor time"),
         "label_bytes": (size, "B", "a label in its file"),
     }
 

@@ -32,8 +32,8 @@ MOST_DRIVER = 0.95
 """Share of the time from which on the driver is what limits."""
 PPO_DECISIONS, PPO_STEPS, PPO_BATCH = 10**9, 16, 2**19
 """Of the run; gradient steps and decisions of an iteration."""
-CHECKPOINT_SECONDS, MOST_ATTEMPTS = 120.0, 6
-"""Those of training with ``workers``."""
+SAVE_SECONDS, MOST_ATTEMPTS = 120.0, 6
+"""The time between checkpoints, and attempts from the same one, of training with ``workers``."""
 
 
 class Times:
@@ -135,8 +135,8 @@ def exchange_seconds(times: Times, workers: int, reduction: str) -> float:
     return float(max(times.reduce_seconds, ring))
 
 
-def trained(times: Times, workers: int, reduction: str, lost: bool, seed: int) -> dict[str, Any]:
-    """Returns what a PPO run with so many ``workers`` comes to, where machines are ``lost`` or not."""
+def trained(times: Times, workers: int, reduction: str, lost: bool, seed: int, save: float = SAVE_SECONDS) -> dict[str, Any]:
+    """Returns what a PPO run comes to, where workers are ``lost`` or not, with checkpoints after ``save`` seconds or more."""
     iterations = -(-PPO_DECISIONS // PPO_BATCH)
     phase = PPO_BATCH * times.decision_seconds / workers / 2  # half of it rounds, half of it gradients
     training = Training(
@@ -149,11 +149,12 @@ def trained(times: Times, workers: int, reduction: str, lost: bool, seed: int) -
         ratios=tuple(times.ratios),
         lost_after_seconds=3600 * times.lost_after_hours if lost else np.inf,
         restart_seconds=times.restart_seconds,
-        checkpoint_seconds=CHECKPOINT_SECONDS,
+        checkpoint_seconds=save,
         most_attempts=MOST_ATTEMPTS,
     )
     ideal = 2 * phase * workers * iterations
-    return {"workers": workers, "reduction": reduction, "lost": lost, "ideal": ideal, "outcome": run_training(training, seed)}
+    about = {"workers": workers, "reduction": reduction, "lost": lost, "save": save, "ideal": ideal}
+    return {**about, "outcome": run_training(training, seed)}
 
 
 def simulate(times: Times, seed: int) -> dict[str, Any]:
@@ -164,9 +165,9 @@ def simulate(times: Times, seed: int) -> dict[str, Any]:
     }
     counts = (1, *WORKERS)
     ppo = [
-        trained(times, workers, reduction, lost, seed)
+        trained(times, workers, reduction, lost, seed, save)
         for reduction in ("ordered", "all_reduce")
-        for lost in (False, True)
+        for lost, save in ((False, SAVE_SECONDS), (True, SAVE_SECONDS), (True, 0.0))
         for workers in counts
     ]
     return {"farms": farms, "ppo": ppo}
@@ -215,6 +216,7 @@ def ppo_rows(found: dict[str, Any]) -> list[list[str]]:
                 f"`{case['reduction']}`",
                 f"{case['workers']:,}",
                 "yes" if case["lost"] else "no",
+                in_time(case["save"]) if case["save"] else "every iteration",
                 in_time(outcome.seconds) if outcome.finished else f"given up after {in_time(outcome.seconds)}",
                 f"{figures.in_times(case['ideal'] / outcome.seconds)} ×" if outcome.finished else "–",
                 str(outcome.restarts),
@@ -237,7 +239,7 @@ def report(found: dict[str, Any], held: dict[str, Any], seed: int) -> str:
     """Returns all tables as Markdown."""
     times = Times(held["times"])
     head = ["work", "workers", "best shard", "shards", "time", "of the ideal", "driver busy", "what costs most"]
-    ppo_head = ["`reduction`", "workers", "preempted", "time", "times one worker", "restarts"]
+    ppo_head = ["`reduction`", "workers", "preempted", "checkpoints", "time", "times one worker", "restarts"]
     return "\n\n".join(
         [
             f"Seed {seed}. Shards compared: {', '.join(in_time(seconds) for seconds in SHARD_SECONDS)} of a worker.",
@@ -260,7 +262,7 @@ def plot_shards(found: dict[str, Any], path: Path) -> None:
 
     drawn, axes = figure("Simulated: the length of a shard", "seconds of a shard", "share of the ideal speed")
     for (name, by_workers), style in zip(found["farms"].items(), ("-", "--", ":"), strict=True):
-        for cases, colour in zip(by_workers, OURS, strict=True):
+        for cases, colour in zip(by_workers, OURS, strict=False):
             label = f"{name}, {cases[0]['workers']:,} workers"
             axes.plot(
                 SHARD_SECONDS, [case["efficiency"] for case in cases], label=label, color=colour, ls=style, marker="o", ms=3
@@ -276,10 +278,11 @@ def plot_ppo(found: dict[str, Any], path: Path) -> None:
 
     drawn, axes = figure("Simulated: PPO by many processes", "workers", "times as fast as one")
     for reduction, colour in zip(("ordered", "all_reduce"), OURS, strict=False):
-        for lost, style in ((False, "-"), (True, "--")):
-            cases = [case for case in found["ppo"] if (case["reduction"], case["lost"]) == (reduction, lost)]
+        for lost, save_seconds, style in ((False, SAVE_SECONDS, "-"), (True, SAVE_SECONDS, "--"), (True, 0.0, ":")):
+            chosen = (reduction, lost, save_seconds)
+            cases = [case for case in found["ppo"] if (case["reduction"], case["lost"], case["save"]) == chosen]
             done = [case for case in cases if case["outcome"].finished]
-            label = f"{reduction}{', preempted' if lost else ''}"
+            label = f"{reduction}{', preempted' if lost else ''}{'' if save_seconds else ', all iterations saved'}"
             at, speed = [case["workers"] for case in done], [case["ideal"] / case["outcome"].seconds for case in done]
             axes.plot(at, speed, label=label, color=colour, ls=style, marker="o", ms=3)
     axes.plot((1, WORKERS[-1]), (1, WORKERS[-1]), label="ideal", color="#888888", lw=0.8)

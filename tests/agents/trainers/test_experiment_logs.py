@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from nainjaune_agents.trainers.ppo import METRICS, Config, train
 from nainjaune_agents.trainers.run import Run
 from nainjaune_env.core.errors import ConfigError, MissingLibraryError
 
+BLOCK = 32_768
 TINY = {"tables": 16, "hidden": [8], "minibatch": 64, "iterations": 3, "eval_every": 2, "eval_deals": 5}
 with_wandb = pytest.mark.skipif(find_spec("wandb") is None, reason="needs the extra 'wandb'")
 with_mlflow = pytest.mark.skipif(find_spec("mlflow") is None, reason="needs the extra 'mlflow'")
@@ -44,18 +46,31 @@ def part(folder: Path, logs: list[str], *, resume: bool, stop_after: int) -> Non
         train(config, run, checkpoint, progress)
 
 
+def records(path: Path) -> Iterator[bytes]:
+    """The records in a file of an offline run: LevelDB's log format, in blocks of 32 KiB, after a header of 7 bytes."""
+    data, at, record = path.read_bytes(), 7, b""
+    assert data[:4] == b":W&B"
+    while at + 7 <= len(data):
+        if BLOCK - at % BLOCK < 7:  # no header fits into the rest of a block
+            at += BLOCK - at % BLOCK
+            continue
+        length, kind = int.from_bytes(data[at + 4 : at + 6], "little"), data[at + 6]
+        record += data[at + 7 : at + 7 + length]
+        at += 7 + length
+        if kind in (1, 4):  # whole, or the last part
+            yield record
+            record = b""
+
+
 def wandb_steps(folder: Path) -> dict[str, dict[int, dict[str, float]]]:
     """The metrics by step in the files of an offline run, by the run's identifier."""
     from wandb.proto import wandb_internal_pb2
-    from wandb.sdk.internal.datastore import DataStore
 
     found: dict[str, dict[int, dict[str, float]]] = {}
     for path in sorted(folder.glob("wandb/offline-run-*/run-*.wandb")):
-        store: Any = DataStore()
-        store.open_for_scan(str(path))
         steps = found.setdefault(path.stem.removeprefix("run-"), {})
-        while (data := store.scan_data()) is not None:
-            record = wandb_internal_pb2.Record()
+        for data in records(path):
+            record: Any = wandb_internal_pb2.Record()
             record.ParseFromString(data)
             if record.WhichOneof("record_type") == "history":
                 row = {"/".join(item.nested_key) or item.key: json.loads(item.value_json) for item in record.history.item}
