@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from nainjaune_agents.distributed.units import Unit
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.trainers import expert, ppo
 from nainjaune_agents.trainers.config import build
-from nainjaune_agents.trainers.labels import Labels, concatenate_labels, load_labels, save_labels
+from nainjaune_agents.trainers.labels import Labels, load_labels, save_labels
 from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.registry import make_setup
 
@@ -149,23 +150,23 @@ def shard_seconds() -> Measured:
 
 def label_seconds() -> Measured:
     """Return the times of a searched label, and of the driver for one."""
-    shard = 64
-    values = {**TABLE, "rounds": 40, "shard": shard, "deals": 50, "shards": 1, "generations": 1}
+    few, shard = 64, 1024
+    values = {**TABLE, "rounds": 600, "shard": shard, "deals": 50, "shards": 1, "generations": 1}
     with tempfile.TemporaryDirectory() as folder:
         trainer = expert.Trainer(build(expert.Config, values), Path(folder))
         trainer.label(0, trainer.experts())  # compiles
         seconds, labels = processor_seconds(lambda: trainer.label(1, trainer.experts()))
         path, merges = Path(folder) / "labels.npz", []
-        for many in (concatenate_labels([labels]), concatenate_labels([labels] * 16)):
+        for count in (few, shard):
+            part = Labels(**{f.name: getattr(labels, f.name)[:count] for f in fields(Labels)})
 
-            def merge(many: Labels = many) -> None:
-                save_labels(path, many, trainer.setup)
-                load_labels(path, trainer.setup, generation=trainer.iteration, count=len(many))
+            def merge(part: Labels = part) -> None:
+                save_labels(path, part, trainer.setup)
+                load_labels(path, trainer.setup, generation=trainer.iteration, count=len(part))
 
             merges.append(float(np.median([processor_seconds(merge)[0] for _ in range(5)])))
-        save_labels(path, labels, trainer.setup)
         size = path.stat().st_size / shard
-        each = (merges[1] - merges[0]) / (15 * shard)
+        each = (merges[1] - merges[0]) / (shard - few)
     return {
         "label_seconds": (seconds / shard, "s", "a decision searched with 50 determinizations, processor time"),
         "merge_label_seconds": (each, "s", "to write and check a label, for each one more in its shard; processor time"),
