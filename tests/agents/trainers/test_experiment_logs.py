@@ -121,6 +121,7 @@ def test_mlflow_has_every_metric_of_a_run_that_is_stopped_and_resumed(tmp_path: 
 
 
 @with_mlflow
+@pytest.mark.slow
 def test_mlflow_takes_its_place_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from mlflow.tracking import MlflowClient
 
@@ -170,6 +171,7 @@ def test_a_damaged_record_of_identifiers_is_not_written_over(tmp_path: Path, tex
 
 
 @with_mlflow
+@pytest.mark.slow
 def test_a_run_may_be_resumed_with_other_logs(tmp_path: Path) -> None:
     part(tmp_path / "a", [], resume=False, stop_after=2)
     part(tmp_path / "a", ["mlflow"], resume=True, stop_after=-1)
