@@ -33,6 +33,7 @@ from ..nets.policy_value import PolicyValueNet
 from ..task import CENTRED, FRESH, Task
 from .checkpointing import load_initial_weights, load_optimizer, optimizer_tensors, restoring, with_prefix, without_prefix
 from .config import check_bounds, option, resolve_setup
+from .experiment_logs import check_logs
 from .starts import RoundStarts
 
 EVAL_SEED = 987_654_321
@@ -77,6 +78,7 @@ class BaseConfig:
     checkpoint_minutes: float = option(2.0, "minutes between checkpoints, at least; 0 = one after every iteration", low=0)
     keep_best: bool = option(False, "keep the checkpoint with the highest edge in evaluations too, as the agent RUN@best")
     keep_every: int = option(0, "iterations between checkpoints that are kept, as the agents RUN@ITERATION; 0 = none", low=0)
+    logs: list[str] = option([], "where metrics are logged beside TensorBoard and metrics.csv: 'wandb', 'mlflow'")
     eval_every: int = option(25, "iterations between evaluations; 0 = none", low=0)
     eval_deals: int = option(1000, "deals of each evaluation; 0 = none", low=0, high=10**9)
     eval_against: str = option("random", "the agent over whose field the edge is measured")
@@ -86,6 +88,7 @@ class BaseConfig:
         get_arch(self.arch).check_arguments(self.hidden, getattr(self, "recurrent", 0))  # keys of PPO alone
         if get_arch(self.arch).reads_history and not getattr(self, "history", 0):
             raise ConfigError(f"A network of arch {self.arch!r} reads the plies of the round: set 'history', which PPO has.")
+        check_logs(self.logs)
         if self.schedule not in SCHEDULES:
             raise ConfigError(choose_one("schedule", self.schedule, SCHEDULES))
         if self.eval_deals == 1:

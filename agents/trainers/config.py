@@ -18,8 +18,8 @@ from nainjaune_env.registry import make_setup
 
 C = TypeVar("C")
 
-PLACEMENT_KEYS = frozenset({"device", "workers", "cluster"})
-"""Keys that say where a run computes and not what it computes: a run may be resumed under other values of them."""
+PLACEMENT_KEYS = frozenset({"device", "workers", "cluster", "logs"})
+"""Keys that say where a run computes and logs, not what it computes: a run may be resumed under other values of them."""
 
 LENGTH_KEYS = ("iterations", "generations")
 """Keys for the length of a run, in whole iterations."""

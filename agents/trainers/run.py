@@ -39,6 +39,7 @@ from ..nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, load_checkpoint
 from ..provenance import commit
 from .base import BaseConfig, BaseTrainer
 from .config import LENGTH_KEYS, RESUME_KEYS, changed_keys, differing, read_yaml
+from .experiment_logs import EXPERIMENT_LOGS
 from .metric_log import CsvLog, MetricLog
 
 CONFIG_NAME = "config.yaml"
@@ -273,7 +274,8 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
     if trainer.completed >= config.iterations:
         return True
     with ExitStack() as opened:
-        logs = [opened.enter_context(log(run.folder, trainer.iteration)) for log in LOGS]
+        chosen = [*LOGS, *(EXPERIMENT_LOGS[name] for name in config.logs)]
+        logs = [opened.enter_context(log(run.folder, trainer.iteration)) for log in chosen]
         opened.enter_context(run.interruptible())
         while not trainer.ends(run.stop_requested):
             before = trainer.iteration

@@ -65,6 +65,8 @@ LIBRARIES: dict[str, set[str]] = {
     "pyarrow": {f"{AGENTS}.study.files", f"{AGENTS}.study.arrays"},
     "duckdb": {f"{AGENTS}.study.queries"},
     "tornado": {f"{AGENTS}.serve.app"},
+    "wandb": {f"{AGENTS}.trainers.experiment_logs"},
+    "mlflow": {f"{AGENTS}.trainers.experiment_logs"},
 }
 """Library -> the packages and modules that may import it."""
 

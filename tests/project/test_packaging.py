@@ -23,6 +23,7 @@ PROJECT: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(enco
 NOT_REQUIRED = (
     "torch", "safetensors", "tensorboard", "matplotlib", "jinja2", "markupsafe", "stable_baselines3", "sb3_contrib", "pyspiel",
     "torchrl", "resvg_py", "PIL", "pygame", "pyarrow", "duckdb", "tornado", "ray",
+    "wandb", "mlflow",
 )  # fmt: skip
 """Libraries of the extras."""
 
@@ -198,6 +199,6 @@ def test_every_library_imported_is_asked_for() -> None:
     asked = {entry.split(">")[0].lower() for entry in entries}
     names = {
         "yaml": "pyyaml", "PIL": "pillow", "resvg_py": "resvg-py", "pyspiel": "open_spiel",
-        "stable_baselines3": "stable-baselines3", "sb3_contrib": "sb3-contrib", "ray": "ray[rllib]",
+        "stable_baselines3": "stable-baselines3", "sb3_contrib": "sb3-contrib", "ray": "ray[rllib]", "mlflow": "mlflow-skinny",
     }  # fmt: skip
     assert {names.get(library, library) for library in LIBRARIES} <= asked

@@ -1,0 +1,178 @@
+"""Weights & Biases and MLflow, the real libraries, without a network."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from nainjaune_agents.trainers import experiment_logs
+from nainjaune_agents.trainers.config import build
+from nainjaune_agents.trainers.experiment_logs import IDS_NAME, MlflowLog, WandbLog
+from nainjaune_agents.trainers.ppo import METRICS, Config, train
+from nainjaune_agents.trainers.run import Run
+from nainjaune_env.core.errors import ConfigError, MissingLibraryError
+
+BLOCK = 32_768
+TINY = {"tables": 16, "hidden": [8], "minibatch": 64, "iterations": 3, "eval_every": 2, "eval_deals": 5}
+with_wandb = pytest.mark.skipif(find_spec("wandb") is None, reason="needs the extra 'wandb'")
+with_mlflow = pytest.mark.skipif(find_spec("mlflow") is None, reason="needs the extra 'mlflow'")
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_this_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in os.environ:
+        if name.startswith(("WANDB_", "MLFLOW_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("WANDB_MODE", "offline")
+    for name in ("WANDB_CONFIG_DIR", "WANDB_CACHE_DIR", "WANDB_DATA_DIR"):
+        monkeypatch.setenv(name, str(tmp_path / "wandb-home"))
+
+
+def part(folder: Path, logs: list[str], *, resume: bool, stop_after: int) -> None:
+    """Trains a tiny run with ``logs`` up to an iteration."""
+    config = build(Config, {**TINY, "logs": logs})
+    with Run(folder) as run:
+        checkpoint = run.create(config, resume=resume)
+
+        def progress(completed: int, metrics: dict[str, float]) -> None:
+            run.stop_requested = completed == stop_after
+
+        train(config, run, checkpoint, progress)
+
+
+def records(path: Path) -> Iterator[bytes]:
+    """The records in a file of an offline run: LevelDB's log format, in blocks of 32 KiB, after a header of 7 bytes."""
+    data, at, record = path.read_bytes(), 7, b""
+    assert data[:4] == b":W&B"
+    while at + 7 <= len(data):
+        if BLOCK - at % BLOCK < 7:  # no header fits into the rest of a block
+            at += BLOCK - at % BLOCK
+            continue
+        length, kind = int.from_bytes(data[at + 4 : at + 6], "little"), data[at + 6]
+        record += data[at + 7 : at + 7 + length]
+        at += 7 + length
+        if kind in (1, 4):  # whole, or the last part
+            yield record
+            record = b""
+
+
+def wandb_steps(folder: Path) -> dict[str, dict[int, dict[str, float]]]:
+    """The metrics by step in the files of an offline run, by the run's identifier."""
+    from wandb.proto import wandb_internal_pb2
+
+    found: dict[str, dict[int, dict[str, float]]] = {}
+    for path in sorted(folder.glob("wandb/offline-run-*/run-*.wandb")):
+        steps = found.setdefault(path.stem.removeprefix("run-"), {})
+        for data in records(path):
+            record: Any = wandb_internal_pb2.Record()
+            record.ParseFromString(data)
+            if record.WhichOneof("record_type") == "history":
+                row = {"/".join(item.nested_key) or item.key: json.loads(item.value_json) for item in record.history.item}
+                steps[int(row["_step"])] = {name: value for name, value in row.items() if not name.startswith("_")}
+    return found
+
+
+@with_wandb
+@pytest.mark.slow
+def test_wandb_has_every_metric_of_a_run_that_is_stopped_and_resumed(tmp_path: Path) -> None:
+    folder = tmp_path / "a"
+    part(folder, ["wandb"], resume=False, stop_after=2)
+    part(folder, ["wandb"], resume=True, stop_after=-1)
+    ids = json.loads((folder / IDS_NAME).read_text(encoding="utf-8"))
+    ((name, steps),) = wandb_steps(folder).items()  # both parts are one run
+    assert name == ids["wandb"]
+    assert {*steps} == {1, 2, 3}
+    assert {*steps[1]} | {"eval/edge", "eval/ci95"} == {*METRICS}
+    assert "eval/edge" in steps[2]
+
+
+@with_wandb
+@pytest.mark.slow
+def test_wandb_has_the_values_that_were_logged(tmp_path: Path) -> None:
+    with WandbLog(tmp_path, 0) as log:
+        log.log(1, {"a/b": 1 / 3})
+        log.log(2, {"a/b": 2.0, "c": -1.5})
+        log.flush()
+    (steps,) = wandb_steps(tmp_path).values()
+    assert steps == {1: {"a/b": 1 / 3}, 2: {"a/b": 2.0, "c": -1.5}}
+
+
+@with_mlflow
+@pytest.mark.slow
+def test_mlflow_has_every_metric_of_a_run_that_is_stopped_and_resumed(tmp_path: Path) -> None:
+    from mlflow.tracking import MlflowClient
+
+    folder = tmp_path / "a"
+    part(folder, ["mlflow"], resume=False, stop_after=2)
+    part(folder, ["mlflow"], resume=True, stop_after=-1)
+    client = MlflowClient(tracking_uri=f"sqlite:///{folder / 'mlflow.db'}")
+    experiment = client.get_experiment_by_name("nainjaune-env")
+    (found,) = client.search_runs([experiment.experiment_id])
+    assert (found.info.run_name, found.info.status) == ("a", "FINISHED")
+    assert {*found.data.metrics} == {*METRICS}
+    for name, steps in (("rollout/decisions", [1, 2, 3]), ("eval/edge", [2, 3])):
+        assert sorted(point.step for point in client.get_metric_history(found.info.run_id, name)) == steps
+
+
+@with_mlflow
+@pytest.mark.slow
+def test_mlflow_takes_its_place_from_the_environment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mlflow.tracking import MlflowClient
+
+    place = f"sqlite:///{tmp_path / 'all.db'}"
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", place)
+    monkeypatch.setenv("MLFLOW_EXPERIMENT_NAME", "mine")
+    log = MlflowLog(tmp_path, 0)
+    log.log(1, {"a": 1 / 3, "b": float("nan")})
+    log.__exit__(RuntimeError, RuntimeError("stopped"), None)
+    client = MlflowClient(tracking_uri=place)
+    (found,) = client.search_runs([client.get_experiment_by_name("mine").experiment_id])
+    assert (found.info.status, found.data.metrics) == ("FAILED", {"a": 1 / 3})
+    assert not (tmp_path / "mlflow.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("logs", "sentence"),
+    [
+        (["wandb", "wandb"], "'logs' names 'wandb' twice."),
+        (["wanbd"], "Unknown log 'wanbd'. Did you mean 'wandb'? Valid: wandb, mlflow."),
+    ],
+)
+def test_logs_that_there_are_not(logs: list[str], sentence: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(experiment_logs, "find_spec", lambda name: name)
+    with pytest.raises(ConfigError) as found:
+        build(Config, {**TINY, "logs": logs})
+    assert str(found.value) == sentence
+
+
+@pytest.mark.parametrize("name", ["wandb", "mlflow"])
+def test_a_missing_extra_is_a_sentence_before_training(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(experiment_logs, "find_spec", lambda name: None)
+    with pytest.raises(MissingLibraryError) as found:
+        build(Config, {**TINY, "logs": [name]})
+    assert str(found.value).startswith(
+        f"A run that logs to {name!r} needs the package {name!r}, which is not installed: pip install"
+    )
+    assert f"[{name}]'" in str(found.value)
+
+
+@pytest.mark.parametrize("text", ["[]", '{"wandb": 3}', '{"wandb"'])
+def test_a_damaged_record_of_identifiers_is_not_written_over(tmp_path: Path, text: str) -> None:
+    (tmp_path / IDS_NAME).write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigError):
+        experiment_logs.run_id(tmp_path, "wandb", lambda: "new")
+    assert (tmp_path / IDS_NAME).read_text(encoding="utf-8") == text
+
+
+@with_mlflow
+@pytest.mark.slow
+def test_a_run_may_be_resumed_with_other_logs(tmp_path: Path) -> None:
+    part(tmp_path / "a", [], resume=False, stop_after=2)
+    part(tmp_path / "a", ["mlflow"], resume=True, stop_after=-1)
+    assert {*json.loads((tmp_path / "a" / IDS_NAME).read_text(encoding="utf-8"))} == {"mlflow"}
