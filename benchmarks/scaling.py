@@ -34,12 +34,12 @@ from nainjaune_agents.stats.intervals import Moments
 from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.trainers.config import build, read_yaml
 
-CONFIG = figures.ROOT / "configs" / "nain_jaune" / "ppo.yaml"
+CONFIG = figures.ROOT / "configs" / "nain_jaune" / "ppo_float32.yaml"
 PAGE = figures.ROOT / "docs" / "scaling.md"
 PLOT = figures.ROOT / "docs" / "images" / "scaling.svg"
 RATING_SEED = 3_141_592
 """Seed of the ratings, whose deals differ from those of the trainers' own evaluations."""
-KNOBS: dict[str, Any] = {"bf16": True, "overlap": False, "eval_every": 0}
+KNOBS: dict[str, Any] = {"bf16": True, "epochs": 1, "minibatch": 2048, "objective": "own", "threads": 1, "eval_every": 0}
 """Values over those of the configuration."""
 LIGHT: dict[str, Any] = {"presets": ["djeco"], "networks": ["mlp:8"], "iterations": [2], "seeds": 2, "deals": 20, "search": 4}
 LIGHT_KNOBS: dict[str, Any] = {"tables": 16, "bf16": False}
