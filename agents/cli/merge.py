@@ -21,7 +21,7 @@ from nainjaune_env.core.printable import printable
 from .progress import progress_bar
 
 NAME = "merge"
-HELP = "put the parts of an evaluation or a study together that jobs have played"
+HELP = "put the parts together that jobs have played"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -77,7 +77,7 @@ def work(order: Order, pipe: Connection) -> None:
 
 
 def beat(send: Send) -> None:
-    """Sends ``("alive",)`` every :data:`BEAT_SECONDS`: a process that is stopped, or whose machine hangs, does not."""
+    """Sends ``("alive",)`` every ``BEAT_SECONDS`` seconds: a process that is stopped, or whose machine hangs, does not."""
     with suppress(OSError):  # the other end is closed, on which :func:`listen` ends this process
         while True:
             send(("alive",))

@@ -147,7 +147,7 @@ def test_errors_of_comparisons_are_a_sentence(words: str, says: str, capfd: pyte
         ("{}", r"'a/shards/run\.json' is not a description of a run: .*the key 'kind' is missing"),
         (
             '{"kind": "x", "package": "", "weights": {}, "plan": {}}',
-            r"Unknown kind of run 'x'\. .*Valid: tournament, comparison\.",
+            r"Unknown kind of run 'x'\. .*Valid: tournament, comparison, study\.",
         ),
         (
             '{"kind": "tournament", "package": "", "weights": {}, "plan": {}}',

@@ -79,14 +79,14 @@ def test_what_is_learned_from_are_the_plies_of_the_rounds(other: dict[str, Any])
     setup, n = trainer.setup, trainer.setup.players
     assert trainer.layout.fingerprint == layout_with_history(setup, PLIES).fingerprint
     trainer.iterate()
-    rollout = trainer.collect(0, np.random.default_rng(1))
+    rollout = trainer.collect(trainer.iteration, np.random.default_rng(1))
     batch = Batch(setup, 40, autoreset=False, keep_openings=True)
     openings = trainer.tables[0].batch.openings
     assert openings is not None
     batch.set_tables(None, openings, trusted=True)
     replay = Replay(trainer, rollout)
     opponent = load_agent(other.get("opponents", "lowest"), setup)
-    seating = trainer.seats().seats + 1 if "opponents" in other else np.zeros((40, n), np.int64)
+    seating = trainer.seats(0, trainer.iteration).seats + 1 if "opponents" in other else np.zeros((40, n), np.int64)
     play_out(batch, [replay, opponent], seating, [np.random.default_rng(0)] * 2)
     assert not any(replay.left)
     assert len(rollout.action) > 20

@@ -54,8 +54,7 @@ def test_the_learner_learns_from_its_own_decisions_in_one_seat(options: dict[str
     trainer = trainer_of(tiny(**options, tables=30, seed=7))
     n = trainer.setup.players
     for iteration in range(n + 1):
-        trainer.iteration = iteration
-        rollout = trainer.collect(0, np.random.default_rng(1))
+        rollout = trainer.collect(iteration, np.random.default_rng(1))
         seats = (np.arange(30) + iteration) % n
         assert np.array_equal(rollout.sequence % n, seats[rollout.sequence // n])
         batch = Batch(trainer.setup, 30, autoreset=False)
