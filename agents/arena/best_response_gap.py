@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 
-from ..distributed.units import Executor, Found, InProcess, Player, Results, Unit, setup_from
+from ..distributed.units import Executor, Found, InProcess, Player, Results, Unit
 from ..stats.intervals import to_json
 from ..task import DEFAULT_TASK, Task
+from .deal_plan import DealPlan
 from .duplicate import Duplicate, Edge, EdgeSums, chunk_deals, chunks
 
 
@@ -81,29 +82,17 @@ def best_response_gap(
 
 
 @dataclass(frozen=True)
-class ResponsePlan:
+class ResponsePlan(DealPlan):
     """Some agents in a field of the first one, on the same deals. A unit is one of them on some deals."""
 
     KIND: ClassVar[str] = "best response"
 
-    setup: Setup
-    agents: tuple[str, ...]
     heroes: tuple[int, ...]
     """Numbers of agents."""
     first: int
     deals: int
     seed: int
     task: Task
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the plan as JSON values."""
-        return {**vars(self), "setup": self.setup.to_dict(), "task": self.task.to_dict()}
-
-    @classmethod
-    def from_dict(cls, held: dict[str, Any]) -> Self:
-        """Returns the plan that :meth:`to_dict` wrote."""
-        kept = {"setup": setup_from(held["setup"]), "task": Task(**held["task"])}
-        return cls(**{**held, **kept, "agents": tuple(held["agents"]), "heroes": tuple(held["heroes"])})
 
     def units(self) -> Iterator[Unit]:
         """Yields the units of all heroes on the same deals, one chunk after the other."""

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import permutations
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from nainjaune_env.core.errors import AgentError, quoted
 from nainjaune_env.core.spec import Setup
 
 from ..distributed.arrays import packed, unpacked
-from ..distributed.units import Executor, Found, InProcess, Player, Unit, setup_from
+from ..distributed.units import Executor, Found, InProcess, Player, Unit
 from ..seeds import Stream, generator
 from ..stats.alpharank import Masses, masses
 from ..stats.differences import Differences
@@ -27,6 +27,7 @@ from ..stats.ratio_estimate import Estimate
 from ..task import DEFAULT_TASK, Task
 from .advantage import Advantages, AdvantageSums, stronger
 from .behaviour import Behaviour
+from .deal_plan import DealPlan
 from .duplicate import CHUNKS_AT_ONCE, Duplicate, Edge, EdgeSums, chunk_deals, chunks, start_with
 from .rated_rounds import ranked, rated_shards, ratings_of
 from .timing import DecisionClock, TimedAgent
@@ -157,13 +158,11 @@ def check_names(agents: Sequence[Agent]) -> None:
 
 
 @dataclass(frozen=True)
-class TournamentPlan:
+class TournamentPlan(DealPlan):
     """What a tournament plays; the arguments are those of :func:`tournament`. A unit is a pair, or the rating, on some deals."""
 
     KIND: ClassVar[str] = "tournament"
 
-    setup: Setup
-    agents: tuple[str, ...]
     deals: int
     seed: int
     task: Task = DEFAULT_TASK
@@ -177,17 +176,6 @@ class TournamentPlan:
     def pairs(self) -> list[tuple[int, int]]:
         """The ordered pairs of agents by number, as in :class:`Result`."""
         return list(permutations(range(len(self.agents)), 2))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the plan as JSON values."""
-        return {**vars(self), "setup": self.setup.to_dict(), "task": self.task.to_dict()}
-
-    @classmethod
-    def from_dict(cls, held: dict[str, Any]) -> Self:
-        """Returns the plan that :meth:`to_dict` wrote."""
-        pots = None if held["pots"] is None else tuple(held["pots"])
-        kept = {"setup": setup_from(held["setup"]), "task": Task(**held["task"]), "agents": tuple(held["agents"]), "pots": pots}
-        return cls(**{**held, **kept})
 
     def duplicate(self, agents: Sequence[Agent]) -> Duplicate:
         """Returns duplicate play among ``agents``."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 
 from ..distributed.arrays import packed, unpacked
-from ..distributed.units import Executor, Found, InProcess, Player, Unit, in_order, setup_from
+from ..distributed.units import Executor, Found, InProcess, Player, Unit, in_order
 from ..seeds import Stream, generator
 from ..stats.differences import Differences
 from ..stats.exact_sums import DifferenceSums
@@ -29,6 +29,7 @@ from ..stats.intervals import to_json
 from ..stats.sequential import SequentialTest, anytime_half_width
 from ..task import CARRIED, DEFAULT_TASK, Task
 from .advantage import doubled_advantage
+from .deal_plan import DealPlan
 from .duplicate import CHUNKS_AT_ONCE, Start, check_device, chunks, play_deals, start_with, whole_payoff
 from .openings import opening_tables
 
@@ -92,13 +93,11 @@ class VersusResult:
 
 
 @dataclass(frozen=True)
-class VersusPlan:
+class VersusPlan(DealPlan):
     """What a comparison plays; the arguments are those of :func:`versus`. A unit is the deals between two looks, both ways."""
 
     KIND: ClassVar[str] = "comparison"
 
-    setup: Setup
-    agents: tuple[str, ...]
     deals: int
     seed: int
     task: Task = DEFAULT_TASK
@@ -108,17 +107,6 @@ class VersusPlan:
     def __post_init__(self) -> None:
         if len(self.agents) != 2 or len(set(self.agents)) < 2:
             raise AgentError(f"A comparison takes two agents of different names, not {quoted([*self.agents])}.")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Returns the plan as JSON values."""
-        return {**vars(self), "setup": self.setup.to_dict(), "task": self.task.to_dict()}
-
-    @classmethod
-    def from_dict(cls, held: dict[str, Any]) -> Self:
-        """Returns the plan that :meth:`to_dict` wrote."""
-        pots = None if held["pots"] is None else tuple(held["pots"])
-        kept = {"setup": setup_from(held["setup"]), "task": Task(**held["task"]), "agents": tuple(held["agents"]), "pots": pots}
-        return cls(**{**held, **kept})
 
     def units(self) -> Iterator[Unit]:
         """Yields the deals in order; on a GPU they are played ahead of looks."""

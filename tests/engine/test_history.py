@@ -200,7 +200,7 @@ def test_plies_that_were_not_noted_are_not_made_up() -> None:
     sentence = r"The plies of the round at table 1 are not known: it was set in the middle, .*more than once between two notes\."
     batch.set_tables(np.array([1]), middle[[1]], trusted=True)
     with pytest.raises(AgentError, match="table 1"):
-        histories.of(np.arange(3))  # not told yet
+        histories.of(np.arange(3))  # not noted yet
     histories.stepped()
     with pytest.raises(AgentError, match=sentence):
         histories.of(np.arange(3))
