@@ -21,7 +21,7 @@ import numpy as np
 from numba.core.caching import FunctionCache
 
 from nainjaune_env.core.code_cache import cache_folder
-from nainjaune_env.core.code_libraries import CalledCompiler, LinkedCache, LinkedCompiler, LinkedFunctionType
+from nainjaune_env.core.code_libraries import LinkedCache, LinkedCompiler, LinkedFunctionType
 from nainjaune_env.core.compile_notice import announce_compilation
 from nainjaune_env.core.locked_cache import lock_cache, warn_uncached
 
@@ -106,7 +106,7 @@ def jit(fn: F, **options: Any) -> F:
     """
     if not JIT_ENABLED:
         return fn
-    function: Any = compiled(fn, numba.njit, numba_config, pipeline_class=CalledCompiler, **{**_OPTIONS, **options})
+    function: Any = compiled(fn, numba.njit, numba_config, **{**_OPTIONS, **options})
     function.__class__ = CompiledFunction
     return cast(F, function)
 
