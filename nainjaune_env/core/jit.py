@@ -18,8 +18,10 @@ from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
+from numba.core.caching import FunctionCache
 
 from nainjaune_env.core.code_cache import cache_folder
+from nainjaune_env.core.code_libraries import LinkedCache, LinkedCompiler, LinkedFunctionType
 from nainjaune_env.core.compile_notice import announce_compilation
 from nainjaune_env.core.locked_cache import lock_cache, warn_uncached
 
@@ -64,7 +66,7 @@ _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False
 
 
 class LinkedFunction(numba.core.registry.CPUDispatcher):
-    """The form of a compiled function that compiled code links: it has no interface to Python."""
+    """The form of a compiled function that compiled code links: it has no interface to Python, and no machine code."""
 
     def get_call_template(self, args: Any, kws: Any) -> Any:
         """Returns numba's template of a call; constants among the arguments do not have a form compiled of their own."""
@@ -82,14 +84,17 @@ class CompiledFunction(numba.core.registry.CPUDispatcher):
     @functools.cached_property
     def linked(self) -> LinkedFunction:
         """The form that compiled code links. Python must not call it."""
-        options = {**_OPTIONS, **self.targetoptions, "no_cpython_wrapper": True}
-        function = compiled(self.py_func, numba.jit, numba_config, part="linked", **options)
+        options = {**_OPTIONS, **self.targetoptions, "no_cpython_wrapper": True, "pipeline_class": LinkedCompiler}
+        function: Any = compiled(self.py_func, numba.jit, numba_config, part="linked", **options)
         function.__class__ = LinkedFunction  # numba makes its own class, and has no option for another
+        if isinstance(function._cache, FunctionCache):
+            function._cache._impl.__class__ = LinkedCache
         return cast(LinkedFunction, function)
 
     @property
     def _numba_type_(self) -> Any:
-        return numba.types.Dispatcher(self.linked)  # the type of a global that compiled code calls
+        linked: Any = self.linked
+        return LinkedFunctionType(linked)  # the type of a global that compiled code calls
 
 
 def jit(fn: F, **options: Any) -> F:

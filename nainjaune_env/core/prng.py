@@ -22,12 +22,14 @@ _LOW_32 = np.uint64(0xFFFFFFFF)
 _TWO_32 = np.uint64(1 << 32)
 
 
-@wrapping
-def mix(word: Any) -> Any:
-    """Returns SplitMix64's output for the state ``word``: a bijection of 64-bit words that scatters close ones."""
+def _mix(word: Any) -> Any:
     word = (word ^ (word >> _S30)) * _MIX_1
     word = (word ^ (word >> _S27)) * _MIX_2
     return word ^ (word >> _S31)
+
+
+mix = wrapping(_mix)
+"""Returns SplitMix64's output for the state ``word``: a bijection of 64-bit words that scatters close ones."""
 
 
 @wrapping
@@ -106,15 +108,10 @@ def streams(seed: int, count: int, stream: int = 0, *, first: int = 0) -> NDArra
     """
     from nainjaune_env.core.validation import check_seed  # only here: what all modules import, compiled code depends on
 
-    # compiled functions return Python's integers, which NumPy 1 would add to uint64 as floats
-    word = np.uint64(mix(np.uint64(check_seed(seed))))
     with np.errstate(over="ignore"):
-        base = np.uint64(mix(word + np.uint64(stream & 0xFFFFFFFFFFFFFFFF) * _MIX_2))
-        words = base + np.arange(first + 1, first + count + 1, dtype=np.uint64) * _GAMMA
+        base = _mix(_mix(np.uint64(check_seed(seed))) + np.uint64(stream & 0xFFFFFFFFFFFFFFFF) * _MIX_2)
         # mixed again: states one gamma apart would give the same draws, shifted by one
-        words = (words ^ (words >> _S30)) * _MIX_1
-        words = (words ^ (words >> _S27)) * _MIX_2
-        return np.asarray(words ^ (words >> _S31), dtype=np.uint64)
+        return np.asarray(_mix(base + np.arange(first + 1, first + count + 1, dtype=np.uint64) * _GAMMA))
 
 
 def entropy() -> int:

@@ -46,7 +46,10 @@ def test_jit_gives_the_function_back_where_the_compiler_is_off(monkeypatch: pyte
 
 
 @compiled_only
-def test_what_compiled_code_calls_has_an_interface_to_python_only_where_python_calls_it() -> None:
+def test_what_compiled_code_calls_has_an_interface_to_python_only_where_python_calls_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NAINJAUNE_CACHE", str(tmp_path))  # numba does not show the code of a function that it reads from a cache
     inner = jit(lambda number, flag: number + 1 if flag else number - 1)
     outer: Any = instantiate_caller(inner)
     assert outer(3) == (4, 2)

@@ -181,5 +181,6 @@ def test_observations_are_no_images(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_bombardment_fails_pettingzoos_own_examples(example: Any, fault: type[Exception], said: str) -> None:
-    with pytest.raises(fault, match=said):
+    # the examples make agents at random, without a seed, and sometimes run out of them before
+    with pytest.raises((fault, IndexError), match=f"{said}|Cannot choose from an empty sequence"):
         suite.bombardment_test(example.env(), cycles=1)

@@ -1,0 +1,87 @@
+"""What compiled code calls is compiled once: no machine code of its own, and the cache gives it back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+
+from nainjaune_env.core import code_cache
+from nainjaune_env.core.code_libraries import LinkedLibrary
+from nainjaune_env.core.jit import JIT_ENABLED, instantiate, jit
+from nainjaune_env.registry import make_setup
+
+pytestmark = pytest.mark.skipif(not JIT_ENABLED, reason="the compiler is switched off")
+
+SETUP = make_setup("nain_jaune", "djeco", 4)  # loaded here: its functions are not to be kept in a test's folder
+
+
+@pytest.fixture(autouse=True)
+def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("NAINJAUNE_CACHE", str(tmp_path / "cache"))
+    code_cache._open_folder.cache_clear()
+    yield
+    code_cache._open_folder.cache_clear()
+
+
+def functions() -> tuple[Any, Any, Any]:
+    """Two functions that Python calls, and one that both of them call."""
+
+    def last(numbers: Any, wanted: Any) -> Any:
+        found = -1
+        for i in range(numbers.size):
+            if numbers[i] == wanted:
+                found = i
+        return found
+
+    shared: Any = jit(last)
+
+    def first(numbers: Any, wanted: Any) -> Any:
+        return shared(numbers, wanted) + 100
+
+    def second(numbers: Any, wanted: Any) -> Any:
+        return shared(numbers, wanted) * 2
+
+    return shared, jit(first), jit(second)
+
+
+NUMBERS = np.array([4, 7, 7, 1])
+
+
+def library(function: Any) -> Any:
+    (result,) = function.overloads.values()
+    return result.library
+
+
+def test_a_function_that_compiled_code_calls_has_no_machine_code() -> None:
+    shared, first, _ = functions()
+    assert first(NUMBERS, 7) == 102
+    linked = library(shared.linked)
+    assert type(linked) is LinkedLibrary
+    assert not linked._codegen._engine.is_symbol_defined(next(iter(shared.linked.overloads.values())).fndesc.llvm_func_name)
+    assert type(library(first)) is not LinkedLibrary
+    assert "alloca" in linked.get_llvm_str()  # as it was written
+    assert "alloca" not in library(first).get_llvm_str().split("_ZN7cpython")[0]  # optimised with what it calls
+
+
+def test_the_cache_gives_back_what_compiled_code_calls() -> None:
+    """A later process that compiles another caller reads the function that both call."""
+    shared, first, _ = functions()
+    assert first(NUMBERS, 7) == 102
+    assert sum(shared.linked.stats.cache_misses.values()) == 1
+    shared, first, second = functions()
+    assert second(NUMBERS, 1) == 6
+    assert sum(shared.linked.stats.cache_hits.values()) == 1
+    assert not shared.linked.stats.cache_misses
+    assert type(library(shared.linked)) is LinkedLibrary
+
+
+def test_what_calls_a_kernel_can_be_kept() -> None:
+    """A global that is a function has an address in the code that numba writes by itself, which no cache can keep."""
+    play_forced = instantiate("nainjaune_env.core.kernel_defaults", "kept", game=SETUP.game.kernel).play_forced.linked
+    play_forced.compile((numba.from_dtype(SETUP.game.table), numba.typeof(SETUP.kernel_rules), numba.types.int64))
+    assert not library(play_forced).has_dynamic_globals
