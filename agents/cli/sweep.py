@@ -124,7 +124,7 @@ def run_search(args: argparse.Namespace) -> bool:
     if not whole:
         return False
     table = [(f"trial {trial.number}", row) for trial, row in search.table()]
-    print_table(table[:SHOWN], search.base)
+    print_table(table[:SHOWN], search.base, "failed")
     if len(table) > SHOWN:
         print(f"… and {len(table) - SHOWN} more in results.json.")
     print(f"Folder: {printable(str(args.out))}, with {PICTURE}")
@@ -154,12 +154,12 @@ def train(
     args: argparse.Namespace, runs: Sequence[Unit], progressed: Callable[[Unit, int], None], bar: Any
 ) -> dict[Unit, str] | None:
     """Trains ``runs`` where the arguments say; returns as ``sweep.train_all`` does."""
-    if args.cluster is not None:
+    from ..trainers.sweep import is_done, train_all
+
+    if args.cluster is not None and not all(map(is_done, runs)):
         from ..trainers.sweep_cluster import train_on_cluster
 
         return train_on_cluster(args.cluster, runs, progressed, bar.set_postfix_str)
-    from ..trainers.sweep import train_all
-
     return train_all(runs, args.workers or 1, progressed)
 
 
@@ -169,8 +169,8 @@ def about(args: argparse.Namespace, config: BaseConfig) -> dict[str, Any]:
     return {**given, "against": config.eval_against, "unit": config.setup().game.unit}
 
 
-def print_table(table: Sequence[tuple[str, Row]], config: BaseConfig) -> None:
-    """Prints configurations, each after a text that may be empty."""
+def print_table(table: Sequence[tuple[str, Row]], config: BaseConfig, failed: str = "diverged") -> None:
+    """Prints configurations, each after a text that may be empty; ``failed`` is the word for runs without a result."""
     from ..report.format_ci import mean_ci
 
     names = [f"{text:10}{printable(row.name)}" if text else printable(row.name) for text, row in table]
@@ -178,8 +178,8 @@ def print_table(table: Sequence[tuple[str, Row]], config: BaseConfig) -> None:
     print(f"Edge over {config.eval_against}, {config.setup().game.unit} a round; 95 % intervals over training seeds.")
     for name, (_, row) in zip(names, table, strict=True):
         edge = mean_ci(row.edge, row.ci95, 3) if row.seeds else "–"
-        failed = f", {row.diverged} diverged" if row.diverged else ""
-        print(f"{name:{width}}  {edge}  {row.seeds} seeds{failed}, {row.seconds:,.0f} s each")
+        lost = f", {row.diverged} {failed}" if row.diverged else ""
+        print(f"{name:{width}}  {edge}  {row.seeds} seeds{lost}, {row.seconds:,.0f} s each")
 
 
 def again(args: argparse.Namespace, search: Search) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -76,12 +76,13 @@ class Search:
 
         Raises :class:`ConfigError` for a folder with another sweep or search in it, whose files are left as they are.
         """
-        try:
-            with locked(self.path, wait=False):
-                self._read()
-                yield
-        except TimeoutError:
-            raise ConfigError(f"A search is under way in {str(self.folder)!r}: wait for its end, or stop it.") from None
+        with ExitStack() as held:
+            try:
+                held.enter_context(locked(self.path, wait=False))
+            except TimeoutError:
+                raise ConfigError(f"A search is under way in {str(self.folder)!r}: wait for its end, or stop it.") from None
+            self._read()
+            yield
 
     def run(self, total: int, train: Train, finished: Callable[[], object]) -> bool:
         """Trains trials until there are ``total``; returns whether it came to that, False where ``train`` was stopped.
@@ -91,7 +92,8 @@ class Search:
         while (start := len(self.results)) < total:
             batch = self._propose(start, min((start // self.batch + 1) * self.batch, total))
             runs = {trial.number: self.units(trial) for trial in batch}
-            diverged = train([unit for trial in batch if self._first(trial) is trial for unit in runs[trial.number]])
+            own = [unit for trial in batch if self._first(trial) is trial for unit in runs[trial.number]]
+            diverged = train(own) if own else {}
             if diverged is None:
                 return False
             by_folder = {unit.folder: sentence for unit, sentence in diverged.items()}
@@ -108,7 +110,7 @@ class Search:
         return True
 
     def units(self, trial: Trial) -> list[Unit]:
-        """Returns the runs of a trial, without those known to fail; a trial with the values of an earlier one has the runs of that."""
+        """Returns the runs of a trial, without those known to fail: those of an earlier trial, where that has the same values."""
         place = self.folder / RUNS / f"trial-{self._first(trial).number:03}"
         return [
             Unit(trial.name, seed, configured(self.fixed, as_settings(trial.values), seed), place / f"seed-{seed}")

@@ -18,7 +18,7 @@ from .config import apply_settings, build
 MOST = 10**9
 """Bound of whole numbers in a range: Optuna computes with them as floats."""
 DIGITS = 4
-"""Significant digits of a float that is drawn from a range: enough for any trainer, and short in names and commands."""
+"""Of a float that is drawn from a range: enough for any trainer, and short in names and commands."""
 MEASURE_KEYS = ("game", "preset", "players", "rules", "mixture", "start", "eval_deals", "eval_against")
 """Keys that say what an edge is: edges under several values of them are not comparable."""
 _NUMBER = r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*"
@@ -41,13 +41,14 @@ class Range:
 
     def holds(self, value: object) -> bool:
         """Returns whether ``value`` is a number of the range."""
-        return type(value) is type(self.low) and self.low <= value <= self.high  # type: ignore[operator]
+        return type(value) is type(self.low) and self.low <= value <= self.high
 
     def rounded(self, value: float) -> int | float:
-        """Returns ``value`` with :data:`DIGITS` significant digits, within the range; a whole number as it is."""
+        """Returns ``value`` with :data:`DIGITS` digits, of its own or of the width of the range; a whole number as it is."""
         if isinstance(self.low, int):
             return int(value)
-        return min(max(float(f"{value:.{DIGITS}g}"), self.low), self.high)
+        decimals = DIGITS - math.floor(math.log10(value if self.log else self.high - self.low)) - self.log
+        return min(max(round(value, decimals), self.low), self.high)
 
 
 @dataclass(frozen=True)
@@ -125,7 +126,7 @@ def read_space(values: Mapping[str, Any], settings: Sequence[str]) -> tuple[dict
             raise ConfigError(f"--set {key}={text} has a value twice.")
     if not space:
         raise ConfigError(
-            "A search needs keys to vary: --set KEY=LOW..HIGH, --set KEY=LOW..HIGH,log, or a list of values, --set KEY=VALUE,VALUE."
+            "A search needs keys to vary: --set KEY=LOW..HIGH, --set KEY=LOW..HIGH,log, or a list, --set KEY=VALUE,VALUE."
         )
     _check_ends(fixed, space)
     return fixed, space
@@ -160,7 +161,7 @@ def _read_range(key: str, text: str, hints: Mapping[str, Any]) -> Range:
         )
     if not a < b:
         raise ConfigError(f"The range {quoted(text)} of {key!r} should go from a lower number to a higher one.")
-    if kind is int and max(abs(a), abs(b)) > MOST or not math.isfinite(b - a):
+    if (kind is int and max(abs(a), abs(b)) > MOST) or not math.isfinite(b - a):
         raise ConfigError(f"The range {quoted(text)} of {key!r} is too wide" + (f": at most {MOST:,}." if kind is int else "."))
     if comma and a <= 0:
         raise ConfigError(f"A logarithmic range lies above 0, and the lower end of {key!r} is {a!r}.")
