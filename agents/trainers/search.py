@@ -85,9 +85,9 @@ class Search:
             yield
 
     def run(self, total: int, train: Train, finished: Callable[[], object]) -> bool:
-        """Trains trials until there are ``total``; returns whether it came to that, False where ``train`` was stopped.
+        """Proposes and trains trials until ``total`` are trained.
 
-        ``finished()`` is called after each batch.
+        Returns True when they are, False when ``train`` was stopped before. ``finished()`` is called after each batch.
         """
         while (start := len(self.results)) < total:
             batch = self._propose(start, min((start // self.batch + 1) * self.batch, total))
