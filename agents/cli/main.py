@@ -36,7 +36,7 @@ EXTRAS = {
     **dict.fromkeys(("torch", "safetensors", "tensorboard", "matplotlib", "jinja2", "markupsafe"), "train"),
     **dict.fromkeys(("pyarrow", "duckdb"), "study"),
     "tornado": "serve",
-    "ray": "ray",
+    **{name: name for name in ("ray", "optuna")},
 }
 """The extra that installs a library which some commands need."""
 

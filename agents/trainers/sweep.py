@@ -30,14 +30,17 @@ from ..nets.checkpoint import FILE_NAME, load_checkpoint
 from ..stats.intervals import Moments, to_json
 from . import get_trainer
 from .base import BaseConfig
-from .config import apply_settings, build, changed_keys
+from .config import changed_keys
 from .curves import Curve, draw_curves, read_curve
 from .run import CONFIG_NAME, Progress, Run
+from .search_space import choices, configured, is_range
 from .supervisor import POLL_SECONDS
 from .worker import WorkerRun, error_of, listen, report
 
 RESULTS, TABLE, PICTURE = "results.json", "sweep.csv", "edge.png"
 """What is written into the folder of a sweep, beside its runs."""
+RUNS, SEARCH = "runs", "search.json"
+"""The folder of the runs, and the trials of a sweep that is a search."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,45 +82,24 @@ class Row(NamedTuple):
     """Of training, the mean over seeds."""
 
 
-def choices(setting: str) -> list[str]:
-    """Returns the settings ``key=value`` of ``key=value,value,…``; commas within brackets, braces and quotes do not separate."""
-    key, equals, text = setting.partition("=")
-    if not equals or not key:
-        raise ConfigError(f"A setting is key=value or key=value,value,…, not {quoted(setting)}.")
-    values, depth, quote = [""], 0, ""
-    for c in text:
-        if quote:
-            quote = "" if c == quote else quote
-        elif c in "\"'":
-            quote = c
-        else:
-            depth += (c in "[{") - (c in "]}")
-        if c == "," and depth == 0 and not quote:
-            values.append("")
-        else:
-            values[-1] += c
-    return [f"{key}={value}" for value in values]
-
-
 def units(values: dict[str, Any], settings: Sequence[str], seeds: Sequence[int], folder: Path) -> list[Unit]:
     """Returns all runs: every combination of ``settings``, see :func:`choices`, over ``values`` of a file, with every seed.
 
-    Raises :class:`ConfigError` for a configuration that does not exist, or that is not evaluated.
+    Raises :class:`ConfigError` for a configuration that does not exist, or that is not evaluated, for a range, and for the folder
+    of a search.
     """
+    if (folder / SEARCH).exists():
+        raise ConfigError(f"{str(folder)!r} has a search in it, and no grid: give --search to go on with it, or another --out.")
+    for setting in settings:
+        if is_range(setting):
+            raise ConfigError(f"{quoted(setting)} is a range, which a search draws values from: give --search N, or list values.")
     options = [choices(setting) for setting in settings]
-    if any(option[0].startswith("seed=") for option in options):
-        raise ConfigError("The seeds of a sweep are given by --seeds and --first-seed, not by --set seed=….")
     found = []
     for combination in itertools.product(*options):
         varied = [setting for setting, option in zip(combination, options, strict=True) if len(option) > 1]
         name = ",".join(varied) or "base"
-        place = folder / "runs" / re.sub(r"[^\w.=,+-]", "_", name)
-        for seed in seeds:
-            given = apply_settings(values, [*combination, f"seed={seed}"])
-            config = build(get_trainer(given.get("algorithm", "ppo")).Config, given)
-            if not config.evaluates:
-                raise ConfigError("A sweep compares edges, and these runs are not evaluated: set 'eval_every' and 'eval_deals'.")
-            found.append(Unit(name, seed, config, place / f"seed-{seed}"))
+        place = folder / RUNS / re.sub(r"[^\w.=,+-]", "_", name)
+        found += [Unit(name, seed, configured(values, combination, seed), place / f"seed-{seed}") for seed in seeds]
     return found
 
 
@@ -279,7 +261,17 @@ def _by_name(results: Sequence[Trained]) -> dict[str, list[Trained]]:
 
 
 def write_results(folder: Path, results: Sequence[Trained], *, about: dict[str, Any]) -> None:
-    """Writes ``results.json``, ``sweep.csv`` with a line for each evaluation of each run, and ``edge.png``, each atomically."""
+    """Writes :func:`write_tables` and ``edge.png``, the edges against time."""
+    write_tables(folder, results, about=about)
+    if curves := mean_curves(results):
+        title = (
+            f"Mean over training seeds, 95 % intervals over {about['seeds']} seeds" if about["seeds"] > 1 else "One training seed"
+        )
+        draw_curves(curves, folder / PICTURE, metric="eval/edge", along="seconds", title=title)
+
+
+def write_tables(folder: Path, results: Sequence[Trained], *, about: dict[str, Any]) -> None:
+    """Writes ``results.json``, and ``sweep.csv`` with a line for each evaluation of each run, each atomically."""
     table = [
         {key: to_json(value) if isinstance(value, float) else value for key, value in row._asdict().items()}
         for row in rows(results)
@@ -293,8 +285,3 @@ def write_results(folder: Path, results: Sequence[Trained], *, about: dict[str, 
         for point in zip(one.iteration, one.seconds, one.edge, one.ci95, strict=True):
             lines.writerow([one.name, one.seed, *point])
     write_text(folder / TABLE, text.getvalue())
-    if curves := mean_curves(results):
-        title = (
-            f"Mean over training seeds, 95 % intervals over {about['seeds']} seeds" if about["seeds"] > 1 else "One training seed"
-        )
-        draw_curves(curves, folder / PICTURE, metric="eval/edge", along="seconds", title=title)

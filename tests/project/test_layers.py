@@ -55,7 +55,7 @@ LIBRARIES: dict[str, set[str]] = {
     "torchrl": {f"{ENV}.envs.torchrl_env"},
     "tensordict": {f"{ENV}.envs.torchrl_env"},
     "safetensors": {f"{AGENTS}.nets.checkpoint"},
-    "matplotlib": {f"{AGENTS}.report.*", f"{AGENTS}.trainers.curves"},
+    "matplotlib": {f"{AGENTS}.report.*", f"{AGENTS}.trainers.curves", f"{AGENTS}.trainers.trial_plots"},
     "tensorboard": {f"{AGENTS}.trainers.curves"},
     "yaml": {f"{AGENTS}.trainers.*"},
     "tqdm": {f"{AGENTS}.cli.*", f"{ENV}.core.compile_notice"},
@@ -65,6 +65,7 @@ LIBRARIES: dict[str, set[str]] = {
     "pyarrow": {f"{AGENTS}.study.files", f"{AGENTS}.study.arrays"},
     "duckdb": {f"{AGENTS}.study.queries"},
     "tornado": {f"{AGENTS}.serve.app"},
+    "optuna": {f"{AGENTS}.trainers.sampler", f"{AGENTS}.trainers.search"},
     "wandb": {f"{AGENTS}.trainers.experiment_logs"},
     "mlflow": {f"{AGENTS}.trainers.experiment_logs"},
 }

@@ -15,26 +15,12 @@ import pytest
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.trainers import sweep
-from nainjaune_agents.trainers.sweep import Trained, choices, mean_curves, read_results, rows, train_all, units, write_results
+from nainjaune_agents.trainers.sweep import Trained, mean_curves, read_results, rows, train_all, units, write_results
 from nainjaune_env.core.errors import ConfigError
 
 TINY: dict[str, Any] = {
     "tables": 16, "hidden": [8], "minibatch": 64, "iterations": 4, "eval_every": 2, "eval_deals": 20, "checkpoint_minutes": 0,
 }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("setting", "expected"),
-    [
-        ("a=1", ["a=1"]),
-        ("a=1,2e-3", ["a=1", "a=2e-3"]),
-        ("hidden=[8,8],[16]", ["hidden=[8,8]", "hidden=[16]"]),
-        ("start={pots: [0, 40]},fresh", ["start={pots: [0, 40]}", "start=fresh"]),
-        ("opponents='a,b',c", ["opponents='a,b'", "opponents=c"]),
-    ],
-)
-def test_values_of_a_setting(setting: str, expected: list[str]) -> None:
-    assert choices(setting) == expected
 
 
 def test_the_runs_are_all_combinations_with_all_seeds(tmp_path: Path) -> None:
@@ -52,6 +38,7 @@ def test_the_runs_are_all_combinations_with_all_seeds(tmp_path: Path) -> None:
         (["learning_rate"], "A setting is key=value"),
         (["eval_every=0"], "are not evaluated"),
         (["learning_rat=1"], "Did you mean 'learning_rate'"),
+        (["learning_rate=1e-4..1e-2,log"], "'learning_rate=1e-4..1e-2,log' is a range, .* give --search N, or list values"),
     ],
 )
 def test_what_is_no_sweep(settings: list[str], sentence: str, tmp_path: Path) -> None:
