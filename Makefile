@@ -141,9 +141,9 @@ pufferlib: $(PUFFERLIB)/.installed  ## test PufferLib's adaptor, in a virtual en
 	OMP_NUM_THREADS=1 $(PUFFERLIB)/bin/python -m pytest tests/envs/test_pufferlib_env.py tests/examples/test_pufferlib_ppo.py
 
 # PufferLib alone, without the versions that it pins and without its own games, which take archives that are not on PyPI
-$(PUFFERLIB)/.installed: pyproject.toml constraints-pufferlib.txt
+$(PUFFERLIB)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(PUFFERLIB)
-	$(PUFFERLIB)/bin/python -m pip install --quiet --constraint constraints-pufferlib.txt --editable '.[train,sb3,pufferlib,dev]'
+	$(PUFFERLIB)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[train,sb3,pufferlib,dev]'
 	NO_OCEAN=1 PYTHONPATH=tests/support/pufferlib_setup $(PUFFERLIB)/bin/python -m pip install --quiet --no-deps --no-build-isolation pufferlib==3.0.0
 	touch $@
 

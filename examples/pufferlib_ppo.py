@@ -1,4 +1,4 @@
-"""PPO with PufferLib's own trainer, PuffeRL, on the native PufferLib environment (`make pufferlib` makes the virtual environment).
+"""PPO with PufferLib's own trainer, PuffeRL, on the native PufferLib environment; `make pufferlib` installs what it takes.
 
     .venv-pufferlib/bin/python examples/pufferlib_ppo.py
 
@@ -43,7 +43,7 @@ class MaskedPolicy(Default):  # type: ignore[misc]
 
 
 def settings(steps: int, seed: int, out: Path) -> dict[str, Any]:
-    """Return the settings of PuffeRL: those of its ``default.ini``, but for the learning of short rounds on one processor."""
+    """Return the settings of PuffeRL, which has no defaults: those of PufferLib's `default.ini` are for GPUs."""
     return {
         "env": "nainjaune", "name": "nainjaune", "project": "nainjaune", "data_dir": str(out), "checkpoint_interval": 10**6,
         "seed": seed, "torch_deterministic": True, "cpu_offload": False, "device": "cpu", "precision": "float32",
@@ -51,7 +51,8 @@ def settings(steps: int, seed: int, out: Path) -> dict[str, Any]:
         "optimizer": "adam", "learning_rate": 1e-3, "anneal_lr": True, "adam_beta1": 0.9, "adam_beta2": 0.999, "adam_eps": 1e-8,
         "total_timesteps": steps, "batch_size": "auto", "bptt_horizon": 32, "minibatch_size": 1024, "max_minibatch_size": 1024,
         "update_epochs": 3, "gamma": 1.0, "gae_lambda": 0.95, "clip_coef": 0.2, "vf_coef": 2.0, "vf_clip_coef": 0.2,
-        "max_grad_norm": 0.5, "ent_coef": 0.01, "vtrace_rho_clip": 1.0, "vtrace_c_clip": 1.0, "prio_alpha": 0.0, "prio_beta0": 1.0,
+        "max_grad_norm": 0.5, "ent_coef": 0.01, "vtrace_rho_clip": 1.0, "vtrace_c_clip": 1.0,
+        "prio_alpha": 0.0, "prio_beta0": 1.0,  # all decisions are equally likely to be learned from
     }  # fmt: skip
 
 
@@ -84,7 +85,7 @@ def measure(policy: MaskedPolicy, deals: int, seed: int) -> tuple[float, float]:
 def main(arguments: list[str] | None = None) -> None:
     """Train, and print the result."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=1_000_000, help="decisions to train on (1,000,000)")
+    parser.add_argument("--steps", type=int, default=500_000, help="decisions to train on (500,000)")
     parser.add_argument("--deals", type=int, default=4000, help="deals to measure on (4000)")
     parser.add_argument("--seed", type=int, default=1, help="of the deals and the network (1)")
     parser.add_argument("--out", type=Path, default=Path("runs/pufferlib"), metavar="DIR", help="checkpoints (runs/pufferlib)")

@@ -59,12 +59,12 @@ class SeatPufferEnv(PufferEnv):  # type: ignore[misc]
     those of the end. Each step returns one info with the payoffs of the episodes that have ended, in the game's unit, as the list
     ``"episode_return"``, if there are any.
 
-    **Self-play**, ``opponents="self"``: every decision is the learner's, and observation, mask and reward are those of the seat to
-    act (see ``SeatEnv``). ``seats`` says which that is; ``acted (B,) int64`` and ``seat_rewards (B, n) float32`` are the seats
-    that took the last actions and what the last step credits each seat with. There are no infos.
+    **Self-play**, ``opponents="self"``: every decision is the learner's, and observation, mask and reward are those of the seat
+    to act (see ``SeatEnv``). ``seats`` says which that is; ``acted (B,) int64`` and ``seat_rewards (B, n) float32`` are the
+    seats that took the last actions and what the last step credits each seat with. There are no infos.
 
-    The seed s seeds table i with ``s * B + i``, as PufferLib's own environments do, since its vectorization gives its environments
-    the seeds s, s + 1, ...: k of them play the games of one with k * B tables.
+    The seed s seeds table i with ``s * B + i``, as PufferLib's own environments do: its vectorization gives k environments the
+    seeds s to s + k - 1, and they play the games of one with k * B tables.
     """
 
     def __init__(
@@ -87,9 +87,9 @@ class SeatPufferEnv(PufferEnv):  # type: ignore[misc]
     ) -> None:
         """Take the arguments of ``SeatEnv`` and raise its errors.
 
-        ``num_envs`` is the number of tables. Rewards are multiplied by ``reward_scale``: ``PuffeRL`` clips them to [-1, 1]. ``buf``
-        are the arrays of PufferLib's vectorization. ``seed`` is that of the first reset, where ``reset`` gives none; None: the
-        operating system seeds the tables.
+        ``num_envs`` is the number of tables. Rewards are multiplied by ``reward_scale``: ``PuffeRL`` clips them to [-1, 1].
+        ``buf`` has the arrays of PufferLib's vectorization. ``seed`` is that of the first reset, where ``reset`` gives none;
+        None: the operating system seeds the tables.
         """
         self.setup = make_setup(game, preset, players, **knobs)
         self._tables = LearnerTables(

@@ -1,4 +1,4 @@
-"""PufferLib's native environment: the episodes of Stable-Baselines3's vector environment, in the arrays that PufferLib provides."""
+"""PufferLib's native environment: the episodes of Stable-Baselines3's vector environment, in PufferLib's own arrays."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.support.games import seats_at_most
 from tests.support.source import ROOT
 
 HERE = importlib.util.find_spec("pufferlib") is not None
-here = pytest.mark.skipif(not HERE, reason="PufferLib pins NumPy and Gymnasium, so `make pufferlib` runs this in another environment")
+here = pytest.mark.skipif(not HERE, reason="PufferLib pins an older NumPy: `make pufferlib` runs this elsewhere")
 if HERE:
     with contextlib.chdir(tempfile.mkdtemp()):  # PufferLib puts a link into the current folder
         import pufferlib.vector

@@ -1,4 +1,4 @@
-"""What PufferLib 3.0.0's `setup.py` needs to install PufferLib without its own games; `make pufferlib` puts it on the path of pip."""
+"""What the `setup.py` of PufferLib 3.0.0 needs to install it without its own games: `make pufferlib` has pip import this."""
 
 import builtins
 import shutil
