@@ -2,7 +2,7 @@
 
     .venv-pufferlib/bin/python examples/pufferlib_ppo.py
 
-One seat of each of 256 tables learns, the others play at random. After some 30 s on one core the player is measured on new deals
+One seat of each of 256 tables learns, the others play at random. After some 20 s on one core the player is measured on new deals
 against random play, where 0 is what a random player would make. PuffeRL draws its dashboard over the terminal and keeps
 checkpoints in --out.
 """
@@ -61,10 +61,12 @@ def train(tables: int, steps: int, seed: int, out: Path) -> MaskedPolicy:
     envs = pufferlib.vector.make(SeatPufferEnv, env_kwargs={**RULES, "num_envs": tables, "reward_scale": 1 / UNIT})
     policy = MaskedPolicy(envs)
     trainer = PuffeRL(settings(steps, seed, out), envs, policy)
-    while trainer.global_step < steps:
-        trainer.evaluate()
-        trainer.train()
-    trainer.close()
+    try:
+        while trainer.global_step < steps:
+            trainer.evaluate()
+            trainer.train()
+    finally:
+        trainer.close()  # or its thread would keep the process from ending
     return policy
 
 
@@ -85,7 +87,7 @@ def measure(policy: MaskedPolicy, deals: int, seed: int) -> tuple[float, float]:
 def main(arguments: list[str] | None = None) -> None:
     """Train, and print the result."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=500_000, help="decisions to train on (500,000)")
+    parser.add_argument("--steps", type=int, default=300_000, help="decisions to train on (300,000)")
     parser.add_argument("--deals", type=int, default=4000, help="deals to measure on (4000)")
     parser.add_argument("--seed", type=int, default=1, help="of the deals and the network (1)")
     parser.add_argument("--out", type=Path, default=Path("runs/pufferlib"), metavar="DIR", help="checkpoints (runs/pufferlib)")

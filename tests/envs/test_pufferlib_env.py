@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
-import importlib.util
 import random
 import re
-import sys
-import tempfile
 from typing import Any
 
 import numpy as np
 import pytest
 
-from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, MissingLibraryError
-from nainjaune_env.core.extras import install_command
+from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import game_names
 from tests.support.contract import all_setups, helper, single
 from tests.support.example import run_example
 from tests.support.games import seats_at_most
+from tests.support.pufferlib import pufferlib_or_skip
 from tests.support.source import ROOT
 
-HERE = importlib.util.find_spec("pufferlib") is not None
-here = pytest.mark.skipif(not HERE, reason="PufferLib pins an older NumPy: `make pufferlib` runs this elsewhere")
-if HERE:
-    with contextlib.chdir(tempfile.mkdtemp()):  # PufferLib puts a link into the current folder
-        import pufferlib.vector
+pufferlib_or_skip()
 
-    from nainjaune_env.envs.pufferlib_env import SeatPufferEnv
-    from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
+import pufferlib.vector  # noqa: E402
+
+from nainjaune_env.envs.pufferlib_env import SeatPufferEnv  # noqa: E402
+from nainjaune_env.envs.sb3_vec_env import SeatVecEnv  # noqa: E402
 
 SETTINGS: list[dict[str, Any]] = [
     {"opponents": "self"},
@@ -44,7 +37,6 @@ def legal_choice(mask: Any, rng: np.random.Generator) -> Any:
     return np.argmax(rng.random(mask.shape) + mask, axis=1)
 
 
-@here
 @pytest.mark.parametrize("settings", SETTINGS, ids=str)
 @pytest.mark.parametrize("game", game_names())
 def test_it_plays_the_episodes_of_the_vector_environment(game: str, settings: dict[str, Any]) -> None:
@@ -81,7 +73,6 @@ def test_it_plays_the_episodes_of_the_vector_environment(game: str, settings: di
     assert ends > 3
 
 
-@here
 @pytest.mark.parametrize(
     ("backend", "more"),
     [("PufferEnv", {}), ("Serial", {"num_envs": 2}), ("Multiprocessing", {"num_envs": 2, "num_workers": 2, "overwork": True})],
@@ -110,7 +101,6 @@ def test_pufferlibs_vectorization_plays_the_games_of_as_many_tables(backend: str
         envs.close()
 
 
-@here
 def test_the_buffers_are_those_that_are_given() -> None:
     own = SeatPufferEnv(4)
     names = ("observations", "rewards", "terminals", "truncations", "masks", "actions")
@@ -130,7 +120,6 @@ def test_the_buffers_are_those_that_are_given() -> None:
         assert (buf[name][:4] == 1).all(), name
 
 
-@here
 def test_what_is_not_legal_is_refused_and_changes_nothing() -> None:
     env = SeatPufferEnv(2, seat=0)
     with pytest.raises(IllegalActionError, match="reset"):
@@ -151,7 +140,6 @@ def test_what_is_not_legal_is_refused_and_changes_nothing() -> None:
         SeatPufferEnv(2, opponents=["random"] * 7)
 
 
-@here
 def test_seeds_count_once_and_rewards_can_be_scaled() -> None:
     env, scaled = SeatPufferEnv(3, seed=4), SeatPufferEnv(3, reward_scale=0.25)
     first = env.reset()[0].copy()
@@ -172,7 +160,6 @@ def test_seeds_count_once_and_rewards_can_be_scaled() -> None:
             env.reset(seed=seed)
 
 
-@here
 @pytest.mark.parametrize("setup", all_setups())
 def test_n6_what_is_handed_out_follows_from_what_the_seat_may_know(setup: Setup) -> None:
     """The seat to act is handed the same in two deals that differ in what it may not know."""
@@ -197,21 +184,9 @@ def test_n6_what_is_handed_out_follows_from_what_the_seat_may_know(setup: Setup)
     assert differ
 
 
-@here
 def test_the_page_runs(tmp_path: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     page = (ROOT / "docs" / "adaptors" / "pufferlib.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"^```python no-test\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
     run_example(code, "pufferlib.md")
     assert "chips a round" in capsys.readouterr().out
-
-
-def test_without_the_library_a_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pufferlib", None)
-    monkeypatch.delitem(sys.modules, "nainjaune_env.envs.pufferlib_env", raising=False)
-    wanted = (
-        f"The PufferLib adaptor needs the package 'pufferlib', which is not installed: {install_command('pufferlib')}, "
-        "then PufferLib itself, without the versions that it pins, as docs/adaptors/pufferlib.md shows."
-    )
-    with pytest.raises(MissingLibraryError, match=f"^{re.escape(wanted)}$"):
-        importlib.import_module("nainjaune_env.envs.pufferlib_env")

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import signal
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
 import torch
 
-pytest.importorskip("pufferlib", reason="PufferLib pins an older NumPy: `make pufferlib` runs this elsewhere")
+from tests.support.pufferlib import pufferlib_or_skip
 
-with contextlib.chdir(tempfile.mkdtemp()):  # PufferLib puts a link into the current folder
-    on_interrupt, on_error = signal.getsignal(signal.SIGINT), sys.excepthook
-    from examples import pufferlib_ppo
+pufferlib_or_skip()
 
-    signal.signal(signal.SIGINT, on_interrupt)  # PuffeRL's ends the process at once
-    sys.excepthook = on_error
+on_interrupt, on_error = signal.getsignal(signal.SIGINT), sys.excepthook
+from examples import pufferlib_ppo  # noqa: E402
+
+signal.signal(signal.SIGINT, on_interrupt)  # PuffeRL's ends the process at once
+sys.excepthook = on_error
 
 pytestmark = pytest.mark.filterwarnings("ignore:CUDA is not available:UserWarning")  # PuffeRL prepares for it everywhere
 
@@ -31,6 +30,6 @@ def test_some_batches_beat_random_play(tmp_path: Path) -> None:
     assert after - half > max(before, 0)
 
 
-def test_it_prints_what_it_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_it_prints_what_it_measured(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     pufferlib_ppo.main(["--steps", "100", "--deals", "50", "--out", str(tmp_path)])
-    assert "chips a round against random play: " in capsys.readouterr().out
+    assert "chips a round against random play: " in capfd.readouterr().out
