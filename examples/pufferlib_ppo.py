@@ -24,6 +24,9 @@ from nainjaune_env.envs.pufferlib_env import SeatPufferEnv
 UNIT = 100.0
 """Chips that count as 1 in training: PuffeRL clips rewards to [-1, 1], so it is about the largest payoff."""
 
+HORIZON = 32
+"""Decisions at each table between two updates."""
+
 RULES = {"preset": "djeco", "players": 4, "opponents": "random"}
 
 
@@ -49,7 +52,7 @@ def settings(steps: int, seed: int, out: Path) -> dict[str, Any]:
         "seed": seed, "torch_deterministic": True, "cpu_offload": False, "device": "cpu", "precision": "float32",
         "compile": False, "compile_mode": "default", "compile_fullgraph": True, "use_rnn": False,
         "optimizer": "adam", "learning_rate": 1e-3, "anneal_lr": True, "adam_beta1": 0.9, "adam_beta2": 0.999, "adam_eps": 1e-8,
-        "total_timesteps": steps, "batch_size": "auto", "bptt_horizon": 32, "minibatch_size": 1024, "max_minibatch_size": 1024,
+        "total_timesteps": steps, "batch_size": "auto", "bptt_horizon": HORIZON, "minibatch_size": 1024, "max_minibatch_size": 1024,
         "update_epochs": 3, "gamma": 1.0, "gae_lambda": 0.95, "clip_coef": 0.2, "vf_coef": 2.0, "vf_clip_coef": 0.2,
         "max_grad_norm": 0.5, "ent_coef": 0.01, "vtrace_rho_clip": 1.0, "vtrace_c_clip": 1.0,
         "prio_alpha": 0.0, "prio_beta0": 1.0,  # all decisions are equally likely to be learned from
@@ -60,6 +63,7 @@ def train(tables: int, steps: int, seed: int, out: Path) -> MaskedPolicy:
     """Train on at least ``steps`` decisions and return the policy."""
     envs = pufferlib.vector.make(SeatPufferEnv, env_kwargs={**RULES, "num_envs": tables, "reward_scale": 1 / UNIT})
     policy = MaskedPolicy(envs)
+    steps = max(steps, tables * HORIZON)  # PuffeRL needs one update at least
     trainer = PuffeRL(settings(steps, seed, out), envs, policy)
     try:
         while trainer.global_step < steps:
