@@ -52,8 +52,9 @@ def settings(steps: int, seed: int, out: Path) -> dict[str, Any]:
         "seed": seed, "torch_deterministic": True, "cpu_offload": False, "device": "cpu", "precision": "float32",
         "compile": False, "compile_mode": "default", "compile_fullgraph": True, "use_rnn": False,
         "optimizer": "adam", "learning_rate": 1e-3, "anneal_lr": True, "adam_beta1": 0.9, "adam_beta2": 0.999, "adam_eps": 1e-8,
-        "total_timesteps": steps, "batch_size": "auto", "bptt_horizon": HORIZON, "minibatch_size": 1024, "max_minibatch_size": 1024,
-        "update_epochs": 3, "gamma": 1.0, "gae_lambda": 0.95, "clip_coef": 0.2, "vf_coef": 2.0, "vf_clip_coef": 0.2,
+        "total_timesteps": steps, "batch_size": "auto", "bptt_horizon": HORIZON,
+        "minibatch_size": 1024, "max_minibatch_size": 1024, "update_epochs": 3,
+        "gamma": 1.0, "gae_lambda": 0.95, "clip_coef": 0.2, "vf_coef": 2.0, "vf_clip_coef": 0.2,
         "max_grad_norm": 0.5, "ent_coef": 0.01, "vtrace_rho_clip": 1.0, "vtrace_c_clip": 1.0,
         "prio_alpha": 0.0, "prio_beta0": 1.0,  # all decisions are equally likely to be learned from
     }  # fmt: skip
