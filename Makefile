@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 RLLIB ?= .venv-rllib
 PEERS ?= .venv-peers
+PUFFERLIB ?= .venv-pufferlib
 LOWEST ?= .venv-lowest
 RUN ?= runs/first
 CONFIG ?= configs/nain_jaune/ppo.yaml
@@ -18,7 +19,7 @@ CUDA_STAMP := $(VENV)/.installed-cuda
 MKDOCS := NO_MKDOCS_2_WARNING=1 $(BIN)/python -W error -m mkdocs
 SITE := --config-file docs/site/mkdocs.yml
 
-.PHONY: help setup train test quick tests browser long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib docs docs-serve notebooks pictures screenshots clean
+.PHONY: help setup train test quick tests browser long lowest dist hub lint prove fuzz bench bench-growth bench-training peers rllib pufferlib docs docs-serve notebooks pictures screenshots clean
 
 help:  ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -136,6 +137,16 @@ $(RLLIB)/.installed: pyproject.toml constraints-rllib.txt
 	$(RLLIB)/bin/python -m pip install --quiet --constraint constraints-rllib.txt --editable '.[train,rllib,dev]'
 	touch $@
 
+pufferlib: $(PUFFERLIB)/.installed  ## test PufferLib's adaptor, in a virtual environment of its own because PufferLib pins NumPy and Gymnasium
+	OMP_NUM_THREADS=1 $(PUFFERLIB)/bin/python -m pytest tests/envs/test_pufferlib_env.py tests/examples/test_pufferlib_ppo.py
+
+# PufferLib alone, without the versions that it pins and without its own games, which take archives that are not on PyPI
+$(PUFFERLIB)/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(PUFFERLIB)
+	$(PUFFERLIB)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[train,sb3,pufferlib,dev]'
+	NO_OCEAN=1 PYTHONPATH=tests/support/pufferlib_setup $(PUFFERLIB)/bin/python -m pip install --quiet --no-deps --no-build-isolation pufferlib==3.0.0
+	touch $@
+
 docs: $(STAMP)  ## write the generated pages and build the docs site into build/site
 	$(BIN)/python docs/generate.py
 	$(MKDOCS) build $(SITE)
@@ -156,4 +167,4 @@ screenshots: $(BROWSER)/.installed  ## make the docs' screenshots of the page
 	$(BIN)/python -m tests.screenshots
 
 clean:  ## remove the virtual environment and caches
-	rm -rf $(VENV) $(RLLIB) $(PEERS) $(LOWEST) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist *.egg-info
+	rm -rf $(VENV) $(RLLIB) $(PEERS) $(PUFFERLIB) $(LOWEST) .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist *.egg-info

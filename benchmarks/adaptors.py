@@ -2,8 +2,9 @@
 
 One step is one action of the learner (the opponents play inside it), or one decision where all seats are played (with `self` as
 opponents, all seats learn); one ply through PettingZoo's parallel interface. Our cases run in one process, on one thread and in
-turn, --repeats times over; PettingZoo's game runs in the environment of the peers (`make peers`). Rates are per second of
-processor time, since other processes take from the machine's wall time. Ratios are taken within each repeat.
+turn, --repeats times over; PettingZoo's game runs in the virtual environment of the peers (`make peers`), and PufferLib's adaptor
+in that of `make pufferlib`, if it has been made. Rates are per second of processor time, since other processes take from the
+machine's wall time. Ratios are taken within each repeat.
 
   python benchmarks/adaptors.py                      the table, a few minutes; figures go to benchmarks/taken/adaptors.json
   python benchmarks/adaptors.py --markdown           the same, and into docs/speed.md (part of `make bench`)
@@ -24,12 +25,14 @@ from figures import Spread, in_words
 from speed import PEERS_PYTHON, Workers, rates_in_turn
 
 LEDUC = "PettingZoo's own `leduc_holdem_v4`"
+PUFFERLIB = "PufferLib `SeatPufferEnv`"
+PUFFERLIB_PYTHON = figures.ROOT / ".venv-pufferlib" / "bin" / "python"
 RULES = {"preset": "djeco", "players": 4}
 LIGHT = {"seconds": 0.01, "repeats": 1}
 
 
-def cases() -> list[dict[str, Any]]:
-    """Return all cases, the two that the others are compared with first."""
+def cases(pufferlib: bool = False) -> list[dict[str, Any]]:
+    """Return all cases, the two that the others are compared with first; ``pufferlib``: PufferLib's environment is timed too."""
     names = list(adaptor_runs.MAKERS)
     vectors, others = names[1:4], names[4:]
     found = [{"library": "adaptor_runs", "name": BATCH, "tables": 4096}]
@@ -38,6 +41,9 @@ def cases() -> list[dict[str, Any]]:
         for tables in (64, 1024):
             sides = ("random", "tally", "self") if name == names[1] else ("tally", "self")
             found += [{"library": "adaptor_runs", "name": name, "tables": tables, "opponents": side} for side in sides]
+    if pufferlib:
+        case = {"library": "pufferlib_runs", "name": PUFFERLIB, "opponents": "tally"}
+        found += [{**case, "tables": tables} for tables in (64, 1024)]
     for name in others:
         sides = ("random", "tally") if name == others[0] else ("",)
         found += [{"library": "adaptor_runs", "name": name, "tables": 1, "opponents": side} for side in sides]
@@ -47,8 +53,8 @@ def cases() -> list[dict[str, Any]]:
 def take(options: argparse.Namespace) -> dict[str, Any]:
     """Time all cases in turn."""
     about = figures.where_and_when("gymnasium", "pettingzoo", "stable-baselines3", "torchrl")
-    workers = Workers({"adaptor_runs": Path(sys.executable), "peers": options.peers_python})
-    timed = rates_in_turn(workers, cases(), options, clock="process_time")
+    pythons = {"adaptor_runs": Path(sys.executable), "peers": options.peers_python, "pufferlib_runs": options.pufferlib_python}
+    timed = rates_in_turn(Workers(pythons), cases(options.pufferlib_python.exists()), options, clock="process_time")
     return {"about": about, "seconds": options.seconds, "repeats": options.repeats, "cases": timed}
 
 
@@ -88,6 +94,10 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--peers-python", type=Path, default=PEERS_PYTHON, metavar="FILE", help="the interpreter of the peers (.venv-peers')"
     )
+    parser.add_argument(
+        "--pufferlib-python", type=Path, default=PUFFERLIB_PYTHON, metavar="FILE",
+        help="the interpreter that has PufferLib (.venv-pufferlib's); without one, its environment is not timed",
+    )  # fmt: skip
     parser.add_argument("--seconds", type=float, default=0.5, help="time for each case and repeat (0.5)")
     parser.add_argument("--repeats", type=int, default=5, help="how often each case is timed (5)")
     parser.add_argument("--light", action="store_true", help="one short repeat, only to check that it runs")

@@ -74,11 +74,11 @@ class WorkError(NainJauneError, RuntimeError):
 class MissingLibraryError(NainJauneError, ImportError):
     """A library that only some of the package needs, and that is not installed."""
 
-    def __init__(self, what: str, library: str, extra: str) -> None:
-        """``what`` is done with ``library``, which the pip extra ``extra`` installs."""
+    def __init__(self, what: str, library: str, extra: str, then: str = "") -> None:
+        """``what`` is done with ``library``, which the pip extra ``extra`` installs; ``then`` is to be done after that."""
         self.need = f"{what} needs the package {library!r}, which is not installed"
         """The sentence without the command that installs it, which may name a folder of this machine."""
-        super().__init__(f"{self.need}: {install_command(extra)}.", name=library)
+        super().__init__(f"{self.need}: {install_command(extra)}{then and ', then '}{then}.", name=library)
 
 
 MOST_QUOTED = 200

@@ -54,6 +54,7 @@ LIBRARIES: dict[str, set[str]] = {
     "torch": {f"{AGENTS}.trainers.*", f"{AGENTS}.nets.*", f"{AGENTS}.cuda.nets", f"{ENV}.envs.torchrl_env"},
     "torchrl": {f"{ENV}.envs.torchrl_env"},
     "tensordict": {f"{ENV}.envs.torchrl_env"},
+    "pufferlib": {f"{ENV}.envs.pufferlib_env"},
     "safetensors": {f"{AGENTS}.nets.checkpoint"},
     "matplotlib": {f"{AGENTS}.report.*", f"{AGENTS}.trainers.curves", f"{AGENTS}.trainers.trial_plots"},
     "tensorboard": {f"{AGENTS}.trainers.curves"},

@@ -201,4 +201,5 @@ def test_every_library_imported_is_asked_for() -> None:
         "yaml": "pyyaml", "PIL": "pillow", "resvg_py": "resvg-py", "pyspiel": "open_spiel",
         "stable_baselines3": "stable-baselines3", "sb3_contrib": "sb3-contrib", "ray": "ray[rllib]", "mlflow": "mlflow-skinny",
     }  # fmt: skip
-    assert {names.get(library, library) for library in LIBRARIES} <= asked
+    # PufferLib's pins contradict our requirements: its extra has what it imports, and `make pufferlib` installs it after that
+    assert {names.get(library, library) for library in LIBRARIES if library != "pufferlib"} <= asked

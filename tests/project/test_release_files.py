@@ -95,6 +95,7 @@ def test_every_page_of_an_adaptor_tells_how_to_install_its_extra() -> None:
     assert set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)))) >= extras.keys()
     for name, extra in {
         "stable_baselines3": "sb3", "open_spiel": "openspiel", "torchrl": "torchrl", "rllib": "rllib",
+        "pufferlib": "pufferlib",
     }.items():  # fmt: skip
         text = (ROOT / "docs" / "adaptors" / f"{name}.md").read_text(encoding="utf-8")
         assert f"`pip install -e '.[{extra}]'` in a checkout" in text

@@ -44,7 +44,10 @@ def test_a_lower_bound_is_the_version_that_is_tested(requirement: Requirement) -
 @pytest.mark.parametrize(
     ("path", "extras"),
     [
-        ("constraints.txt", [*FOR_USERS, "notebooks", "serve", "ray", "optuna", "wandb", "mlflow", "cuda", "docs", "dev"]),
+        (
+            "constraints.txt",
+            [*FOR_USERS, "notebooks", "serve", "ray", "optuna", "wandb", "mlflow", "cuda", "pufferlib", "docs", "dev"],
+        ),
         ("constraints-lowest.txt", [*FOR_USERS, "dev"]),
         ("constraints-rllib.txt", ["train", "rllib"]),
         ("constraints-peers.txt", ["peers"]),

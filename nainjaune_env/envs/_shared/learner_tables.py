@@ -78,7 +78,7 @@ SELF = "self"
 SEATINGS = ("rotate", "random")
 """How the learner's seat can change from one episode to the next; a number is a fixed seat."""
 
-ILLEGAL_HINT = """info["action_mask"] has the legal actions; with a number as illegal_reward an illegal one ends the episode."""
+ILLEGAL_HINT = "The action_mask has the legal actions; with a number as illegal_reward an illegal one ends the episode."
 
 OPPONENT_STREAM, SEAT_STREAM, POOL_STREAM = 1, 2, 3
 """The streams of a seed that draw the opponents' actions, the learner's seat and the opponents' seats; the deal has stream 0."""
