@@ -42,9 +42,9 @@ from .progress import progress_bar
 from .workers import check_place
 
 if TYPE_CHECKING:
+    from ..sweeps.grid import Row, Unit
+    from ..sweeps.search import Search
     from ..trainers.base import BaseConfig
-    from ..trainers.search import Search
-    from ..trainers.sweep import Row, Unit
 
 NAME = "sweep"
 HELP = "train configurations with several seeds each"
@@ -84,8 +84,8 @@ def run(args: argparse.Namespace) -> int:
 
 def run_grid(args: argparse.Namespace) -> bool:
     """Trains a grid and prints its table; returns False where it was stopped."""
+    from ..sweeps.grid import PICTURE, read_results, rows, units, write_results
     from ..trainers.config import read_yaml
-    from ..trainers.sweep import PICTURE, read_results, rows, units, write_results
 
     runs = units(read_yaml(args.config), args.set, seeds_of(args), args.out)
     with progress_bar(total=sum(unit.config.iterations for unit in runs), unit="it") as bar:
@@ -102,9 +102,9 @@ def run_grid(args: argparse.Namespace) -> bool:
 def run_search(args: argparse.Namespace) -> bool:
     """Trains the trials of a search and prints the best; returns False where it was stopped."""
     from ..report.format_ci import decimal
+    from ..sweeps.search import PICTURE, Search
+    from ..sweeps.space import read_space
     from ..trainers.config import read_yaml
-    from ..trainers.search import PICTURE, Search
-    from ..trainers.search_space import read_space
 
     fixed, space = read_space(read_yaml(args.config), args.set)
     search = Search(fixed, space, seeds_of(args), args.out, seed=args.search_seed or 0, batch=args.batch or 1)
@@ -154,10 +154,10 @@ def train(
     args: argparse.Namespace, runs: Sequence[Unit], progressed: Callable[[Unit, int], None], bar: Any
 ) -> dict[Unit, str] | None:
     """Trains ``runs`` where the arguments say; returns as ``sweep.train_all`` does."""
-    from ..trainers.sweep import is_done, train_all
+    from ..sweeps.grid import is_done, train_all
 
     if args.cluster is not None and not all(map(is_done, runs)):
-        from ..trainers.sweep_cluster import train_on_cluster
+        from ..sweeps.cluster import train_on_cluster
 
         return train_on_cluster(args.cluster, runs, progressed, bar.set_postfix_str)
     return train_all(runs, args.workers or 1, progressed)
@@ -184,7 +184,7 @@ def print_table(table: Sequence[tuple[str, Row]], config: BaseConfig, failed: st
 
 def again(args: argparse.Namespace, search: Search) -> str:
     """Returns the sentence, and the command, that come after the table of a search."""
-    from ..trainers.search_space import as_settings
+    from ..sweeps.space import as_settings
 
     table = search.table()
     best, row = table[0]

@@ -69,7 +69,7 @@ def rollout_of(env: Any, seed: int, policy: Any = None) -> TensorDictBase:
 @pytest.mark.parametrize("adaptor", ["env", "parallel_env"])
 @every_preset
 def test_check_env_specs(game: str, preset: str, adaptor: str, state: bool) -> None:
-    check_env_specs(wrapped(getattr(nainjaune_env, adaptor)(preset, game=game), return_state=state))
+    check_env_specs(wrapped(getattr(nainjaune_env, adaptor)(preset, game=game), return_state=state), seed=1)
 
 
 @every_grouping
@@ -78,7 +78,7 @@ def test_parallel_every_seat_has_its_own_mask_observation_and_reward(game: str, 
     players = seats_at_most(game, 3)
     inner = nainjaune_env.parallel_env(preset, players, game=game)
     env = wrapped(inner, group_map=GROUPS[groups](players))
-    check_env_specs(env)
+    check_env_specs(env, seed=1)
     played = rollout_of(env, seed=5)
     batch = replayed(inner, seed=5)
     entries = {name: by_seat(env, played, name) for name in ("action", "action_mask", "mask", "observation.observation")}

@@ -34,13 +34,20 @@ LAYERS: dict[str, int] = {
     f"{AGENTS}.exact.*": 5, f"{AGENTS}.search.*": 5, f"{AGENTS}.cuda.*": 5, f"{AGENTS}.zoo.*": 5, f"{AGENTS}.nets.*": 5,
     f"{AGENTS}.arena.*": 6, f"{AGENTS}.report.*": 7, f"{AGENTS}.zoo.publish": 8,
     f"{AGENTS}.trainers.*": 9, f"{AGENTS}.play.*": 9, f"{AGENTS}.advice.*": 9, f"{AGENTS}.study.*": 9,
-    f"{AGENTS}.serve.*": 10, f"{AGENTS}.cli.*": 11, "train.py": 11, "evaluate.py": 11,
+    f"{AGENTS}.serve.*": 10, f"{AGENTS}.sweeps.*": 10, f"{AGENTS}.cli.*": 11, "train.py": 11, "evaluate.py": 11,
 }  # fmt: skip
 """Package (ending in ``.*``) or module -> its layer. The most specific entry applies; every module has one."""
 
 LIBRARIES: dict[str, set[str]] = {
     "numpy": {"*"},
-    "numba": {f"{ENV}.core.jit", f"{ENV}.core.compile_notice", f"{ENV}.engine.cuda.*", f"{AGENTS}.cuda.kernels"},
+    "numba": {
+        f"{ENV}.core.jit",
+        f"{ENV}.core.compile_notice",
+        f"{ENV}.core.code_libraries",
+        f"{ENV}.engine.cuda.*",
+        f"{AGENTS}.cuda.kernels",
+    },
+    "llvmlite": {f"{ENV}.core.code_libraries"},
     "filelock": {f"{ENV}.core.atomic_files"},
     "gymnasium": {f"{ENV}.envs.*"},
     "pettingzoo": {f"{ENV}.envs.*"},
@@ -56,7 +63,7 @@ LIBRARIES: dict[str, set[str]] = {
     "tensordict": {f"{ENV}.envs.torchrl_env"},
     "pufferlib": {f"{ENV}.envs.pufferlib_env"},
     "safetensors": {f"{AGENTS}.nets.checkpoint"},
-    "matplotlib": {f"{AGENTS}.report.*", f"{AGENTS}.trainers.curves", f"{AGENTS}.trainers.trial_plots"},
+    "matplotlib": {f"{AGENTS}.report.*", f"{AGENTS}.trainers.curves", f"{AGENTS}.sweeps.trial_plots"},
     "tensorboard": {f"{AGENTS}.trainers.curves"},
     "yaml": {f"{AGENTS}.trainers.*"},
     "tqdm": {f"{AGENTS}.cli.*", f"{ENV}.core.compile_notice"},
@@ -66,7 +73,7 @@ LIBRARIES: dict[str, set[str]] = {
     "pyarrow": {f"{AGENTS}.study.files", f"{AGENTS}.study.arrays"},
     "duckdb": {f"{AGENTS}.study.queries"},
     "tornado": {f"{AGENTS}.serve.app"},
-    "optuna": {f"{AGENTS}.trainers.sampler", f"{AGENTS}.trainers.search"},
+    "optuna": {f"{AGENTS}.sweeps.sampler", f"{AGENTS}.sweeps.search"},
     "wandb": {f"{AGENTS}.trainers.experiment_logs"},
     "mlflow": {f"{AGENTS}.trainers.experiment_logs"},
 }

@@ -17,17 +17,17 @@ from nainjaune_agents.distributed.identity import identity
 from nainjaune_agents.distributed.units import Plan
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.study.parts import write_parts
+from nainjaune_agents.sweeps.grid import Unit, read_results, train_all, units
 from nainjaune_agents.trainers import expert
 from nainjaune_agents.trainers.run import Run
-from nainjaune_agents.trainers.sweep import Unit, read_results, train_all, units
 from nainjaune_env.core.errors import ConfigError, WorkError
 from tests.agents.advice import test_review_units
 from tests.agents.distributed.runs import figures, plan_of, save_run
 from tests.agents.study import test_units
+from tests.agents.sweeps.test_grid import TINY as TINY_RUN
 from tests.agents.trainers.test_expert import tiny
 from tests.agents.trainers.test_labelling import SMALL as SMALL_LABELS
 from tests.agents.trainers.test_labelling import contents as labels_and_weights
-from tests.agents.trainers.test_sweep import TINY as TINY_RUN
 from tests.support.positions import small
 from tests.support.processes import running
 from tests.support.training import run_in
@@ -35,8 +35,8 @@ from tests.support.training import run_in
 cluster_utils = pytest.importorskip("ray.cluster_utils")
 
 from nainjaune_agents.distributed.cluster import Cluster, connected  # noqa: E402
-from nainjaune_agents.trainers import sweep_cluster  # noqa: E402
-from tests.agents.trainers.test_sweep_cluster import weights  # noqa: E402
+from nainjaune_agents.sweeps import cluster as sweep_cluster  # noqa: E402
+from tests.agents.sweeps.test_cluster import weights  # noqa: E402
 
 pytestmark = [
     pytest.mark.slow,

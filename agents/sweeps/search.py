@@ -21,12 +21,12 @@ from nainjaune_env.core.atomic_files import locked, write_text
 from nainjaune_env.core.errors import ConfigError, NainJauneError, quoted
 from nainjaune_env.core.validation import read_json
 
-from .base import BaseConfig
-from .config import LENGTH_KEYS, changed_keys
-from .run import CONFIG_NAME
+from ..trainers.base import BaseConfig
+from ..trainers.config import LENGTH_KEYS, changed_keys
+from ..trainers.run import CONFIG_NAME
+from .grid import RESULTS, RUNS, SEARCH, Row, Trained, Unit, read_results, rows, write_tables
 from .sampler import SAMPLER, propose
-from .search_space import Space, Value, as_settings, configured, ends
-from .sweep import RESULTS, RUNS, SEARCH, Row, Trained, Unit, read_results, rows, write_tables
+from .space import Space, Value, as_settings, configured, ends
 from .trial_plots import Point, draw_trials
 
 PICTURE = "trials.png"

@@ -11,9 +11,9 @@ from typing import Any
 
 from nainjaune_env.core.errors import ConfigError, choose_one, quoted
 
-from . import get_trainer
-from .base import BaseConfig
-from .config import apply_settings, build
+from ..trainers import get_trainer
+from ..trainers.base import BaseConfig
+from ..trainers.config import apply_settings, build
 
 MOST = 10**9
 """Bound of whole numbers in a range: Optuna computes with them as floats."""

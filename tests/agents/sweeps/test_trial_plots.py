@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_agents.trainers.search_space import Choice, Range
-from nainjaune_agents.trainers.trial_plots import Point, draw_trials
+from nainjaune_agents.sweeps.space import Choice, Range
+from nainjaune_agents.sweeps.trial_plots import Point, draw_trials
 
 
 @pytest.mark.parametrize(("number", "ci95"), [(1, math.nan), (7, 0.1)])

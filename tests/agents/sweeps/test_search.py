@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from nainjaune_agents.cli.main import main
-from nainjaune_agents.trainers.search_space import read_space
-from nainjaune_agents.trainers.sweep import Trained, Unit, train_all
+from nainjaune_agents.sweeps.grid import Trained, Unit, train_all
+from nainjaune_agents.sweeps.space import read_space
 from nainjaune_env.core.atomic_files import locked
 from nainjaune_env.core.errors import ConfigError
 
 pytest.importorskip("optuna")
-search = pytest.importorskip("nainjaune_agents.trainers.search")
+search = pytest.importorskip("nainjaune_agents.sweeps.search")
 
 TINY: dict[str, Any] = {
     "tables": 8, "hidden": [8], "minibatch": 64, "iterations": 2, "eval_every": 1, "eval_deals": 4, "checkpoint_minutes": 0,
@@ -259,7 +259,7 @@ def test_a_missing_library_is_a_sentence(
     config = tmp_path / "c.yaml"
     config.write_text(json.dumps(TINY), encoding="utf-8")
     for name in ("sampler", "search"):
-        monkeypatch.delitem(sys.modules, f"nainjaune_agents.trainers.{name}", raising=False)
+        monkeypatch.delitem(sys.modules, f"nainjaune_agents.sweeps.{name}", raising=False)
     monkeypatch.setitem(sys.modules, "optuna", None)
     words = ["sweep", str(config), "--out", str(tmp_path / "out"), "--set", SETTINGS[1]]
     assert main([*words, "--search", "1"]) == 2

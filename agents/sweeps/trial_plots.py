@@ -10,7 +10,7 @@ from typing import NamedTuple
 from nainjaune_env.core.atomic_files import replacing
 from nainjaune_env.core.printable import printable
 
-from .search_space import Choice, Range, Space, Value
+from .space import Choice, Range, Space, Value
 
 COLUMNS = 3
 """Of the picture, at most."""

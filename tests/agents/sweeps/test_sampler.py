@@ -6,10 +6,10 @@ import math
 
 import pytest
 
-from nainjaune_agents.trainers.search_space import Choice, Range, Value
+from nainjaune_agents.sweeps.space import Choice, Range, Value
 
 pytest.importorskip("optuna")
-sampler = pytest.importorskip("nainjaune_agents.trainers.sampler")
+sampler = pytest.importorskip("nainjaune_agents.sweeps.sampler")
 
 SPACE = {"rate": Range(1e-4, 1e-2, True), "epochs": Range(1, 8, False), "hidden": Choice(("[8]", "[16,16]"))}
 

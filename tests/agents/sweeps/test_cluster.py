@@ -11,14 +11,14 @@ import pytest
 
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
+from nainjaune_agents.sweeps.grid import Unit, read_results, train_all, units
 from nainjaune_agents.trainers.run import Run
-from nainjaune_agents.trainers.sweep import Unit, read_results, train_all, units
 from nainjaune_env.core.errors import ConfigError, WorkError
 
-from .test_sweep import TINY
+from .test_grid import TINY
 
 pytest.importorskip("ray")
-sweep_cluster = pytest.importorskip("nainjaune_agents.trainers.sweep_cluster")
+sweep_cluster = pytest.importorskip("nainjaune_agents.sweeps.cluster")
 
 
 def weights(unit: Unit) -> dict[str, bytes]:

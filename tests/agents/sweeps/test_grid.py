@@ -14,8 +14,8 @@ import pytest
 
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.nets.checkpoint import load_checkpoint
-from nainjaune_agents.trainers import sweep
-from nainjaune_agents.trainers.sweep import Trained, mean_curves, read_results, rows, train_all, units, write_results
+from nainjaune_agents.sweeps import grid
+from nainjaune_agents.sweeps.grid import Trained, mean_curves, read_results, rows, train_all, units, write_results
 from nainjaune_env.core.errors import ConfigError
 
 TINY: dict[str, Any] = {
@@ -78,7 +78,7 @@ def test_a_sweep_is_stopped_and_goes_on_and_grows(tmp_path: Path, capsys: pytest
     runs = units(TINY, ["learning_rate=1e-3,1e-2"], range(2), tmp_path)
     trained: list[tuple[str, int, int]] = []
 
-    def progressed(unit: sweep.Unit, completed: int) -> None:
+    def progressed(unit: grid.Unit, completed: int) -> None:
         trained.append((unit.name, unit.seed, completed))
         if len(trained) == 8:
             os.kill(os.getpid(), signal.SIGTERM)
@@ -114,10 +114,10 @@ def test_a_run_that_diverges_is_a_result(tmp_path: Path) -> None:
 
     class Diverging:
         def train(self, *_: object) -> bool:
-            raise sweep.DivergenceError("Training diverged in iteration 1.")
+            raise grid.DivergenceError("Training diverged in iteration 1.")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sweep, "get_trainer", lambda name: Diverging())
+        patch.setattr(grid, "get_trainer", lambda name: Diverging())
         assert train_all([unit], 1, lambda *_: None) == {unit: "Training diverged in iteration 1."}
 
 

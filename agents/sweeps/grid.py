@@ -28,14 +28,14 @@ from nainjaune_env.core.errors import ConfigError, DivergenceError, NainJauneErr
 
 from ..nets.checkpoint import FILE_NAME, load_checkpoint
 from ..stats.intervals import Moments, to_json
-from . import get_trainer
-from .base import BaseConfig
-from .config import changed_keys
-from .curves import Curve, draw_curves, read_curve
-from .run import CONFIG_NAME, Progress, Run
-from .search_space import choices, configured, is_range
-from .supervisor import POLL_SECONDS
-from .worker import WorkerRun, error_of, listen, report
+from ..trainers import get_trainer
+from ..trainers.base import BaseConfig
+from ..trainers.config import changed_keys
+from ..trainers.curves import Curve, draw_curves, read_curve
+from ..trainers.run import CONFIG_NAME, Progress, Run
+from ..trainers.supervisor import POLL_SECONDS
+from ..trainers.worker import WorkerRun, error_of, listen, report
+from .space import choices, configured, is_range
 
 RESULTS, TABLE, PICTURE = "results.json", "sweep.csv", "edge.png"
 """What is written into the folder of a sweep, beside its runs."""

@@ -25,11 +25,11 @@ from ..distributed.cluster import Calls, connected, largest_machine, processors
 from ..distributed.identity import package_version
 from ..distributed.processes import Report, oldest
 from ..nets.checkpoint import FILE_NAME
-from . import get_trainer
-from .config import build
-from .run import CONFIG_NAME, PACKAGES, Run
-from .sweep import Unit, is_done, train_unit
-from .worker import WorkerRun, error_of
+from ..trainers import get_trainer
+from ..trainers.config import build
+from ..trainers.run import CONFIG_NAME, PACKAGES, Run
+from ..trainers.worker import WorkerRun, error_of
+from .grid import Unit, is_done, train_unit
 
 CALL_SECONDS = 300.0
 """Of training in a call, after which the run is saved and comes back: what is lost at most where a machine is."""
@@ -49,7 +49,7 @@ def check_runs(runs: Sequence[Unit]) -> None:
 def train_on_cluster(
     address: str, runs: Sequence[Unit], progressed: Callable[[Unit, int], None], report: Report | None = None
 ) -> dict[Unit, str]:
-    """Trains all ``runs`` on the cluster at ``address``; the arguments and what it returns are those of ``sweep.train_all``.
+    """Trains all ``runs`` on the cluster at ``address``; the arguments and what it returns are those of ``grid.train_all``.
 
     ``progressed`` is called after each call. Raises :class:`WorkError` as ``cluster.connect`` does, and for a worker with other
     versions.

@@ -14,7 +14,7 @@ import optuna
 from optuna.distributions import BaseDistribution, CategoricalDistribution, FloatDistribution, IntDistribution
 from optuna.trial import TrialState, create_trial
 
-from .search_space import Choice, Range, Space, Value
+from .space import Choice, Range, Space, Value
 
 RANDOM_TRIALS = 10
 """Finished trials before which values are drawn evenly, Optuna's own number."""

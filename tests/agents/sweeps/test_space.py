@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from nainjaune_agents.trainers.search_space import Choice, Range, as_settings, choices, configured, ends, is_range, read_space
+from nainjaune_agents.sweeps.space import Choice, Range, as_settings, choices, configured, ends, is_range, read_space
 from nainjaune_env.core.errors import ConfigError, NainJauneError
 
 TINY: dict[str, Any] = {"tables": 16, "hidden": [8], "minibatch": 64, "eval_deals": 20}
