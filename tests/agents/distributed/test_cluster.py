@@ -85,7 +85,7 @@ def test_labels_are_those_of_one_process_though_a_worker_is_killed(local: Any, t
     config, killed = tiny(**SMALL_LABELS, cluster=local.address), []
 
     def kill(completed: int, _: dict[str, float]) -> None:
-        if completed >= 80 and not killed:
+        if completed >= 40 and not killed:
             killed.extend(running("ray::_play")[:1])
             if killed:
                 os.kill(killed[0], signal.SIGKILL)
