@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from llvmlite.binding import parse_bitcode
+from numba.core import codegen as numba_codegen
 from numba.core.caching import CompileResultCacheImpl
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult
@@ -69,7 +69,7 @@ class LinkedLibrary(JITCodeLibrary):
     def load(cls, codegen: Any, data: tuple[str, str, bytes]) -> LinkedLibrary:
         """Returns the library that :meth:`serialize_using_object_code` wrote."""
         library = cls(codegen, data[0])
-        library._final_module = parse_bitcode(data[2])
+        library._final_module = numba_codegen.ll.parse_bitcode(data[2])  # type: ignore[attr-defined]
         library._finalize_final_module()
         return library
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -99,6 +100,9 @@ def test_wandb_has_the_values_that_were_logged(tmp_path: Path) -> None:
         log.log(1, {"a/b": 1 / 3})
         log.log(2, {"a/b": 2.0, "c": -1.5})
         log.flush()
+    deadline = time.monotonic() + 60
+    while not all(wandb_steps(tmp_path).values()) and time.monotonic() < deadline:
+        time.sleep(0.1)  # wandb's own process writes the file, and may be behind on a busy machine
     (steps,) = wandb_steps(tmp_path).values()
     assert steps == {1: {"a/b": 1 / 3}, 2: {"a/b": 2.0, "c": -1.5}}
 
