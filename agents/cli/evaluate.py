@@ -103,7 +103,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--matches", type=integer(1), default=100, help="number of matches for --records (default: %(default)s)")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="device of tables and agents (default: cpu)")
     add_threads_argument(parser)
-    add_worker_arguments(parser)
+    add_worker_arguments(
+        parser,
+        "deals played at once, for agents so slow that 8192 tables are too many; agents that draw get other random numbers",
+    )
     parser.add_argument("--list", action="store_true", help="list the game's agents, as nainjaune agents does, and exit")
 
 

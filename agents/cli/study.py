@@ -41,9 +41,7 @@ from .arguments import add_seed_argument, add_threads_argument, integer, number
 from .progress import progress_bar
 from .setups import add_setup_arguments, settle_setup
 from .workers import (
-    MOST_CHUNK,
-    add_place_arguments,
-    add_shard_argument,
+    add_worker_arguments,
     check_place,
     executor_of,
     keeps_shards,
@@ -97,14 +95,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--search-by", metavar="AGENT", help="agent that plays these deals (default: the first agent)")
     add_threads_argument(parser)
-    add_place_arguments(parser)
-    add_shard_argument(parser)
-    parser.add_argument(
-        "--chunk",
-        type=integer(1, MOST_CHUNK),
-        metavar="D",
-        help="rounds or matches played at once (default: 4096 rounds, or 256 matches or searched rounds)",
-    )
+    add_worker_arguments(parser, "rounds or matches played at once (default: 4096 rounds, or 256 matches or searched rounds)")
     parser.add_argument("--columns", action="store_true", help="list the columns, and exit")
 
 

@@ -153,7 +153,7 @@ def seeds_of(args: argparse.Namespace) -> range:
 def train(
     args: argparse.Namespace, runs: Sequence[Unit], progressed: Callable[[Unit, int], None], bar: Any
 ) -> dict[Unit, str] | None:
-    """Trains ``runs`` where the arguments say; returns as ``sweep.train_all`` does."""
+    """Trains ``runs`` where the arguments say; returns as ``grid.train_all`` does."""
     from ..sweeps.grid import is_done, train_all
 
     if args.cluster is not None and not all(map(is_done, runs)):

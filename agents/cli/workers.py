@@ -32,16 +32,11 @@ def add_place_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_worker_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declares these and ``--shard`` and ``--chunk``."""
+def add_worker_arguments(parser: argparse.ArgumentParser, chunk: str) -> None:
+    """Declares these and ``--shard``, and ``--chunk`` with the help ``chunk``."""
     add_place_arguments(parser)
     add_shard_argument(parser)
-    parser.add_argument(
-        "--chunk",
-        type=integer(1, MOST_CHUNK),
-        metavar="D",
-        help="deals played at once, for agents so slow that 8192 tables are too many; agents that draw get other random numbers",
-    )
+    parser.add_argument("--chunk", type=integer(1, MOST_CHUNK), metavar="D", help=chunk)
 
 
 def add_shard_argument(parser: argparse.ArgumentParser) -> None:

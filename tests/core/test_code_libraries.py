@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 import pytest
 
-from nainjaune_env.core import code_cache
 from nainjaune_env.core.code_libraries import LinkedLibrary
 from nainjaune_env.core.jit import JIT_ENABLED, instantiate, jit
 from nainjaune_env.registry import make_setup
 
-pytestmark = pytest.mark.skipif(not JIT_ENABLED, reason="the compiler is switched off")
+pytestmark = [
+    pytest.mark.skipif(not JIT_ENABLED, reason="the compiler is switched off"),
+    pytest.mark.usefixtures("empty_cache"),
+]
 
 SETUP = make_setup("nain_jaune", "djeco", 4)  # loaded here: its functions are not to be kept in a test's folder
-
-
-@pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("NAINJAUNE_CACHE", str(tmp_path / "cache"))
-    code_cache._open_folder.cache_clear()
-    yield
-    code_cache._open_folder.cache_clear()
 
 
 def functions() -> tuple[Any, Any, Any]:

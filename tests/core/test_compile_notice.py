@@ -12,7 +12,7 @@ import numba
 import pytest
 from numba.core import event
 
-from nainjaune_env.core import code_cache, compile_notice
+from nainjaune_env.core import compile_notice
 from nainjaune_env.core.jit import JIT_ENABLED, jit
 
 pytestmark = pytest.mark.skipif(not JIT_ENABLED, reason="the compiler is switched off")
@@ -26,19 +26,16 @@ class Terminal(io.StringIO):
 
 
 @pytest.fixture(autouse=True)
-def _cold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _cold(empty_cache: None, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """An empty cache, a notice that has said nothing, and no patience."""
     monkeypatch.delenv("NAINJAUNE_QUIET")
-    monkeypatch.setenv("NAINJAUNE_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(compile_notice, "PATIENCE", 0.0)
     usual, notice = compile_notice._NOTICE, compile_notice._Notice()
     monkeypatch.setattr(compile_notice, "_NOTICE", notice)
-    code_cache._open_folder.cache_clear()
     event.unregister("numba:compile", usual)
     with event.install_listener("numba:compile", notice):
         yield
     event.register("numba:compile", usual)
-    code_cache._open_folder.cache_clear()
 
 
 one = jit(lambda x: x + 1)

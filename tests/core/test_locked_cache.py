@@ -8,7 +8,6 @@ import itertools
 import os
 import sys
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -28,12 +27,8 @@ def double(x: int) -> int:
 
 
 @pytest.fixture(autouse=True)
-def _own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setenv("NAINJAUNE_CACHE", str(tmp_path / "cache"))
+def _no_warning_yet(empty_cache: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(locked_cache, "_warned", False)
-    code_cache._open_folder.cache_clear()
-    yield
-    code_cache._open_folder.cache_clear()
 
 
 def compilations(function: Any, *args: Any) -> tuple[Any, int]:

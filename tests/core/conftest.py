@@ -1,0 +1,19 @@
+"""What the tests of compiled code share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from nainjaune_env.core import code_cache
+
+
+@pytest.fixture
+def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An empty folder for compiled code, ``cache`` in ``tmp_path``."""
+    monkeypatch.setenv("NAINJAUNE_CACHE", str(tmp_path / "cache"))
+    code_cache._open_folder.cache_clear()
+    yield
+    code_cache._open_folder.cache_clear()
