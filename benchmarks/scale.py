@@ -1,11 +1,14 @@
-"""Times tournaments with one worker and with two, all cases in turn, and takes the driver's memory for growing numbers of deals.
+"""Times tournaments and labels with one worker and with two, all cases in turn, and takes the driver's memory as deals grow.
 
   heuristics   two rules of thumb: without --workers, with --workers 1 and with --workers 2, each with its files
   search       a searching player in a field of its own player, with --workers 1 and 2
+  labels       labels of expert iteration, rollouts by a rule of thumb, with one worker and two
+  cluster      two rules of thumb: --workers 1, a local Ray cluster of two nodes with a processor each, and the same cluster with
+               one node killed when a third of the deals is played
   memory       peak memory of the driver with two workers, in a process of its own for each number of deals
 
 Times are of the wall clock, with the start of workers, so a case should take a minute or more; nothing else may run on the
-machine. Ratios are taken within each repeat.
+machine. Ratios are taken within each repeat. All cases of a part must find the same to the last digit, or the command fails.
 
   python benchmarks/scale.py --markdown                               about an hour on two cores; tables into docs/scale.md
   python benchmarks/scale.py --parts heuristics search --repeats 3
@@ -21,6 +24,8 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,13 +38,20 @@ from nainjaune_agents.distributed.processes import Processes
 from nainjaune_agents.distributed.shards import Shards
 from nainjaune_agents.distributed.units import Executor, InProcess
 from nainjaune_agents.loading import load_agent
+from nainjaune_env.core.atomic_files import digest
 from nainjaune_env.registry import make_setup
 
 PAGE = figures.ROOT / "docs" / "scale.md"
-AGENTS = {"heuristics": ("lowest", "tally"), "search": ("tally@search=32", "tally")}
-CHUNKS = {"heuristics": None, "search": 64}
+HEURISTICS = ("lowest", "tally")
+AGENTS = {"heuristics": HEURISTICS, "search": ("tally@search=32", "tally"), "labels": ("tally",), "cluster": HEURISTICS}
+CHUNKS = {"heuristics": None, "search": 64, "cluster": None}
 PARTS = (*AGENTS, "memory")
-LIGHT = {"deals": 3000, "search_deals": 8, "memory_deals": [2000], "repeats": 1}
+ONE, TWO, NODES, KILLED = "1", "2", "2 nodes", "2 nodes, one killed"
+CASES = {"heuristics": ("None", ONE, TWO), "search": (ONE, TWO), "labels": (ONE, TWO), "cluster": (ONE, NODES, KILLED)}
+"""What is timed in turn in each part: numbers of workers, None being a run without files, and clusters."""
+SHARD = {"rounds": 2048, "shard": 8000, "deals": 10}
+"""Of labels, as by default."""
+LIGHT = {"deals": 3000, "search_deals": 8, "shards": 2, "memory_deals": [2000], "repeats": 1}
 DRIVER = """
 import json, resource, sys
 from nainjaune_agents.cli.main import main
@@ -48,31 +60,133 @@ print(json.dumps([status, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss]), 
 """
 
 
-def seconds(plan: TournamentPlan, workers: int | None) -> float:
-    """Return the time of a tournament: without files (None), or with ``workers`` and their shards."""
-    agents = [load_agent(name, plan.setup) for name in plan.agents]
+class LocalCluster:
+    """A Ray cluster of two nodes on this machine, with a processor each; the second may be killed."""
+
+    def __init__(self) -> None:
+        from ray.cluster_utils import Cluster
+
+        soon = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_failure_threshold": 2}
+        head = {"num_cpus": 1, "include_dashboard": False, "_system_config": soon}
+        self._ray = Cluster(initialize_head=True, head_node_args=head)
+        self._second = self._ray.add_node(num_cpus=1)
+
+    @property
+    def address(self) -> str:
+        """The address that ``--cluster`` takes."""
+        return str(self._ray.address)
+
+    @property
+    def nodes(self) -> int:
+        """The number of nodes that run."""
+        return 1 if self._second is None else 2
+
+    def repair(self) -> None:
+        """Starts the second node where it was killed."""
+        if self._second is None:
+            self._second = self._ray.add_node(num_cpus=1)
+
+    def kill(self) -> None:
+        """Kills the second node, once."""
+        if self._second is not None:
+            self._ray.remove_node(self._second, allow_graceful=False)
+            self._second = None
+
+    def shutdown(self) -> None:
+        """Ends all nodes."""
+        self._ray.shutdown()
+
+
+def play(plan: TournamentPlan, executor: Executor, progress: Callable[[int], object]) -> str:
+    """Return all that a tournament by ``executor`` finds, as JSON text without times."""
+    held = play_tournament(plan, [load_agent(name, plan.setup) for name in plan.agents], executor, progress).to_dict()
+    return json.dumps({key: value for key, value in held.items() if key != "milliseconds_a_decision"})
+
+
+def seconds(plan: TournamentPlan, case: str, cluster: LocalCluster | None) -> tuple[float, str]:
+    """Return the time of a case of a tournament and what it found."""
+    done = 0
+
+    def progress(deals: int) -> None:
+        nonlocal done
+        done += deals
+        if case == KILLED and cluster is not None and done >= 2 * plan.deals // 3:
+            cluster.kill()
+
     with tempfile.TemporaryDirectory() as folder:
-        executor: Executor = InProcess() if workers in (None, 1) else Processes(workers or 0)
-        if workers is not None:
+        executor: Executor = InProcess()
+        if cluster is not None and case in (NODES, KILLED):
+            from nainjaune_agents.distributed.cluster import Cluster
+
+            cluster.repair()
+            executor = Cluster(cluster.address)
+        elif case == TWO:
+            executor = Processes(2)
+        if case != "None":
             executor = Shards(Path(folder), executor)
         began = time.perf_counter()
-        play_tournament(plan, agents, executor)
-        return time.perf_counter() - began
+        found = play(plan, executor, progress)
+        return time.perf_counter() - began, found
+
+
+def tournament_of(part: str, options: argparse.Namespace, *, small: bool = False) -> TournamentPlan:
+    """Return the tournament of a part; ``small``: enough of it to compile and to load code."""
+    setup = make_setup(None, options.preset, options.players)
+    deals = options.search_deals if part == "search" else options.deals
+    return TournamentPlan(setup, AGENTS[part], 2 if small else deals, 1, measure=True, chunk=CHUNKS[part])
+
+
+def label_seconds(options: argparse.Namespace, case: str, *, small: bool = False) -> tuple[float, str]:
+    """Return the time in which a trainer makes the shards of a generation, and their SHA-256; ``small``: to compile."""
+    # imported here, since workers import this module, and those that play tournaments of rules of thumb need no torch
+    from nainjaune_agents.trainers import expert
+    from nainjaune_agents.trainers.config import build
+
+    shards = 1 if small else options.shards
+    keys = {
+        "preset": options.preset,
+        "players": options.players,
+        "rule": AGENTS["labels"][0],
+        "workers": int(case),
+        "shards": shards,
+    }
+    config = build(expert.Config, {**SHARD, **keys, **({"rounds": 64, "shard": 16} if small else {})})
+    with tempfile.TemporaryDirectory() as folder:
+        trainer = expert.Trainer(config, Path(folder), expert.executor_of(config))
+        began = time.perf_counter()
+        while missing := [number for number in range(shards) if not trainer.shard_path(0, number).exists()]:
+            trainer.make_shards(missing)
+        took = time.perf_counter() - began
+        trainer.close()
+        return took, "".join(digest(trainer.shard_path(0, number)) for number in range(shards))
 
 
 def in_turn(part: str, options: argparse.Namespace) -> dict[str, Any]:
-    """Return the seconds of every case of a part, by the number of workers."""
-    deals = options.search_deals if part == "search" else options.deals
-    setup = make_setup(None, options.preset, options.players)
-    plan = TournamentPlan(setup, AGENTS[part], deals, 1, measure=True, chunk=CHUNKS[part])
-    cases = (None, 1, 2) if part == "heuristics" else (1, 2)
-    warm = TournamentPlan(setup, AGENTS[part], 2, 1, measure=True)
-    seconds(warm, None)  # compiles and loads code
-    found: dict[str, list[float]] = {str(workers): [] for workers in cases}
-    for _ in tqdm(range(options.repeats), desc=part, disable=None):
-        for workers in cases:
-            found[str(workers)].append(seconds(plan, workers))
-    return {"agents": AGENTS[part], "deals": deals, "seconds": found}
+    """Return the seconds of every case of a part."""
+    cluster = LocalCluster() if part == "cluster" else None
+    try:
+        times = dict[str, list[float]]()
+        if part == "labels":
+            label_seconds(options, ONE, small=True)
+            timed = partial(label_seconds, options)
+        else:
+            seconds(tournament_of(part, options, small=True), "None", None)
+            timed = partial(seconds, tournament_of(part, options), cluster=cluster)
+        results = set()
+        for _ in tqdm(range(options.repeats), desc=part, disable=None):
+            for case in CASES[part]:
+                took, result = timed(case)
+                times.setdefault(case, []).append(took)
+                results.add(result)
+        if len(results) > 1:
+            sys.exit(
+                f"{part}: the cases {', '.join(CASES[part])} were to find the same, and found {len(results)} different results."
+            )
+    finally:
+        if cluster is not None:
+            cluster.shutdown()
+    counts = {"search": options.search_deals, "labels": options.shards * SHARD["shard"]}
+    return {"agents": AGENTS[part], "deals": counts.get(part, options.deals), "seconds": times}
 
 
 def memory(options: argparse.Namespace) -> dict[str, Any]:
@@ -80,7 +194,7 @@ def memory(options: argparse.Namespace) -> dict[str, Any]:
     rows = []
     for deals in options.memory_deals:
         with tempfile.TemporaryDirectory() as folder:
-            words = ["evaluate", "--agents", *AGENTS["heuristics"], "--preset", options.preset, "--players", str(options.players)]
+            words = ["evaluate", "--agents", *HEURISTICS, "--preset", options.preset, "--players", str(options.players)]
             words += ["--deals", str(deals), "--workers", "2", "--out", f"{folder}/out"]
             driver = [sys.executable, "-c", DRIVER, *words]
             # by a small process: on Linux a child's peak memory is at least that of the process that started it
@@ -94,32 +208,59 @@ def memory(options: argparse.Namespace) -> dict[str, Any]:
     return {"rows": rows}
 
 
+def row(part: str, held: dict[str, Any]) -> list[str]:
+    """Return the row of a part in the table of times."""
+    times = held["seconds"]
+    median = {case: f"{Spread.of(some).median:.1f} s" for case, some in times.items()}
+    ratio = Spread.of_ratios(times[ONE], times[TWO])
+    cost = f"{100 * (Spread.of_ratios(times[ONE], times['None']).median - 1):+.1f} %" if "None" in times else ""
+    work = " ".join(f"`{name}`" for name in held["agents"])
+    return [
+        f"labels, rollouts by {work}" if part == "labels" else work,
+        f"{held['deals']:,}",
+        median.get("None", ""),
+        median[ONE],
+        median[TWO],
+        cost,
+        span(ratio),
+    ]
+
+
+def span(ratio: Spread) -> str:
+    """Return a ratio with its spread over the repeats, rounded down."""
+    return f"{figures.in_times(ratio.median)} × ({figures.in_times(ratio.least)}–{figures.in_times(ratio.most)})"
+
+
 def report(held: dict[str, Any]) -> str:
     """Return all measured parts as Markdown."""
     found = []
-    rows = []
-    for part in AGENTS:
-        if part in held:
-            times = held[part]["seconds"]
-            ratio, median = (
-                Spread.of_ratios(times["1"], times["2"]),
-                {case: Spread.of(some).median for case, some in times.items()},
-            )
-            cost = Spread.of_ratios(times["1"], times["None"]).median - 1 if "None" in times else None
-            rows.append(
-                [
-                    " ".join(f"`{name}`" for name in held[part]["agents"]),
-                    f"{held[part]['deals']:,}",
-                    f"{median['None']:.1f} s" if "None" in median else "",
-                    f"{median['1']:.1f} s",
-                    f"{median['2']:.1f} s",
-                    "" if cost is None else f"{100 * cost:+.1f} %",
-                    f"{figures.in_times(ratio.median)} × ({figures.in_times(ratio.least)}–{figures.in_times(ratio.most)})",
-                ]
-            )
+    rows = [row(part, held[part]) for part in ("heuristics", "search", "labels") if part in held]
     if rows:
-        head = ["agents", "deals", "no flag", "1 worker", "2 workers", "cost of 1 worker", "two workers: median (least–most)"]
+        head = [
+            "work",
+            "deals or labels",
+            "no flag",
+            "1 worker",
+            "2 workers",
+            "cost of 1 worker",
+            "two workers: median (least–most)",
+        ]
         found.append(figures.table(head, rows))
+    if "cluster" in held:
+        times = held["cluster"]["seconds"]
+        lines = [
+            [
+                f"{case} worker" if case == ONE else case,
+                f"{Spread.of(some).median:.1f} s",
+                span(Spread.of_ratios(times[ONE], some)),
+            ]
+            for case, some in times.items()
+        ]
+        work = " ".join(f"`{name}`" for name in held["cluster"]["agents"])
+        found.append(
+            f"{work}, {held['cluster']['deals']:,} deals, on a local Ray cluster:\n\n"
+            + figures.table(["where", "time", "times 1 worker: median (least–most)"], lines)
+        )
     if "memory" in held:
         sizes = [[f"{row['deals']:,}", f"{row['peak_bytes'] / 2**20:,.0f} MiB"] for row in held["memory"]["rows"]]
         found.append("Peak memory of the driver, two workers:\n\n" + figures.table(["deals", "peak memory"], sizes))
@@ -132,8 +273,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), help="default: all")
     parser.add_argument("--preset", default="djeco")
     parser.add_argument("--players", type=int, default=4)
-    parser.add_argument("--deals", type=int, default=400_000, help="deals of the rules of thumb")
-    parser.add_argument("--search-deals", type=int, default=2048, help="deals of the searching player")
+    parser.add_argument("--deals", type=int, default=600_000, help="deals of the rules of thumb")
+    parser.add_argument("--search-deals", type=int, default=8000, help="deals of the searching player")
+    parser.add_argument("--shards", type=int, default=160, help=f"shards of {SHARD['shard']:,} labels")
     parser.add_argument("--memory-deals", type=int, nargs="+", default=[10**5, 10**6, 10**7])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--light", action="store_true", help="few deals")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -56,9 +57,15 @@ class Shards:
             if self._path(unit).exists():
                 yield unit, read_shard(self._path(unit), digest)[1]
         missing = (unit for unit in self.units(units) if not self._path(unit).exists())
-        for unit, found in self._executor.results(plan, agents, missing):
-            write_text(self._path(unit), shard_text(digest, unit, found))
-            yield unit, found
+        written: Future[None] | None = None
+        with ThreadPoolExecutor(1, "shards") as writer:  # playing goes on while the disk confirms what it was given
+            for unit, found in self._executor.results(plan, agents, missing):
+                if written is not None:
+                    written.result()
+                written = writer.submit(write_text, self._path(unit), shard_text(digest, unit, found))
+                yield unit, found
+            if written is not None:
+                written.result()
 
     def _path(self, unit: Unit) -> Path:
         return self.folder / file_name(unit)

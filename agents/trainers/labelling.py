@@ -1,7 +1,7 @@
 """The labels of a generation of expert iteration, made by other processes or on a cluster; a unit is one shard.
 
 The player's weights go to the workers as a file, and labels come back as the bytes of an npz file of plain arrays. The trainer
-writes them with the others, so that a folder of labels is the same with any number of workers.
+checks them and writes these bytes, so that a folder of labels is the same with any number of workers.
 """
 
 from __future__ import annotations
@@ -26,6 +26,9 @@ from ..nets.net_agent import NetAgent
 from . import get_trainer
 from .config import build
 from .labels import Labels, labels_from_text, labels_text
+
+NumberedShard = tuple[int, Labels, bytes]
+"""The number of a shard, its labels, and the bytes of its file."""
 
 ALONE = {"workers": 1, "cluster": None, "threads": 1, "eval_every": 0}
 """The keys that differ in a worker."""
@@ -77,7 +80,7 @@ class LabelWorkers:
 
     def __init__(self, executor: Executor) -> None:
         self._executor = executor
-        self._coming: Generator[tuple[int, Labels], None, None] | None = None
+        self._coming: Generator[NumberedShard, None, None] | None = None
         self._begun: dict[Unit, float] = {}
         self._started, self._finished = 0.0, 0
 
@@ -99,8 +102,8 @@ class LabelWorkers:
         generation: int,
         player: Callable[[], Checkpoint] | None,
         missing: Sequence[int],
-    ) -> tuple[int, Labels]:
-        """Returns the number and the labels of the shard among those ``missing`` that is finished next.
+    ) -> NumberedShard:
+        """Returns the shard among those ``missing`` that is finished next.
 
         ``player`` returns the network that plays; None before one has learned.
         """
@@ -122,7 +125,7 @@ class LabelWorkers:
 
     def _make(
         self, config: Mapping[str, Any], setup: Setup, generation: int, player: Checkpoint | None, numbers: Sequence[int]
-    ) -> Generator[tuple[int, Labels], None, None]:
+    ) -> Generator[NumberedShard, None, None]:
         with tempfile.TemporaryDirectory() as folder:
             names = [config["rule"]]
             if player is not None:
@@ -134,7 +137,8 @@ class LabelWorkers:
             with closing(self._executor.results(plan, agents, self._noted(units))) as results:
                 for unit, found in results:
                     del self._begun[unit]
-                    yield unit.first, labels_from_text(found["labels"], setup, generation=generation, count=config["shard"])
+                    read = labels_from_text(found["labels"], setup, generation=generation, count=config["shard"])
+                    yield unit.first, *read
 
     def _noted(self, units: Iterator[Unit]) -> Iterator[Unit]:
         """Yields ``units``, and notes when each is taken."""

@@ -23,6 +23,9 @@ from nainjaune_env.core.atomic_files import replacing
 from nainjaune_env.core.errors import LabelsError, quoted
 from nainjaune_env.core.spec import Setup
 
+LEVEL = 2
+"""zlib's level of compression."""
+
 
 @dataclass(frozen=True)
 class Labels:
@@ -53,7 +56,7 @@ def save_labels(path: Path, labels: Labels, setup: Setup) -> None:
 
 
 def labels_text(labels: Labels, setup: Setup) -> str:
-    """Returns the bytes of the npz file of ``labels`` as text, in base64."""
+    """Returns the bytes that :func:`save_labels` writes as text, in base64."""
     file = io.BytesIO()
     _write(file, labels, setup)
     return base64.b64encode(file.getvalue()).decode()
@@ -61,7 +64,11 @@ def labels_text(labels: Labels, setup: Setup) -> str:
 
 def _write(file: IO[bytes], labels: Labels, setup: Setup) -> None:
     arrays = {f.name: getattr(labels, f.name) for f in fields(Labels)}
-    np.savez_compressed(file, layout=np.array(setup.layout.fingerprint), **arrays)
+    # np.savez_compressed has no level, and its own takes four times as long for files that are a fifth smaller
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
+        for name, array in {"layout": np.array(setup.layout.fingerprint), **arrays}.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 
 
 def load_labels(path: Path, setup: Setup, *, generation: int, count: int) -> Labels:
@@ -76,14 +83,17 @@ def load_labels(path: Path, setup: Setup, *, generation: int, count: int) -> Lab
         raise LabelsError(f"There are no labels at {str(path)!r}.") from None
 
 
-def labels_from_text(text: str, setup: Setup, *, generation: int, count: int) -> Labels:
-    """Returns the labels that :func:`labels_text` wrote; raises :class:`LabelsError` as :func:`load_labels` does."""
+def labels_from_text(text: str, setup: Setup, *, generation: int, count: int) -> tuple[Labels, bytes]:
+    """Returns the labels that :func:`labels_text` wrote, and the bytes of their file.
+
+    Raises :class:`LabelsError` as :func:`load_labels` does.
+    """
     where = "what a worker returned"
     try:
         data = base64.b64decode(text, validate=True)
     except (ValueError, TypeError, binascii.Error):
         raise LabelsError(f"Expected the labels of a shard in base64, and {where} is something else.") from None
-    return _read(io.BytesIO(data), where, setup, generation, count)
+    return _read(io.BytesIO(data), where, setup, generation, count), data
 
 
 def _read(file: IO[bytes], path: str, setup: Setup, generation: int, count: int) -> Labels:

@@ -17,13 +17,34 @@ def test_what_is_measured_is_on_the_page(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("<!-- scale -->\n<!-- /scale -->\n", encoding="utf-8")
     files = ["--json", tmp_path / "taken.json", "--page", page]
-    done = command("scale", "--light", "--parts", "heuristics", "memory", *files, "--markdown")
+    done = command("scale", "--light", "--parts", "heuristics", "labels", "memory", *files, "--markdown")
     assert done.returncode == 0, done.stderr
     held = json.loads((tmp_path / "taken.json").read_text(encoding="utf-8"))
     assert {case: len(times) for case, times in held["heuristics"]["seconds"].items()} == {"None": 1, "1": 1, "2": 1}
+    assert {case: len(times) for case, times in held["labels"]["seconds"].items()} == {"1": 1, "2": 1}
     assert [row["deals"] for row in held["memory"]["rows"]] == [2000]
     assert all(50 * 2**20 < row["peak_bytes"] < 2 * 2**30 for row in held["memory"]["rows"])
-    assert "| `lowest` `tally` | 3,000 |" in page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
+    assert "| `lowest` `tally` | 3,000 |" in text
+    assert "| labels, rollouts by `tally` | 16,000 |" in text
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::FutureWarning:ray")
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # Ray leaves pipes of its processes open
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_a_node_is_killed_and_the_results_are_the_same() -> None:
+    pytest.importorskip("ray.cluster_utils")
+    options = scale.parse(["--light"])
+    plan, cluster = scale.tournament_of("cluster", options), scale.LocalCluster()
+    try:
+        found = [scale.seconds(plan, case, cluster)[1] for case in ("1", "2 nodes", "2 nodes, one killed")]
+        assert cluster.nodes == 1
+        cluster.repair()
+        assert cluster.nodes == 2
+    finally:
+        cluster.shutdown()
+    assert found == [found[0]] * 3
 
 
 def test_ratios_are_within_repeats_and_rounded_down() -> None:
@@ -34,3 +55,6 @@ def test_ratios_are_within_repeats_and_rounded_down() -> None:
     times = {"None": [9.9, 19.8, 9.9], "1": [10.0, 20.0, 10.0], "2": [5.4, 11.0, 5.1]}
     text = scale.report({"about": about, "heuristics": {"agents": ["a", "b"], "deals": 1000, "seconds": times}})
     assert "| `a` `b` | 1,000 | 9.9 s | 10.0 s | 5.4 s | +1.0 % | 1.85 × (1.81–1.96) |" in text
+    killed = {"1": [10.0, 20.0], "2 nodes": [5.0, 10.0], "2 nodes, one killed": [8.0, 16.0]}
+    text = scale.report({"about": about, "cluster": {"agents": ["a"], "deals": 9, "seconds": killed}})
+    assert "| 2 nodes, one killed | 12.0 s | 1.25 × (1.25–1.25) |" in text

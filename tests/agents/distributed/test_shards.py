@@ -12,10 +12,12 @@ from typing import Any
 import pytest
 
 from nainjaune_agents.arena.tournament import TournamentSums
+from nainjaune_agents.distributed import shards
 from nainjaune_agents.distributed.identity import identity
 from nainjaune_agents.distributed.shards import RUN_NAME, FinishedShards, Shards, file_name
 from nainjaune_agents.distributed.units import InProcess, Plan, Results, Unit
 from nainjaune_agents.loading import load_agent
+from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.core.errors import WorkError
 from tests.agents.distributed.runs import figures, plan_of
 
@@ -75,6 +77,24 @@ def test_the_driver_keeps_no_more_with_more_shards() -> None:
     tracemalloc.stop()
     assert sums.result().edges[0].moments.count == 4 * 640
     assert sizes[1] < 1.01 * sizes[0] < 10**6
+
+
+@pytest.mark.parametrize("number", [3, 61])
+def test_a_full_disk_is_an_error_also_at_the_last_shard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+    """Shards are written in another thread, after run.json; there are 60."""
+    written: list[Path] = []
+
+    def write(path: Path, text: str) -> None:
+        written.append(path)
+        if len(written) == number:
+            raise OSError("No space left on device")
+        write_text(path, text)
+
+    executor = Counting()
+    monkeypatch.setattr(shards, "write_text", write)
+    with pytest.raises(OSError, match="No space left"):
+        play(tmp_path / "run", executor)
+    assert len(executor.played) <= number + 1
 
 
 @pytest.fixture(scope="module")
