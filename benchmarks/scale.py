@@ -275,7 +275,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--players", type=int, default=4)
     parser.add_argument("--deals", type=int, default=600_000, help="deals of the rules of thumb")
     parser.add_argument("--search-deals", type=int, default=8000, help="deals of the searching player")
-    parser.add_argument("--shards", type=int, default=160, help=f"shards of {SHARD['shard']:,} labels")
+    parser.add_argument("--shards", type=int, default=300, help=f"shards of {SHARD['shard']:,} labels")
     parser.add_argument("--memory-deals", type=int, nargs="+", default=[10**5, 10**6, 10**7])
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--light", action="store_true", help="few deals")
