@@ -19,6 +19,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -36,6 +37,16 @@ torch makes a kernel for each size that it meets in bfloat16, which takes longer
 features leave the processor's cache.
 """
 MOST = SIZES[-1]
+
+RunBoth = Callable[[Callable[[], object], Callable[[], object]], None]
+"""Calls two functions that do not depend on each other, at the same time or one after the other."""
+
+
+def one_after_the_other(one: Callable[[], object], other: Callable[[], object]) -> None:
+    """Is the :data:`RunBoth` of one thread."""
+    one()
+    other()
+
 
 Layers = list[tuple[Tensor, Tensor]]
 """Weight ``(out, in)`` and bias ``(out,)`` of linear layers, one after the other."""
@@ -182,13 +193,17 @@ class FusedTraining:
 
     Each pass overwrites the activations of the one before, and, where ``grad`` was set to None, the gradients: take the step
     first. A backward pass of other than the latest forward pass raises RuntimeError.
+
+    With ``run_both`` a pass consists of pairs of parts that may run at the same time. The parts are the same where they do not,
+    so that the bits do not depend on it.
     """
 
-    def __init__(self, chain: LinearChain, dtype: torch.dtype) -> None:
+    def __init__(self, chain: LinearChain, dtype: torch.dtype, run_both: RunBoth | None = None) -> None:
         """``dtype`` of the products. The network is not copied, and stays on its device."""
         net, layers = chain.net, [*([layer] for layer in chain.linears), chain.heads]
         self.parameters = [p for layer in layers for p in (*(part.weight for part in layer), *(part.bias for part in layer))]
         self.dtype = dtype
+        self._run_both = run_both
         self._factor, self._shift = net.factor, -net.zero * net.factor
         self._widths, self._head_widths = chain.widths, chain.head_widths
         self._sizes = [p.numel() for p in self.parameters]
@@ -246,15 +261,25 @@ class FusedTraining:
                 for _ in range(2)
             )
             self._scaled = self._buffers[0].float()  # torch is slow at scaling in bfloat16
-        used = [buffer[:size] for buffer in self._buffers]
-        scaled = self._scaled[:rows]
-        scaled.copy_(observation)
+        if self._run_both:
+            half = min(-(-size // 32) * 16, size)
+            one, other = (partial(self._forward_rows, observation, *part) for part in ((0, half), (half, size)))
+            self._run_both(one, other)
+        else:
+            self._forward_rows(observation, 0, size)
+        self._pass += 1
+        outputs = self._buffers[-1][:rows].float()
+        return self._pass, [*outputs.split_with_sizes(self._head_widths, dim=1), self._buffers[-2][:rows]]
+
+    def _forward_rows(self, observation: Tensor, begin: int, end: int) -> None:
+        """Writes the activations of the rows from ``begin`` to ``end``, of which those beyond ``observation`` are padding."""
+        used, scaled, seen = [buffer[begin:end] for buffer in self._buffers], self._scaled[begin:end], observation[begin:end]
+        scaled = scaled[: len(seen)]
+        scaled.copy_(seen)
         torch.addcmul(self._shift, scaled, self._factor, out=scaled)
         if self._scaled is not self._buffers[0]:
-            used[0][:rows] = scaled
-        self._pass += 1
-        outputs = _forward(self._layers, used)[:rows].float()
-        return self._pass, [*outputs.split_with_sizes(self._head_widths, dim=1), used[-2][:rows]]
+            used[0][: len(seen)] = scaled
+        _forward(self._layers, used)
 
     def backward(self, number: int, rows: int, grads: Sequence[Tensor | None]) -> None:
         """Adds to the gradient of every parameter, from ``grads`` by the outputs of pass ``number``, None being 0."""
@@ -267,22 +292,36 @@ class FusedTraining:
         for head, grad in zip(torch.split(found[-1], self._head_widths, dim=1), by_heads, strict=True):
             head[:rows] = 0 if grad is None else grad
         found[-1][rows:] = 0  # padding: whatever the activations are there, nothing comes of it
-        last = len(self._layers) - 1
-        for k in range(last, -1, -1):
-            above, below, inputs = found[k + 1], found[k], used[k]
-            weight_grad, bias_grad = self._layer_grads[k]
-            torch.mm(above.t(), inputs, out=weight_grad)
-            torch.sum(above, dim=0, out=bias_grad)
-            if k:
-                torch.mm(above, self._layers[k][0], out=below)
-                if k == last and by_features is not None:
-                    below[:rows] += by_features
-                torch.ops.aten.threshold_backward.grad_input(sign_view(below), sign_view(inputs), 0, grad_input=sign_view(below))
+        run_both = self._run_both or one_after_the_other
+        for k in range(len(self._layers) - 1, 0, -1):
+            by_inputs = partial(self._backward_inputs, k, found, used, by_features if k == len(self._layers) - 1 else None)
+            run_both(by_inputs, partial(self._backward_weights, k, found, used))
+        if self._run_both:
+            half = self._widths[1] // 2
+            one, other = (partial(self._backward_weights, 0, found, used, *units) for units in ((0, half), (half, None)))
+            self._run_both(one, other)
+        else:
+            self._backward_weights(0, found, used)
         if self._computed is not self._gradient:
             self._gradient.copy_(self._computed)
         for p, grad, earlier in zip(self.parameters, self._grads, before, strict=True):
             if p.requires_grad:
                 p.grad = grad if earlier is None else earlier.add_(grad)
+
+    def _backward_inputs(self, k: int, found: list[Tensor], used: list[Tensor], by_features: Tensor | None) -> None:
+        """Writes the gradient by what layer ``k`` takes, before the ReLU, to ``found[k]``; adds ``by_features (K, width)``."""
+        below = found[k]
+        torch.mm(found[k + 1], self._layers[k][0], out=below)
+        if by_features is not None:
+            below[: len(by_features)] += by_features
+        torch.ops.aten.threshold_backward.grad_input(sign_view(below), sign_view(used[k]), 0, grad_input=sign_view(below))
+
+    def _backward_weights(self, k: int, found: list[Tensor], used: list[Tensor], begin: int = 0, end: int | None = None) -> None:
+        """Writes the gradients by weight and bias of layer ``k``, for its outputs from ``begin`` to ``end``."""
+        weight_grad, bias_grad = self._layer_grads[k]
+        above = found[k + 1][:, begin:end]
+        torch.mm(above.t(), used[k], out=weight_grad[begin:end])
+        torch.sum(above, dim=0, out=bias_grad[begin:end])
 
 
 class _Chain(torch.autograd.Function):

@@ -1,6 +1,7 @@
 """What the next iteration needs, computed in a second thread while this one is still at work.
 
-Compiled code and torch's operations leave the interpreter to the other thread, so that two cores are used.
+Compiled code and torch's operations leave the interpreter to the other thread, so that two cores are used. When the second
+thread is done before this one, it takes parts of this one's work (:meth:`Ahead.run_both`).
 """
 
 from __future__ import annotations
@@ -23,8 +24,24 @@ class Ahead(Generic[R]):
         ``threads``: those of torch in the other thread, where a number that is not set gives other bits than in this one.
         """
         self._compute = compute
-        self._pool = ThreadPoolExecutor(1, "ahead", torch.set_num_threads, (threads,))
+        self._pool = ThreadPoolExecutor(1, "ahead", _set_up_thread, (threads,))
         self._pending: tuple[int, Future[R]] | None = None
+
+    def run_both(self, one: Callable[[], object], other: Callable[[], object]) -> None:
+        """Calls both functions: ``other`` in the second thread where that has nothing to do, otherwise after ``one``.
+
+        Neither may depend on what the other one writes. Whether they run at the same time depends on what else the machine does,
+        so results must be the same either way: torch uses as many threads in both. Raises what they raise.
+        """
+        if self._pending is not None and not self._pending[1].done():
+            one()
+            other()
+            return
+        begun = self._pool.submit(_without_gradients, other)
+        try:
+            one()
+        finally:
+            begun.result()
 
     def begin(self, iteration: int) -> None:
         """Begins to compute the result of ``iteration`` in the other thread."""
@@ -41,3 +58,16 @@ class Ahead(Generic[R]):
         begun, future = pending
         assert begun == iteration
         return future.result()
+
+
+def _set_up_thread(threads: int) -> None:
+    torch.set_num_threads(threads)
+    # The weights that autocast has cast are kept for all threads, and a thread that leaves its outermost autocast discards them.
+    # Then the thread that learns would cast some again, at a moment that depends on chance, and add gradients in another order.
+    # So this thread never leaves it; what it computes is in inference mode, where none are kept.
+    torch.autocast_increment_nesting()
+
+
+def _without_gradients(work: Callable[[], object]) -> None:
+    with torch.no_grad():  # what is written are gradients and parameters, and torch keeps this setting for each thread
+        work()

@@ -1,4 +1,4 @@
-"""The optimizers of a network: Adam, and Muon for the weights of its hidden layers.
+"""The optimizers of a network: Adam, and Muon for the weights of its hidden layers, each as torch's in less time.
 
 Muon steps by the momentum of a weight matrix's gradient with all singular values set to about 1, so that directions that few
 decisions depend on are learned as fast as the others. Its step is scaled to the size that Adam's has.
@@ -9,6 +9,7 @@ in neural networks", 2024; Liu et al., "Muon is scalable for LLM training", 2025
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -24,7 +25,7 @@ class AdamAndMuon:
         matrices = [weight for layers in hidden_layers for weight in layers.parameters() if weight.ndim == 2] if muon else []
         taken = {id(matrix) for matrix in matrices}
         self.adam = torch.optim.Adam([p for p in parameters if id(p) not in taken], lr=0.0, eps=1e-5, fused=True)
-        self.muon = torch.optim.Muon(matrices, weight_decay=0.0, adjust_lr_fn="match_rms_adamw") if matrices else None
+        self.muon = BatchedMuon(matrices) if matrices else None
         self._ratio = muon
 
     def named(self) -> dict[str, torch.optim.Optimizer]:
@@ -41,7 +42,61 @@ class AdamAndMuon:
         """Changes all parameters by their gradients."""
         adam_step(self.adam)
         if self.muon:
-            self.muon.step()  # type: ignore[no-untyped-call]
+            self.muon.batched_step()
+
+
+class BatchedMuon(torch.optim.Muon):
+    """Muon without weight decay, scaled as Adam, that multiplies matrices of about equal size at once, in memory used again.
+
+    Each is padded with zeros to whole multiples of 32 rows and columns, with which torch multiplies faster, too.
+    """
+
+    def __init__(self, matrices: Sequence[Tensor]) -> None:
+        super().__init__(matrices, weight_decay=0.0, adjust_lr_fn="match_rms_adamw")
+        self._batches: dict[tuple[int, int], list[Tensor]] = {}
+        for matrix in matrices:
+            rows, columns = (-(-size // 32) * 32 for size in sorted(matrix.shape))
+            self._batches.setdefault((rows, columns), []).append(matrix)
+        self._buffers = {
+            shape: [
+                torch.zeros((len(batch), *size), dtype=torch.bfloat16, device=batch[0].device)
+                for size in (shape, shape, (shape[0], shape[0]), (shape[0], shape[0]))
+            ]
+            for shape, batch in self._batches.items()
+        }
+        """The matrices and their successors, and their Gram matrices and polynomials of these."""
+
+    @torch.no_grad()
+    def batched_step(self) -> None:
+        """Changes all matrices by their gradients, as ``step`` does."""
+        (group,) = self.param_groups
+        a, b, c = group["ns_coefficients"]
+        for shape, matrices in self._batches.items():
+            x, following, gram, polynomial = self._buffers[shape]
+            parts = [self._put_update(matrix, x[number]) for number, matrix in enumerate(matrices)]
+            for _ in range(group["ns_steps"]):  # Newton and Schulz's iteration towards singular values of 1
+                torch.bmm(x, x.mT, out=gram)
+                torch.baddbmm(gram, gram, gram, beta=b, alpha=c, out=polynomial)
+                torch.baddbmm(x, polynomial, x, beta=a, out=following)
+                x, following = following, x
+            for number, (matrix, part) in enumerate(zip(matrices, parts, strict=True)):
+                found = x[number][part]
+                rate = group["lr"] * (0.2 * math.sqrt(max(matrix.shape)))
+                matrix.add_(found.T if matrix.shape[0] > matrix.shape[1] else found, alpha=-rate)
+
+    def _put_update(self, matrix: Tensor, out: Tensor) -> tuple[slice, ...]:
+        """Writes the momentum of the gradient with a norm of 1, transposed if tall, to the part of ``out`` that it returns."""
+        (group,) = self.param_groups
+        state, gradient = self.state[matrix], matrix.grad
+        assert gradient is not None
+        if not state:
+            state["momentum_buffer"] = torch.zeros_like(gradient)
+        momentum = state["momentum_buffer"].lerp_(gradient, 1 - group["momentum"])
+        update = gradient.lerp(momentum, group["momentum"]).bfloat16()
+        wide = update.T if update.shape[0] > update.shape[1] else update
+        part = tuple(slice(size) for size in wide.shape)
+        torch.div(wide, wide.norm().clamp(min=group["eps"]), out=out[part])
+        return part
 
 
 @torch.no_grad()

@@ -114,9 +114,10 @@ class Trainer(BaseTrainer[Config]):
         self.optimizers = self.optimizer.named()
 
         dtype = torch.bfloat16 if config.bf16 else torch.float32
-        layers = self.net.fused()
-        self.fused = FusedTraining(layers, dtype) if layers else None
-        self.fused_critic = FusedTraining(self.critic.fused(), dtype) if self.critic else None
+        self.ahead = Ahead(self.begin_rollout, config.threads) if config.overlap else None
+        run_both = self.ahead.run_both if self.ahead else None
+        self.fused = FusedTraining(layers, dtype, run_both) if (layers := self.net.fused()) else None
+        self.fused_critic = FusedTraining(self.critic.fused(), dtype, run_both) if self.critic else None
         fused = {"model.": self.fused, "critic.": self.fused_critic}
         self.clippings = [
             own.clip_grad_norm_ if (own := fused.get(prefix)) else partial(clip_grad_norm_, list(module.parameters()))
@@ -146,7 +147,6 @@ class Trainer(BaseTrainer[Config]):
         larger_size = all_seen.size if self.critic or self.belief else 0
         self.buffers = [[RolloutBuffer(self.layout.size, larger_size) for _ in self.tables] for _ in range(1 + config.overlap)]
         """A list with one for each of ``tables``; with ``overlap`` another one, for every second iteration."""
-        self.ahead = Ahead(self.begin_rollout, config.threads) if config.overlap else None
         self.random_scales = [random_payoff_scale(setup) for setup in self.setups] if self.common else []
         names = () if config.opponents is None else (config.opponents,)
         self.league: League | None = None

@@ -1,26 +1,96 @@
-"""The roofline of PPO's loop: that it is printed, and that the bare passes are of every decision."""
+"""The roofline of PPO's loop: that it is printed, that the bare passes are of every decision, and the profile by part."""
 
 from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
 
 import pytest
 import torch
 
+from nainjaune_agents.nets.arch.mlp import MLP
+from nainjaune_agents.nets.fused_mlp import FusedTraining
+from nainjaune_env.registry import make_setup
+
 from .commands import command, module
 
-SMALL = ["--hidden", "16", "--iterations", "1", "--repeats", "1", "--set", "tables=32"]
+PPO = Path(__file__).resolve().parents[2] / "configs" / "nain_jaune" / "ppo.yaml"
+SMALL = ["--set", "hidden=[16]", "--set", "tables=32", "--set", "bf16=true", "--iterations", "1", "--repeats", "1"]
+
+
+def rows_of(printed: str) -> list[list[str]]:
+    """The cells of all rows of the tables but the heads, without blanks."""
+    lines = [line for line in printed.splitlines() if line.startswith("| ")]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
 
 
 @pytest.mark.slow
 def test_each_part_is_timed_and_the_share_is_theirs() -> None:
-    done = command("roofline", "--bf16", "--epochs", "2", "--clock", "cpu", *SMALL)
+    done = command("roofline", PPO, "--set", "epochs=2", "--clock", "cpu", *SMALL)
     assert done.returncode == 0, done.stderr
-    assert "bfloat16, 2 epochs, minibatches of 1024, 32 tables" in done.stdout
-    rows = [line.split("|")[1:-1] for line in done.stdout.splitlines() if line.startswith("| ")]
-    assert [row[0].strip() for row in rows[1:]] == [
-        "forward", "forward and back, 2×", "both: the roofline", "the loop", "loop over roofline"
+    assert "ppo.yaml: bfloat16, Muon, layers of [16], 2 epochs, minibatches of 4096, 32 tables" in done.stdout
+    rows = rows_of(done.stdout)[1:]
+    assert [row[0] for row in rows] == [
+        "forward", "forward and back", "both: the roofline", "both by torch's autograd",
+        "the loop", "the loop over roofline", "the loop over autograd",
     ]  # fmt: skip
-    assert all(float(cell.strip(" k%")) >= 0 for row in rows[1:] for cell in row[1:])
-    assert "bare passes are those of one network" in command("roofline", *SMALL, "--set", "recurrent=4").stderr
+    assert all(float(cell.strip(" k%")) >= 0 for row in rows for cell in row[1:])
+    assert "bare passes are those of one network" in command("roofline", PPO, *SMALL, "--set", "recurrent=4").stderr
+
+
+@pytest.mark.slow
+def test_with_two_threads_both_loops_are_timed_and_profiled() -> None:
+    done = command("roofline", PPO, "--threads", "2", "--profile", "--set", "muon=0", *SMALL)
+    assert done.returncode == 0, done.stderr
+    assert "bfloat16, Adam, " in done.stdout
+    names = [row[0] for row in rows_of(done.stdout)]
+    assert {"the loop", "the loop, overlap", "the loop, overlap over roofline"} < {*names}
+    profiled = rows_of(done.stdout)[names.index("ms an iteration") :]
+    assert profiled[0][1:] == ["the loop", "the loop, overlap"]
+    parts = {row[0]: row[1:] for row in profiled[1:]}
+    assert {"collect: rules", "collect: forward", "learn: forward", "learn: loss", "learn: backward", "learn: Adam"} < {*parts}
+    assert "learn: Muon" not in parts
+    assert parts["waiting for rounds"][0] == ""
+    assert float(parts["waiting for rounds"][1]) >= 0.0
+
+
+def test_a_part_is_without_those_within_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Seconds of a clock that each function moves: 3 outside and 5 within, twice."""
+    roofline, now = module("roofline"), [0.0]
+
+    class Work:
+        def outer(self) -> str:
+            now[0] += 1
+            self.inner()
+            now[0] += 2
+            return "done"
+
+        def inner(self) -> None:
+            now[0] += 5
+
+    monkeypatch.setattr(roofline, "PARTS", {"outside": [(Work, "outer")], "within": [(Work, "inner")]})
+    monkeypatch.setattr(roofline.time, "perf_counter", lambda: now[0])
+    before, spent = Work.inner, defaultdict[str, float](float)
+    with roofline.timed(spent):
+        assert [Work().outer() for _ in range(2)] == ["done", "done"]
+    assert spent == {"outside": 6.0, "within": 10.0}
+    assert Work.inner is before
+
+
+def test_own_passes_are_of_every_decision_and_give_every_parameter_its_gradient() -> None:
+    roofline = module("roofline")
+    setup = make_setup("nain_jaune", "djeco", 4)
+    net = MLP(setup.layout, len(setup.game.actions), [8], torch.Generator().manual_seed(1))
+    fused, observation = FusedTraining(net.fused(), torch.float32), torch.ones((10, setup.layout.size), dtype=torch.uint8)
+    seen: list[int] = []
+    whole = fused.forward
+    fused.forward = lambda piece: (seen.append(len(piece)), whole(piece))[1]  # type: ignore[method-assign]
+    roofline.own_forward_and_back(fused, observation, 4, 2)
+    assert seen == [4, 3, 3] * 2
+    bias = net.value.bias
+    assert bias.grad is not None
+    assert float(bias.grad) == 3.0  # a one for each decision of the last minibatch
+    assert all(parameter.grad is not None for parameter in net.parameters())
 
 
 @pytest.mark.parametrize("rounded", [False, True])

@@ -8,9 +8,19 @@ import torch
 from torch import Tensor, nn
 
 from nainjaune_agents.nets.arch.mlp import MLP
-from nainjaune_agents.nets.fused_mlp import MOST, FusedInference, FusedTraining, LinearChain, fast_dtype, linear_chain
+from nainjaune_agents.nets.fused_mlp import (
+    MOST,
+    FusedInference,
+    FusedTraining,
+    LinearChain,
+    RunBoth,
+    fast_dtype,
+    linear_chain,
+    one_after_the_other,
+)
 from nainjaune_agents.nets.modules import ValueNet
 from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.trainers.ahead import Ahead
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
@@ -250,6 +260,39 @@ def test_gradients_are_clipped_as_torch_clips_them(dtype: torch.dtype, passes: i
     for p, gradient in zip(parameters, gradients, strict=True):
         assert p.grad is not None
         assert torch.allclose(p.grad, min(share, 1.0) * gradient, rtol=1e-4)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_parts_of_a_pass_give_the_same_bits_in_any_order(dtype: torch.dtype) -> None:
+    """Also at the same time, and nearly those of a whole pass."""
+    net = net_for(SETUPS[0])
+    calls: list[int] = []
+    orders: list[RunBoth | None] = [
+        None,
+        one_after_the_other,
+        lambda one, other: (calls.append(1), one_after_the_other(other, one))[1],
+        Ahead(lambda iteration: iteration, 1).run_both,
+    ]
+    found = []
+    for order in orders:
+        chain = net.fused()
+        assert chain is not None
+        layers = FusedTraining(chain, dtype, order)
+        bits = []
+        for rows in (300, 1, 17):
+            net.zero_grad()
+            logits, value, features = layers(seen(SETUPS[0], rows, seed=rows))
+            (logits.square().sum() + value.sum() + features.float().sum()).backward()
+            gradients = [p.grad.clone() for p in net.parameters() if p.grad is not None]
+            bits += [logits.detach().clone(), value.detach().clone(), *gradients]
+        found.append(bits)
+    whole, *others = found
+    assert len(whole) == 3 * (2 + len([*net.parameters()]))
+    assert len(calls) == 3 * (1 + 3)  # forward, and for each of three layers back
+    for other in others:
+        assert all(torch.equal(*pair) for pair in zip(other, others[0], strict=True))
+    for one, other in zip(whole, others[0], strict=True):
+        assert (one - other).norm() <= (1e-5 if dtype is torch.float32 else 0.02) * one.norm()
 
 
 def test_a_pass_whose_activations_are_overwritten_is_refused() -> None:

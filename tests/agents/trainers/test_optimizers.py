@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import nn
 
-from nainjaune_agents.trainers.optimizers import AdamAndMuon, adam_step
+from nainjaune_agents.trainers.optimizers import AdamAndMuon, BatchedMuon, adam_step
 
 
 def test_a_step_of_adam_is_the_optimizers() -> None:
@@ -73,6 +73,33 @@ def test_without_muon_adam_steps_all() -> None:
     adam.step()
     assert all(torch.equal(*pair) for pair in zip(one.parameters(), two.parameters(), strict=True))
     assert {*mixed.named()} == {"optimizer."}
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [((128, 121), (128, 128)), ((64, 96), (96, 64), (70, 96), (33, 5))],
+    ids=["one batch", "tall and wide, two batches"],
+)
+def test_a_batched_step_of_muon_is_the_optimizers(shapes: tuple[tuple[int, int], ...]) -> None:
+    """The same bits, step after step in the same memory, and a state that the other goes on from."""
+    generator = torch.Generator().manual_seed(1)
+    first = [torch.randn(shape, generator=generator) for shape in shapes]
+    gradients = [[torch.randn(shape, generator=generator) for shape in shapes] for _ in range(4)]
+
+    def parameters(batched: list[bool]) -> list[torch.Tensor]:
+        own = [nn.Parameter(matrix.clone()) for matrix in first]
+        optimizer = BatchedMuon(own)
+        for number, (each, found) in enumerate(zip(batched, gradients, strict=True)):
+            optimizer.param_groups[0]["lr"] = 0.1 / (1 + number)
+            for parameter, gradient in zip(own, found, strict=True):
+                parameter.grad = gradient.clone()
+            optimizer.batched_step() if each else optimizer.step()  # type: ignore[no-untyped-call]
+        momenta = [optimizer.state[parameter]["momentum_buffer"] for parameter in own]
+        return [parameter.detach() for parameter in own] + momenta
+
+    expected = parameters([False] * 4)
+    for batched in ([True] * 4, [True, False] * 2, [False, True] * 2):
+        assert all(torch.equal(*pair) for pair in zip(parameters(batched), expected, strict=True))
 
 
 def test_a_step_of_muon_changes_all_directions_of_a_gradient_alike() -> None:
