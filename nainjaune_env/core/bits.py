@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.jit import inlined
+from nainjaune_env.core.intrinsics import store_word
+from nainjaune_env.core.jit import inlined, replaced_by
 from nainjaune_env.core.prng import below
 
 
@@ -44,9 +45,9 @@ SPREAD = np.array([sum((bits >> i & 1) << 8 * i for i in range(8)) for bits in r
 """``(256,) int64``: 8 bits as 8 bytes of 0 or 1, lowest first. The sum of a few entries has a count in each byte."""
 
 
-@inlined
+@replaced_by(store_word)  # one store; the compiler does not turn this loop into one
 def write_word(out: Any, at: Any, word: Any) -> None:
-    """Writes the eight bytes of ``word`` from ``out[at]``, lowest first. The compiler turns this into one store."""
+    """Writes the eight bytes of ``word`` from ``out[at]``, an array of bytes, lowest first."""
     for i in range(8):
         out[at + i] = word >> 8 * i & 255
 

@@ -41,12 +41,14 @@ LAYERS: dict[str, int] = {
 LIBRARIES: dict[str, set[str]] = {
     "numpy": {"*"},
     "numba": {
+        f"{ENV}.core.intrinsics",
         f"{ENV}.core.jit",
         f"{ENV}.core.compile_notice",
         f"{ENV}.core.code_libraries",
         f"{ENV}.engine.cuda.*",
         f"{AGENTS}.cuda.kernels",
     },
+    "llvmlite": {f"{ENV}.core.intrinsics"},
     "filelock": {f"{ENV}.core.atomic_files"},
     "gymnasium": {f"{ENV}.envs.*"},
     "pettingzoo": {f"{ENV}.envs.*"},
