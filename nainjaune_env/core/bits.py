@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.intrinsics import store_word
+from nainjaune_env.core.intrinsics import nth_bit, processor_has, store_word
 from nainjaune_env.core.jit import inlined, replaced_by
 from nainjaune_env.core.prng import below
 
@@ -27,7 +27,7 @@ def lowest(word: Any) -> Any:
     return count((word & -word) - 1)
 
 
-@inlined
+@replaced_by(nth_bit, where=processor_has("bmi2"))  # the loop's end cannot be predicted
 def nth_lowest(word: Any, n: Any) -> Any:
     """Returns the number of the ``n``-th lowest bit set in ``word``, from 0; ``word`` has more than ``n`` bits set."""
     for _ in range(n):

@@ -66,6 +66,26 @@ def prefetch_record(typing_context: Any, rows: Any, at: Any) -> Any:
     return types.void(rows, types.intp), generate
 
 
+def processor_has(feature: str) -> bool:
+    """Returns whether numba compiles for a processor with ``feature``, a name of LLVM's."""
+    target: Any = numba.core.registry.cpu_target
+    return f"+{feature}" in target.target_context.codegen().magic_tuple()[2].split(",")
+
+
+@intrinsic
+def nth_bit(typing_context: Any, word: Any, n: Any) -> Any:
+    """Returns the number of the ``n``-th lowest bit set in ``word``, from 0, on a processor with ``bmi2``; both ``int64``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        integer = ir.IntType(64)
+        kind = ir.FunctionType(integer, (integer, integer))
+        deposit = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.bmi.pdep.64")
+        found = builder.call(deposit, (builder.shl(integer(1), arguments[1]), arguments[0]))
+        return builder.cttz(found, ir.IntType(1)(True))
+
+    return types.int64(types.int64, types.int64), generate
+
+
 @intrinsic
 def load(typing_context: Any, words: Any, at: Any) -> Any:
     """Returns ``words[at]`` of ``words (N,) int64`` as other threads see it; neither this nor the next two is ever reordered."""

@@ -130,12 +130,12 @@ def inlined(fn: F) -> F:
     return jit(fn, forceinline=True)
 
 
-def replaced_by(intrinsic: Any) -> Callable[[F], F]:
-    """``inlined`` for a function that does what ``intrinsic`` does, which compiled code on the CPU calls instead of it."""
+def replaced_by(intrinsic: Any, *, where: bool = True) -> Callable[[F], F]:
+    """``inlined`` for a function in whose place compiled code on the CPU, ``where`` it can, calls ``intrinsic``, the same."""
 
     def decorate(fn: F) -> F:
         function: Any = inlined(fn)
-        if JIT_ENABLED:
+        if JIT_ENABLED and where:
             function.__class__ = ReplacedFunction
             function.intrinsic = intrinsic
         return cast(F, function)

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_env.core.bits import write_word
+from nainjaune_env.core.bits import nth_lowest, write_word
+from nainjaune_env.core.intrinsics import processor_has
 from nainjaune_env.core.jit import JIT_ENABLED, jit
 
 WORD = np.int64(-0x7EDCBA9876543211)
@@ -37,3 +38,28 @@ def test_a_word_is_one_store() -> None:
     code = "".join(function.inspect_llvm().values())
     assert "store i64" in code
     assert "store i8" not in code
+
+
+@jit
+def find(word: Any, n: Any) -> Any:
+    return nth_lowest(word, n)
+
+
+def test_every_bit_of_a_word_is_found() -> None:
+    bits = (0, 1, 3, 40, 61, 62)
+    word = np.int64(sum(1 << bit for bit in bits))
+    assert tuple(int(find(word, np.int64(n))) for n in range(len(bits))) == bits
+
+
+@compiled_only
+@pytest.mark.skipif(JIT_ENABLED and not processor_has("bmi2"), reason="the processor has no instruction for it")
+def test_a_bit_is_found_without_a_loop() -> None:
+    """The number of rounds cannot be predicted, which took as long as the rest of a random choice."""
+    find(np.int64(6), np.int64(1))
+    function: Any = find
+    assert any("pdep" in code for code in function.inspect_llvm().values())
+
+
+@compiled_only
+def test_features_are_those_that_numba_compiles_for() -> None:
+    assert not processor_has("no-such-feature")
