@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any, Literal
@@ -51,9 +50,7 @@ class Batch:
 
     The rewards of an episode sum to each seat's payoff. Antes of a round are part of the first reward after them. With
     ``autoreset`` (the default) a table whose episode ended is at once in the next one, with ``reward`` and ``done`` of the end;
-    without it the table rests until :meth:`reset`.
-
-    :func:`make_batch` makes batches on any device.
+    without it the table rests until :meth:`reset`. :func:`make_batch` makes batches on any device.
     """
 
     device = "cpu"
@@ -78,8 +75,8 @@ class Batch:
         ``start`` is the beginning of round episodes: ``"fresh"`` (the first round of a new match), ``"carried"`` (the next round
         of the match, with its pots, stacks and dealer), or start values of every new match, such as ``{"pots": [4, 0, 0, 0, 9]}``
         (one row for all tables or ``(B, k)``). With ``skip_forced`` plies without a choice are made automatically. With
-        ``observe=False``, ``observation`` and ``mask`` are not written. ``threads`` divide large batches among them; results do
-        not depend on their number. ``seed=None`` draws a seed from the operating system, which the attribute ``seed`` then holds.
+        ``observe=False``, ``observation`` and ``mask`` are not written. ``threads``, for free processors, share the tables of a
+        call; results do not depend on their number. ``seed=None`` draws a seed, which the attribute ``seed`` then holds.
         With ``keep_openings`` (CPU) ``openings (B,)`` are the tables as last reset or set, before any ply; else None.
 
         Raises :class:`RulesError` for match episodes without an end, :class:`DealError` for an invalid number of tables, seed or
@@ -136,13 +133,12 @@ class Batch:
         self._credited = self.place(np.zeros((num_tables, self.num_players), np.int32))
 
     def __getstate__(self) -> dict[str, Any]:
-        # a module cannot be pickled, and __setstate__ finds it by the game; threads cannot either
-        return {name: value for name, value in self.__dict__.items() if name not in ("_loops", "_workers")}
+        # a module cannot be pickled; __setstate__ finds it by the game
+        return {name: value for name, value in self.__dict__.items() if name != "_loops"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._loops = loops_of(self.game)
-        self._workers = None
 
     def _start_values(self, start: object) -> tuple[NDArray[np.int32], bool]:
         return parse_start(self.game, self.num_tables, start)
@@ -160,9 +156,9 @@ class Batch:
 
     def _team(self) -> Workers:
         """The threads of :meth:`step` and :meth:`sample`; a forked process has none of the threads of the process before it."""
-        if self._workers is None or self._workers.process != os.getpid():
-            loops, rules, options = worker_loops(self.game.name, self._loops), self._rules, self._options
-            self._workers = Workers(loops, self.tables, rules, options, self._values, self.written, self._scratch)
+        if self._workers is None or self._workers.forked:
+            bound = (self.tables, self._rules, self._options, self._values, *self.written)
+            self._workers = Workers(worker_loops(self.game.name, self._loops), bound, self._scratch)
         return self._workers
 
     @property

@@ -31,15 +31,13 @@ def worker_loops(name: str, loops: ModuleType) -> ModuleType:
 class Workers:
     """``threads`` threads, including the caller's, for the tables of one batch; they end with this object, or with the process.
 
-    ``tables``, ``rules``, ``options``, ``values`` and ``written`` are the arguments of ``loops.step_tables`` that are the same in
-    all calls, ``scratch (threads, n)`` is its scratch memory. A call wakes the workers that sleep, and does not wait for them.
+    ``bound`` are the arguments of ``worker_loops.take_part`` that are the same in all calls and threads, from ``tables`` on,
+    ``scratch (threads, n)`` is the scratch memory of each. A call wakes the workers that sleep, and does not wait for them.
     """
 
-    def __init__(
-        self, loops: ModuleType, tables: Any, rules: Any, options: Any, values: Any, written: tuple[Any, ...], scratch: Any
-    ) -> None:
+    def __init__(self, loops: ModuleType, bound: tuple[Any, ...], scratch: NDArray[np.int32]) -> None:
         threads = len(scratch)
-        self.process = os.getpid()
+        self._process = os.getpid()
         self._loops = loops
         self._control = np.zeros(loops.words(threads), np.int64)
         self._caller = threading.Lock()
@@ -47,7 +45,7 @@ class Workers:
         self._failures: list[BaseException] = []
         self._active = False
         self._spins = _spins_in(loops, AWAKE)
-        self._arguments = [(tables, rules, options, values, *written, row) for row in scratch]
+        self._arguments = [(*bound, row) for row in scratch]
         self._none = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint64))
         self._control[loops.STOP] = 1
         loops.take_part(self._control, 1, threads, 0, *self._none, *self._arguments[1])  # compiled before the threads start
@@ -72,6 +70,14 @@ class Workers:
         weakref.finalize(self, _stop, loops, self._control, self._sleeping, workers)
         for worker in workers:
             worker.start()
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        return type(None), ()  # threads cannot be pickled: what holds these has None instead, and makes others
+
+    @property
+    def forked(self) -> bool:
+        """Whether this process is a fork of the one with the threads, and has none of them."""
+        return self._process != os.getpid()
 
     def step(self, index: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
         """Takes ``actions (K,)``, all legal, at the tables ``index (K,)``: ``loops.step_tables``."""

@@ -154,7 +154,7 @@ class Loops(SimpleNamespace):
         return spins <= 1000 or next(self.answers)  # those spins measure how long a pause takes
 
     def team(self) -> Workers:
-        return Workers(self, None, None, None, None, (), np.zeros((2, 4), np.int32))  # type: ignore[arg-type]
+        return Workers(self, (), np.zeros((2, 4), np.int32))  # type: ignore[arg-type]
 
     __hash__ = object.__hash__
 
