@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
-from llvmlite import ir
 from numba.core import types
 from numba.np import arrayobj
 
 # without types for mypy
 cgutils: Any = numba.core.cgutils
+ir: Any = cgutils.ir  # numba's own binding of LLVM
 populate_array: Any = arrayobj.populate_array
 
 

@@ -48,7 +48,6 @@ LIBRARIES: dict[str, set[str]] = {
         f"{ENV}.engine.cuda.*",
         f"{AGENTS}.cuda.kernels",
     },
-    "llvmlite": {f"{ENV}.core.intrinsics"},
     "filelock": {f"{ENV}.core.atomic_files"},
     "gymnasium": {f"{ENV}.envs.*"},
     "pettingzoo": {f"{ENV}.envs.*"},
