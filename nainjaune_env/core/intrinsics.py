@@ -57,7 +57,7 @@ def prefetch_record(typing_context: Any, rows: Any, at: Any) -> Any:
             byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
             first = builder.bitcast(_item(context, builder, signature.args[0], *arguments), byte)
             kind = ir.FunctionType(ir.VoidType(), (byte, number, number, number))
-            fetch = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+            fetch = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
             for offset in range(0, size, _LINE):
                 line = builder.gep(first, [ir.IntType(64)(offset)])
                 builder.call(fetch, (line, number(_TO_WRITE), number(_TO_KEEP), number(_DATA)))
@@ -88,23 +88,12 @@ def nth_bit(typing_context: Any, word: Any, n: Any) -> Any:
 
 @intrinsic
 def load(typing_context: Any, words: Any, at: Any) -> Any:
-    """Returns ``words[at]`` of ``words (N,) int64`` as other threads see it; neither this nor the next two is ever reordered."""
+    """Returns ``words[at]`` of ``words (N,) int64`` as other threads see it; this and :func:`fetch_add` are not reordered."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.load_atomic(_item(context, builder, signature.args[0], *arguments), "seq_cst", 8)
 
     return types.int64(words, types.intp), generate
-
-
-@intrinsic
-def store(typing_context: Any, words: Any, at: Any, word: Any) -> Any:
-    """Sets ``words[at]`` of ``words (N,) int64`` for other threads to :func:`load`."""
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        builder.store_atomic(arguments[2], _item(context, builder, signature.args[0], *arguments[:2]), "seq_cst", 8)
-        return context.get_dummy_value()
-
-    return types.void(words, types.intp, types.int64), generate
 
 
 @intrinsic
