@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.jit import inlined
+from nainjaune_env.core.intrinsics import nth_bit, processor_has, store_word
+from nainjaune_env.core.jit import inlined, replaced_by
 from nainjaune_env.core.prng import below
 
 
@@ -26,7 +27,7 @@ def lowest(word: Any) -> Any:
     return count((word & -word) - 1)
 
 
-@inlined
+@replaced_by(nth_bit, where=processor_has("bmi2"))  # the loop's end cannot be predicted
 def nth_lowest(word: Any, n: Any) -> Any:
     """Returns the number of the ``n``-th lowest bit set in ``word``, from 0; ``word`` has more than ``n`` bits set."""
     for _ in range(n):
@@ -44,9 +45,9 @@ SPREAD = np.array([sum((bits >> i & 1) << 8 * i for i in range(8)) for bits in r
 """``(256,) int64``: 8 bits as 8 bytes of 0 or 1, lowest first. The sum of a few entries has a count in each byte."""
 
 
-@inlined
+@replaced_by(store_word)  # one store; the compiler does not turn this loop into one
 def write_word(out: Any, at: Any, word: Any) -> None:
-    """Writes the eight bytes of ``word`` from ``out[at]``, lowest first. The compiler turns this into one store."""
+    """Writes the eight bytes of ``word`` from ``out[at]``, an array of bytes, lowest first."""
     for i in range(8):
         out[at + i] = word >> 8 * i & 255
 

@@ -97,6 +97,16 @@ class CompiledFunction(numba.core.registry.CPUDispatcher):
         return LinkedFunctionType(linked)  # the type of a global that compiled code calls
 
 
+class ReplacedFunction(CompiledFunction):
+    """A compiled function whose calls in compiled code on the CPU are calls of :attr:`intrinsic`; CUDA compiles the function."""
+
+    intrinsic: Any
+
+    @property
+    def _numba_type_(self) -> Any:
+        return numba.core.registry.cpu_target.typing_context.resolve_value_type(self.intrinsic)
+
+
 def jit(fn: F, **options: Any) -> F:
     """Compile ``fn`` for the CPU, lazily, with the on-disk cache keyed by the sources of ``fn``.
 
@@ -118,6 +128,19 @@ def inlined(fn: F) -> F:
     most such functions do.
     """
     return jit(fn, forceinline=True)
+
+
+def replaced_by(intrinsic: Any, *, where: bool = True) -> Callable[[F], F]:
+    """``inlined`` for a function in whose place compiled code on the CPU, ``where`` it can, calls ``intrinsic``, the same."""
+
+    def decorate(fn: F) -> F:
+        function: Any = inlined(fn)
+        if JIT_ENABLED and where:
+            function.__class__ = ReplacedFunction
+            function.intrinsic = intrinsic
+        return cast(F, function)
+
+    return decorate
 
 
 def wrapping(fn: F) -> F:

@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, choose_one, quoted
-from nainjaune_env.core.jit import instantiate
+from nainjaune_env.core.jit import JIT_ENABLED, instantiate
 from nainjaune_env.core.prng import entropy, streams
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS, as_array, check_name, check_seed, whole
 from nainjaune_env.engine.options import EpisodeOptions
 from nainjaune_env.engine.start_values import parse_start
 from nainjaune_env.engine.threads import Threads
+from nainjaune_env.engine.workers import LEAST_SAMPLED, LEAST_STEPPED, Workers, worker_loops
 
 Episode = Literal["round", "match"]
 
@@ -49,9 +50,7 @@ class Batch:
 
     The rewards of an episode sum to each seat's payoff. Antes of a round are part of the first reward after them. With
     ``autoreset`` (the default) a table whose episode ended is at once in the next one, with ``reward`` and ``done`` of the end;
-    without it the table rests until :meth:`reset`.
-
-    :func:`make_batch` makes batches on any device.
+    without it the table rests until :meth:`reset`. :func:`make_batch` makes batches on any device.
     """
 
     device = "cpu"
@@ -76,8 +75,8 @@ class Batch:
         ``start`` is the beginning of round episodes: ``"fresh"`` (the first round of a new match), ``"carried"`` (the next round
         of the match, with its pots, stacks and dealer), or start values of every new match, such as ``{"pots": [4, 0, 0, 0, 9]}``
         (one row for all tables or ``(B, k)``). With ``skip_forced`` plies without a choice are made automatically. With
-        ``observe=False``, ``observation`` and ``mask`` are not written. ``threads`` divide large batches among them; results do
-        not depend on their number. ``seed=None`` draws a seed from the operating system, which the attribute ``seed`` then holds.
+        ``observe=False``, ``observation`` and ``mask`` are not written. ``threads``, for free processors, share the tables of a
+        call; results do not depend on their number. ``seed=None`` draws a seed, which the attribute ``seed`` then holds.
         With ``keep_openings`` (CPU) ``openings (B,)`` are the tables as last reset or set, before any ply; else None.
 
         Raises :class:`RulesError` for match episodes without an end, :class:`DealError` for an invalid number of tables, seed or
@@ -102,6 +101,8 @@ class Batch:
         self._loops = loops_of(self.game)
         self._values, carry = self._start_values(start)
         self._threads = Threads(workers)
+        self._shared = workers > 1 and JIT_ENABLED  # plain Python would run one thread at a time
+        self._workers: Workers | None = None
         self._scratch = np.zeros((workers, self.num_players), np.int32)
         self._options = EpisodeOptions(
             whole_match=int(episode == "match"),
@@ -152,6 +153,13 @@ class Batch:
             loop(self.tables, self._rules, self._options, index[part], *given, *others, *self.written, self._scratch[thread])
 
         self._threads.each(work, index.size)
+
+    def _team(self) -> Workers:
+        """The threads of :meth:`step` and :meth:`sample`; a forked process has none of the threads of the process before it."""
+        if self._workers is None or self._workers.forked:
+            bound = (self.tables, self._rules, self._options, self._values, *self.written)
+            self._workers = Workers(worker_loops(self.game.name, self._loops), bound, self._scratch)
+        return self._workers
 
     @property
     def written(self) -> tuple[NDArray[Any], ...]:
@@ -229,6 +237,7 @@ class Batch:
         if not isinstance(start, Mapping):
             raise DealError(f"The start of later matches is values by name, not {quoted(start)}.")
         self._values, _ = self._start_values(start)
+        self._workers = None  # they have the values from before
 
     def _states(self, seeds: ArrayLike, count: int) -> NDArray[np.uint64]:
         given = as_array("Expected one seed a table, not", seeds)
@@ -276,7 +285,10 @@ class Batch:
         wrong = int(self._loops.first_illegal(self.legal, self.done, self._options, index, chosen))
         if wrong >= 0:
             raise IllegalActionError(self.why_illegal(int(index[wrong]), int(chosen[wrong])))
-        self._loop(self._loops.step_tables, index, chosen, others=(self._values,))
+        if self._shared and index.size >= LEAST_STEPPED:
+            self._team().step(index, chosen)
+        else:
+            self._loop(self._loops.step_tables, index, chosen, others=(self._values,))
 
     def _whole_numbers(self, actions: ArrayLike, count: int) -> NDArray[np.int64]:
         given = as_array("Expected one action a table, not", actions, IllegalActionError)
@@ -303,11 +315,10 @@ class Batch:
         ``random_streams (B,) uint64`` (see ``prng.streams``) advances in place.
         """
         draws, actions = self._draws(random_streams), np.empty(self.num_tables, np.int64)
-
-        def work(part: slice, thread: int) -> None:
-            self._loops.choose_uniform(self.legal[part], draws[part], actions[part])
-
-        self._threads.each(work, self.num_tables)
+        if self._shared and self.num_tables >= LEAST_SAMPLED and draws.flags.c_contiguous:
+            self._team().sample(self._all, actions, draws)
+        else:
+            self._loops.choose_uniform(self.legal, draws, actions)
         return actions
 
     def play_out(self, random_streams: NDArray[np.uint64]) -> NDArray[np.int64]:

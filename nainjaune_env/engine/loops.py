@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.core.bits import count, lowest, nth_lowest
-from nainjaune_env.core.jit import inlined, jit
+from nainjaune_env.core.intrinsics import prefetch_record
+from nainjaune_env.core.jit import inlined, jit, replaced_by
 from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.prng import advance, mix
 from nainjaune_env.core.table import Stage, Table
@@ -25,6 +26,8 @@ game: Kernel
 ONE = np.int64(1)
 OK = -1
 """Result of ``first_illegal`` if every action is legal."""
+AHEAD = 3
+"""Tables between that of a step and that which is loaded: a load takes about as long as two steps."""
 NO_ACTION = -1
 """Stands for the absence of an action."""
 
@@ -149,6 +152,11 @@ def first_illegal(legal: Any, done: Any, options: Any, which: Any, actions: Any)
     return OK
 
 
+@replaced_by(prefetch_record)
+def prefetch(tables: Any, at: Any) -> None:
+    """Begins to load ``tables[at]`` into the cache of the processor."""
+
+
 @jit
 def step_tables(
     tables: Any, rules: Any, options: Any, which: Any, actions: Any, values: Any,
@@ -156,6 +164,7 @@ def step_tables(
 ) -> None:  # fmt: skip
     """Takes ``actions (K,)``, all legal, at the tables ``which (K,) int64``, except at those at rest."""
     for k in range(which.size):
+        prefetch(tables, which[min(k + AHEAD, which.size - 1)])
         i = which[k]
         if done[i] and not options.autoreset:
             for seat in range(rules.players):

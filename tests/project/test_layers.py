@@ -41,6 +41,7 @@ LAYERS: dict[str, int] = {
 LIBRARIES: dict[str, set[str]] = {
     "numpy": {"*"},
     "numba": {
+        f"{ENV}.core.intrinsics",
         f"{ENV}.core.jit",
         f"{ENV}.core.compile_notice",
         f"{ENV}.core.code_libraries",

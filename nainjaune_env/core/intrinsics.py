@@ -1,0 +1,159 @@
+"""Instructions of the processor that numba has no Python for, as functions that compiled code on the CPU calls.
+
+``jit.replaced_by`` puts one in the place of a function of this project that plain Python and CUDA run as it is written.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Callable
+from typing import Any
+
+import numba
+from numba.core import types
+from numba.np import arrayobj
+
+# without types for mypy
+cgutils: Any = numba.core.cgutils
+ir: Any = cgutils.ir  # numba's own binding of LLVM
+populate_array: Any = arrayobj.populate_array
+
+
+def intrinsic(fn: Callable[..., Any]) -> Any:
+    """``numba.extending.intrinsic`` for mypy: the function that is called has other arguments than ``fn``, which generates it."""
+    return numba.extending.intrinsic(fn)
+
+
+def _item(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
+    made = context.make_array(array_type)(context, builder, array)
+    return cgutils.get_item_pointer(context, builder, array_type, made, [index], wraparound=False)
+
+
+_LINE = 64
+"""Bytes of a line of the cache."""
+_TO_WRITE, _TO_KEEP, _DATA = 1, 3, 1
+"""LLVM's arguments of a prefetch."""
+
+
+@intrinsic
+def store_word(typing_context: Any, out: Any, at: Any, word: Any) -> Any:
+    """Writes the eight bytes of ``word`` (``int64``) from ``out[at]``, an array of bytes, lowest first, at any address."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        first = _item(context, builder, signature.args[0], *arguments[:2])
+        builder.store(arguments[2], builder.bitcast(first, ir.IntType(64).as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    return types.void(out, types.intp, types.int64), generate
+
+
+@intrinsic
+def prefetch_record(typing_context: Any, rows: Any, at: Any) -> Any:
+    """Begins to load ``rows[at]`` into the cache, unless records are of at most 128 bytes: the processor is quicker by itself."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        size = context.get_abi_sizeof(context.get_data_type(signature.args[0].dtype))
+        if size > 2 * _LINE:
+            byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+            first = builder.bitcast(_item(context, builder, signature.args[0], *arguments), byte)
+            kind = ir.FunctionType(ir.VoidType(), (byte, number, number, number))
+            fetch = builder.module.declare_intrinsic("llvm.prefetch", (byte,), kind)
+            for offset in range(0, size, _LINE):
+                line = builder.gep(first, [ir.IntType(64)(offset)])
+                builder.call(fetch, (line, number(_TO_WRITE), number(_TO_KEEP), number(_DATA)))
+        return context.get_dummy_value()
+
+    return types.void(rows, types.intp), generate
+
+
+def processor_has(feature: str) -> bool:
+    """Returns whether numba compiles for a processor with ``feature``, a name of LLVM's."""
+    target: Any = numba.core.registry.cpu_target
+    return f"+{feature}" in target.target_context.codegen().magic_tuple()[2].split(",")
+
+
+@intrinsic
+def nth_bit(typing_context: Any, word: Any, n: Any) -> Any:
+    """Returns the number of the ``n``-th lowest bit set in ``word``, from 0, on a processor with ``bmi2``; both ``int64``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        integer = ir.IntType(64)
+        kind = ir.FunctionType(integer, (integer, integer))
+        deposit = cgutils.get_or_insert_function(builder.module, kind, "llvm.x86.bmi.pdep.64")
+        found = builder.call(deposit, (builder.shl(integer(1), arguments[1]), arguments[0]))
+        return builder.cttz(found, ir.IntType(1)(True))
+
+    return types.int64(types.int64, types.int64), generate
+
+
+@intrinsic
+def load(typing_context: Any, words: Any, at: Any) -> Any:
+    """Returns ``words[at]`` of ``words (N,) int64`` as other threads see it; this and :func:`fetch_add` are not reordered."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.load_atomic(_item(context, builder, signature.args[0], *arguments), "seq_cst", 8)
+
+    return types.int64(words, types.intp), generate
+
+
+@intrinsic
+def fetch_add(typing_context: Any, words: Any, at: Any, number: Any) -> Any:
+    """Adds ``number`` to ``words[at]`` of ``words (N,) int64`` in one instruction; returns what stood there."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.atomic_rmw("add", _item(context, builder, signature.args[0], *arguments[:2]), arguments[2], "seq_cst")
+
+    return types.int64(words, types.intp, types.int64), generate
+
+
+_X86, _ARM = ("x86_64", "amd64"), ("aarch64", "arm64")
+_YIELD = 1
+"""The number of the hint ``yield`` of an ARM processor."""
+
+
+@intrinsic
+def pause(typing_context: Any) -> Any:
+    """Says to the processor that this thread waits in a loop, which leaves more of a core to its other thread."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        machine = platform.machine().lower()
+        if machine in _X86:
+            builder.call(builder.module.declare_intrinsic("llvm.x86.sse2.pause", (), ir.FunctionType(ir.VoidType(), ())), ())
+        elif machine in _ARM:
+            number = ir.IntType(32)
+            hint = builder.module.declare_intrinsic("llvm.aarch64.hint", (), ir.FunctionType(ir.VoidType(), (number,)))
+            builder.call(hint, (number(_YIELD),))
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@intrinsic
+def address_of(typing_context: Any, array: Any) -> Any:
+    """Returns the address of the first item of ``array`` as ``int64``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        data = context.make_array(signature.args[0])(context, builder, arguments[0]).data
+        return builder.ptrtoint(data, context.get_value_type(types.int64))
+
+    return types.int64(array), generate
+
+
+@intrinsic
+def array_at(typing_context: Any, like: Any, address: Any, size: Any) -> Any:
+    """Returns ``size`` items from ``address`` on as an array of the type of ``like (N,)``, contiguous; nothing is checked."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.return_type)(context, builder)
+        itemsize = context.get_constant(types.intp, context.get_abi_sizeof(context.get_data_type(signature.return_type.dtype)))
+        populate_array(
+            array,
+            data=builder.inttoptr(arguments[1], array.data.type),
+            shape=[arguments[2]],
+            strides=[itemsize],
+            itemsize=itemsize,
+            meminfo=None,
+        )
+        return array._getvalue()
+
+    return like(like, types.int64, types.intp), generate

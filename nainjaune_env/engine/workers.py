@@ -1,0 +1,156 @@
+"""Threads that step and sample the tables of a batch together, and stay awake from one call to the next."""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+import time
+import weakref
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.core.jit import instantiate
+
+LEAST_STEPPED, LEAST_SAMPLED = 256, 2048
+"""Least rows of a step and of a draw that are shared: an exchange with the workers takes as long as some 100 and 1,000 rows."""
+AWAKE = 150e-6
+"""Seconds for which a worker waits for the next call before it sleeps; in a loop, calls follow within 20 µs."""
+NAP = 20e-6
+"""Seconds between two looks at a worker that is still active, as on a machine with more threads than processors."""
+
+
+def worker_loops(name: str, loops: ModuleType) -> ModuleType:
+    """Returns ``worker_loops`` compiled for the game ``name``, whose ``loops`` they are."""
+    return instantiate("nainjaune_env.engine.worker_loops", name, loops=loops)
+
+
+class Workers:
+    """``threads`` threads, including the caller's, for the tables of one batch; they end with this object, or with the process.
+
+    ``bound`` are the arguments of ``worker_loops.take_part`` that are the same in all calls and threads, from ``tables`` on,
+    ``scratch (threads, n)`` is the scratch memory of each. A call wakes the workers that sleep, and does not wait for them.
+    """
+
+    def __init__(self, loops: ModuleType, bound: tuple[Any, ...], scratch: NDArray[np.int32]) -> None:
+        threads = len(scratch)
+        self._process = os.getpid()
+        self._loops = loops
+        self._control = np.zeros(loops.words(threads), np.int64)
+        self._caller = threading.Lock()
+        self._sleeping: dict[int, threading.Lock] = {}
+        self._failures: list[BaseException] = []
+        self._active = False
+        self._spins = _spins_in(loops, AWAKE)
+        self._arguments = [(*bound, row) for row in scratch]
+        self._none = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint64))
+        self._control[loops.STOP] = 1
+        loops.take_part(self._control, 1, threads, 0, *self._none, *self._arguments[1])  # compiled before the threads start
+        self._control[loops.STOP] = 0
+        workers = [
+            threading.Thread(
+                target=_work,
+                args=(
+                    loops,
+                    self._control,
+                    k,
+                    (threads, self._spins, *self._none, *self._arguments[k]),
+                    self._sleeping,
+                    self._failures,
+                ),
+                name=f"tables-{k}",
+                daemon=True,
+            )
+            for k in range(1, threads)
+        ]
+        # also before the interpreter ends: a thread that returned to Python later would be ended within compiled code
+        weakref.finalize(self, _stop, loops, self._control, self._sleeping, workers)
+        for worker in workers:
+            worker.start()
+
+    def __reduce__(self) -> tuple[type[None], tuple[()]]:
+        return type(None), ()  # threads cannot be pickled: what holds these has None instead, and makes others
+
+    @property
+    def forked(self) -> bool:
+        """Whether this process is a fork of the one with the threads, and has none of them."""
+        return self._process != os.getpid()
+
+    def step(self, index: NDArray[np.int64], actions: NDArray[np.int64]) -> None:
+        """Takes ``actions (K,)``, all legal, at the tables ``index (K,)``: ``loops.step_tables``."""
+        self._call(self._loops.STEP, index, actions, self._none[2])
+
+    def sample(self, index: NDArray[np.int64], actions: NDArray[np.int64], streams: NDArray[np.uint64]) -> None:
+        """Draws ``actions (B,)`` for all tables ``index``: ``loops.choose_uniform``."""
+        self._call(self._loops.SAMPLE, index, actions, streams)
+
+    def _call(self, kind: int, *rows: NDArray[Any]) -> None:
+        with self._caller:
+            if self._active:  # in a call before this one, whose wait was interrupted
+                self._wait()
+            self._control[self._loops.KIND] = kind
+            _wake(self._sleeping)
+            self._active = True
+            if not self._loops.take_part(self._control, 0, len(self._arguments), self._spins, *rows, *self._arguments[0]):
+                self._wait()
+            self._active = False
+            if self._failures:
+                raise self._failures[0]
+
+    def _wait(self) -> None:
+        while not self._failures and not self._loops.is_over(self._control, self._spins):
+            time.sleep(NAP)
+
+
+def _work(
+    loops: ModuleType,
+    control: NDArray[np.int64],
+    thread: int,
+    arguments: tuple[Any, ...],
+    sleeping: dict[int, threading.Lock],
+    failures: list[BaseException],
+) -> None:
+    """Runs in a worker. It has no reference to its ``Workers``, so that these can be collected."""
+    try:
+        while True:
+            loops.take_part(control, thread, *arguments)
+            alarm = threading.Lock()
+            alarm.acquire()
+            sleeping[thread] = alarm
+            if control[loops.STOP]:  # looked at after the line before, as _stop sets it before it wakes
+                return
+            alarm.acquire()
+    except BaseException as error:
+        failures.append(error)
+
+
+def _wake(sleeping: dict[int, threading.Lock]) -> None:
+    while sleeping:
+        sleeping.popitem()[1].release()
+
+
+def _stop(
+    loops: ModuleType, control: NDArray[np.int64], sleeping: dict[int, threading.Lock], workers: list[threading.Thread]
+) -> None:
+    control[loops.STOP] = 1
+    _wake(sleeping)
+    for worker in workers:
+        if worker.ident is not None and worker is not threading.current_thread():
+            worker.join()
+
+
+@functools.cache
+def _spins_in(loops: ModuleType, seconds: float) -> int:
+    """Returns how many pauses take that time; processors differ by a factor of forty."""
+    busy = np.zeros(loops.words(1), np.int64)
+    busy[loops.ACTIVE] = 1
+    loops.is_over(busy, 1)
+    times = []
+    for _ in range(5):
+        start = time.perf_counter()
+        loops.is_over(busy, 1000)
+        times.append(time.perf_counter() - start)
+    return int(1000 * seconds / min(times))
