@@ -154,7 +154,7 @@ class Batch:
 
         self._threads.each(work, index.size)
 
-    def _team(self) -> Workers:
+    def _worker_threads(self) -> Workers:
         """The threads of :meth:`step` and :meth:`sample`; a forked process has none of the threads of the process before it."""
         if self._workers is None or self._workers.forked:
             bound = (self.tables, self._rules, self._options, self._values, *self.written)
@@ -286,7 +286,7 @@ class Batch:
         if wrong >= 0:
             raise IllegalActionError(self.why_illegal(int(index[wrong]), int(chosen[wrong])))
         if self._shared and index.size >= LEAST_STEPPED:
-            self._team().step(index, chosen)
+            self._worker_threads().step(index, chosen)
         else:
             self._loop(self._loops.step_tables, index, chosen, others=(self._values,))
 
@@ -316,7 +316,7 @@ class Batch:
         """
         draws, actions = self._draws(random_streams), np.empty(self.num_tables, np.int64)
         if self._shared and self.num_tables >= LEAST_SAMPLED and draws.flags.c_contiguous:
-            self._team().sample(self._all, actions, draws)
+            self._worker_threads().sample(self._all, actions, draws)
         else:
             self._loops.choose_uniform(self.legal, draws, actions)
         return actions
