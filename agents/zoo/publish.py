@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import shlex
 from collections.abc import Callable, Sequence
@@ -18,6 +19,7 @@ from ..arena.duplicate import Duplicate
 from ..loading import load_agent, undrawn
 from ..nets.checkpoint import ABOUT_NAME, Checkpoint, check_fits, load_checkpoint, save_checkpoint
 from ..task import DEFAULT_TASK, Task
+from ..trainers.config import LENGTH_KEYS
 from . import ModelCard, PlayerRegistry, Rating, save_card
 from .model_card import LOCAL_CHANGES
 from .registry import check_player_name, is_zoo_name, player_registry
@@ -46,12 +48,20 @@ def origin(run: Path) -> Origin:
     try:
         program, *rest = about["command"]
         commit, machine = about["commit"], about["machine"]
+        changes = [(change["iteration"], change["keys"], change["commit"]) for change in about.get("changed", [])]
     except (KeyError, TypeError, ValueError) as error:
         raise CheckpointError(f"{str(run)!r} has no record of how it was made in {ABOUT_NAME}: {as_sentence(error)}") from None
     initialised_from = checkpoint.config.get("init")
     words = ["python", "train.py", *rest] if Path(program).name == "train.py" else ["nainjaune", *rest]
     seconds, decisions = checkpoint.progress["seconds"], checkpoint.progress["decisions"]
-    own = Origin([_canonical_command(words, run, initialised_from)], commit, machine, seconds, decisions)
+    commands = [_canonical_command(words, run, initialised_from)]
+    for iteration, keys, changed_at in changes:
+        if not any(key in keys and keys[key][0] == iteration for key in LENGTH_KEYS):  # it was not at its end
+            commands[-1] += f"  # stopped after iteration {iteration}"
+        values = [word for key, (_, new) in keys.items() for word in ("--set", f"{key}={json.dumps(new)}")]
+        commands.append(shlex.join(["python", "train.py", "--resume", "--out", f"runs/{run.name}", *values]))
+        commit = _with_local_changes(commit, changed_at)
+    own = Origin(commands, commit, machine, seconds, decisions)
     if initialised_from is None:
         return own
     if is_zoo_name(initialised_from):
@@ -59,14 +69,19 @@ def origin(run: Path) -> Origin:
         card = player_registry().find(undrawn(initialised_from), setup).card
         return replace(own, seconds=card.seconds + seconds, decisions=card.decisions + decisions)
     before = origin(Path(initialised_from))
-    changed = any(each is not None and each.endswith(LOCAL_CHANGES) for each in (before.commit, commit))
     return replace(
         own,
-        commit=commit if commit is None or not changed else commit.removesuffix(LOCAL_CHANGES) + LOCAL_CHANGES,
+        commit=_with_local_changes(commit, before.commit),
         commands=[*before.commands, *own.commands],
         seconds=before.seconds + own.seconds,
         decisions=before.decisions + own.decisions,
     )
+
+
+def _with_local_changes(commit: str | None, other: str | None) -> str | None:
+    """Returns ``commit``, marked as one with local changes if it or ``other`` is."""
+    changed = any(each is not None and each.endswith(LOCAL_CHANGES) for each in (commit, other))
+    return commit if commit is None or not changed else commit.removesuffix(LOCAL_CHANGES) + LOCAL_CHANGES
 
 
 def _canonical_command(words: list[str], run: Path, initialised_from: str | None) -> str:

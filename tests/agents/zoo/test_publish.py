@@ -99,6 +99,26 @@ def test_commands_say_no_place_on_this_machine(tmp_path: Path) -> None:
     ]
 
 
+def test_a_run_of_another_length_has_a_command_for_each_part(tmp_path: Path) -> None:
+    """The first part ran to its end, the second was stopped on the way."""
+    trained(tmp_path / "run")
+    made_at(tmp_path / "run", "0123456789ab")
+    about = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
+    about["command"] = ["train.py", "c.yaml", "--out", "runs/run"]
+    about["changed"] = [
+        {"iteration": 2, "commit": "0123456789ab", "keys": {"iterations": [2, 9], "keep_best": [False, True]}},
+        {"iteration": 5, "commit": "ffffffffffff+", "keys": {"iterations": [9, 6]}},
+    ]
+    (tmp_path / "run" / "run.json").write_text(json.dumps(about), encoding="utf-8")
+    made = origin(tmp_path / "run")
+    assert made.commands == [
+        "python train.py c.yaml --out runs/run",
+        "python train.py --resume --out runs/run --set iterations=9 --set keep_best=true  # stopped after iteration 5",
+        "python train.py --resume --out runs/run --set iterations=6",
+    ]
+    assert made.commit == "0123456789ab+"
+
+
 def made_at(run: Path, commit: str | None) -> None:
     """Writes that ``run`` was made at ``commit``."""
     about = json.loads((run / "run.json").read_text(encoding="utf-8"))
