@@ -98,7 +98,7 @@ class CompiledFunction(numba.core.registry.CPUDispatcher):
 
 
 class ReplacedFunction(CompiledFunction):
-    """A compiled function whose calls in compiled code on the CPU are calls of :attr:`intrinsic`; CUDA compiles the function."""
+    """A compiled function whose calls in compiled code on the CPU are calls of ``intrinsic``; CUDA compiles the function."""
 
     intrinsic: Any
 
