@@ -110,6 +110,7 @@ def seconds(plan: TournamentPlan, case: str, cluster: LocalCluster | None) -> tu
     def progress(deals: int) -> None:
         nonlocal done
         done += deals
+        # each of the two pairs plays plan.deals, so this is a third of all
         if case == KILLED and cluster is not None and done >= 2 * plan.deals // 3:
             cluster.kill()
 

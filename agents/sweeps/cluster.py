@@ -18,7 +18,7 @@ from importlib.metadata import version
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from nainjaune_env.core.atomic_files import replacing
+from nainjaune_env.core.atomic_files import write_bytes
 from nainjaune_env.core.errors import ConfigError, DivergenceError, NainJauneError, WorkError, quoted
 
 from ..distributed.cluster import Calls, connected, largest_machine, processors
@@ -118,8 +118,7 @@ def write_files(folder: Path, files: Files) -> None:
         if hashlib.sha256(content).hexdigest() != sha256:
             raise WorkError(f"The file {quoted(name)} of a run was damaged on its way: it does not have its SHA-256.")
     for name in sorted(files, key=lambda name: name == FILE_NAME):
-        with replacing(folder / name) as temporary:
-            temporary.write_bytes(files[name][1])
+        write_bytes(folder / name, files[name][1])
 
 
 def _train(versions: Mapping[str, str], values: dict[str, Any], files: Files, seconds: float) -> tuple[Any, ...]:

@@ -43,7 +43,7 @@ import torch
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, DecisionBatch
-from nainjaune_env.core.atomic_files import remove_leftovers, replacing
+from nainjaune_env.core.atomic_files import remove_leftovers, write_bytes
 from nainjaune_env.core.errors import ConfigError, choose_one
 from nainjaune_env.core.validation import MAX_THREADS
 from nainjaune_env.engine.batch import Batch
@@ -240,8 +240,8 @@ class Trainer(BaseTrainer[Config]):
         else:
             player = self.checkpoint if self.has_learned else None
             number, labels, data = self.workers.next_shard(dataclasses.asdict(c), self.setup, self.iteration, player, missing)
-            with replacing(self.shard_path(self.iteration, number)) as file:
-                file.write_bytes(data)  # as a worker compressed it, which takes long beside quick rollouts
+            # as a worker compressed it, which takes long beside quick rollouts
+            write_bytes(self.shard_path(self.iteration, number), data)
             made = [labels]
             self.speed = c.shard * self.workers.shards_a_second
         return made

@@ -51,6 +51,12 @@ def write_text(path: Path, text: str, *, mode: int = 0o666) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
+def write_bytes(path: Path, content: bytes) -> None:
+    """Writes ``content``, whole or not at all, as :func:`replacing` does."""
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
+
+
 @contextlib.contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
     """An empty folder to write files to; it becomes ``path``, where nothing is yet, when the block ends without an error.

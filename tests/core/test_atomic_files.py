@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_env.core.atomic_files import locked, remove_leftovers, replacing, replacing_folder, write_text
+from nainjaune_env.core.atomic_files import locked, remove_leftovers, replacing, replacing_folder, write_bytes, write_text
 
 
 def test_a_file_is_there_when_it_is_whole(tmp_path: Path) -> None:
@@ -57,6 +57,11 @@ def test_a_disk_that_refuses_leaves_the_old_file(tmp_path: Path, monkeypatch: py
 def test_text_is_utf_8(tmp_path: Path) -> None:
     write_text(tmp_path / "a.txt", "7♦ – manche\n")
     assert (tmp_path / "a.txt").read_bytes() == "7♦ – manche\n".encode()
+
+
+def test_bytes_are_written_as_they_are(tmp_path: Path) -> None:
+    write_bytes(tmp_path / "new" / "file", b"a\r\n\xff")
+    assert (tmp_path / "new" / "file").read_bytes() == b"a\r\n\xff"
 
 
 def test_files_are_as_public_as_any_other(tmp_path: Path) -> None:
