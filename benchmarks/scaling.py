@@ -34,12 +34,12 @@ from nainjaune_agents.stats.intervals import Moments
 from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.trainers.config import build, read_yaml
 
-CONFIG = figures.ROOT / "configs" / "nain_jaune" / "ppo_float32.yaml"
+CONFIG = figures.ROOT / "configs" / "nain_jaune" / "ppo.yaml"
 PAGE = figures.ROOT / "docs" / "scaling.md"
 PLOT = figures.ROOT / "docs" / "images" / "scaling.svg"
 RATING_SEED = 3_141_592
 """Seed of the ratings, whose deals differ from those of the trainers' own evaluations."""
-KNOBS: dict[str, Any] = {"bf16": True, "epochs": 1, "minibatch": 2048, "objective": "own", "threads": 1, "eval_every": 0}
+KNOBS: dict[str, Any] = {"bf16": True, "overlap": False, "threads": 1, "eval_every": 0}
 """Values over those of the configuration."""
 LIGHT: dict[str, Any] = {"presets": ["djeco"], "networks": ["mlp:8"], "iterations": [2], "seeds": 2, "deals": 20, "search": 4}
 LIGHT_KNOBS: dict[str, Any] = {"tables": 16, "bf16": False}
@@ -180,7 +180,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         "--networks", nargs="+", default=["mlp:128x128", "mlp:256x256"], metavar="ARCH:WIDTHS",
         help="architectures and widths (mlp:128x128 mlp:256x256)",
     )  # fmt: skip
-    parser.add_argument("--iterations", type=int, nargs="+", default=[100, 400, 1600], help="lengths of the runs (100 400 1600)")
+    parser.add_argument("--iterations", type=int, nargs="+", default=[150, 600, 2400], help="lengths of the runs (150 600 2400)")
     parser.add_argument("--seeds", type=int, default=3, help="training seeds of the shortest length (3)")
     parser.add_argument("--yardstick", default="zoo:strong-1", help="the second field (zoo:strong-1)")
     parser.add_argument("--deals", type=int, default=6000, help="deals of a rating (6000)")
