@@ -10,6 +10,7 @@ from dataclasses import replace
 from functools import partial
 from os.path import exists  # Path.exists raises an error for too long a name
 from pathlib import Path
+from typing import Any
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError, MissingLibraryError, choose_one, quoted
@@ -26,6 +27,8 @@ SAMPLED = "@sample"
 """Suffix of a run's name to draw actions from the policy, instead of taking the likeliest."""
 SEARCHES = (SearchAgent, AdaptiveSearchAgent)
 """The searches over an agent, in any game; each has a modifier."""
+SEARCH_SETTINGS = {"objective", "inference", "rollouts"}
+"""What may follow the number of a search: ``zoo:strong@search=50,inference=policy``."""
 BEST = "best"
 """The checkpoint of a run with the highest edge in its evaluations, as ``runs/a@best`` names it."""
 _ENDING = re.compile(r"(.+)@([a-z]+)=([^@/]*)")
@@ -119,7 +122,8 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     checkpoints that the run keeps of its best evaluation and of iteration 100. With ``@sample`` a network draws from its policy.
     Modifiers may follow: ``@search=50`` for a search of 50 deals an action by rollouts of the agent, and those of the game
     (``cheapest@remember=0.7``). ``@search=50,objective=centred`` searches for another payoff than the seat's own (``task``), and
-    ``@search=50,inference=policy`` draws deals by what the others have played (``search.inference``).
+    ``@search=50,inference=policy`` draws deals by what the others have played (``search.inference``). In
+    ``@search=50,rollouts=zoo:strong-1`` another agent plays the rollouts; its name has no ``/`` and no modifiers.
 
     Raises :class:`AgentError` for an unknown name or a solution of other tables,
     :class:`~nainjaune_env.core.errors.CheckpointError` for a run that is incomplete or not for such tables, and
@@ -128,7 +132,7 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     """
     ending = _ending(name)
     if ending:
-        return _modified(load_agent(ending[1], setup, device=device), ending[2], ending[3], setup)
+        return _modified(load_agent(ending[1], setup, device=device), ending[2], ending[3], setup, device)
     exact = exact_agents(setup.game.name)
     known = named_agents(setup.game.name)
     if name in exact:
@@ -150,22 +154,23 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     raise AgentError(choose_one("agent", name, [*known, *zoo]) + " The path of a run's folder is also an agent.")
 
 
-def _modified(agent: Agent, word: str, text: str, setup: Setup) -> Agent:
+def _modified(agent: Agent, word: str, text: str, setup: Setup, device: str | None) -> Agent:
     number, *settings = text.split(",")
     given = dict(setting.partition("=")[::2] for setting in settings)
     searches = {search.modifier: search for search in SEARCHES}
-    if given and (word not in searches or len(given) < len(settings) or not given.keys() <= {"objective", "inference"}):
+    if given and (word not in searches or len(given) < len(settings) or not given.keys() <= SEARCH_SETTINGS):
         raise AgentError(
-            f"After the number of @{word}= comes nothing, or for a search ,objective=centred or ,inference=policy, "
-            f"not {quoted(text)}."
+            f"After the number of @{word}= comes nothing, or for a search ,objective=centred, ,inference=policy or "
+            f",rollouts=AGENT, not {quoted(text)}."
         )
-    objective, inference = given.get("objective", OWN), given.get("inference", UNIFORM_WORLDS)
+    options: dict[str, Any] = {
+        "objective": given.get("objective", OWN),
+        "inference": given.get("inference", UNIFORM_WORLDS),
+        "rollouts": load_agent(given["rollouts"], setup, device=device) if "rollouts" in given else None,
+    }
     known: dict[str, Callable[[Agent, float], Agent]] = {
         **modifiers(setup.game.name),
-        **{
-            name: partial(searching, setup=setup, search=search, objective=objective, inference=inference)
-            for name, search in searches.items()
-        },
+        **{name: partial(searching, setup=setup, search=search, **options) for name, search in searches.items()},
     }
     if word not in known:
         raise AgentError(choose_one(f"ending of an agent's name in {setup.game.title}:", f"@{word}", [f"@{w}=" for w in known]))

@@ -177,8 +177,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--presets", nargs="+", default=["djeco", "classic"], help="the sheets (djeco classic)")
     parser.add_argument(
-        "--networks", nargs="+", default=["mlp:128x128", "mlp:256x256"], metavar="ARCH:WIDTHS",
-        help="architectures and widths (mlp:128x128 mlp:256x256)",
+        "--networks", nargs="+", default=["mlp:128x128", "mlp:256x256", "mlp:512x512x512"], metavar="ARCH:WIDTHS",
+        help="architectures and widths (mlp:128x128 mlp:256x256 mlp:512x512x512)",
     )  # fmt: skip
     parser.add_argument("--iterations", type=int, nargs="+", default=[150, 600, 2400], help="lengths of the runs (150 600 2400)")
     parser.add_argument("--seeds", type=int, default=3, help="training seeds of the shortest length (3)")

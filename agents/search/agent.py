@@ -255,26 +255,31 @@ def searching(
     search: type[SearchAgent] = SearchAgent,
     objective: str = OWN,
     inference: str = UNIFORM_WORLDS,
+    rollouts: Agent | None = None,
 ) -> SearchAgent:
-    """Returns a ``search`` of ``deals`` an action with ``agent`` in its rollouts, for the payoff that ``objective`` counts.
+    """Returns a ``search`` over ``agent`` of ``deals`` an action, for the payoff that ``objective`` counts.
 
-    ``inference`` is one of ``INFERENCES``. Raises :class:`AgentError` if it cannot be.
+    ``agent`` is the prior and, unless another agent plays the ``rollouts``, their policy. ``inference`` is one of ``INFERENCES``.
+    Raises :class:`AgentError` if it cannot be.
     """
     word, least = search.modifier, search.least_deals
     if objective not in OBJECTIVES:
         raise AgentError(choose_one("objective of a search", objective, OBJECTIVES))
     if inference not in INFERENCES:
         raise AgentError(choose_one("inference of a search", inference, INFERENCES))
-    if isinstance(agent, SearchAgent):
-        raise AgentError(f"{agent.name} searches already; a search over it would search at every decision of every rollout.")
+    for searched in (agent, rollouts):
+        if isinstance(searched, SearchAgent):
+            name = searched.name
+            raise AgentError(f"{name} searches already; a search over it would search at every decision of every rollout.")
     if not least <= deals <= MAX_DEALS or deals != int(deals):
         raise AgentError(f"Expected a whole number of deals from {least} to {MAX_DEALS} after @{word}=, not {deals:g}.")
-    rollouts = rollouts_by(agent, setup, objective)
-    prior = agent.scorer() if isinstance(agent, ScoringAgent) else None
-    suffix = "" if objective == OWN else f",objective={objective}"
-    if inference == UNIFORM_WORLDS:
-        return search(f"{agent.name}@{word}={deals:g}{suffix}", rollouts, int(deals), prior=prior)
-    inferring = policy_inference(agent, setup)
+    settings = {"objective": objective, "inference": inference, "rollouts": (rollouts or agent).name}
+    usual = {"objective": OWN, "inference": UNIFORM_WORLDS, "rollouts": agent.name}
+    suffix = "".join(f",{key}={value}" for key, value in settings.items() if value != usual[key])
     return search(
-        f"{agent.name}@{word}={deals:g}{suffix},inference={inference}", rollouts, int(deals), prior=prior, inference=inferring
+        f"{agent.name}@{word}={deals:g}{suffix}",
+        rollouts_by(rollouts or agent, setup, objective),
+        int(deals),
+        prior=agent.scorer() if isinstance(agent, ScoringAgent) else None,
+        inference=None if inference == UNIFORM_WORLDS else policy_inference(agent, setup),
     )

@@ -342,6 +342,32 @@ def test_a_game_without_rules_of_thumb_is_played_out_at_random() -> None:
     assert loops_for(make_setup("signal_lamps").game).heuristic_move is no_heuristic
 
 
+def test_another_agent_may_play_the_rollouts() -> None:
+    setup = make_setup()
+    (decisions,) = turns(setup, seed=10, tables=8, steps=1)
+
+    def values(name: str) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        found = load_agent(name, setup)
+        assert found.name == name
+        assert isinstance(found, SearchAgent)
+        values = found.evaluate_actions(decisions, np.random.default_rng(0))
+        return values.mean, values.count
+
+    own, own_count = values("random@search=3")
+    other, count = values("random@search=3,rollouts=tally")
+    expected, _ = values("tally@search=3")
+    np.testing.assert_array_equal(other, expected)  # neither has a prior
+    assert not np.array_equal(own, other, equal_nan=True)
+    np.testing.assert_array_equal(count > 0, own_count > 0)
+    _, by_network = values("zoo:strong@search=3")
+    _, by_rule = values("zoo:strong@search=3,rollouts=closer")
+    np.testing.assert_array_equal(by_rule > 0, by_network > 0)  # the network remains the prior
+    assert load_agent("tally@search=3,rollouts=tally", setup).name == "tally@search=3"
+    for wrong in ("nobody", ""):
+        with pytest.raises(AgentError, match=f"agent '{wrong}'"):
+            load_agent(f"tally@search=3,rollouts={wrong}", setup)
+
+
 def test_a_search_for_the_centred_payoff_is_named_by_its_objective() -> None:
     setup = small()
     found = load_agent("tally@search=3,objective=centred", setup)

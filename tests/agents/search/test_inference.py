@@ -204,7 +204,11 @@ def test_searches_with_inference_by_name() -> None:
         ("random@search=5,inference=policy", "batasaurus", r"Batasaurus has no history of play for agents"),
         ("tally@search=5,inference=all", "nain_jaune", r"inference of a search.*'all'.*none, policy"),
         ("tally@search=5,inference", "nain_jaune", r"inference of a search ''. Valid: none, policy"),
-        ("tally@search=5,worlds=policy", "nain_jaune", r"for a search ,objective=centred or ,inference=policy, not '5,worlds="),
+        (
+            "tally@search=5,worlds=policy",
+            "nain_jaune",
+            r"for a search ,objective=centred, ,inference=policy or ,rollouts=AGENT, not '5,worlds=",
+        ),
         ("tally@heed=1,inference=policy", "nain_jaune", r"After the number of @heed= comes nothing"),
     ],
 )
