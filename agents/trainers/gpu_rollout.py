@@ -1,12 +1,14 @@
 """Collecting a rollout where the tables are, in torch's operations: ``rollout.play`` with nothing copied to the host.
 
-Every step covers all tables, finished ones too, so that shapes are constant and no step waits for the number of running ones;
-whether any runs is read every few steps. On a CPU it plays the same rounds as ``rollout.play``, up to rounding.
+Every step covers all tables of a setup, finished ones too, so that no step waits for the number of running ones; whether any runs
+is read every few steps. With a mixture the setups are played in step, so that a forward pass is launched once for all of them. On
+a CPU it plays the same rounds as ``rollout.play``, up to rounding.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +18,6 @@ from torch import Tensor
 
 from nainjaune_env.engine.batch import Batch
 
-from ..nets.common_layout import CommonView
 from .rollout import Rollout, RolloutPolicy, Tables
 
 CHECK_EVERY = 4
@@ -25,66 +26,109 @@ CHECK_EVERY = 4
 
 @torch.inference_mode()
 def play_on_gpu(
-    tables: Tables,
+    parts: Sequence[Tables],
     policy: RolloutPolicy,
+    chance: Sequence[NDArray[np.uint64]],
+    centred_payoff: Callable[[Any], Any],
     *,
     omniscient: bool,
-    chance: NDArray[np.uint64],
-    centred_payoff: Callable[[Any], Any],
-) -> Rollout | None:
-    """Plays as ``rollout.play`` does, the learner in all seats.
+) -> list[Rollout | None]:
+    """Plays as ``rollout.play`` does, the learner in all seats, at the tables of several setups in step.
 
-    ``omniscient``: whether all hands are recorded. ``observation``, ``omniscient``, ``legal``, ``action`` and ``log_prob`` of the
-    rollout are tensors on the device of the tables; the other columns are NumPy arrays.
+    One forward pass of the network is for the tables of all ``parts``; ``chance`` has the generators of each. ``omniscient``:
+    whether all hands are recorded. Returns a rollout for each part, None where no round held a choice. ``observation``,
+    ``omniscient``, ``legal``, ``action`` and ``log_prob`` of a rollout are tensors on the device of the tables; the other columns
+    are NumPy arrays.
     """
-    batch, n, device = tables.batch, tables.setup.players, policy.net.device
-    generators = torch.from_numpy(chance.view(np.int64)).to(device)
-    table = torch.arange(len(tables), device=device)
-    policy.begin(len(tables) * n)
-    payoff = view(batch, batch.reward).float()
-    done, legal = view(batch, batch.done), view(batch, batch.legal)
-    own_view, all_view = tables.views or (None, None)
-    steps: list[tuple[Tensor, ...]] = []
-    while len(steps) % CHECK_EVERY or not bool(done.all()):
-        seat = view(batch, batch.seat).clone()
-        observation = as_network_takes_it(own_view, view(batch, batch.observation))
-        all_seen = as_network_takes_it(all_view, view(batch, batch.omniscient())) if omniscient else observation[:, :0]
-        sequence = table * n + seat
-        logits, value = policy(observation, sequence)
-        words = legal.clone()
+    device = policy.net.device
+    firsts = np.cumsum([0, *(len(tables) * tables.setup.players for tables in parts)])
+    policy.begin(int(firsts[-1]))
+    played = [PlayedTables(tables, int(first), omniscient, device) for tables, first in zip(parts, firsts, strict=False)]
+    playing = played
+    generators = torch.from_numpy(np.concatenate(chance).view(np.int64)).to(device)
+    for step in itertools.count():
+        sizes = [len(part.table) for part in playing]
+        if step % CHECK_EVERY == 0:
+            over = torch.stack([part.done.all() for part in playing]).tolist()
+            if all(over):
+                break
+            if any(over):  # that setup is done; its tables would only be evaluated on
+                own = zip(torch.split(generators, sizes), over, strict=True)
+                generators = torch.cat([states for states, ended in own if not ended])
+                playing = [part for part, ended in zip(playing, over, strict=True) if not ended]
+                sizes = [len(part.table) for part in playing]
+        # torch.cat copies: the batches overwrite their arrays
+        seen, all_seen, words, sequence = (torch.cat(column) for column in zip(*(part.seen() for part in playing), strict=True))
+        logits, value = policy(seen, sequence)
         action, log_prob = sample(logits, words.clamp(min=1), next_uniform(generators))
-        so_far = centred_payoff(payoff)[table, seat]
-        steps.append((observation, all_seen, words, action, log_prob, value, sequence, so_far, ~done))
-        batch.step(action if batch.device != "cpu" else action.numpy())
-        payoff += view(batch, batch.reward)
-    batch.synchronize()
-    if not steps:
-        return None
-    columns = [torch.stack(column).flatten(0, 1) for column in zip(*steps, strict=True)]
-    rows = columns.pop().nonzero().squeeze(1)
-    observation, all_seen, words, action, log_prob, value, sequence, so_far = (column[rows] for column in columns)
-    if policy.has_critic:
-        value = policy.critic_value(all_seen)
-    final = payoff.cpu().numpy()
-    return Rollout(
-        observation, all_seen, words, action, log_prob, value.cpu().numpy(), np.zeros(len(rows), np.int64),
-        np.zeros(len(rows), np.int64), sequence.cpu().numpy(), so_far.cpu().numpy(), centred_payoff(final).ravel(),
-        float(final.std()), 0.0,
-    )  # fmt: skip
+        columns = (torch.split(column, sizes) for column in (seen, all_seen, words, action, log_prob, value, sequence))
+        for part, *found in zip(playing, *columns, strict=True):
+            part.step(found, centred_payoff)
+    return [part.rollout(policy, centred_payoff) for part in played]
+
+
+class PlayedTables:
+    """The tables of one setup while they are played: what a step reads of them, and what the steps so far recorded."""
+
+    def __init__(self, tables: Tables, first: int, omniscient: bool, device: torch.device) -> None:
+        """``first``: the number of the first (table, seat) among those of all parts."""
+        self._batch, self._players, self._first = tables.batch, tables.setup.players, first
+        self._omniscient = omniscient
+        self.table = torch.arange(len(tables), device=device)
+        self.done = view(self._batch, self._batch.done)
+        self._legal, self._payoff = view(self._batch, self._batch.legal), view(self._batch, self._batch.reward).float()
+        # copied once: a copy to the device at each step would wait for it
+        self._common = [
+            (torch.from_numpy(common.rest).to(device), torch.from_numpy(common.places).to(device))
+            for common in tables.views or ()
+        ]
+        self._steps: list[tuple[Tensor, ...]] = []
+
+    def seen(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Returns observations as the network takes them, those of all hands, legal actions, and whose turn it is."""
+        observation = self._as_network_takes_it(0, self._batch.observation)
+        all_seen = self._as_network_takes_it(1, self._batch.omniscient()) if self._omniscient else observation[:, :0]
+        return observation, all_seen, self._legal, self._first + self.table * self._players + view(self._batch, self._batch.seat)
+
+    def step(self, found: Sequence[Tensor], centred_payoff: Callable[[Any], Any]) -> None:
+        """Records ``found``, the columns of a rollout up to the value and the sequence, and takes the action."""
+        action, sequence = found[3], found[-1]
+        so_far = centred_payoff(self._payoff).flatten()[sequence - self._first]
+        self._steps.append((*found, so_far, ~self.done))
+        self._batch.step(action if self._batch.device != "cpu" else action.numpy())
+        self._payoff += view(self._batch, self._batch.reward)
+
+    def rollout(self, policy: RolloutPolicy, centred_payoff: Callable[[Any], Any]) -> Rollout | None:
+        """Returns what was recorded of tables that were not done, in order of time."""
+        self._batch.synchronize()
+        if not self._steps:
+            return None
+        columns = [torch.stack(column).flatten(0, 1) for column in zip(*self._steps, strict=True)]
+        rows = columns.pop().nonzero().squeeze(1)
+        observation, all_seen, words, action, log_prob, value, sequence, so_far = (column[rows] for column in columns)
+        if policy.has_critic:
+            value = policy.critic_value(all_seen)
+        final = self._payoff.cpu().numpy()
+        return Rollout(
+            observation, all_seen, words, action, log_prob, value.cpu().numpy(), np.zeros(len(rows), np.int64),
+            np.zeros(len(rows), np.int64), (sequence - self._first).cpu().numpy(), so_far.cpu().numpy(),
+            centred_payoff(final).ravel(), float(final.std()), 0.0,
+        )  # fmt: skip
+
+    def _as_network_takes_it(self, kind: int, array: Any) -> Tensor:
+        """Returns observations ``(K, own size) uint8`` in the layout of the network."""
+        seen = view(self._batch, array)
+        if not self._common:
+            return seen
+        rest, places = self._common[kind]
+        whole = rest.repeat(len(seen), 1)
+        whole[:, places] = seen
+        return whole
 
 
 def view(batch: Batch, array: Any) -> Tensor:
     """Returns an array of ``batch`` as a tensor: the same memory."""
     return torch.as_tensor(array, device=batch.device)
-
-
-def as_network_takes_it(common: CommonView | None, seen: Tensor) -> Tensor:
-    """Returns a copy of the observations ``seen (K, own size) uint8``, in the common layout where ``common`` is a view of it."""
-    if common is None:
-        return seen.clone()
-    whole = torch.from_numpy(common.rest).to(seen.device).repeat(len(seen), 1)
-    whole[:, torch.from_numpy(common.places).to(seen.device)] = seen
-    return whole
 
 
 def sample(logits: Tensor, legal: Tensor, uniform: Tensor) -> tuple[Tensor, Tensor]:

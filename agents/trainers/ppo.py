@@ -144,7 +144,8 @@ class Trainer(BaseTrainer[Config]):
         self.tables = [tables for size in sizes for tables in share_out(self.setups, size, **options)]
         """Shard by shard, in each of them setup by setup; so are ``starts``, ``buffers`` and ``opponents``."""
         self.starts = [RoundStarts(config.task, tables.batch) for tables in self.tables]
-        larger_size = all_seen.size if self.critic or self.belief else 0
+        self.omniscient = bool(self.critic or self.belief)
+        larger_size = all_seen.size * self.omniscient
         self.buffers = [[RolloutBuffer(self.layout.size, larger_size) for _ in self.tables] for _ in range(1 + config.overlap)]
         """A list with one for each of ``tables``; with ``overlap`` another one, for every second iteration."""
         self.random_scales = [random_payoff_scale(setup) for setup in self.setups] if self.common else []
@@ -202,39 +203,38 @@ class Trainer(BaseTrainer[Config]):
         """Deals a round at each table of this process and plays all to the end."""
         c = self.config
         own = slice(self.first_tables[self.shards.start], self.first_tables[self.shards.stop])
-        deals = streams(c.seed, c.tables, stream=iteration + 1)[own]
-        chance = rng.integers(2**64, size=c.tables, dtype=np.uint64)[own]
-        ends = np.cumsum([len(tables) for tables in self.tables])
+        cuts = np.cumsum([len(tables) for tables in self.tables])[:-1]
+        deals = np.split(streams(c.seed, c.tables, stream=iteration + 1)[own], cuts)
+        chance = np.split(rng.integers(2**64, size=c.tables, dtype=np.uint64)[own], cuts)
         self.policy.refresh()
+        for starts, seeds in zip(self.starts, deals, strict=True):
+            starts.deal(seeds, iteration)
         rollouts, played = [], set()
-        for number, (tables, end) in enumerate(zip(self.tables, ends, strict=True)):
-            own = slice(end - len(tables), end)
-            self.starts[number].deal(deals[own], iteration)
-            rollout = self.play(number, iteration, chance[own])
+        for number, rollout in enumerate(self.play(iteration, chance)):
             if rollout is not None:
                 shard, task = divmod(number, len(self.setups))
                 rollout.value *= np.float32(self.payoff_scales(self.behaviour[0])[task])
                 rollout.task[:] = task
-                groups = self.starts[number].groups() if c.task.draws else np.zeros(len(tables), np.int64)
-                rollout.group[:] = task * START_GROUPS + groups[rollout.sequence // tables.setup.players]
+                groups = self.starts[number].groups()
+                rollout.group[:] = task * START_GROUPS + groups[rollout.sequence // self.setups[task].players]
                 rollouts.append(rollout)
                 played.add(shard)
         if self.group.any(len(played) < len(self.shards)):
             of = " of a shard" if c.shards > 1 else ""
             raise ConfigError(f"Not one of {c.tables // c.shards} rounds{of} held a choice: there is nothing to learn here.")
-        spreads = self.group.gather(np.array([rollout.payoff_std for rollout in rollouts]))
         rollout = joined(rollouts)
-        rollout.payoff_std = float(spreads.mean())
+        rollout.payoff_std = float(self.group.gather(np.array([part.payoff_std for part in rollouts])).mean())
         return rollout
 
-    def play(self, number: int, iteration: int, chance: NDArray[np.uint64]) -> Rollout | None:
-        """Plays the rounds that were dealt at ``tables[number]``, on their device."""
-        tables, centred = self.tables[number], self.centred_payoff
+    def play(self, iteration: int, chance: list[NDArray[np.uint64]]) -> list[Rollout | None]:
+        """Plays the rounds that were dealt at each of ``tables``, on their device, with generators of each."""
         if self.config.device != "cpu":
-            omniscient = bool(self.critic or self.belief)
-            return play_on_gpu(tables, self.policy, omniscient=omniscient, chance=chance, centred_payoff=centred)
-        buffer = self.buffers[iteration % len(self.buffers)][number]
-        return play(tables, self.policy, self.seats(number, iteration), buffer, chance=chance, centred_payoff=centred)
+            return play_on_gpu(self.tables, self.policy, chance, self.centred_payoff, omniscient=self.omniscient)
+        own = enumerate(zip(self.tables, self.buffers[iteration % len(self.buffers)], chance, strict=True))
+        return [
+            play(tables, self.policy, self.seats(number, iteration), buffer, chance=draws, centred_payoff=self.centred_payoff)
+            for number, (tables, buffer, draws) in own
+        ]
 
     def seats(self, number: int, iteration: int) -> SeatAssignment:
         """Returns who plays where at ``tables[number]``: the learner in all seats, or in one beside opponents."""

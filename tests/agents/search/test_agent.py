@@ -363,9 +363,8 @@ def test_another_agent_may_play_the_rollouts() -> None:
     _, by_rule = values("zoo:strong@search=3,rollouts=closer")
     np.testing.assert_array_equal(by_rule > 0, by_network > 0)  # the network remains the prior
     assert load_agent("tally@search=3,rollouts=tally", setup).name == "tally@search=3"
-    for wrong in ("nobody", ""):
-        with pytest.raises(AgentError, match=f"agent '{wrong}'"):
-            load_agent(f"tally@search=3,rollouts={wrong}", setup)
+    with pytest.raises(AgentError, match="agent 'nobody'"):
+        load_agent("tally@search=3,rollouts=nobody", setup)
 
 
 def test_a_search_for_the_centred_payoff_is_named_by_its_objective() -> None:

@@ -12,6 +12,7 @@ import torch
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from nainjaune_agents.sampling import sample
 from nainjaune_agents.trainers.gpu_rollout import next_uniform, play_on_gpu
@@ -84,14 +85,13 @@ def both_ways(other: dict[str, Any], device: str = "cpu") -> tuple[Trainer, Trai
         net.to(device if trainer is there else "cpu")
     rollout = here.collect(0, np.random.default_rng(1))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("nainjaune_agents.trainers.ppo.play", by_torch(there))
+        patch.setattr(there, "play", by_torch(there))
         return here, there, rollout, there.collect(0, np.random.default_rng(1))
 
 
 def by_torch(trainer: Trainer) -> Any:
-    def play(tables: Any, policy: Any, others: Any, buffer: Any, **options: Any) -> Rollout | None:
-        omniscient = bool(trainer.critic or trainer.belief)
-        return play_on_gpu(tables, trainer.policy, omniscient=omniscient, **options)
+    def play(iteration: int, chance: list[NDArray[np.uint64]]) -> list[Rollout | None]:
+        return play_on_gpu(trainer.tables, trainer.policy, chance, trainer.centred_payoff, omniscient=trainer.omniscient)
 
     return play
 
