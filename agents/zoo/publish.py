@@ -21,7 +21,7 @@ from ..nets.checkpoint import ABOUT_NAME, Checkpoint, check_fits, load_checkpoin
 from ..task import DEFAULT_TASK, Task
 from ..trainers.config import LENGTH_KEYS
 from . import ModelCard, PlayerRegistry, Rating, save_card
-from .model_card import LOCAL_CHANGES
+from .model_card import LOCAL_CHANGES, load_card
 from .registry import check_player_name, is_zoo_name, player_registry
 
 
@@ -64,9 +64,7 @@ def origin(run: Path) -> Origin:
     own = Origin(commands, commit, machine, seconds, decisions)
     if initialised_from is None:
         return own
-    if is_zoo_name(initialised_from):
-        setup = get_game(checkpoint.game).setup(checkpoint.preset, checkpoint.players)
-        card = player_registry().find(undrawn(initialised_from), setup).card
+    if card := _card_of_player(initialised_from, get_game(checkpoint.game).setup(checkpoint.preset, checkpoint.players)):
         return replace(own, seconds=card.seconds + seconds, decisions=card.decisions + decisions)
     before = origin(Path(initialised_from))
     return replace(
@@ -78,6 +76,19 @@ def origin(run: Path) -> Origin:
     )
 
 
+def _card_of_player(initialised_from: str, setup: Setup) -> ModelCard | None:
+    """Returns the card of the zoo player of that name or file; None for a run."""
+    if is_zoo_name(initialised_from):
+        return player_registry().find(undrawn(initialised_from), setup).card
+    return load_card(Path(initialised_from).with_suffix(".json")) if _is_file_of_player(initialised_from) else None
+
+
+def _is_file_of_player(initialised_from: str) -> bool:
+    """Returns whether it is the path of a checkpoint with a model card beside it."""
+    path = Path(initialised_from)
+    return path.suffix == ".safetensors" and path.with_suffix(".json").exists()
+
+
 def _with_local_changes(commit: str | None, other: str | None) -> str | None:
     """Returns ``commit``, marked as one with local changes if it or ``other`` is."""
     changed = any(each is not None and each.endswith(LOCAL_CHANGES) for each in (commit, other))
@@ -85,12 +96,16 @@ def _with_local_changes(commit: str | None, other: str | None) -> str | None:
 
 
 def _canonical_command(words: list[str], run: Path, initialised_from: str | None) -> str:
-    """Returns the command that made ``run``, with the folders of runs replaced by ``runs/NAME``; zoo players keep their names."""
+    """Returns the command that made ``run``, with the folders of runs replaced by ``runs/NAME``.
+
+    Zoo players keep their names, and their files those in a checkout.
+    """
     canonical = list(words)
     for at, word in enumerate(words):
         key, equals, value = word.rpartition("=")
         if initialised_from is not None and value == initialised_from and not is_zoo_name(value):
-            canonical[at] = f"{key}{equals}runs/{Path(value).name}"
+            folder = f"agents/zoo/{Path(value).parent.name}" if _is_file_of_player(value) else "runs"
+            canonical[at] = f"{key}{equals}{folder}/{Path(value).name}"
         elif word == "--out" and at + 1 < len(words):
             canonical[at + 1] = f"runs/{run.name}"
     return shlex.join(canonical)

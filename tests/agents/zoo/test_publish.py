@@ -86,6 +86,20 @@ def test_a_run_that_began_from_a_zoo_player(tmp_path: Path) -> None:
     assert made.decisions > card.decisions
 
 
+def test_a_run_that_began_from_the_file_of_a_zoo_player(tmp_path: Path) -> None:
+    """A network for all tables can only be named by its file; the command names that of a checkout."""
+    player = PlayerRegistry().find("zoo:strong", get_game("nain_jaune").setup("djeco", 3))
+    assert player.path.stem == "nain_jaune"
+    mixture = [{"preset": "djeco", "players": 3}]
+    run_in(tmp_path / "run", tiny(iterations=2, mixture=mixture, hidden=[256, 256], objective="own", init=str(player.path)))
+    about = json.loads((tmp_path / "run" / "run.json").read_text(encoding="utf-8"))
+    about["command"] = ["train.py", "c.yaml", "--out", "runs/run", "--set", f"init={player.path}"]
+    (tmp_path / "run" / "run.json").write_text(json.dumps(about), encoding="utf-8")
+    made = origin(tmp_path / "run")
+    assert made.commands == ["python train.py c.yaml --out runs/run --set init=agents/zoo/strong/nain_jaune.safetensors"]
+    assert made.decisions > player.card.decisions
+
+
 def test_commands_say_no_place_on_this_machine(tmp_path: Path) -> None:
     for run, init in (("first", {}), ("second", {"init": str(tmp_path / "first")})):
         trained(tmp_path / run, **init)
