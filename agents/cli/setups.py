@@ -48,7 +48,7 @@ def settle_setup(args: argparse.Namespace, agents: Sequence[str]) -> Setup:
         raise AgentError(f"The runs among the agents play {trained.game.title}, but --game is {usual.title}.")
     setup = trained or resolve_setup(usual.name, args.preset, args.players, apply_settings({}, args.set))
     for name in agents if given else ():
-        own = setup_of_runs([name], usual.name)
+        own = setup_of_runs([name], usual.name, for_all_tables=False)
         if own is not None and own.rules != setup.rules:
             print(
                 f"Note: {printable(name)} was trained under the rules of {own.preset}, and plays under others here.",

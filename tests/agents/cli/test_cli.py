@@ -21,6 +21,7 @@ from nainjaune_agents.trainers import get_trainer
 from nainjaune_agents.zoo import player_registry
 from nainjaune_env.games import DEFAULT_GAME
 from nainjaune_env.records.record import read_records
+from nainjaune_env.registry import make_setup
 from tests.agents.cli.command import status_of
 from tests.agents.nets.test_checkpoint import make
 from tests.support.positions import small
@@ -152,6 +153,9 @@ def test_runs_are_rated_under_their_own_rules(elsewhere: Path, capfd: pytest.Cap
     status, out, err = nainjaune(capfd, "evaluate", "--agents", "lowest", "runs/a", "--deals", "5", *options)
     assert (status, "preset tableau" in out) == (0, True)
     assert err == f"Note: runs/a was trained under the rules of {own.preset}, and plays under others here."
+    for_all_tables = str(player_registry().find("zoo:strong", make_setup(preset="djeco", players=2)).path)
+    status, _, err = nainjaune(capfd, "evaluate", "--agents", "lowest", for_all_tables, "--deals", "5", *options)
+    assert (status, err) == (0, "")  # it was trained under these rules too
 
 
 def test_evaluate_says_the_same_for_the_same_seed(capfd: pytest.CaptureFixture[str]) -> None:
