@@ -216,7 +216,7 @@ def test_a_shard_without_a_decision_is_an_error_in_every_process(monkeypatch: py
     def collect(group: Group) -> None:
         trainer = Trainer(config, config.setup(), group)
         if 3 in trainer.shards:
-            monkeypatch.setattr(trainer, "play", lambda *_: None)
+            monkeypatch.setattr(trainer, "play", lambda _, chance: [None] * len(chance))
         with pytest.raises(ConfigError, match="Not one of 6 rounds of a shard held a choice"):
             trainer.collect(0, np.random.default_rng(0))
 
