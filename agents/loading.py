@@ -19,8 +19,7 @@ from nainjaune_env.registry import get_game
 
 from .exact import exact_agents
 from .heuristics import heuristics, modifiers
-from .search import UNIFORM_WORLDS, AdaptiveSearchAgent, SearchAgent, searching
-from .task import OWN
+from .search import AdaptiveSearchAgent, SearchAgent, searching
 from .zoo import PREFIX, is_zoo_name, player_registry
 
 SAMPLED = "@sample"
@@ -163,11 +162,9 @@ def _modified(agent: Agent, word: str, text: str, setup: Setup, device: str | No
             f"After the number of @{word}= comes nothing, or for a search ,objective=centred, ,inference=policy or "
             f",rollouts=AGENT, not {quoted(text)}."
         )
-    options: dict[str, Any] = {
-        "objective": given.get("objective", OWN),
-        "inference": given.get("inference", UNIFORM_WORLDS),
-        "rollouts": load_agent(given["rollouts"], setup, device=device) if "rollouts" in given else None,
-    }
+    options: dict[str, Any] = dict(given)
+    if "rollouts" in given:
+        options["rollouts"] = load_agent(given["rollouts"], setup, device=device)
     known: dict[str, Callable[[Agent, float], Agent]] = {
         **modifiers(setup.game.name),
         **{name: partial(searching, setup=setup, search=search, **options) for name, search in searches.items()},

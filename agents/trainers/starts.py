@@ -72,6 +72,8 @@ class RoundStarts:
         The groups are equal in size but for tables with equal sums, which are in one group. Without drawn start values all
         tables are in group 0.
         """
+        if not self._task.draws:
+            return np.zeros_like(self._sums)
         below = np.searchsorted(np.sort(self._sums), self._sums)
         return below * START_GROUPS // len(below)
 
