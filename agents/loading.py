@@ -92,13 +92,14 @@ def kept_checkpoints(folder: Path) -> dict[str, Path]:
     return {f"{folder}@{name}": path for name, path in kept.items()}
 
 
-def checkpoint_path(name: str, setup: Setup) -> Path | None:
+def checkpoint_path(name: str, setup: Setup, *, anywhere: bool = False) -> Path | None:
     """Returns the checkpoint, a file or the folder of a run, of the agent called ``name`` for tables with ``setup``.
 
-    None if it has no checkpoint. Raises :class:`AgentError` for a zoo agent that is not for such tables.
+    ``anywhere``: of a zoo agent, its checkpoint for all tables of the game. None if it has no checkpoint. Raises
+    :class:`AgentError` for a zoo agent that is not for such tables.
     """
     text = undrawn(name)
-    return player_registry().find(text, setup).path if is_zoo_name(text) else _run_at(text, setup.game.name)
+    return player_registry().find(text, setup, anywhere=anywhere).path if is_zoo_name(text) else _run_at(text, setup.game.name)
 
 
 def _run_at(name: str, game: str) -> Path | None:

@@ -91,6 +91,8 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
 def load_checkpoint(path: Path) -> Checkpoint:
     """Returns the checkpoint at ``path``.
 
+    Weights that are stored as float16, as :func:`in_half_precision` returns them, become float32.
+
     Raises :class:`CheckpointError` if there is none, or it is incomplete, was changed since it was written, or has weights that
     are NaN or infinite.
     """
@@ -120,7 +122,19 @@ def load_checkpoint(path: Path) -> Checkpoint:
     for name, tensor in tensors.items():
         if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
             raise CheckpointError(f"{str(path)!r} has no sound weights: {quoted(name)} holds NaN or infinity.")
+        if tensor.dtype is torch.float16:
+            tensors[name] = tensor.float()
     return checkpoint
+
+
+def in_half_precision(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Returns ``tensors`` with every float32 matrix as float16, half the bytes; vectors and scalars, which are small, stay.
+
+    A weight changes by one part in 2,048 at most, an eighth of what a product in bfloat16 rounds it by.
+    """
+    return {
+        name: tensor.half() if tensor.dtype is torch.float32 and tensor.dim() > 1 else tensor for name, tensor in tensors.items()
+    }
 
 
 def _digest(about: str, tensors: Mapping[str, Tensor]) -> str:

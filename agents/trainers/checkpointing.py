@@ -51,7 +51,7 @@ def load_initial_weights(
     Raises :class:`CheckpointError` if there is no such run, it was trained for another objective, which its value head predicts,
     or the two networks differ in their layers or their layout.
     """
-    checkpoint = load_checkpoint(checkpoint_path(run, setup) or Path(run))
+    checkpoint = load_checkpoint(checkpoint_path(run, setup, anywhere=common is not None) or Path(run))
     where = f"{run!r}, named by 'init',"
     check_fits(checkpoint, setup, where)
     check_objective(checkpoint, objective, where)

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from nainjaune_env.core.atomic_files import digest
 from nainjaune_env.core.errors import CheckpointError, ConfigError, as_sentence, quoted
@@ -17,11 +18,11 @@ from nainjaune_env.registry import get_game
 
 from ..arena.duplicate import Duplicate
 from ..loading import load_agent, undrawn
-from ..nets.checkpoint import ABOUT_NAME, Checkpoint, check_fits, load_checkpoint, save_checkpoint
+from ..nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, check_fits, in_half_precision, load_checkpoint, save_checkpoint
 from ..task import DEFAULT_TASK, Task
 from ..trainers.config import LENGTH_KEYS
 from . import ModelCard, PlayerRegistry, Rating, save_card
-from .model_card import LOCAL_CHANGES, load_card
+from .model_card import LOCAL_CHANGES
 from .registry import check_player_name, is_zoo_name, player_registry
 
 
@@ -64,7 +65,9 @@ def origin(run: Path) -> Origin:
     own = Origin(commands, commit, machine, seconds, decisions)
     if initialised_from is None:
         return own
-    if card := _card_of_player(initialised_from, get_game(checkpoint.game).setup(checkpoint.preset, checkpoint.players)):
+    if is_zoo_name(initialised_from):
+        setup = get_game(checkpoint.game).setup(checkpoint.preset, checkpoint.players)
+        card = player_registry().find(undrawn(initialised_from), setup, anywhere=checkpoint.common).card
         return replace(own, seconds=card.seconds + seconds, decisions=card.decisions + decisions)
     before = origin(Path(initialised_from))
     return replace(
@@ -76,19 +79,6 @@ def origin(run: Path) -> Origin:
     )
 
 
-def _card_of_player(initialised_from: str, setup: Setup) -> ModelCard | None:
-    """Returns the card of the zoo player of that name or file; None for a run."""
-    if is_zoo_name(initialised_from):
-        return player_registry().find(undrawn(initialised_from), setup).card
-    return load_card(Path(initialised_from).with_suffix(".json")) if _is_file_of_player(initialised_from) else None
-
-
-def _is_file_of_player(initialised_from: str) -> bool:
-    """Returns whether it is the path of a checkpoint with a model card beside it."""
-    path = Path(initialised_from)
-    return path.suffix == ".safetensors" and path.with_suffix(".json").exists()
-
-
 def _with_local_changes(commit: str | None, other: str | None) -> str | None:
     """Returns ``commit``, marked as one with local changes if it or ``other`` is."""
     changed = any(each is not None and each.endswith(LOCAL_CHANGES) for each in (commit, other))
@@ -96,16 +86,12 @@ def _with_local_changes(commit: str | None, other: str | None) -> str | None:
 
 
 def _canonical_command(words: list[str], run: Path, initialised_from: str | None) -> str:
-    """Returns the command that made ``run``, with the folders of runs replaced by ``runs/NAME``.
-
-    Zoo players keep their names, and their files those in a checkout.
-    """
+    """Returns the command that made ``run``, with the folders of runs replaced by ``runs/NAME``; zoo players keep their names."""
     canonical = list(words)
     for at, word in enumerate(words):
         key, equals, value = word.rpartition("=")
         if initialised_from is not None and value == initialised_from and not is_zoo_name(value):
-            folder = f"agents/zoo/{Path(value).parent.name}" if _is_file_of_player(value) else "runs"
-            canonical[at] = f"{key}{equals}{folder}/{Path(value).name}"
+            canonical[at] = f"{key}{equals}runs/{Path(value).name}"
         elif word == "--out" and at + 1 < len(words):
             canonical[at + 1] = f"runs/{run.name}"
     return shlex.join(canonical)
@@ -127,6 +113,8 @@ def publish(
 ) -> Path:
     """Rates the network of the finished ``run`` under ``setups`` and adds it to ``registry`` as ``name``; returns its path.
 
+    Its weights are stored, and rated, in half precision.
+
     ``progress`` is called with the number of deals done, in all ``deals`` for each setup, each of the ``tasks`` and each agent
     it is rated ``against``.
     Raises :class:`AgentError` for a ``name`` that cannot be a folder's, :class:`ConfigError` if the player has a file for these
@@ -146,11 +134,18 @@ def publish(
     path = registry.folder / name / f"{_stem(checkpoint, setups[0])}.safetensors"
     if path.exists():
         raise ConfigError(f"{str(path)!r} exists, and is not overwritten: delete it and its card first.")
-    ratings = [
-        _rating(str(run), rival, setup, task, deals, seed, progress) for setup in setups for task in tasks for rival in against
-    ]
     bare = {key: tensor for key, tensor in checkpoint.tensors.items() if key.startswith("model.")}
-    save_checkpoint(path, replace(checkpoint, tensors=bare))
+    player = replace(checkpoint, tensors=in_half_precision(bare))
+    with TemporaryDirectory() as folder:  # what is rated is the player as it is stored
+        rated = Path(folder) / FILE_NAME
+        save_checkpoint(rated, player)
+        ratings = [
+            _rating(str(rated), rival, setup, task, deals, seed, progress)
+            for setup in setups
+            for task in tasks
+            for rival in against
+        ]
+    save_checkpoint(path, player)
     card = ModelCard(
         game=checkpoint.game,
         preset=None if checkpoint.common else checkpoint.preset,

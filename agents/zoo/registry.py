@@ -71,8 +71,8 @@ class PlayerRegistry:
         for path in sorted(self.folder.glob(f"{name or '*'}/*.json")):
             yield Player(PREFIX + path.parent.name, path.with_suffix(".safetensors"), load_card(path))
 
-    def find(self, name: str, setup: Setup) -> Player:
-        """Returns the file of ``name`` (``zoo:strong``) for tables with ``setup``.
+    def find(self, name: str, setup: Setup, *, anywhere: bool = False) -> Player:
+        """Returns the file of ``name`` (``zoo:strong``) for tables with ``setup``; ``anywhere``: its file for all tables.
 
         Prefers a file trained under the same rules, then one with this preset and number of seats under other knobs, then one for
         any table; among equals that with fewer knobs. Raises :class:`AgentError` if there is no such player or no file that fits,
@@ -81,11 +81,11 @@ class PlayerRegistry:
         own = name.removeprefix(PREFIX)
         if own not in self.names():
             raise AgentError(choose_one("zoo player", name, [PREFIX + known for known in self.names()]))
-        players = list(self.players(own))
+        players = [player for player in self.players(own) if player.card.anywhere or not anywhere]
         fitting = [(rank, player) for player in players if (rank := _rank(player, setup)) is not None]
         if not fitting:
-            where = "; ".join(player.plays_at for player in players)
-            table = f"{setup.game.title} ({setup.preset}) with {setup.players} seats"
+            where = "; ".join(player.plays_at for player in self.players(own))
+            table = f"{setup.game.title} " + ("at any table" if anywhere else f"({setup.preset}) with {setup.players} seats")
             raise AgentError(f"{name} does not play {table}. It plays: {where}.")
         _, found = min(fitting, key=lambda ranked: (ranked[0], len(ranked[1].card.knobs)))
         if not found.path.is_file() or digest(found.path) != found.card.sha256:
