@@ -7,15 +7,19 @@ inline it, optimise it again and translate it again. A function that only compil
 
 from __future__ import annotations
 
+from types import CodeType
 from typing import Any
 
 from numba.core import codegen as numba_codegen
 from numba.core.caching import CompileResultCacheImpl
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler, CompileResult
+from numba.core.compiler_machinery import PassManager
 from numba.core.imputils import lower_constant
 from numba.core.types import Dispatcher
 from numba.extending import models, register_model
+
+from nainjaune_env.core.call_types import remembering
 
 
 class LinkedFunctionType(Dispatcher):
@@ -74,11 +78,33 @@ class LinkedLibrary(JITCodeLibrary):
         return library
 
 
+_LEFT_OUT = frozenset(
+    (
+        "NopythonRewrites",  # turns sums of arrays and the like into loops over a new array; compiled functions allocate none
+        "AnnotateTypes",  # for numba's `inspect_types`, which prints the types of variables
+    )
+)
+"""numba's passes that have nothing to do in the functions of this project. What they took was a twentieth of a first start."""
+_FOR_INNER_FUNCTIONS = "InlineClosureLikes"
+"""The pass that only functions need which define others, `lambda` and comprehensions included."""
+
+
 class LinkedCompiler(Compiler):
-    """numba's compiler of a function into a :class:`LinkedLibrary`."""
+    """numba's compiler of a function into a :class:`LinkedLibrary`, without what takes time for nothing."""
 
     def __init__(self, typing_context: Any, target_context: Any, library: None, *rest: Any) -> None:
         super().__init__(typing_context, target_context, LinkedLibrary(target_context.codegen(), "linked"), *rest)
+        self.state.typingctx = remembering(typing_context, str(self.state.flags))
+
+    def define_pipelines(self) -> list[PassManager]:
+        """Returns numba's passes without those that are left out."""
+        inner_functions = any(isinstance(constant, CodeType) for constant in self.state.func_id.code.co_consts)
+        left_out = _LEFT_OUT if inner_functions else _LEFT_OUT | {_FOR_INNER_FUNCTIONS}
+        pipelines: list[PassManager] = super().define_pipelines()
+        for pipeline in pipelines:
+            pipeline.passes = [(step, says) for step, says in pipeline.passes if step.__name__ not in left_out]
+            pipeline.finalize()
+        return pipelines
 
 
 class _Loading:

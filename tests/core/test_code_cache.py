@@ -100,7 +100,7 @@ def test_a_package_of_the_environments_is_hashed_where_another_imports_it(packag
         assert hashed_now(package / "loops.py") != before
     core = {
         "bits.py", "prng.py", "jit.py", "intrinsics.py",
-        "code_cache.py", "code_libraries.py", "locked_cache.py", "compile_notice.py",
+        "code_cache.py", "code_libraries.py", "call_types.py", "locked_cache.py", "compile_notice.py",
     }  # fmt: skip
     assert {"loops.py", *core} == sources
 

@@ -45,6 +45,7 @@ LIBRARIES: dict[str, set[str]] = {
         f"{ENV}.core.intrinsics",
         f"{ENV}.core.jit",
         f"{ENV}.core.compile_notice",
+        f"{ENV}.core.call_types",
         f"{ENV}.core.code_libraries",
         f"{ENV}.engine.cuda.*",
         f"{AGENTS}.cuda.kernels",
