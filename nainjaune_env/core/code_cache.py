@@ -43,7 +43,13 @@ def cache_folder(fn: Callable[..., Any], part: str = "") -> Path | None:
     any code when they are loaded: a folder is used only if it and those in it belong to the user and nobody else can write to
     them. A ``RuntimeWarning`` names one that fails this, or a full disk.
     """
-    return _open_folder(cache_root(), fn.__module__, Path(fn.__code__.co_filename).resolve(), part)
+    return _open_folder(cache_root(), fn.__module__, _resolved(fn.__code__.co_filename), part)
+
+
+@functools.cache
+def _resolved(file: str) -> Path:
+    """The path of ``file`` without links: found once, as each of its folders is looked up on disk."""
+    return Path(file).resolve()
 
 
 def cache_root() -> Path:
@@ -132,7 +138,7 @@ def package_root(file: Path) -> Path:
 def _bound_files(module: ModuleType | None) -> Iterator[Path]:
     for part in getattr(module, "__modules__", ()):
         if getattr(part, "__file__", None):
-            yield Path(part.__file__).resolve()
+            yield _resolved(part.__file__)
         yield from _bound_files(part)
 
 
@@ -170,8 +176,8 @@ def _file_of(source: Path, level: int, name: str) -> Path | None:
         if top is None or not top.endswith(".py"):
             return None
         if not top.endswith("__init__.py"):
-            return Path(top).resolve()
-        folder, parts = Path(top).resolve().parent, parts[1:]
+            return _resolved(top)
+        folder, parts = _resolved(top).parent, parts[1:]
     path = folder.joinpath(*parts)
     candidates = (path / "__init__.py", path.with_name(f"{path.name}.py"))
     return next((file for file in candidates if file.is_file()), None)
