@@ -19,7 +19,14 @@ from safetensors import SafetensorError
 from safetensors.torch import save_file
 
 from nainjaune_agents.nets.arch.mlp import MLP
-from nainjaune_agents.nets.checkpoint import FILE_NAME, Checkpoint, check_fits, load_checkpoint, save_checkpoint
+from nainjaune_agents.nets.checkpoint import (
+    FILE_NAME,
+    Checkpoint,
+    check_fits,
+    in_half_precision,
+    load_checkpoint,
+    save_checkpoint,
+)
 from nainjaune_agents.nets.net_agent import build_net, load_net_agent
 from nainjaune_env.core.errors import CheckpointError
 from nainjaune_env.core.spec import Setup
@@ -79,6 +86,31 @@ def test_back_bit_for_bit(saved: Path) -> None:
     for name, tensor in before.tensors.items():
         assert after.tensors[name].dtype == tensor.dtype
         assert after.tensors[name].numpy().tobytes() == tensor.numpy().tobytes()
+
+
+def test_matrices_in_half_precision_come_back_as_float32(saved: Path, tmp_path: Path) -> None:
+    """Each weight to one part in 2,048; vectors, scalars and what is no float32 as they were."""
+    before = load_checkpoint(saved).tensors | {"counts": torch.arange(6).view(2, 3)}
+    half = in_half_precision(before)
+    save_checkpoint(tmp_path / "half", make(small(), tensors=half))
+    after = load_checkpoint(tmp_path / "half").tensors
+    assert {name for name in half if half[name].dtype is torch.float16} == {
+        name for name, tensor in before.items() if name != "counts" and tensor.dim() > 1
+    }
+    for name, tensor in before.items():
+        assert after[name].dtype is tensor.dtype
+        if half[name].dtype is torch.float16:
+            assert torch.all((after[name] - tensor).abs() <= tensor.abs() / 2048 + 2.0**-25)
+        else:
+            assert torch.equal(after[name], tensor)
+
+
+def test_a_weight_too_large_for_half_precision_is_refused(tmp_path: Path) -> None:
+    tensors = make(small()).tensors
+    tensors["model.body.0.weight"][0, 0] = 1e5
+    save_checkpoint(tmp_path / "half", make(small(), tensors=in_half_precision(tensors)))
+    with pytest.raises(CheckpointError, match=r"no sound weights: 'model\.body\.0\.weight' holds NaN or infinity"):
+        load_checkpoint(tmp_path / "half")
 
 
 def test_a_folder_stands_for_its_checkpoint(saved: Path) -> None:

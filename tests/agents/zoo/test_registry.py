@@ -47,6 +47,12 @@ def test_the_one_that_fits_best_is_taken(box: Path, setup: object, file: str) ->
     assert PlayerRegistry(box).find("zoo:strong", setup).path.stem == file  # type: ignore[arg-type]
 
 
+def test_the_network_for_all_tables_can_be_asked_for(box: Path) -> None:
+    assert PlayerRegistry(box).find("zoo:strong", small(), anywhere=True).path.stem == "nain_jaune"
+    with pytest.raises(AgentError, match=r"zoo:narrow does not play Nain Jaune at any table\. It plays: Nain Jaune \(classic"):
+        PlayerRegistry(box).find("zoo:narrow", small(), anywhere=True)
+
+
 def test_what_it_does_not_play_is_said(box: Path) -> None:
     with pytest.raises(AgentError, match=r"zoo:narrow does not play .* \(classic\) with 4 seats\. It plays: .* with 3 seats\."):
         PlayerRegistry(box).find("zoo:narrow", small(4))
