@@ -144,7 +144,7 @@ pufferlib: $(PUFFERLIB)/.installed  ## test PufferLib's adaptor, in a virtual en
 $(PUFFERLIB)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(PUFFERLIB)
 	$(PUFFERLIB)/bin/python -m pip install --quiet --constraint constraints.txt --editable '.[train,sb3,pufferlib,dev]'
-	NO_OCEAN=1 PYTHONPATH=tests/support/pufferlib_setup $(PUFFERLIB)/bin/python -m pip install --quiet --no-deps --no-build-isolation pufferlib==3.0.0
+	NO_OCEAN=1 PYTHONPATH="$(abspath tests/support/pufferlib_setup)" $(PUFFERLIB)/bin/python -m pip install --quiet --no-deps --no-build-isolation pufferlib==3.0.0
 	touch $@
 
 docs: $(STAMP)  ## write the generated pages and build the docs site into build/site
