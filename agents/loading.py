@@ -95,7 +95,7 @@ def kept_checkpoints(folder: Path) -> dict[str, Path]:
 def checkpoint_path(name: str, setup: Setup, *, anywhere: bool = False) -> Path | None:
     """Returns the checkpoint, a file or the folder of a run, of the agent called ``name`` for tables with ``setup``.
 
-    ``anywhere``: of a zoo agent, its checkpoint for all tables of the game. None if it has no checkpoint. Raises
+    With ``anywhere`` that of a zoo agent is the one for all tables of the game. None if it has no checkpoint. Raises
     :class:`AgentError` for a zoo agent that is not for such tables.
     """
     text = undrawn(name)

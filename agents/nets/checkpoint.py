@@ -130,7 +130,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
 def in_half_precision(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Returns ``tensors`` with every float32 matrix as float16, half the bytes; vectors and scalars, which are small, stay.
 
-    A weight changes by one part in 2,048 at most, an eighth of what a product in bfloat16 rounds it by.
+    A weight changes by at most one part in 2,048, an eighth of what a product in bfloat16 rounds it by, or 2⁻²⁵.
     """
     return {
         name: tensor.half() if tensor.dtype is torch.float32 and tensor.dim() > 1 else tensor for name, tensor in tensors.items()

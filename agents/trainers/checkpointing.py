@@ -48,8 +48,9 @@ def load_initial_weights(
     of the game, None if it plays tables with ``setup`` only. A network that observes more plies of the round may take over one
     that observes fewer or none (``PolicyValueNet.extend``).
 
-    Raises :class:`CheckpointError` if there is no such run, it was trained for another objective, which its value head predicts,
-    or the two networks differ in their layers or their layout.
+    Raises :class:`~nainjaune_env.core.errors.AgentError` for a zoo player without a network for such tables, and
+    :class:`CheckpointError` if there is no such run, it was trained for another objective, which its value head predicts, or the
+    two networks differ in their layers or their layout.
     """
     checkpoint = load_checkpoint(checkpoint_path(run, setup, anywhere=common is not None) or Path(run))
     where = f"{run!r}, named by 'init',"

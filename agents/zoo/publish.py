@@ -69,6 +69,11 @@ def origin(run: Path) -> Origin:
         setup = get_game(checkpoint.game).setup(checkpoint.preset, checkpoint.players)
         card = player_registry().find(undrawn(initialised_from), setup, anywhere=checkpoint.common).card
         return replace(own, seconds=card.seconds + seconds, decisions=card.decisions + decisions)
+    if Path(initialised_from).is_file():
+        raise CheckpointError(
+            f"The run {str(run)!r} began from the file {quoted(initialised_from)}, which does not record how it was made. "
+            "Begin from a run's folder, or from a zoo player by its name (init=zoo:NAME)."
+        )
     before = origin(Path(initialised_from))
     return replace(
         own,

@@ -72,7 +72,7 @@ class PlayerRegistry:
             yield Player(PREFIX + path.parent.name, path.with_suffix(".safetensors"), load_card(path))
 
     def find(self, name: str, setup: Setup, *, anywhere: bool = False) -> Player:
-        """Returns the file of ``name`` (``zoo:strong``) for tables with ``setup``; ``anywhere``: its file for all tables.
+        """Returns the file of ``name`` (``zoo:strong``) for tables with ``setup``, with ``anywhere`` its file for all tables.
 
         Prefers a file trained under the same rules, then one with this preset and number of seats under other knobs, then one for
         any table; among equals that with fewer knobs. Raises :class:`AgentError` if there is no such player or no file that fits,

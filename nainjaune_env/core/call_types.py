@@ -1,7 +1,7 @@
 """The types of calls in compiled code, which numba finds once for each function and types of arguments.
 
 By itself numba tries the implementations of a function one after the other at every call. An operator has many: those for sets,
-strings, dates and arrays come before the one for integers. They took a tenth of a first start.
+strings, dates and arrays come before the one for integers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from numba.core.typing.context import Context
 class RememberingContext(Context):
     """numba's context of types ``context``, whose declarations it shares, with a memory of the calls that it has resolved.
 
-    Calls of compiled functions are not remembered: to resolve one compiles the function, where that has not been done.
+    Calls of compiled functions are not remembered: to resolve one compiles the function, where that has not been done. A
+    signature stays, also where numba later loads another implementation for the same call.
     """
 
     def __init__(self, context: Any) -> None:
@@ -36,7 +37,7 @@ class RememberingContext(Context):
 
 @functools.cache
 def remembering(context: Any, options: str) -> RememberingContext:
-    """Returns the one :class:`RememberingContext` of ``context`` for functions that are compiled with ``options``.
+    """Returns the one :class:`RememberingContext` of ``context`` for functions that are compiled with ``options``, a key only.
 
     numba compiles some of its own functions, such as ``min``, with the options of what calls them.
     """

@@ -98,6 +98,13 @@ def test_a_mixture_that_began_from_a_zoo_player(tmp_path: Path) -> None:
     assert origin(tmp_path / "run").decisions > player.card.decisions
 
 
+def test_a_run_that_began_from_a_file_does_not_say_how_it_was_made(tmp_path: Path) -> None:
+    trained(tmp_path / "first")
+    trained(tmp_path / "second", init=str(tmp_path / "first" / FILE_NAME))
+    with pytest.raises(CheckpointError, match=r"which does not record how it was made\. .*\(init=zoo:NAME\)"):
+        origin(tmp_path / "second")
+
+
 def test_commands_say_no_place_on_this_machine(tmp_path: Path) -> None:
     for run, init in (("first", {}), ("second", {"init": str(tmp_path / "first")})):
         trained(tmp_path / run, **init)
