@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.intrinsics import nth_bit, processor_has, store_word
+from nainjaune_env.core.intrinsics import nth_bit, processor_has, store_counts, store_word
 from nainjaune_env.core.jit import inlined, replaced_by
 from nainjaune_env.core.prng import below
 
@@ -52,14 +52,26 @@ def write_word(out: Any, at: Any, word: Any) -> None:
         out[at + i] = word >> 8 * i & 255
 
 
+@replaced_by(store_counts, where=processor_has("sse2"))  # on x86; on processors of other kinds it was not timed
+def write_counts(out: Any, at: Any, words: Any) -> None:
+    """Writes in how many of ``words``, a tuple, each of the lowest 16 bits is set: a byte each, from ``out[at]``."""
+    spread = SPREAD  # each mention of the global would be a copy in the constant memory of a CUDA kernel
+    low = high = np.int64(0)
+    for word in words:
+        low += spread[word & 255]
+        high += spread[word >> 8 & 255]
+    write_word(out, at, low)
+    write_word(out, at + 8, high)
+
+
 @inlined
 def write_flags(out: Any, at: Any, count: Any, bits: Any) -> Any:
     """Writes the lowest ``count`` of ``bits``, at most 16, a byte each, from ``out[at]``; returns the index after the last.
 
     Bytes are written in groups of eight, which may overwrite those after the last one: write these later.
     """
-    spread = SPREAD  # each mention of the global would be a copy in the constant memory of a CUDA kernel
-    write_word(out, at, spread[bits & 255])
     if count > 8:
-        write_word(out, at + 8, spread[bits >> 8 & 255])
+        write_counts(out, at, (bits,))
+    else:
+        write_word(out, at, SPREAD[bits & 255])
     return at + count

@@ -17,6 +17,7 @@ from numba.np import arrayobj
 cgutils: Any = numba.core.cgutils
 ir: Any = cgutils.ir  # numba's own binding of LLVM
 populate_array: Any = arrayobj.populate_array
+_tuple_of: Any = types.UniTuple
 
 
 def intrinsic(fn: Callable[..., Any]) -> Any:
@@ -45,6 +46,26 @@ def store_word(typing_context: Any, out: Any, at: Any, word: Any) -> Any:
         return context.get_dummy_value()
 
     return types.void(out, types.intp, types.int64), generate
+
+
+_FLAGS = 16
+"""Bytes that one store writes as flags: a vector of every processor that has vectors."""
+
+
+@intrinsic
+def store_counts(typing_context: Any, out: Any, at: Any, words: Any) -> Any:
+    """Writes in how many of ``words``, a tuple of ``int64``, each of the lowest 16 bits is set: a byte each, from ``out[at]``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        total = ir.Constant(ir.VectorType(ir.IntType(8), _FLAGS), None)
+        for word in cgutils.unpack_tuple(builder, arguments[2]):
+            bits = builder.bitcast(builder.trunc(word, ir.IntType(_FLAGS)), ir.VectorType(ir.IntType(1), _FLAGS))
+            total = builder.add(total, builder.zext(bits, total.type))
+        first = _item(context, builder, signature.args[0], *arguments[:2])
+        builder.store(total, builder.bitcast(first, total.type.as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    return types.void(out, types.intp, _tuple_of(types.int64, len(words))), generate
 
 
 @intrinsic

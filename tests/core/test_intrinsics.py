@@ -7,8 +7,10 @@ from typing import Any
 import numba
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from nainjaune_env.core.bits import nth_lowest, write_word
+from nainjaune_env.core.bits import nth_lowest, write_counts, write_word
 from nainjaune_env.core.intrinsics import processor_has
 from nainjaune_env.core.jit import JIT_ENABLED, jit
 
@@ -44,6 +46,30 @@ def test_a_word_is_one_store() -> None:
     code = "".join(function.inspect_llvm().values())
     assert "store i64" in code
     assert "store i8 " not in code  # a byte; older LLVM stores pointers as "store i8* "
+
+
+@jit
+def write_how_many(out: Any, at: Any, a: Any, b: Any, c: Any) -> None:
+    write_counts(out, at, (a, b, c))
+
+
+@pytest.mark.parametrize("at", range(9))
+@given(words=st.tuples(*[st.integers(-(2**63), 2**63 - 1)] * 3))
+def test_counts_are_those_of_the_lowest_sixteen_bits_at_any_address(at: int, words: tuple[int, int, int]) -> None:
+    out = np.full(26, 7, np.uint8)
+    write_how_many(out, at, *map(np.int64, words))
+    counts = [sum(word >> bit & 1 for word in words) for bit in range(16)]
+    assert out.tolist() == [7] * at + counts + [7] * (10 - at)
+
+
+@compiled_only
+@pytest.mark.skipif(JIT_ENABLED and not processor_has("sse2"), reason="the processor is of another kind")
+def test_counts_are_one_store() -> None:
+    function = compiled_anew(write_how_many)
+    function(np.zeros(16, np.uint8), 0, WORD, WORD, WORD)
+    code = "".join(function.inspect_llvm().values())
+    assert "store <16 x i8>" in code
+    assert "store i64" not in code
 
 
 @jit

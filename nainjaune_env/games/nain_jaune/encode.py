@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.bits import SPREAD, write_flags, write_word
+from nainjaune_env.core.bits import SPREAD, write_counts, write_flags, write_word
 from nainjaune_env.core.jit import inlined, jit
 from nainjaune_env.core.layout import Feature, Layout
 from nainjaune_env.core.table import Table
 from nainjaune_env.games.nain_jaune.rules import KernelRules
-from nainjaune_env.games.nain_jaune.state import ALL_RANKS, NUM_RANKS, ONE, POTS, SEAT_BITS, pot_cards_in
+from nainjaune_env.games.nain_jaune.state import ALL_RANKS, NUM_RANKS, ONE, POTS, SEAT_BITS, pot_cards_in, relative_seat
 
 CHIPS = "chips, exact below 64, then in steps of 1/32 octave (see `chip_code`)"
 SIGNED = "128 + chips: exact within ±32, then in steps of 1/16 octave (see `signed_chip_code`)"
@@ -77,18 +77,18 @@ def signed_chip_code(chips: Any) -> Any:
 
 # Both codes as tables, up to where they are cut off: a look-up has no branches.
 POT_TOP = 63 << 6
+POT_BITS = (1 << POT_TOP.bit_length()) - 1
+"""``chips & POT_BITS`` equals ``chips`` up to ``POT_TOP``, but the compiler can tell that this index is not negative."""
 POT_CODE = np.array([min(chip_code(chips, 32), 255) for chips in range(POT_TOP + 1)], np.uint8)
 STACK_TOP = 31 << 6
 STACK_CODE = np.array([signed_chip_code(chips) for chips in range(-STACK_TOP, STACK_TOP + 1)], np.uint8)
 
 
 @inlined
-def write_counts(out: Any, at: Any, cards: Any) -> Any:
+def write_rank_counts(out: Any, at: Any, cards: Any) -> Any:
     """Writes the number of ``cards`` (a set) of each rank from ``out[at]`` on and zeros behind it; returns the end."""
-    s, h, d, c = cards & ALL_RANKS, cards >> 13 & ALL_RANKS, cards >> 26 & ALL_RANKS, cards >> 39 & ALL_RANKS
-    spread = SPREAD  # named once: each mention would be a copy in the constant memory of a CUDA kernel
-    write_word(out, at, spread[s & 255] + spread[h & 255] + spread[d & 255] + spread[c & 255])
-    write_word(out, at + 8, spread[s >> 8] + spread[h >> 8] + spread[d >> 8] + spread[c >> 8])
+    ranks = ALL_RANKS
+    write_counts(out, at, (cards & ranks, cards >> 13 & ranks, cards >> 26 & ranks, cards >> 39 & ranks))
     return at + NUM_RANKS
 
 
@@ -105,9 +105,9 @@ def encode(table: Table, rules: KernelRules, seat: Any, out: Any) -> Any:
     out_of_play = np.int64(0)
     for other in range(n):
         out_of_play |= table.played[other]
-    at = write_counts(out, 0, hand & ~rules.pot_set)
+    at = write_rank_counts(out, 0, hand & ~rules.pot_set)
     at = write_flags(out, at, POTS, pot_cards_in(rules, hand))
-    at = write_counts(out, at, out_of_play & ~rules.pot_set)
+    at = write_rank_counts(out, at, out_of_play & ~rules.pot_set)
     at = write_flags(out, at, POTS, pot_cards_in(rules, out_of_play))
     last = write_flags(out, at, NUM_RANKS + 1, ONE << table.required_rank)
     at_turn = last + n
@@ -119,22 +119,22 @@ def encode(table: Table, rules: KernelRules, seat: Any, out: Any) -> Any:
     stacks = pots + POTS
     dealer = stacks + n
     rounds = dealer + n
+    # Words of eight bytes: what they overwrite behind a feature, or before the dealer, is written later.
+    write_word(out, last, ONE << 8 * relative_seat(table.last, seat, n))
+    write_word(out, at_turn, ONE << 8 * relative_seat(table.seat, seat, n))
     for k in range(1, n):
         other = (seat + k if seat + k < n else seat + k - n) & SEAT_BITS
         voids = write_flags(out, voids, NUM_RANKS, np.int64(table.void[other]))
-    # Read once: for all the compiler knows, writing the observation could change the table.
-    who_last, who_acts, who_dealt, turns = table.last, table.seat, table.dealer, table.turn_taken
-    for k in range(n):
-        other = (seat + k if seat + k < n else seat + k - n) & SEAT_BITS
-        out[last + k] = other == who_last
-        out[at_turn + k] = other == who_acts
-        out[cards + k] = table.cards[other]
-        out[turn_taken + k] = turns >> other & 1
-        out[stacks + k] = STACK_CODE[STACK_TOP + min(max(table.stack[other], -STACK_TOP), STACK_TOP)]
-        out[dealer + k] = other == who_dealt
+    turns = SPREAD[table.turn_taken & 255]  # by seat; turned so that the observer's comes first
+    write_word(out, turn_taken, turns >> 8 * seat | turns << (8 * (n - seat) & 63))
+    write_word(out, rounds - 8, ONE << 8 * (8 - n + relative_seat(table.dealer, seat, n)))
     out[hand_untouched] = table.hand_untouched
     for pot in range(POTS):
-        out[pots + pot] = POT_CODE[min(table.pot[pot], POT_TOP)]
+        out[pots + pot] = POT_CODE[min(table.pot[pot], POT_TOP) & POT_BITS]
+    for k in range(n):
+        other = (seat + k if seat + k < n else seat + k - n) & SEAT_BITS
+        out[cards + k] = table.cards[other]
+        out[stacks + k] = STACK_CODE[STACK_TOP + min(max(table.stack[other], -STACK_TOP), STACK_TOP)]
     out[rounds] = min(table.rounds, 255)
     out[rounds + 1] = min(max(rules.max_rounds - table.rounds, 0), 255)
     return rounds + 2

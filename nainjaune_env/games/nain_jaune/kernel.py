@@ -46,7 +46,7 @@ def start(table: Table, rules: KernelRules) -> None:
             table.deck[back] = card
             back += 1
     table.rounds = 0
-    # the dealer of the round before the first: deal() legal_bits on by one seat
+    # the dealer of the round before the first: deal() moves on by one seat
     table.dealer = below(table, rules.players)
 
 

@@ -84,6 +84,12 @@ def pot_cards_in(rules: KernelRules, cards: Any) -> Any:
     return pots
 
 
+@inlined
+def relative_seat(other: Any, seat: Any, players: Any) -> Any:
+    """Returns how many places the seat ``other`` comes after ``seat``."""
+    return np.int64(other - seat if other >= seat else other - seat + players)
+
+
 @jit
 def points_in(cards: Any) -> Any:
     """Returns the points of a set of cards: the ace 1, pips as they are, 10 and court cards 10 (N3.2)."""

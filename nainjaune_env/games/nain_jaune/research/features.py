@@ -17,7 +17,7 @@ from nainjaune_env.core.jit import inlined, jit
 from nainjaune_env.core.table import Table
 from nainjaune_env.games.nain_jaune.actions import PASS, is_pot_card, is_silent, pot_of, rank_of
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules
-from nainjaune_env.games.nain_jaune.state import ACES, MAX_SEATS, NUM_RANKS, ONE, POTS, points_in, ranks_of
+from nainjaune_env.games.nain_jaune.state import ACES, MAX_SEATS, NUM_RANKS, ONE, POTS, points_in, ranks_of, relative_seat
 
 __all__ = ["ACTION", "COUNTED", "POSITION", "action", "position"]
 
@@ -97,7 +97,7 @@ def position(table: Table, rules: KernelRules, seat: Any, row: Any) -> None:
     row.turns_ended = table.turn_taken >> seat & 1
     row.stack = table.stack[seat]
     row.required = table.required_rank
-    row.last = relative(rules, table.last, seat)
+    row.last = relative_seat(table.last, seat, rules.players)
     shape(hand, row)
     out_of_play = np.int64(0)
     for other in range(rules.players):
@@ -112,18 +112,12 @@ def position(table: Table, rules: KernelRules, seat: Any, row: Any) -> None:
         row.holder[pot] = -1
         for other in range(rules.players):
             if table.hand[other] >> card & 1:
-                row.holder[pot] = relative(rules, other, seat)
+                row.holder[pot] = relative_seat(other, seat, rules.players)
     for k in range(1, rules.players):
         other = (seat + k) % rules.players
         row.cards_of[k - 1] = table.cards[other]
         row.void_of[k - 1] = table.void[other]
         row.stack_of[k - 1] = table.stack[other]
-
-
-@inlined
-def relative(rules: KernelRules, other: Any, seat: Any) -> Any:
-    """Returns how many places ``other`` comes after ``seat``."""
-    return (other + rules.players - seat) % rules.players
 
 
 @jit
