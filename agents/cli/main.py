@@ -14,6 +14,7 @@ from . import (
     advise,
     agents,
     analyse,
+    compile,
     curves,
     evaluate,
     exact,
@@ -42,6 +43,7 @@ EXTRAS = {
 
 COMMANDS = (
     train, sweep, curves, agents, evaluate, merge, play, serve, advise, analyse, exact, exploit, record, film, view, study, zoo,
+    compile,
 )  # fmt: skip
 
 

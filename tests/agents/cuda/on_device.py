@@ -18,6 +18,7 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.net_agent import NetAgent
+from nainjaune_agents.precompile import PARTS
 from nainjaune_agents.sampling import greedy_row
 from nainjaune_agents.search import rollouts_by
 from nainjaune_agents.search.gpu_rollouts import CompiledGpuRollouts, NetGpuRollouts, gpu_rollouts
@@ -162,3 +163,8 @@ def test_an_expert_that_cannot_roll_out_there_is_refused(monkeypatch: pytest.Mon
     monkeypatch.setattr(expert, "check_device", lambda name: name)
     with pytest.raises(AgentError, match="'exact' does not play at tables on a GPU"):
         expert.Config(game="batasaurus", rule="exact", rules={"memory": "perfect", "dinosaurs": 2}, device="cuda")
+
+
+@pytest.mark.parametrize("part", [name for name, part in PARTS.items() if part.on_gpu])
+def test_what_is_compiled_ahead_runs_there(part: str) -> None:
+    PARTS[part].use(CLASSIC, "cuda")
