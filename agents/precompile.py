@@ -11,22 +11,22 @@ import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from nainjaune_env.agent import Agent
+from nainjaune_env.agent import Agent, is_recurrent
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import make_batch
+from nainjaune_env.engine.batch import Batch, make_batch
+from nainjaune_env.engine.workers import LEAST_SAMPLED
 
 from .arena.duplicate import Duplicate
 from .distributed.processes import Processes
-from .distributed.units import Found, InProcess, Player, Unit, setup_from
-from .heuristics import heuristics
-from .loading import load_agent
+from .distributed.units import Found, Player, Unit, setup_from
+from .heuristics import heuristics, yardstick
 from .search.agent import searching
 
 TABLES = 4
@@ -35,87 +35,110 @@ DEALS = 2
 """Deals of a rating."""
 
 
+class Target(NamedTuple):
+    """What a part is compiled for."""
+
+    setup: Setup
+    device: str
+    start: Any
+    """The key ``start`` of a configuration: how rounds of training start."""
+
+
 class Part(NamedTuple):
     """What is compiled by one small program."""
 
-    meaning: str
-    use: Callable[[Setup, str], None]
-    """The program, for tables of a setup on a device."""
+    use: Callable[[Target], None]
+    """The program."""
     on_gpu: bool = False
     """Whether there is anything to compile for a GPU."""
 
 
-class Compiled(NamedTuple):
-    """A part that was compiled, or found compiled."""
+class CompiledPart(NamedTuple):
+    """A part that was compiled, or loaded."""
 
     part: str
     setup: Setup
     seconds: float
-    """Wall time, the imports of its process not included where another part was compiled there before."""
+    """Wall time; includes imports if it is the first part in its process."""
 
 
-def _step(setup: Setup, device: str) -> None:
-    batch = make_batch(setup, TABLES, seed=0, device=device)
+def _step(target: Target) -> None:
+    batch = make_batch(target.setup, TABLES, seed=0, device=target.device)
     batch.step(batch.sample(batch.place(streams(0, TABLES))))
     batch.synchronize()
 
 
-def _inspect(setup: Setup, device: str) -> None:
-    batch = make_batch(setup, TABLES, seed=0, device=device)
+def _inspect(target: Target) -> None:
+    batch = make_batch(target.setup, TABLES, seed=0, device=target.device)
     batch.observe(batch.place(np.zeros(TABLES, np.int64)))
     batch.omniscient()
     batch.redacted()
     batch.play_out(batch.place(streams(0, TABLES)))
     batch.synchronize()
+    if target.device == "cpu":
+        shared = Batch(target.setup, LEAST_SAMPLED, seed=0, threads=2)
+        shared.step(shared.sample(streams(0, LEAST_SAMPLED)))
 
 
-def _environments(setup: Setup, device: str) -> None:
-    from nainjaune_env.envs import pettingzoo_aec
+def _environments(target: Target) -> None:
+    from nainjaune_env.envs import pettingzoo_aec, pettingzoo_parallel
     from nainjaune_env.envs.gymnasium_env import SeatEnv
     from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
 
+    setup = target.setup
     table: dict[str, Any] = {"game": setup.game.name, "preset": setup.preset, "players": setup.players}
-    made: list[Any] = [SeatEnv(**table), SeatVectorEnv(num_envs=TABLES, **table)]
-    for env in made:
-        _, info = env.reset(seed=0)
-        env.step(info["action_mask"].argmax(axis=-1))
-        env.close()
+    for opponents in ("random", yardstick(setup.game.name)):
+        made: list[Any] = [
+            SeatEnv(**table, opponents=opponents),
+            SeatVectorEnv(num_envs=TABLES, **table, opponents=opponents),
+        ]
+        for env in made:
+            _, info = env.reset(seed=0)
+            env.step(info["action_mask"].argmax(axis=-1))
+            env.close()
     aec = pettingzoo_aec.env(**table)
     aec.reset(seed=0)
     aec.step(int(aec.last()[0]["action_mask"].argmax()))
+    parallel = pettingzoo_parallel.parallel_env(**table)
+    seen, _ = parallel.reset(seed=0)
+    parallel.step({seat: int(seen[seat]["action_mask"].argmax()) for seat in parallel.agents})
 
 
-def _evaluation(setup: Setup, device: str) -> None:
-    agents = list(heuristics(setup.game.name).values())
-    Duplicate(setup, agents, seed=0, measure=True).edges([(hero, 0) for hero in range(1, len(agents))], DEALS)
+def _evaluation(target: Target) -> None:
+    agents = list(heuristics(target.setup.game.name).values())
+    duplicate = Duplicate(target.setup, agents, seed=0, measure=target.device == "cpu", device=target.device)
+    duplicate.edges([(hero, 0) for hero in range(1, len(agents))], DEALS)
 
 
-def _search(setup: Setup, device: str) -> None:
-    agents = [load_agent(name, setup) for name in ("random@search=2", "random")]
-    Duplicate(setup, agents, seed=0).edge(0, 1, DEALS)
+def _search(target: Target) -> None:
+    setup = target.setup
+    for agent in heuristics(setup.game.name).values():
+        if not is_recurrent(agent, setup):  # rollouts cannot be played by one that does
+            Duplicate(setup, [searching(agent, 2, setup), agent], seed=0).edge(0, 1, DEALS)
 
 
-def _training(setup: Setup, device: str) -> None:
+def _training(target: Target) -> None:
     from .trainers import ppo
     from .trainers.config import build
 
-    table = {"game": setup.game.name, "preset": setup.preset, "players": setup.players}
-    config = build(ppo.Config, {**table, "tables": TABLES, "minibatch": TABLES, "hidden": [8], "eval_every": 0, "iterations": 1})
+    keys = {"tables": TABLES, "minibatch": TABLES, "hidden": [8], "eval_every": 0, "iterations": 1}
+    config = build(ppo.Config, {**target.setup.to_dict(), **keys, "device": target.device, "start": target.start})
     trainer = ppo.Trainer(config, config.setup())
     trainer.iterate()
-    player = trainer.agent()
-    Duplicate(setup, [searching(player, 2, setup), player], seed=0).edge(0, 1, DEALS)
+    if target.device == "cpu":
+        player = trainer.agent()
+        Duplicate(target.setup, [searching(player, 2, target.setup), player], seed=0).edge(0, 1, DEALS)
 
 
 FIRST = "tables"
 PARTS: Mapping[str, Part] = MappingProxyType(
     {
-        FIRST: Part("the rules: tables of a batch are reset and stepped", _step, on_gpu=True),
-        "inspection": Part("tables are observed by any seat, redacted and played to the end", _inspect, on_gpu=True),
-        "environments": Part("Gymnasium's environments, single and vectorised, and PettingZoo's", _environments),
-        "evaluation": Part("duplicate deals between all rules of thumb, with the measures of play", _evaluation),
-        "search": Part("determinizations and rollouts", _search),
-        "training": Part("an iteration of PPO, its player and a search over it, which need torch", _training),
+        FIRST: Part(_step, on_gpu=True),
+        "inspection": Part(_inspect, on_gpu=True),
+        "environments": Part(_environments),
+        "evaluation": Part(_evaluation, on_gpu=True),
+        "search": Part(_search),
+        "training": Part(_training, on_gpu=True),
     }
 )
 """The parts by name, for ``--parts``; the others call what the first one compiles."""
@@ -131,6 +154,8 @@ class CompilePlan:
     parts: tuple[str, ...]
     """Names of :data:`PARTS`."""
     device: str = "cpu"
+    start: Any = "fresh"
+    """The key ``start`` of a configuration, for the part ``training``."""
 
     @property
     def setup(self) -> Setup:
@@ -144,12 +169,13 @@ class CompilePlan:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the plan as JSON values."""
-        return {"setups": [setup.to_dict() for setup in self.setups], "parts": list(self.parts), "device": self.device}
+        setups = [setup.to_dict() for setup in self.setups]
+        return {"setups": setups, "parts": list(self.parts), "device": self.device, "start": self.start}
 
     @classmethod
     def from_dict(cls, held: dict[str, Any]) -> Self:
         """Returns the plan that :meth:`to_dict` wrote."""
-        return cls(tuple(map(setup_from, held["setups"])), tuple(held["parts"]), held["device"])
+        return cls(tuple(map(setup_from, held["setups"])), tuple(held["parts"]), held["device"], held["start"])
 
     def units(self) -> Iterator[Unit]:
         """Yields each part for each setup."""
@@ -168,7 +194,7 @@ class CompilePlan:
             part, setup = self.what(unit)
             began = time.perf_counter()
             with _unannounced():
-                PARTS[part].use(setup, self.device)
+                PARTS[part].use(Target(setup, self.device, self.start))
             return {"seconds": time.perf_counter() - began}
 
         return compile_part
@@ -189,25 +215,31 @@ def _unannounced() -> Iterator[None]:
 
 
 def stages(plan: CompilePlan) -> list[CompilePlan]:
-    """Returns plans of which each can be compiled in parallel, one after the other: the rules first, then what calls them.
+    """Returns plans to be compiled one after the other, the units of each in parallel.
 
-    On a CPU they have one setup of each game, on a GPU all; a part that has nothing to compile for the device is left out.
+    For a CPU the rules come first, and then what calls them, for one setup of each game. For a GPU there is one plan, with all
+    setups. Parts that have nothing to compile for the device are left out.
     """
-    setups = plan.setups if plan.device != "cpu" else tuple({setup.game.name: setup for setup in reversed(plan.setups)}.values())
-    parts = tuple(part for part in plan.parts if plan.device == "cpu" or PARTS[part].on_gpu)
-    split = (tuple(part for part in parts if part == FIRST), tuple(part for part in parts if part != FIRST))
-    return [CompilePlan(setups, some, plan.device) for some in split if some]
+    if plan.device != "cpu":
+        parts = tuple(part for part in plan.parts if PARTS[part].on_gpu)
+        return [replace(plan, parts=parts)] if parts else []
+    games: dict[str, Setup] = {}
+    for setup in plan.setups:
+        games.setdefault(setup.game.name, setup)
+    split = (tuple(part for part in plan.parts if part == FIRST), tuple(part for part in plan.parts if part != FIRST))
+    return [replace(plan, setups=tuple(games.values()), parts=parts) for parts in split if parts]
 
 
-def precompile(plan: CompilePlan, workers: int) -> Iterator[Compiled]:
-    """Compiles ``plan`` in ``workers`` processes, or with one in this process; yields the parts as they are finished.
+def precompile(plan: CompilePlan, workers: int) -> Iterator[CompiledPart]:
+    """Compiles ``plan`` in ``workers`` processes, also if it is one; yields the parts as they are finished.
 
-    Raises :class:`~nainjaune_env.core.errors.DeviceError` where there is no such device, and
-    :class:`~nainjaune_env.core.errors.WorkError` where processes are killed again and again.
+    numba does not survive an interrupt while LLVM is called, so this process compiles nothing.
+
+    Raises :class:`~nainjaune_env.core.errors.WorkError` where a part fails, as without such a device, or where processes are
+    killed again and again.
     """
     for stage in stages(plan):
-        jobs = min(workers, len(stage.setups) * len(stage.parts))
-        executor = Processes(jobs) if jobs > 1 else InProcess()
+        executor = Processes(min(workers, len(stage.setups) * len(stage.parts)))
         with closing(executor.results(stage, (), stage.units())) as results:
             for unit, found in results:
-                yield Compiled(*stage.what(unit), found["seconds"])
+                yield CompiledPart(*stage.what(unit), found["seconds"])

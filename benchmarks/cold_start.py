@@ -48,8 +48,8 @@ def seconds(code: str, cache: str) -> float:
         return usage.ru_utime + usage.ru_stime
 
     before = spent()
-    surroundings = {**os.environ, "NAINJAUNE_CACHE": cache, "NAINJAUNE_QUIET": "1"}
-    subprocess.run([sys.executable, "-c", code], check=True, env=surroundings, stdout=subprocess.DEVNULL)
+    environment = {**os.environ, "NAINJAUNE_CACHE": cache, "NAINJAUNE_QUIET": "1"}
+    subprocess.run([sys.executable, "-c", code], check=True, env=environment, stdout=subprocess.DEVNULL)
     return spent() - before
 
 
@@ -65,8 +65,9 @@ def ahead(workers: int) -> tuple[float, float]:
 def main(arguments: list[str] | None = None) -> None:
     """Measure, and print a line a case."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", choices=CASES, help="measure this case alone")
-    parser.add_argument("--workers", type=int, nargs="+", metavar="N", help="measure `nainjaune compile` with N processes")
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument("--only", choices=CASES, help="measure this case alone")
+    which.add_argument("--workers", type=int, nargs="+", metavar="N", help="measure `nainjaune compile` with N processes")
     options = parser.parse_args(arguments)
     if options.workers:
         for workers in options.workers:

@@ -133,6 +133,11 @@ class RecurrentAgent(Agent, Protocol):
         ...
 
 
+def is_recurrent(agent: Agent, setup: Setup) -> bool:
+    """Returns whether ``agent`` has a state at tables with ``setup``."""
+    return isinstance(agent, RecurrentAgent) and agent.state_dtype(setup).itemsize > 0
+
+
 @runtime_checkable
 class HistoryAgent(Agent, Protocol):
     """An agent that may read ``decisions.history``."""

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, Rng, needs_history
+from nainjaune_env.agent import Agent, DecisionBatch, Rng, is_recurrent, needs_history
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
@@ -117,7 +117,7 @@ def check(setup: Setup, hero: Agent, rival: Agent) -> None:
     if setup.game.rewind is None:
         raise AgentError(f"{setup.game.title} has no control variates: its rounds cannot be rewound (GameSpec.rewind).")
     for agent in (hero, rival):
-        if isinstance(agent, RecurrentAgent) and agent.state_dtype(setup).itemsize:
+        if is_recurrent(agent, setup):
             raise AgentError(f"Control variates are for agents without memory, and {agent.name!r} remembers.")
         if needs_history(agent):
             raise AgentError(f"Control variates are for agents without history, and {agent.name!r} reads the plies of the round.")

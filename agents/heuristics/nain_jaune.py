@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, CompiledPolicy, DecisionBatch, RecurrentAgent, Rng, needs_history
+from nainjaune_env.agent import Agent, CompiledPolicy, DecisionBatch, Rng, is_recurrent, needs_history
 from nainjaune_env.core.bits import count, lowest
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.jit import jit
@@ -358,7 +358,7 @@ class Inattentive:
 
         Raises :class:`AgentError` if the agent is recurrent itself, as there is one recurrent state.
         """
-        if isinstance(self.agent, RecurrentAgent) and self.agent.state_dtype(setup).itemsize:
+        if is_recurrent(self.agent, setup):
             raise AgentError(f"{self.name}: {self.agent.name} remembers, and @heed= is for agents that do not.")
         if needs_history(self.agent):
             raise AgentError(

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, RecurrentAgent, needs_history
+from nainjaune_env.agent import Agent, is_recurrent, needs_history
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 
@@ -76,7 +76,7 @@ def rollout_policy(agent: Agent, setup: Setup) -> RolloutPolicy:
     Raises :class:`AgentError` if the agent remembers, since its state on the way to a table cannot be reconstructed from the
     table, or reads the plies of the round, which rollouts do not note.
     """
-    if isinstance(agent, RecurrentAgent) and agent.state_dtype(setup).itemsize:
+    if is_recurrent(agent, setup):
         raise AgentError(
             f"Rollouts cannot be played by {agent.name!r}, which remembers: its memory cannot be reconstructed from the table."
         )

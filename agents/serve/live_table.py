@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, RecurrentAgent, Rng
+from nainjaune_env.agent import Agent, Rng, is_recurrent
 from nainjaune_env.core.errors import ConfigError, IllegalActionError
 from nainjaune_env.core.speech import Said
 from nainjaune_env.records.record import Record
@@ -89,7 +89,7 @@ class LiveTable:
             self._apply(action)
 
     def _remembers(self, agent: Agent | None) -> bool:
-        return isinstance(agent, RecurrentAgent) and bool(agent.state_dtype(self.settings.setup).itemsize)
+        return agent is not None and is_recurrent(agent, self.settings.setup)
 
     def refusal(self, seat: int, action: int) -> str | None:
         """Returns why ``seat`` may not play ``action``, as the name of one of the texts of refusals; None if it may."""

@@ -54,7 +54,7 @@ def write_word(out: Any, at: Any, word: Any) -> None:
 
 @replaced_by(store_counts, where=processor_has("sse2"))  # on x86; on processors of other kinds it was not timed
 def write_counts(out: Any, at: Any, words: Any) -> None:
-    """Writes in how many of ``words``, a tuple, each of the lowest 16 bits is set: a byte each, from ``out[at]``."""
+    """Writes 16 bytes from ``out[at]``: byte i says how many of ``words``, a tuple, have bit i set."""
     spread = SPREAD  # each mention of the global would be a copy in the constant memory of a CUDA kernel
     low = high = np.int64(0)
     for word in words:

@@ -83,6 +83,21 @@ def _open_folder(root: Path, module: str, file: Path, part: str) -> Path | None:
     return folder / part if os.access(folder, os.W_OK) else None
 
 
+def why_not_kept() -> str:
+    """Says why compiled code is not kept on disk, in :func:`cache_root`; empty where it is."""
+    root = cache_root()
+    try:
+        for place in (root, root / "compiled"):
+            place.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if open_to := _open_to_others(place):
+                return f"{place}: {open_to}"
+            if not os.access(place, os.W_OK):
+                return f"{place}: it cannot be written to."
+    except OSError as error:
+        return str(error)
+    return ""
+
+
 def _open_to_others(folder: Path) -> str:
     """Says why files in ``folder`` may be somebody else's; empty where they are the user's."""
     if sys.platform == "win32":  # folders of a user's profile are private there, and modes say nothing

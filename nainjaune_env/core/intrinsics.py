@@ -48,18 +48,18 @@ def store_word(typing_context: Any, out: Any, at: Any, word: Any) -> Any:
     return types.void(out, types.intp, types.int64), generate
 
 
-_FLAGS = 16
-"""Bytes that one store writes as flags: a vector of every processor that has vectors."""
+_VECTOR = 16
+"""Bytes of a vector of SSE2."""
 
 
 @intrinsic
 def store_counts(typing_context: Any, out: Any, at: Any, words: Any) -> Any:
-    """Writes in how many of ``words``, a tuple of ``int64``, each of the lowest 16 bits is set: a byte each, from ``out[at]``."""
+    """Writes 16 bytes from ``out[at]``: byte i says how many of ``words``, a tuple of ``int64``, have bit i set."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        total = ir.Constant(ir.VectorType(ir.IntType(8), _FLAGS), None)
+        total = ir.Constant(ir.VectorType(ir.IntType(8), _VECTOR), None)
         for word in cgutils.unpack_tuple(builder, arguments[2]):
-            bits = builder.bitcast(builder.trunc(word, ir.IntType(_FLAGS)), ir.VectorType(ir.IntType(1), _FLAGS))
+            bits = builder.bitcast(builder.trunc(word, ir.IntType(_VECTOR)), ir.VectorType(ir.IntType(1), _VECTOR))
             total = builder.add(total, builder.zext(bits, total.type))
         first = _item(context, builder, signature.args[0], *arguments[:2])
         builder.store(total, builder.bitcast(first, total.type.as_pointer()), align=1)
