@@ -3,7 +3,8 @@
 #
 #   sbatch examples/slurm_evaluate.sh
 #
-# A job that ended early is run again by its number (sbatch --array=17 …): finished shards are not played again.
+# A job that ended early is run again by its number (sbatch --array=17 …): finished shards are not played again. Slurm cancels
+# the last job where another one failed; then put the parts together by hand: nainjaune merge "$OUT"
 #SBATCH --job-name=nainjaune
 #SBATCH --array=1-100
 #SBATCH --cpus-per-task=4

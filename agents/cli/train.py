@@ -7,7 +7,7 @@
   nainjaune train --resume --out runs/first --set iterations=1200
   nainjaune train --keys --set algorithm=expert
   nainjaune train configs/nain_jaune/ppo.yaml --out runs/first \\
-      --set shards=4 --set workers=2
+      --set shards=4 --set workers=2 --set overlap=false
 
 The configuration is a YAML file with the keys that differ from their defaults; --keys lists all keys of an algorithm (ppo,
 deep_monte_carlo, expert, maskable_ppo). The run's folder keeps the resolved configuration, versions and commit, TensorBoard

@@ -108,7 +108,7 @@ class Session:
             self._farewell()
             return 130
         if self.rounds > 1:
-            self._standings()
+            self._standings(winner=True)
         return 0
 
     # ---------------------------------------------------------------- a round
@@ -313,13 +313,16 @@ class Session:
     def _amount(self, number: int) -> str:
         return self.table.speaker.amount(int(number)).replace("-", "−")
 
-    def _standings(self) -> None:
+    def _standings(self, *, winner: bool) -> None:
+        """Prints the totals, and with ``winner`` who wins."""
         order = sorted(range(len(self.labels)), key=lambda seat: -int(self.totals[seat]))
         wide = max(map(len, self.labels))
         self._say([self.texts.standings])
         for seat in order:
             place = 1 + sum(int(other) > self.totals[seat] for other in self.totals)
             self._say([f"  {place}. {self.labels[seat]:<{wide}}  {self._amount(self.totals[seat])}"])
+        if not winner:
+            return
         first = [label for label, total in zip(self.labels, self.totals, strict=True) if total == self.totals.max()]
         text = self.texts.wins if len(first) == 1 else self.texts.share
         names = ", ".join(first[:-1]) + self.texts.joiner + first[-1] if len(first) > 1 else first[0]
@@ -334,4 +337,4 @@ class Session:
             after = [texts.kept]
         self._say(["", texts.left, *after])
         if self.rounds:
-            self._standings()
+            self._standings(winner=False)

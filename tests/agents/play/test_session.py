@@ -87,7 +87,7 @@ def test_standings_share_places() -> None:
     typist = Typist([])
     played = session(table, typist)
     played.totals[:] = [5, -1, 5, -9]
-    played._standings()
+    played._standings(winner=True)
     assert typist.shown.splitlines() == [
         "Standings",
         "  1. seat 0 (you)      5 chips",
@@ -215,6 +215,7 @@ def test_leaving_between_rounds_keeps_what_was_finished() -> None:
     assert (played.rounds, len(records)) == (1, 1)
     assert "You have left the table." in typist.shown
     assert "Standings" in typist.shown
+    assert "wins" not in typist.shown  # the match goes on without the person
 
 
 # ---------------------------------------------------------------- what is seen
