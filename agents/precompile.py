@@ -113,7 +113,7 @@ def _evaluation(target: Target) -> None:
 def _search(target: Target) -> None:
     setup = target.setup
     for agent in heuristics(setup.game.name).values():
-        if not is_recurrent(agent, setup):  # rollouts cannot be played by one that does
+        if not is_recurrent(agent, setup):  # which can play no rollouts
             Duplicate(setup, [searching(agent, 2, setup), agent], seed=0).edge(0, 1, DEALS)
 
 
@@ -142,6 +142,11 @@ PARTS: Mapping[str, Part] = MappingProxyType(
     }
 )
 """The parts by name, for ``--parts``; the others call what the first one compiles."""
+
+
+def parts_for(device: str) -> tuple[str, ...]:
+    """Returns the names of the parts that have something to compile for ``device``."""
+    return tuple(name for name, part in PARTS.items() if device == "cpu" or part.on_gpu)
 
 
 @dataclass(frozen=True)
@@ -220,14 +225,14 @@ def stages(plan: CompilePlan) -> list[CompilePlan]:
     For a CPU the rules come first, and then what calls them, for one setup of each game. For a GPU there is one plan, with all
     setups. Parts that have nothing to compile for the device are left out.
     """
+    parts = tuple(part for part in plan.parts if part in parts_for(plan.device))
     if plan.device != "cpu":
-        parts = tuple(part for part in plan.parts if PARTS[part].on_gpu)
         return [replace(plan, parts=parts)] if parts else []
     games: dict[str, Setup] = {}
     for setup in plan.setups:
         games.setdefault(setup.game.name, setup)
-    split = (tuple(part for part in plan.parts if part == FIRST), tuple(part for part in plan.parts if part != FIRST))
-    return [replace(plan, setups=tuple(games.values()), parts=parts) for parts in split if parts]
+    split = (tuple(part for part in parts if part == FIRST), tuple(part for part in parts if part != FIRST))
+    return [replace(plan, setups=tuple(games.values()), parts=some) for some in split if some]
 
 
 def precompile(plan: CompilePlan, workers: int) -> Iterator[CompiledPart]:

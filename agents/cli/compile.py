@@ -88,12 +88,12 @@ def planned(args: argparse.Namespace) -> CompilePlan:
     """Returns what the arguments mean: all games at their defaults where they name none.
 
     Raises :class:`~nainjaune_env.core.errors.ConfigError` for arguments that do not go together, and
-    :class:`~nainjaune_env.core.errors.DeviceError` for a device that is not there.
+    :class:`~nainjaune_env.core.errors.DeviceError` for a configuration whose device is not there.
     """
     from nainjaune_env.core.errors import ConfigError, MissingLibraryError
     from nainjaune_env.registry import game_names, make_setup
 
-    from ..precompile import PARTS, CompilePlan
+    from ..precompile import CompilePlan, parts_for
 
     named = [f"--{name}" for name in ("game", "preset", "players") if getattr(args, name) is not None]
     named += ["--set"] if args.set else []
@@ -107,7 +107,7 @@ def planned(args: argparse.Namespace) -> CompilePlan:
         setups, device, start = of_configuration(args.config, args.device)
     else:
         setups = (settle_setup(args, ()),) if named else tuple(map(make_setup, game_names()))
-    there = tuple(part for part in PARTS if device == "cpu" or PARTS[part].on_gpu)
+    there = parts_for(device)
     for part in args.parts or ():
         if part not in there:
             raise ConfigError(f"There is nothing to compile for a GPU in the part {part!r}.")

@@ -69,8 +69,7 @@ def _open_folder(root: Path, module: str, file: Path, part: str) -> Path | None:
         fresh = not folder.exists()
         root.parent.mkdir(parents=True, exist_ok=True)
         for place in chain((root, folder.parent, folder, folder / part), folder.glob("**/")):  # with numba's own, of the pickles
-            place.mkdir(mode=0o700, exist_ok=True)
-            if open_to := _open_to_others(place):
+            if open_to := _made_private(place):
                 warn_uncached(place, open_to)
                 return None
         if fresh:
@@ -87,15 +86,21 @@ def why_not_kept() -> str:
     """Says why compiled code is not kept on disk, in :func:`cache_root`; empty where it is."""
     root = cache_root()
     try:
+        root.parent.mkdir(parents=True, exist_ok=True)
         for place in (root, root / "compiled"):
-            place.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if open_to := _open_to_others(place):
+            if open_to := _made_private(place):
                 return f"{place}: {open_to}"
             if not os.access(place, os.W_OK):
                 return f"{place}: it cannot be written to."
     except OSError as error:
         return str(error)
     return ""
+
+
+def _made_private(place: Path) -> str:
+    """Makes the folder where it does not exist; returns :func:`_open_to_others` of it."""
+    place.mkdir(mode=0o700, exist_ok=True)
+    return _open_to_others(place)
 
 
 def _open_to_others(folder: Path) -> str:
