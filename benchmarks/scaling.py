@@ -8,7 +8,9 @@ processor, as read by the training process, without compilation and evaluations.
 The results are kept in --json after each run; called again, only what is missing is trained (Ctrl-C is safe).
 
   python benchmarks/scaling.py --markdown                     hours on one core; table and plot into docs/scaling.md
-  python benchmarks/scaling.py --presets djeco --networks 128x128 --iterations 150 --seeds 3
+  python benchmarks/scaling.py --presets djeco --networks mlp:128x128 --iterations 150 --seeds 3
+  python benchmarks/scaling.py --presets djeco --networks mlp:128x128 --iterations 4800 --set minibatch=16384
+                                                              the same with other settings, kept beside those of the file
   python benchmarks/scaling.py --again --markdown             nothing is trained: the page from the results so far
   python benchmarks/scaling.py --light                        seconds: whether it runs at all
 """
@@ -17,6 +19,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import re
 import sys
 import time
 from itertools import product
@@ -32,7 +35,7 @@ from nainjaune_agents.loading import load_agent
 from nainjaune_agents.nets.checkpoint import save_checkpoint
 from nainjaune_agents.stats.intervals import Moments
 from nainjaune_agents.trainers import get_trainer
-from nainjaune_agents.trainers.config import build, read_yaml
+from nainjaune_agents.trainers.config import apply_settings, build, read_yaml
 
 CONFIG = figures.ROOT / "configs" / "nain_jaune" / "ppo.yaml"
 PAGE = figures.ROOT / "docs" / "scaling.md"
@@ -52,19 +55,20 @@ def network(text: str) -> dict[str, Any]:
 
 
 def train(knobs: dict[str, Any], folder: Path, bar: Any) -> dict[str, Any]:
-    """Trains a run to its end and saves its network; returns what it took."""
+    """Trains a run to its end and saves its network; returns what it took, and the entropy of the last tenth of the run in nats."""
     config = build(get_trainer("ppo").Config, {**read_yaml(CONFIG), **knobs})
     trainer_class = get_trainer("ppo").Trainer
     trainer_class(config, config.setup()).iterate()  # not kept: code is compiled and loaded before the clock runs
     trainer = trainer_class(config, config.setup())
     wall, processor = time.perf_counter(), time.process_time()
+    entropies = []
     while trainer.iteration < config.iterations:
-        trainer.iterate()
+        entropies.append(trainer.iterate()["rollout/entropy"])
         bar.update()
     took = {"seconds": time.perf_counter() - wall, "processor_seconds": time.process_time() - processor}
     folder.mkdir(parents=True, exist_ok=True)
     save_checkpoint(folder / "checkpoint.safetensors", trainer.checkpoint())
-    return {**took, "decisions": trainer.decisions}
+    return {**took, "decisions": trainer.decisions, "entropy": float(np.mean(entropies[-max(config.iterations // 10, 1) :]))}
 
 
 def rate(run: dict[str, Any], folder: Path, options: argparse.Namespace) -> dict[str, Any]:
@@ -84,14 +88,14 @@ def rate(run: dict[str, Any], folder: Path, options: argparse.Namespace) -> dict
 
 def key(run: dict[str, Any]) -> tuple[Any, ...]:
     """Returns what distinguishes one run from the others."""
-    return run["preset"], run["network"], run["iterations"], run["seed"]
+    return run["preset"], run["network"], run["iterations"], run["seed"], run.get("settings", "")
 
 
 def planned(options: argparse.Namespace) -> list[dict[str, Any]]:
     """Returns the runs in their order, the short ones first. The first length alone has several training seeds."""
     shortest = min(options.iterations)
     return [
-        {"preset": preset, "network": net, "iterations": iterations, "seed": seed}
+        {"preset": preset, "network": net, "iterations": iterations, "seed": seed, "settings": " ".join(options.set)}
         for iterations in sorted(options.iterations)
         for preset, net in product(options.presets, options.networks)
         for seed in range(options.seeds if iterations == shortest else 1)
@@ -104,10 +108,11 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
     have = {key(run) for run in held["runs"]}
     missing = [run for run in planned(options) if key(run) not in have]
     for run in missing:
-        words = "-".join(map(str, key(run))).replace(":", "-")
+        words = re.sub(r"[^\w.=-]+", "-", "-".join(str(word) for word in key(run) if word != ""))
         with tqdm(total=run["iterations"], unit="iteration", file=sys.stderr, desc=words, dynamic_ncols=True, leave=False) as bar:
             knobs = {**KNOBS, **network(run["network"]), **(LIGHT_KNOBS if options.light else {})}
             knobs |= {"preset": run["preset"], "iterations": run["iterations"], "seed": run["seed"]}
+            knobs = apply_settings(knobs, options.set)
             folder = options.out / words
             run |= train(knobs, folder, bar)
             run["edges"] = rate(run, folder, options)
@@ -119,10 +124,11 @@ def take(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def grouped(held: dict[str, Any]) -> dict[tuple[str, str], dict[int, list[dict[str, Any]]]]:
-    """Returns the runs by sheet and network, then by length: those of all training seeds."""
+    """Returns the runs by sheet and network (and settings over the file's), then by length: those of all training seeds."""
     found: dict[tuple[str, str], dict[int, list[dict[str, Any]]]] = {}
     for run in sorted(held["runs"], key=key):
-        found.setdefault((run["preset"], run["network"]), {}).setdefault(run["iterations"], []).append(run)
+        described = f"{run['network']} {run.get('settings', '')}".rstrip()
+        found.setdefault((run["preset"], described), {}).setdefault(run["iterations"], []).append(run)
     return found
 
 
@@ -146,11 +152,13 @@ def report(held: dict[str, Any]) -> str:
             took = np.mean([run["processor_seconds"] for run in runs])
             decisions = np.mean([run["decisions"] for run in runs])
             edges = [in_cell(runs, name) for name in ("closer", "yardstick", "search")]
+            entropies = [run["entropy"] for run in runs if "entropy" in run]  # older results have none
             rows.append(
                 [f"`{preset}`", net, f"{iterations:,}", f"{decisions / 1e6:.1f} M", f"{took:,.0f} s", str(len(runs)), *edges]
+                + [f"{np.mean(entropies):.3f}" if entropies else "–"]
             )
     head = ["sheet", "network", "iterations", "decisions", "processor", "training seeds", "over `closer`"]
-    head += [f"over `{held['yardstick']}`", f"gain of `@search={held['search']}`"]
+    head += [f"over `{held['yardstick']}`", f"gain of `@search={held['search']}`", "entropy"]
     return f"{figures.in_a_sentence(held['about'])}\n\n{figures.table(head, rows)}"
 
 
@@ -182,6 +190,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     )  # fmt: skip
     parser.add_argument("--iterations", type=int, nargs="+", default=[150, 600, 2400], help="lengths of the runs (150 600 2400)")
     parser.add_argument("--seeds", type=int, default=3, help="training seeds of the shortest length (3)")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", help="override a key of ppo.yaml (VALUE: YAML)"
+    )
     parser.add_argument("--yardstick", default="zoo:strong-1", help="the second field (zoo:strong-1)")
     parser.add_argument("--deals", type=int, default=6000, help="deals of a rating (6000)")
     parser.add_argument("--search", type=int, default=50, help="worlds of the search over the network (50)")
@@ -196,6 +207,9 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
         vars(options).update({**LIGHT, "search_deals": 2})
     if min(options.iterations) < 1 or options.seeds < 1 or options.deals < 2 or options.search < 1 or options.search_deals < 0:
         parser.error("--iterations, --seeds and --search are 1 or more, --deals 2 or more, --search-deals 0 or more")
+    given = {setting.partition("=")[0] for setting in options.set}
+    if taken := sorted(given & {"preset", "arch", "hidden", "iterations", "seed"}):
+        parser.error(f"--set {taken[0]}=…: --presets, --networks, --iterations and --seeds say that")
     if options.again and not options.json.exists():
         parser.error(f"--again reports the results of {options.json}, and there is no such file")
     return options

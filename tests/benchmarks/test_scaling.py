@@ -32,6 +32,17 @@ def test_the_first_length_alone_has_several_seeds() -> None:
     assert scaling.network("residual:64x64") == {"arch": "residual", "hidden": [64, 64]}
 
 
+def test_runs_with_other_settings_are_other_runs() -> None:
+    plain, other = (scaling.parse(["--presets", "djeco", "--networks", "mlp:8", "--iterations", "5", "--seeds", "1", *more])
+                    for more in ([], ["--set", "minibatch=64"]))  # fmt: skip
+    (one,), (two,) = scaling.planned(plain), scaling.planned(other)
+    assert scaling.key(one) != scaling.key(two)
+    held = {"runs": [{**run(0, 0.1), **about, "entropy": 0.25} for about in (one, two)]}
+    assert set(scaling.grouped(held)) == {("djeco", "mlp:8"), ("djeco", "mlp:8 minibatch=64")}
+    with pytest.raises(SystemExit):
+        scaling.parse(["--set", "seed=3"])
+
+
 @pytest.mark.slow
 def test_what_is_missing_is_trained_and_the_page_has_a_row_for_it(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
