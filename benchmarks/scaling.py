@@ -55,7 +55,7 @@ def network(text: str) -> dict[str, Any]:
 
 
 def train(knobs: dict[str, Any], folder: Path, bar: Any) -> dict[str, Any]:
-    """Trains a run to its end and saves its network; returns what it took, and the entropy of the last tenth of the run in nats."""
+    """Trains a run to its end and saves its network; returns what it took, and the entropy in the run's last tenth, in nats."""
     config = build(get_trainer("ppo").Config, {**read_yaml(CONFIG), **knobs})
     trainer_class = get_trainer("ppo").Trainer
     trainer_class(config, config.setup()).iterate()  # not kept: code is compiled and loaded before the clock runs
@@ -153,9 +153,9 @@ def report(held: dict[str, Any]) -> str:
             decisions = np.mean([run["decisions"] for run in runs])
             edges = [in_cell(runs, name) for name in ("closer", "yardstick", "search")]
             entropies = [run["entropy"] for run in runs if "entropy" in run]  # older results have none
+            edges.append(f"{np.mean(entropies):.3f}" if entropies else "–")
             rows.append(
                 [f"`{preset}`", net, f"{iterations:,}", f"{decisions / 1e6:.1f} M", f"{took:,.0f} s", str(len(runs)), *edges]
-                + [f"{np.mean(entropies):.3f}" if entropies else "–"]
             )
     head = ["sheet", "network", "iterations", "decisions", "processor", "training seeds", "over `closer`"]
     head += [f"over `{held['yardstick']}`", f"gain of `@search={held['search']}`", "entropy"]
