@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import gymnasium
 import numpy as np
 import pytest
@@ -13,7 +15,9 @@ from nainjaune_agents.loading import load_agent
 from nainjaune_env.envs.registration import environment_id
 from nainjaune_env.records.record import format_record, parse_record, show_record, verify_record
 from nainjaune_env.registry import make_setup
+from tests.support.example import run_example
 from tests.support.recorded import play
+from tests.support.source import ROOT
 
 SETUP = make_setup("signal_lamps")
 
@@ -42,3 +46,10 @@ def test_records_replay() -> None:
 def test_duplicate_evaluation() -> None:
     agents = [load_agent("random", SETUP)] * 2
     assert abs(Duplicate(SETUP, agents, seed=1).edge(0, 1, 500).mean) < 0.2
+
+
+def test_what_the_page_shows_of_it_runs() -> None:
+    text = (ROOT / "docs" / "new_game.md").read_text(encoding="utf-8")
+    section = text.split("## What it can do now\n", 1)[1].split("\n## ", 1)[0]
+    (code,) = re.findall(r"^```python\n(.*?)^```", section, re.DOTALL | re.MULTILINE)
+    run_example(code, "docs/new_game.md")
