@@ -6,6 +6,7 @@ pass that does not is written, as ``-``. The required rank and what the others p
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,10 +19,12 @@ from nainjaune_env.core.errors import DealError, choose_one
 from nainjaune_env.core.rules import MAX_NUMBER
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage, Table
+from nainjaune_env.core.table_checks import check_rows
 from nainjaune_env.games.nain_jaune import kernel
 from nainjaune_env.games.nain_jaune.actions import ACTIONS, PASS, PASS_MOVE, SILENT_MARK, action_of
 from nainjaune_env.games.nain_jaune.belief.knowledge import Knowledge
 from nainjaune_env.games.nain_jaune.language.parsing import understand
+from nainjaune_env.games.nain_jaune.records.invariants import captures
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules, rules_of
 from nainjaune_env.games.nain_jaune.state import POT_LIMIT, POTS, TABLE
 
@@ -93,8 +96,10 @@ def read(setup: Setup, fields: Mapping[str, str]) -> Any:
         raise DealError(f"There is nothing to choose: {RANKS[int(row.required_rank) - 1]} is wanted, and seat {me} {must}.")
     if "pots" in fields:
         row.pot[:] = _numbers("pots", fields["pots"], POTS, 0, POT_LIMIT)
+        check_rows(np.atleast_1d(row), setup.players, functools.partial(captures, rules))
     if "stacks" in fields:
-        for seat, chips in enumerate(_numbers("stacks", fields["stacks"], setup.players, -MAX_NUMBER, MAX_NUMBER)):
+        low = 0 if rules.limited else -MAX_NUMBER  # N4.1, N4.2
+        for seat, chips in enumerate(_numbers("stacks", fields["stacks"], setup.players, low, MAX_NUMBER)):
             row.before[seat] += chips - row.stack[seat]
             row.stack[seat] = chips
     kernel.redact(row, rules, me)
@@ -148,7 +153,7 @@ def _opened(setup: Setup, me: int, hand: Sequence[_Move], moves: Sequence[_Move]
         if seat != me and size >= rules.hand_size:
             raise DealError(f"Seat {seat} has played {size} cards, and it was dealt {rules.hand_size}: the round would be over.")
     row.stack[: setup.players] = rules.starting_stack
-    row.rounds = _number("round", number, MAX_NUMBER, 1) - 1
+    row.rounds = _number("round", number, rules.max_rounds or MAX_NUMBER, 1) - 1
     row.dealer = ((moves[0].seat if moves else me) - 1) % setup.players
     kernel.open_round(row, rules)
     return row

@@ -90,17 +90,23 @@ def _of_play(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
     gone_out = np.where(playing, ~out.any(axis=1), (out.sum(axis=1) == 1) & out[k, np.maximum(winner, 0)])
     yield Invariant("cards", gone_out, "cards in every hand but the winner's (N2.8)")
     yield Invariant("opera", (rows["opera"] == 0) | ~playing, "no grand opéra before the end (N3.1)")
-    for pot, card in enumerate(rules.pot_cards):
-        captor = rows["captor"][:, pot].astype(np.int64)
-        had = rows["played"][k, captor & MAX_SEATS - 1] >> card & 1 == 1
-        yield Invariant("captor", (captor == NOBODY) | had, f"a captor of pot {pot} that has played its card (N2.7)")
-        yield Invariant("pot", (captor == NOBODY) | (rows["pot"][:, pot] == 0), f"no chips in pot {pot} when captured (N2.7)")
+    yield from captures(rules, rows)
     required = rows["required_rank"].astype(np.int64)
     leads = (required > 0) | (last == rows["seat"]) | ~playing
     yield Invariant("required_rank", leads, "the lead with the seat that played last (N2.3, N2.6)")
     if rules.blocked == Blocked.RESTART:
         follows = rows["played"][k, last] & ACES << np.maximum(required - 2, 0) != 0
         yield Invariant("required_rank", (required == 0) | (required > 1) & follows, "the rank above a card of 'last' (N2.3)")
+
+
+def captures(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
+    """Yields the invariants of captured pots; of the cards, they need only those that have been played."""
+    k = np.arange(len(rows))
+    for pot, card in enumerate(rules.pot_cards):
+        captor = rows["captor"][:, pot].astype(np.int64)
+        had = rows["played"][k, captor & MAX_SEATS - 1] >> card & 1 == 1
+        yield Invariant("captor", (captor == NOBODY) | had, f"a captor of pot {pot} that has played its card (N2.7)")
+        yield Invariant("pot", (captor == NOBODY) | (rows["pot"][:, pot] == 0), f"no chips in pot {pot} when captured (N2.7)")
 
 
 def _of_payments(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:

@@ -112,6 +112,8 @@ def test_a_pot_that_was_taken_is_empty() -> None:
         ({"hand": HAND, "moves": "3: A 2 3 4 5 6 7 8 9 10 V D"}, "Seat 3 has played 12 cards"),
         ({"hand": HAND, "pots": "1 2 3"}, "'pots' is 5 whole numbers from 0"),
         ({"hand": HAND, "pots": "1 2 3 4 x"}, "'pots' is 5 whole numbers from 0"),
+        ({"hand": HAND, "stacks": "34 -1 34 34"}, "'stacks' is 4 whole numbers from 0 to"),
+        ({"hand": HAND.replace("7♦", "R"), "moves": "3: 6 7♦", "pots": "4 8 12 16 20"}, "no chips in pot 4 when captured"),
         ({"hand": HAND, "round": "0"}, "'round' is a whole number from 1"),
         ({"hand": HAND, "wand": "x"}, "Unknown field of a position 'wand'. Did you mean 'hand'?"),
     ],
@@ -119,6 +121,13 @@ def test_a_pot_that_was_taken_is_empty() -> None:
 def test_what_cannot_be_is_refused_in_a_sentence(fields: dict[str, str], said: str) -> None:
     with pytest.raises(DealError, match=said.replace("?", r"\?")):
         read(DJECO, fields)
+
+
+def test_without_stacks_chips_may_be_below_0_and_rounds_end_at_their_limit() -> None:
+    classic = make_setup("nain_jaune", "classic", 4)
+    assert read(classic, {"hand": HAND, "stacks": "-1000 0 0 1000", "round": "12"}).stack[:4].tolist() == [-1000, 0, 0, 1000]
+    with pytest.raises(DealError, match="'round' is a whole number from 1 to 12, not '13'"):
+        read(classic, {"hand": HAND, "round": "13"})
 
 
 def test_who_must_have_played_cannot_have_passed() -> None:
