@@ -21,7 +21,7 @@ from nainjaune_env.core.atomic_files import locked, replacing
 from nainjaune_env.core.errors import RecordError, RulesError, as_sentence, choose_one, quoted
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import GameSpec, Setup, Transcriber
-from nainjaune_env.core.validation import check_keys, check_list
+from nainjaune_env.core.validation import MAX_SEED, check_keys, check_list
 from nainjaune_env.records import generic
 from nainjaune_env.registry import get_game
 
@@ -84,14 +84,16 @@ def setup_of(record: Mapping[str, Any]) -> Setup:
     rules = check_keys(
         "The record's rules", record["rules"], sheet.names(extensions=False), optional=sheet.names(extensions=True)
     )
+    if type(record["players"]) is not int:  # null would be the game's default
+        raise RecordError(f"The record: expected 'players' to be a whole number, not {quoted(record['players'])}.")
     try:
         setup = game.setup(record["preset"], record["players"], **rules)
         game.check_match(setup.rules)
     except RulesError as error:
         raise RecordError(str(error)) from None
     seed = record["seed"]
-    if seed is not None and type(seed) is not int:
-        raise RecordError(f"The record: expected 'seed' to be a whole number or null, not {quoted(seed)}.")
+    if seed is not None and not (type(seed) is int and 0 <= seed <= MAX_SEED):
+        raise RecordError(f"The record: expected 'seed' to be a whole number from 0 to {MAX_SEED} or null, not {quoted(seed)}.")
     check_list("The record", "agents", record["agents"], str, setup.players)
     return setup
 

@@ -91,7 +91,7 @@ def test_an_account_is_kept_of_every_game() -> None:
 
 
 @settings(max_examples=20, deadline=None)
-@given(setups(), seeds, st.lists(st.text(), min_size=8, max_size=8), st.none() | st.integers())
+@given(setups(), seeds, st.lists(st.text(), min_size=8, max_size=8), st.none() | st.integers(0, 2**64 - 1))
 def test_parse_undoes_format(setup: Setup, seed: int, names: list[str], noted: int | None) -> None:
     (record,) = play(setup, seed)
     record["agents"], record["seed"] = names[: setup.players], noted
@@ -143,10 +143,14 @@ def having(**values: Any) -> Callable[[Record], None]:
         (having(preset="clasic"), "Unknown preset 'clasic'. Did you mean 'classic'?"),
         (having(preset=["classic"]), "Unknown preset ['classic']."),
         (having(players=9), "The preset 'classic' is for 3 to 8 players, not 9."),
-        (having(players=3.0), "The preset 'classic' is for 3 to 8 players, not 3.0."),
-        (having(players="3"), "The preset 'classic' is for 3 to 8 players, not '3'."),
-        (having(seed=7.0), "The record: expected 'seed' to be a whole number or null, not 7.0."),
-        (having(seed=True), "The record: expected 'seed' to be a whole number or null, not True."),
+        (having(players=3.0), "The record: expected 'players' to be a whole number, not 3.0."),
+        (having(players="3"), "The record: expected 'players' to be a whole number, not '3'."),
+        (having(players=True), "The record: expected 'players' to be a whole number, not True."),
+        (having(players=None), "The record: expected 'players' to be a whole number, not None."),
+        *(
+            (having(seed=seed), f"The record: expected 'seed' to be a whole number from 0 to {2**64 - 1} or null, not {seed}.")
+            for seed in (7.0, True, -1, 2**64)
+        ),
         (having(agents=["a", "b"]), "The record: expected 'agents' to be a list of 3 texts, not ['a', 'b']."),
         (having(agents=["a", "b", 3]), "The record: expected 'agents' to be a list of 3 texts, not ['a', 'b', 3]."),
         (having(rules=[]), "The record's rules: expected an object with the keys direction, decline,"),
