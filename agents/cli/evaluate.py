@@ -40,8 +40,9 @@ averaged out: a slow player needs fewer deals. The mean is not biased.
       --chunk 64 --out results
 
 --workers N plays in N processes, and --cluster ADDRESS on a Ray cluster, with the same results to the last byte for every N. Both
-keep each finished shard in --out until the results are there: after Ctrl-C the same command goes on from them. --shard I/N plays
-one part in N, for job arrays, and nainjaune merge puts them together. docs/scale.md has more.
+keep each finished shard in --out until the results are there: after Ctrl-C the same command goes on from them, without --records,
+whose file is complete by then. --shard I/N plays one part in N, for job arrays, and nainjaune merge puts them together.
+docs/scale.md has more.
 
 --device cuda keeps the tables and the agents on an NVIDIA GPU: heuristics, random, and networks. Deals are the same, and so are
 edges, except for agents that draw and for logits that are equal up to rounding. Searches, solutions and agents with other
@@ -60,7 +61,7 @@ from .match_play import add_match_arguments, run_matches
 from .progress import progress_bar
 from .setups import add_setup_arguments, game_of, settle_setup
 from .tasks import add_task_arguments, settle_task
-from .versus import MOST_DEALS, add_versus_arguments, run_versus
+from .versus import MOST_DEALS, add_versus_arguments, check_test_arguments, run_versus
 from .watch import add_watch_arguments, run_watch
 from .workers import add_worker_arguments, check_worker_arguments, executor_of, keeps_shards, remove_shards, run_share
 
@@ -131,6 +132,7 @@ def run(args: argparse.Namespace) -> int:
         raise AgentError("Expected agents to rate, as in --agents lowest runs/first; nainjaune agents lists them.")
     if args.until_decided and not args.versus:
         raise ConfigError("--until-decided needs two agents: --versus A B --until-decided.")
+    check_test_arguments(args)
     check_worker_arguments(args)
     if args.rounds is not None and args.episode != "match":
         raise ConfigError("--rounds is the length of matches: it goes with --episode match.")
@@ -142,7 +144,7 @@ def run(args: argparse.Namespace) -> int:
     agents = [load_agent(name, setup) for name in named]
     use_threads(args.threads)
     if args.watch:
-        return run_watch(args, setup, named)
+        return run_watch(args, setup, named, task)
     if args.control_variates:
         return run_controlled(args, setup, agents, task)
     if args.versus:

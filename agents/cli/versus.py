@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 FILE_NAME = "versus.json"
 MOST_DEALS = 100_000
 """Default number of deals at which an undecided test stops."""
+BOUNDS = (0.0, 0.05)
+"""Default hypotheses of a test, in the game's unit."""
+ERROR = 0.05
+"""Default probability of each wrong decision."""
 
 
 def add_versus_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,15 +36,20 @@ def add_versus_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--versus", nargs=2, metavar=("A", "B"), help="compare two agents, in place of --agents")
     parser.add_argument("--until-decided", action="store_true", help="with --versus: stop when a sequential test decides")
     parser.add_argument(
-        "--bounds", type=number(-1e6, 1e6), nargs=2, default=(0.0, 0.05), metavar=("LOW", "HIGH"),
+        "--bounds", type=number(-1e6, 1e6), nargs=2, metavar=("LOW", "HIGH"),
         help="the test's hypotheses: A is stronger by at most LOW, or by at least HIGH (default: 0 0.05 of the game's unit)",
     )  # fmt: skip
-    parser.add_argument(
-        "--alpha", type=number(1e-9, 0.5), default=0.05, help="probability of deciding HIGH where LOW is true (default: 0.05)"
-    )
-    parser.add_argument(
-        "--beta", type=number(1e-9, 0.5), default=0.05, help="probability of deciding LOW where HIGH is true (default: 0.05)"
-    )
+    parser.add_argument("--alpha", type=number(1e-9, 0.5), help="probability of deciding HIGH where LOW is true (default: 0.05)")
+    parser.add_argument("--beta", type=number(1e-9, 0.5), help="probability of deciding LOW where HIGH is true (default: 0.05)")
+
+
+def check_test_arguments(args: argparse.Namespace) -> None:
+    """Raises :class:`~nainjaune_env.core.errors.ConfigError` for arguments of a test where none is made."""
+    from nainjaune_env.core.errors import ConfigError
+
+    for name in ("bounds", "alpha", "beta"):
+        if getattr(args, name) is not None and not args.until_decided:
+            raise ConfigError(f"--{name} belongs to a sequential test: it needs --versus A B --until-decided.")
 
 
 def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent], task: Task) -> int:
@@ -52,8 +61,8 @@ def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent], 
     from ..stats.sequential import SequentialTest, anytime_half_width
     from ..task import DEFAULT_TASK
 
-    low, high = args.bounds
-    test = SequentialTest(low, high, args.alpha, args.beta) if args.until_decided else None
+    low, high = args.bounds or BOUNDS
+    test = SequentialTest(low, high, args.alpha or ERROR, args.beta or ERROR) if args.until_decided else None
     if args.agents or args.records is not None:
         raise ConfigError("--versus cannot be combined with --agents or --records.")
     if args.episode == "match":

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from nainjaune_env.core.spec import Setup
 
     from ..serve.server import TableServer
+    from ..task import Task
 
 ROUNDS = 100
 """Rounds that are shown."""
@@ -23,7 +24,7 @@ def add_watch_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--no-browser", action="store_true", help="with --watch: only print the link")
 
 
-def run_watch(args: argparse.Namespace, setup: Setup, named: list[str]) -> int:
+def run_watch(args: argparse.Namespace, setup: Setup, named: list[str], task: Task) -> int:
     """Serves a table with the first agent in seat 0 and the others in turn after it, until Ctrl-C; returns the exit status."""
     import tempfile
     from pathlib import Path
@@ -31,10 +32,16 @@ def run_watch(args: argparse.Namespace, setup: Setup, named: list[str]) -> int:
     from nainjaune_env.core.errors import AgentError, ConfigError
 
     from ..serve.settings import read_settings
+    from ..task import DEFAULT_TASK
     from .serve import run_server
 
     if args.out is not None or args.records is not None or args.device != "cpu" or args.episode == "match" or args.until_decided:
         raise ConfigError("--watch cannot be combined with --out, --records, --until-decided, --device cuda or --episode match.")
+    if args.pots is not None or task != DEFAULT_TASK or args.control_variates:
+        raise ConfigError(
+            "--watch shows fresh rounds and their own payoffs: it cannot be combined with --pots, --start, --objective or "
+            "--control-variates."
+        )
     if not 2 <= len(named) <= setup.players:
         raise AgentError(f"--watch takes from 2 agents to as many as there are seats, {setup.players}, not {len(named)}.")
     others = itertools.cycle(named[1:])

@@ -76,6 +76,8 @@ def test_the_last_word(words: str, said: str, capfd: pytest.CaptureFixture[str])
             r"two finite numbers, the lower one first, not 1\.0 and 0\.0",
         ),
         ("--versus tally random --until-decided --alpha 0.5", r"error rates are above 0 and below 0\.5, not 0\.5 and 0\.05"),
+        ("--versus tally random --bounds 0 0.1", r"--bounds belongs to a sequential test: it needs --versus A B --until-decided"),
+        ("--agents tally random --beta 0.1", r"--beta belongs to a sequential test"),
         ("--versus tally random --deals 1", r"Argument --deals: expected a whole number from 2 to 1000000000, not '1'\."),
         ("--versus tally random --out file", r"File exists|Not a directory"),
     ],

@@ -50,6 +50,9 @@ def test_a_table_is_made_and_its_link_printed(monkeypatch: pytest.MonkeyPatch, c
     ("words", "about"),
     [
         (["--agents", "longest", "lowest", "--out", "x"], "--watch cannot be combined"),
+        (["--agents", "longest", "lowest", "--pots", "9", "9", "9", "9", "9"], "it cannot be combined with --pots, --start"),
+        (["--agents", "longest", "lowest", "--objective", "centred"], "it cannot be combined with --pots, --start"),
+        (["--agents", "longest", "lowest", "--control-variates"], "it cannot be combined with --pots, --start"),
         (["--agents", "longest"], "from 2 agents to as many as there are seats, 4, not 1"),
     ],
 )
