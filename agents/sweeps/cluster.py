@@ -27,9 +27,9 @@ from ..distributed.processes import Report, oldest
 from ..nets.checkpoint import FILE_NAME
 from ..trainers import get_trainer
 from ..trainers.config import build
-from ..trainers.run import CONFIG_NAME, PACKAGES, Run
+from ..trainers.run import PACKAGES, Run
 from ..trainers.worker import WorkerRun, error_of
-from .grid import Unit, is_done, train_unit
+from .grid import Unit, begin, is_done, train_unit
 
 CALL_SECONDS = 300.0
 """Of training in a call, after which the run is saved and comes back: what is lost at most where a machine is."""
@@ -77,7 +77,7 @@ def train_on_cluster(
                 if unit not in begun:
                     begun.add(unit)
                     run = held.enter_context(Run(unit.folder, getattr(get_trainer(unit.config.algorithm), "PACKAGES", ())))
-                    run.create(unit.config, resume=(unit.folder / CONFIG_NAME).exists())
+                    begin(unit, run)
                 calls.submit(
                     unit, own_versions(), asdict(unit.config), files_in(unit.folder), CALL_SECONDS, processors=unit.config.threads
                 )

@@ -26,21 +26,23 @@ import numpy as np
 from nainjaune_env.core.atomic_files import write_text
 from nainjaune_env.core.errors import ConfigError, DivergenceError, NainJauneError, quoted
 
-from ..nets.checkpoint import FILE_NAME, load_checkpoint
+from ..nets.checkpoint import FILE_NAME, Checkpoint, load_checkpoint
 from ..stats.intervals import Moments, to_json
 from ..trainers import get_trainer
 from ..trainers.base import BaseConfig
-from ..trainers.config import changed_keys
+from ..trainers.config import LENGTH_KEYS, changed_keys, differing, read_yaml
 from ..trainers.curves import Curve, draw_curves, read_curve
 from ..trainers.run import CONFIG_NAME, Progress, Run
 from ..trainers.supervisor import POLL_SECONDS
 from ..trainers.worker import WorkerRun, error_of, listen, report
-from .space import choices, configured, is_range
+from .space import check_given_once, choices, configured, is_range
 
 RESULTS, TABLE, PICTURE = "results.json", "sweep.csv", "edge.png"
 """What is written into the folder of a sweep, beside its runs."""
 RUNS, SEARCH = "runs", "search.json"
 """The folder of the runs, and the trials of a sweep that is a search."""
+HEADING_KEYS = ("game", "eval_against")
+"""Keys that say what the edges of a table are, and their unit."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,8 +87,8 @@ class Row(NamedTuple):
 def units(values: dict[str, Any], settings: Sequence[str], seeds: Sequence[int], folder: Path) -> list[Unit]:
     """Returns all runs: every combination of ``settings``, see :func:`choices`, over ``values`` of a file, with every seed.
 
-    Raises :class:`ConfigError` for a configuration that does not exist, or that is not evaluated, for a range, and for the folder
-    of a search.
+    Raises :class:`ConfigError` for a configuration that does not exist, or that is not evaluated, for a range, for a key or a
+    configuration given twice, for several values of :data:`HEADING_KEYS`, and for the folder of a search.
     """
     if (folder / SEARCH).exists():
         raise ConfigError(f"{str(folder)!r} has a search in it, and no grid: give --search to go on with it, or another --out.")
@@ -94,23 +96,51 @@ def units(values: dict[str, Any], settings: Sequence[str], seeds: Sequence[int],
         if is_range(setting):
             raise ConfigError(f"{quoted(setting)} is a range, which a search draws values from: give --search N, or list values.")
     options = [choices(setting) for setting in settings]
-    found = []
+    check_given_once(settings)
+    for setting, option in zip(settings, options, strict=True):
+        if len(option) > 1 and (key := setting.partition("=")[0]) in HEADING_KEYS:
+            raise ConfigError(f"The edges of a sweep stand in one table, and {key!r} says what they are: give it one value.")
+    found: list[Unit] = []
     for combination in itertools.product(*options):
         varied = [setting for setting, option in zip(combination, options, strict=True) if len(option) > 1]
         name = ",".join(varied) or "base"
         place = folder / RUNS / re.sub(r"[^\w.=,+-]", "_", name)
-        found += [Unit(name, seed, configured(values, combination, seed), place / f"seed-{seed}") for seed in seeds]
+        own = [Unit(name, seed, configured(values, combination, seed), place / f"seed-{seed}") for seed in seeds]
+        for other in found:
+            if own and (other.config == own[0].config or other.folder == own[0].folder):
+                what = "is the same configuration as" if other.config == own[0].config else "would have the folder of"
+                raise ConfigError(f"{quoted(name)} {what} {quoted(other.name)}: list each value once.")
+        found += own
     return found
 
 
 # ---- training ------------------------------------------------------------------------------------------------------------
 
 
+def begin(unit: Unit, run: Run) -> Checkpoint | None:
+    """Opens the folder of a run; returns its checkpoint, None where it has none yet.
+
+    Raises :class:`ConfigError` if the run in the folder has another length: an extended run is not one that was as long from the
+    start, as its schedules differ, so the two are not seeds of the same recipe.
+    """
+    begun = (unit.folder / CONFIG_NAME).exists()
+    if begun:
+        differ = differing(unit.config, read_yaml(unit.folder / CONFIG_NAME))
+        for key in LENGTH_KEYS:
+            if key in differ:
+                then, now = differ[key]
+                raise ConfigError(
+                    f"The run in {str(unit.folder)!r} has {key}={then}, not {now}, and a sweep extends none: its schedules would "
+                    "differ from those of a new run. Choose another --out."
+                )
+    return run.create(unit.config, resume=begun)
+
+
 def train_unit(unit: Unit, run: Run, progress: Progress) -> bool:
     """Trains a run in its folder, from its checkpoint if it has begun; returns whether it is done."""
     trainer = get_trainer(unit.config.algorithm)
     with run:
-        checkpoint = run.create(unit.config, resume=(unit.folder / CONFIG_NAME).exists())
+        checkpoint = begin(unit, run)
         return bool(trainer.train(unit.config, run, checkpoint, progress))
 
 

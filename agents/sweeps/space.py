@@ -91,6 +91,14 @@ def choices(setting: str) -> list[str]:
     return [f"{key}={value}" for value in values]
 
 
+def check_given_once(settings: Sequence[str]) -> None:
+    """Raises :class:`ConfigError` if two of the ``settings`` are of the same key."""
+    keys = [setting.partition("=")[0] for setting in settings]
+    for key in keys:
+        if keys.count(key) > 1:
+            raise ConfigError(f"A sweep takes each key once, and --set {key}=… is given twice.")
+
+
 def is_range(setting: str) -> bool:
     """Returns whether the value of a setting looks like a range of numbers: not like a path, which may contain ``..`` too."""
     return _RANGE.fullmatch(setting.partition("=")[2]) is not None
@@ -105,10 +113,8 @@ def read_space(values: Mapping[str, Any], settings: Sequence[str]) -> tuple[dict
     options = {}
     for setting in settings:
         key, _, text = setting.partition("=")
-        alternatives = choices(setting)
-        if key in options:
-            raise ConfigError(f"A search takes each key once, and --set {key}=… is given twice.")
-        options[key] = (alternatives, text)
+        options[key] = (choices(setting), text)
+    check_given_once(settings)
     config = get_trainer(_algorithm(values, options)).Config
     hints = typing.get_type_hints(config)
     fixed, space = dict(values), dict[str, Range | Choice]()

@@ -39,6 +39,12 @@ def test_the_runs_are_all_combinations_with_all_seeds(tmp_path: Path) -> None:
         (["eval_every=0"], "are not evaluated"),
         (["learning_rat=1"], "Did you mean 'learning_rate'"),
         (["learning_rate=1e-4..1e-2,log"], "'learning_rate=1e-4..1e-2,log' is a range, .* give --search N, or list values"),
+        (["epochs=1,2", "epochs=3"], "takes each key once, and --set epochs=… is given twice"),
+        (
+            ["learning_rate=1e-3,0.001"],
+            "'learning_rate=0.001' is the same configuration as 'learning_rate=1e-3': list each value once",
+        ),
+        (["eval_against=random,tally"], "stand in one table, and 'eval_against' says what they are: give it one value"),
     ],
 )
 def test_what_is_no_sweep(settings: list[str], sentence: str, tmp_path: Path) -> None:
@@ -107,6 +113,15 @@ def test_a_sweep_is_stopped_and_goes_on_and_grows(tmp_path: Path, capsys: pytest
     written = json.loads((tmp_path / "results.json").read_text())
     assert [run["edge"] for run in written["runs"]][:2] == [one.edge for one in results][:2]
     assert (tmp_path / "edge.png").stat().st_size > 1000
+
+
+def test_a_longer_sweep_does_not_extend_the_runs_of_a_shorter_one(tmp_path: Path) -> None:
+    """An extended run and a new one of the same length would be two recipes in one mean."""
+    assert train_all(units(TINY, [], range(1), tmp_path), 1, lambda *_: None) == {}
+    with pytest.raises(ConfigError, match=r"has iterations=4, not 6, and a sweep extends none"):
+        train_all(units(TINY, ["iterations=6"], range(2), tmp_path), 1, lambda *_: None)
+    assert load_checkpoint(tmp_path / "runs" / "base" / "seed-0").iteration == 4
+    assert not (tmp_path / "runs" / "base" / "seed-1").exists()
 
 
 def test_a_run_that_diverges_is_a_result(tmp_path: Path) -> None:
