@@ -123,11 +123,15 @@ def publish(
     ``progress`` is called with the number of deals done, in all ``deals`` for each setup, each of the ``tasks`` and each agent
     it is rated ``against``.
     Raises :class:`AgentError` for a ``name`` that cannot be a folder's, :class:`ConfigError` if the player has a file for these
-    tables already, if too few deals differ for an interval, or if the run was made with files that differ from its commit, unless
-    ``local_changes`` allows it (nobody could make it again), and :class:`CheckpointError` if the run does not play there.
+    tables already, if too few deals differ for an interval, if an agent stands twice in ``against``, or if the run was made with
+    files that differ from its commit, unless ``local_changes`` allows it (nobody could make it again), and
+    :class:`CheckpointError` if the run is not finished or does not play there.
     """
     check_player_name(name)
     checkpoint = load_checkpoint(run)
+    check_finished(run, checkpoint)
+    if len(set(against)) < len(against):
+        raise ConfigError(f"Expected different agents to rate it against, not {[*against]!r}.")
     made = origin(run)
     if made.commit is not None and made.commit.endswith(LOCAL_CHANGES) and not local_changes:
         raise ConfigError(
@@ -168,6 +172,16 @@ def publish(
     )
     save_card(path.with_suffix(".json"), card)
     return path
+
+
+def check_finished(run: Path, checkpoint: Checkpoint) -> None:
+    """Raises :class:`CheckpointError` if the ``run`` has not reached the length in its configuration."""
+    length = next(key for key in LENGTH_KEYS if key in checkpoint.config)
+    if (whole := checkpoint.config[length]) != checkpoint.iteration:
+        raise CheckpointError(
+            f"The run {quoted(str(run))} has done {checkpoint.iteration} of {whole} {length}, and its command would go on to the "
+            f"last one: resume it to its end, or end it where it is by --resume --set {length}={checkpoint.iteration}."
+        )
 
 
 def _stem(checkpoint: Checkpoint, setup: Setup) -> str:

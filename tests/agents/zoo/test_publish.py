@@ -10,7 +10,7 @@ import torch
 
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.loading import load_agent
-from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint
+from nainjaune_agents.nets.checkpoint import FILE_NAME, load_checkpoint, save_checkpoint
 from nainjaune_agents.task import Task
 from nainjaune_agents.zoo import PlayerRegistry, load_card
 from nainjaune_agents.zoo.publish import origin, publish
@@ -162,6 +162,18 @@ def test_a_run_with_local_changes_is_refused_or_marked(tmp_path: Path) -> None:
     assert load_card(path.with_suffix(".json")).made_at == "at commit ba9876543210"
 
 
+def test_a_run_that_is_not_finished_is_refused(tmp_path: Path) -> None:
+    """The command on its card would make another network."""
+    run = tmp_path / "run"
+    setup = trained(run)
+    checkpoint = load_checkpoint(run)
+    checkpoint.config["iterations"] = 100
+    save_checkpoint(run / FILE_NAME, checkpoint)
+    with pytest.raises(CheckpointError, match=r"has done 2 of 100 iterations.* --resume --set iterations=2\.$"):
+        publish(run, "tiny", [setup], registry=PlayerRegistry(tmp_path / "box"), **SHELVED)  # type: ignore[arg-type]
+    assert not (tmp_path / "box").exists()
+
+
 def test_what_is_refused(tmp_path: Path) -> None:
     run = tmp_path / "run"
     setup = trained(run)
@@ -169,6 +181,8 @@ def test_what_is_refused(tmp_path: Path) -> None:
     publish(run, "tiny", [setup], registry=box, **SHELVED)  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="exists, and is not overwritten"):
         publish(run, "tiny", [setup], registry=box, **SHELVED)  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match=r"different agents to rate it against, not \['lowest', 'lowest'\]"):
+        publish(run, "other", [setup], registry=box, **{**SHELVED, "against": ["lowest", "lowest"]})  # type: ignore[arg-type]
     about = run / "run.json"
     for content in ({"command": []}, {"command": ["train.py"]}, [], None):
         about.write_text(json.dumps(content), encoding="utf-8")
