@@ -57,16 +57,18 @@ class Config(BaseConfig):
     iterations: int = option(1000, "updates of the run; the schedules extend over them", low=1)
     tables: int = option(2048, "rounds dealt for each update", low=1, high=MOST_TABLES)
     temperature: float = option(0.1, "actions are drawn from softmax(Q / temperature) at the start, in units of payoff_scale")
-    last_temperature: float = option(0.02, "temperature at the end, not above that at the start; it changes geometrically")
+    last_temperature: float = option(
+        0.02, "temperature at the end, not above that at the start; it changes geometrically", low=1e-6
+    )  # its inverse is a factor of a learning rate
     max_grad_norm: float = option(10.0, "a gradient with a larger norm is scaled down to this one", low=0)
     ema: float = option(0.0, EMA_MEANING, low=0, high=MOST_EMA)
     eval_every: int = option(50, "iterations between evaluations; 0 = none", low=0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if not 0 < self.last_temperature <= self.temperature:
+        if self.last_temperature > self.temperature:
             raise ConfigError(
-                "The temperature that actions are drawn at goes from 'temperature' down to 'last_temperature', above 0, "
+                "The temperature that actions are drawn at goes from 'temperature' down to 'last_temperature', "
                 f"and they are {self.temperature} and {self.last_temperature}."
             )
 

@@ -67,7 +67,9 @@ class League(torch.nn.Module):
         return self._named + min(int(self.taken), len(self.past))
 
     def take_snapshot(self, net: PolicyValueNet) -> None:
-        """Copies ``net`` into the pool, in place of the oldest past self if all have been taken."""
+        """Copies ``net`` into the pool, in place of the oldest past self if all have been taken; a pool may have none."""
+        if not self.past:
+            return
         slot = int(self.taken) % len(self.past)
         self.past[slot].load_state_dict(net.state_dict())
         self.wins[self._named + slot] = 0.5

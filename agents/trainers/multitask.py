@@ -57,8 +57,8 @@ def _each(entry: Mapping[str, Any], key: str, everything: Sequence[Any]) -> Sequ
     if value == ALL:
         return everything
     listed: Sequence[Any] = value if isinstance(value, list) else [value]
-    if not listed:
-        raise ConfigError(f"In an entry of 'mixture', {key!r} is one, a list of them, or {ALL!r}, not an empty list.")
+    if not listed or any(isinstance(one, list | dict) for one in listed):
+        raise ConfigError(f"In an entry of 'mixture', {key!r} is one, a list of them, or {ALL!r}, not {quoted(value)}.")
     return listed
 
 

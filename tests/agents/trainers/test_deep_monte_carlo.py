@@ -299,8 +299,9 @@ def test_the_logged_metrics_are_the_documented_ones(tmp_path: Path, monkeypatch:
     ("wrong", "why"),
     [
         ({"iterations": 0}, "'iterations' is at least 1"), ({"seed": -1}, "'seed' is at least 0"),
-        ({"temperature": 0.01}, r"down to 'last_temperature', above 0, and they are 0\.01 and 0\.02"),
-        ({"last_temperature": 0.0}, r"above 0, and they are 0\.1 and 0\.0"), ({"temprature": 1}, "Did you mean 'temperature'"),
+        ({"temperature": 0.01}, r"down to 'last_temperature', and they are 0\.01 and 0\.02"),
+        ({"last_temperature": 0.0}, r"'last_temperature' is at least 1e-06, and it is 0\.0"),
+        ({"temprature": 1}, "Did you mean 'temperature'"),
         ({"hidden": [0]}, "'hidden' is at least 1"), ({"eval_every": 1, "eval_against": "lowset"}, "Did you mean 'lowest'"),
         ({"preset": "clasic"}, "classic"), ({"learning_rate": -1.0}, "'learning_rate' is at least 0"),
         ({"epochs": 1.5}, "takes int, not 1.5"),

@@ -48,6 +48,10 @@ def test_past_selves_are_drawn_once_they_have_been_taken() -> None:
     assert [float(agent.net.policy.bias[0]) for agent in league.agents] == [3.0, 2.0]  # type: ignore[attr-defined]
 
 
+def test_a_pool_of_agents_alone_takes_no_past_selves(tmp_path: Path) -> None:
+    run_in(tmp_path, tiny(**{**LEAGUE, "pool": ["lowest"], "snapshots": 0, "iterations": 3}))
+
+
 def test_wins_are_counted_against_each_member_and_make_it_rarer() -> None:
     league = league_of(["lowest", "tally"], snapshots=0, share=1.0, matching="prioritised")
     seats = seats_of(league, tables=40)

@@ -59,7 +59,8 @@ def test_one_or_a_list_and_knobs_over_knobs() -> None:
     [
         ({"presets": "skip"}, r"key in an entry of 'mixture' 'presets'\. Did you mean 'preset'\?"),
         ({"rules": "stake"}, r"In an entry of 'mixture', 'rules' are knobs and their values, not 'stake'\."),
-        ({"players": []}, r"In an entry of 'mixture', 'players' is one, a list of them, or 'all', not an empty list\."),
+        ({"players": []}, r"In an entry of 'mixture', 'players' is one, a list of them, or 'all', not \[\]\."),
+        ({"preset": [["skip"]]}, r"In an entry of 'mixture', 'preset' is one, a list of them, or 'all', not \[\['skip'\]\]\."),
         ({"preset": "skp"}, r"Unknown preset 'skp'\. Did you mean 'skip'\?"),
         ({"preset": "djeco", "players": [4, 5]}, r"The preset 'djeco' is for 2 to 4 players, not 5\."),
         ({"preset": "djeco", "rules": {"stak": 2}}, r"Unknown knob 'stak'\. Did you mean 'stake'\?"),
