@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import types
 import typing
 from collections.abc import Iterable, Mapping
@@ -89,7 +90,7 @@ def read_yaml(path: Path) -> dict[str, Any]:
     try:
         values = _load_yaml(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ConfigError(f"{str(path)!r} is not YAML: {error}") from None
+        raise ConfigError(f"{str(path)!r} cannot be read as YAML: {error}") from None
     if values is None:  # an empty file, or comments only
         return {}
     if not isinstance(values, dict):
@@ -101,10 +102,34 @@ MOST_VALUES = 100_000
 """Values that a configuration has at most, with its aliases written out."""
 
 
+_NULL, _INT, _FLOAT = (f"tag:yaml.org,2002:{name}" for name in ("null", "int", "float"))
+_OCTAL_OR_BASE_60 = re.compile(r"[-+]?0[0-9_]+|.*:.*")
+"""Numbers that PyYAML reads by YAML 1.1, where 010 is 8 and 1:30 is 90."""
+
+
+class _Loader(yaml.SafeLoader):
+    """YAML in which ``None`` is null, as in the tables of knobs, and no number is read in another base without saying so."""
+
+    def number(self, node: yaml.ScalarNode) -> float:
+        """Returns the number in ``node``; raises ``ValueError`` where a reader would take it for another one."""
+        value = self.construct_yaml_int(node) if node.tag == _INT else self.construct_yaml_float(node)
+        if _OCTAL_OR_BASE_60.fullmatch(node.value):
+            raise ValueError(
+                f"expected a number without a leading zero or a colon, or text in quotes, not {quoted(node.value)}, "
+                f"which YAML takes for {value}."
+            )
+        return value
+
+
+_Loader.add_implicit_resolver(_NULL, re.compile(r"None\Z"), ["N"])
+_Loader.add_constructor(_INT, _Loader.number)
+_Loader.add_constructor(_FLOAT, _Loader.number)
+
+
 def _load_yaml(text: str) -> Any:
     """Returns the value of a YAML document; raises ``ValueError`` for anything else, and for more than :data:`MOST_VALUES`."""
     try:
-        loader = yaml.SafeLoader(text)
+        loader = _Loader(text)
     except yaml.YAMLError as error:  # characters that YAML does not have
         raise ValueError(str(error)) from None
     try:
@@ -142,7 +167,7 @@ def apply_settings(values: Mapping[str, Any], settings: Iterable[str]) -> dict[s
         try:
             value = _load_yaml(text)
         except ValueError as error:
-            raise ConfigError(f"The value in {quoted(setting)} is not YAML: {error}") from None
+            raise ConfigError(f"The value in {quoted(setting)} cannot be read as YAML: {error}") from None
         outer, dot, inner = key.partition(".")
         if dot:
             mapping = result.get(outer, {})

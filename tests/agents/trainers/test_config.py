@@ -93,12 +93,34 @@ def test_settings_override_the_file() -> None:
     assert apply_settings({}, ["rules.stake=3", "rules.max_rounds=2"]) == {"rules": {"stake": 3, "max_rounds": 2}}
 
 
+def test_none_is_null_as_in_the_tables_of_knobs() -> None:
+    assert apply_settings({}, ["preset=None", "name='None'", "rules.stranded=none"]) == {
+        "preset": None, "name": "None", "rules": {"stranded": "none"},
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "number"), [("010", "8"), ("-010", "-8"), ("00", "0"), ("1:30", "90"), ("1:30.5", "90.5")])
+def test_a_number_that_yaml_takes_for_another_is_refused(text: str, number: str, tmp_path: Path) -> None:
+    with pytest.raises(
+        ConfigError, match=rf"without a leading zero or a colon, .*, not '{text}', which YAML takes for {number}\."
+    ):
+        apply_settings({}, [f"rules.stake={text}"])
+    (tmp_path / "c.yaml").write_text(f"widths: [1, {text}]\n", encoding="utf-8")
+    with pytest.raises(ConfigError, match=r"c\.yaml' cannot be read as YAML: expected a number without"):
+        read_yaml(tmp_path / "c.yaml")
+
+
+def test_numbers_and_texts_that_only_look_like_those_are_read() -> None:
+    settings = ["a=0", "b=10", "c=-0.5", "d='010'", "e=0x10", "f=zoo:strong", "g=1_000"]
+    assert apply_settings({}, settings) == {"a": 0, "b": 10, "c": -0.5, "d": "010", "e": 16, "f": "zoo:strong", "g": 1000}
+
+
 @pytest.mark.parametrize(
     ("setting", "says"),
     [
         ("size", r"A setting is key=value, not 'size'\."),
         ("=3", r"A setting is key=value, not '=3'\."),
-        ("widths=[1", r"The value in 'widths=\[1' is not YAML"),
+        ("widths=[1", r"The value in 'widths=\[1' cannot be read as YAML"),
         ("size.big=1", r"'size' holds 1, so 'size\.big' cannot be set inside it\."),
     ],
 )
@@ -261,7 +283,7 @@ MERGED = "m0: &m0 {x: 1}\n" + "".join(f"m{k}: &m{k} {{<<: [*m{k - 1}, *m{k - 1}]
 )
 def test_yaml_that_grows_or_is_no_value_is_refused_in_a_sentence(tmp_path: Path, text: str) -> None:
     (tmp_path / "c.yaml").write_text(text, encoding="utf-8")
-    with pytest.raises(ConfigError, match=r"c\.yaml' is not YAML: ") as caught:
+    with pytest.raises(ConfigError, match=r"c\.yaml' cannot be read as YAML: ") as caught:
         read_yaml(tmp_path / "c.yaml")
     assert len(str(caught.value)) < 1000
 
@@ -271,7 +293,7 @@ def test_a_setting_that_grows_is_refused_too() -> None:
     for _ in range(1, 40):
         bomb = f"[{bomb}, *a0, *a0, *a0]"
     many = ", ".join(f"&b{k} [{', '.join([f'*b{k - 1}'] * 10) if k else 'x'}]" for k in range(30))
-    with pytest.raises(ConfigError, match=r"^The value in 'rules=.* is not YAML: it has more than 100000 values"):
+    with pytest.raises(ConfigError, match=r"^The value in 'rules=.* cannot be read as YAML: it has more than 100000 values"):
         apply_settings({}, [f"rules=[{many}]"])
     assert apply_settings({}, [f"rules={bomb}"])
 
