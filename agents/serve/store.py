@@ -10,6 +10,7 @@ import json
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,11 @@ create table if not exists tokens (
 ) without rowid;
 create table if not exists replays (hash blob primary key, made real not null, record text not null) without rowid;
 """
+_SCHEMA = """
+select name, (select group_concat(name, ', ') from pragma_table_info(found.name)) from sqlite_master as found
+where type in ('table', 'view') and name not glob 'sqlite_*'
+"""
+"""Selects the tables and views of a file, each with its columns: by these, files of other programs are told apart."""
 
 
 class Store:
@@ -40,25 +46,14 @@ class Store:
 
     def __init__(self, path: Path) -> None:
         """Opens the file at ``path`` or makes it, for its owner alone; raises :class:`ConfigError` if it is another file."""
+        if path.is_dir():
+            raise ConfigError(f"Tables are kept in a file, and {str(path)!r} is a folder.")
         path.touch(mode=0o600, exist_ok=True)
-        self._file = sqlite3.connect(path, isolation_level=None)
         try:
-            self._file.execute("pragma journal_mode = wal")
-            self._file.execute(
-                "pragma synchronous = normal"
-            )  # a killed process loses nothing, a lost power at most the last plies
-            self._file.execute("pragma foreign_keys = on")
-            (version,) = self._file.execute("pragma user_version").fetchone()
-            if version not in (0, VERSION):
-                raise ConfigError(f"{str(path)!r} holds tables of the version {version}, and this one reads {VERSION}.")
-            self._file.executescript(_TABLES)
-            self._file.execute(f"pragma user_version = {VERSION}")
+            _check_own(path)
+            self._file = _open(path)
         except sqlite3.DatabaseError as error:
-            self._file.close()
             raise ConfigError(f"{str(path)!r} is no file of tables: {error}.") from None
-        except ConfigError:
-            self._file.close()
-            raise
 
     def close(self) -> None:
         """Closes the file."""
@@ -125,3 +120,33 @@ class Store:
         before = time.time() - 86400 * days
         self._file.execute("delete from replays where made < ?", (before,))
         return self._file.execute("delete from tables where made < ?", (before,)).rowcount
+
+
+def _check_own(path: Path) -> None:
+    """Raises :class:`ConfigError` for a file that holds anything but tables of this version; writes nothing to it."""
+    with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as file:
+        (version,) = file.execute("pragma user_version").fetchone()
+        found = set(file.execute(_SCHEMA))
+    if version not in (0, VERSION):
+        raise ConfigError(f"{str(path)!r} holds tables of the version {version}, and this one reads {VERSION}.")
+    with closing(sqlite3.connect(":memory:")) as new:
+        new.executescript(_TABLES)
+        own = set(new.execute(_SCHEMA))
+    if found - own:
+        name, _ = min(found - own)
+        raise ConfigError(f"{str(path)!r} is no file of tables: it has another program's table {name!r}.")
+
+
+def _open(path: Path) -> sqlite3.Connection:
+    """Returns a connection to the file at ``path``, with the tables made that it lacks."""
+    file = sqlite3.connect(path, isolation_level=None)
+    try:
+        file.execute("pragma journal_mode = wal")
+        file.execute("pragma synchronous = normal")  # a killed process loses nothing, a lost power at most the last plies
+        file.execute("pragma foreign_keys = on")
+        file.executescript(_TABLES)
+        file.execute(f"pragma user_version = {VERSION}")
+    except sqlite3.DatabaseError:
+        file.close()
+        raise
+    return file

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 import sqlite3
 import stat
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -68,3 +70,39 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     newer.close()
     with pytest.raises(ConfigError, match="the version 9"):
         Store(tmp_path / "y")
+    with pytest.raises(ConfigError, match="is a folder"):
+        Store(tmp_path)
+
+
+@pytest.mark.parametrize("pragma", ["journal_mode = wal", "user_version = 1", "user_version = 0"])
+@pytest.mark.parametrize(
+    ("script", "name"),
+    [
+        ("create table notes (text); insert into notes values ('mine')", "notes"),
+        ("create table tokens (id, name); insert into tokens values (null, 'mine')", "tokens"),
+        ("create view tables as select 1 as id", "tables"),
+    ],
+)
+def test_files_of_other_programs_are_refused_and_not_written_to(tmp_path: Path, pragma: str, script: str, name: str) -> None:
+    path = tmp_path / "a.sqlite"
+    with closing(sqlite3.connect(path)) as file:
+        file.executescript(f"pragma {pragma}; {script}")
+    before = path.read_bytes()
+    with pytest.raises(ConfigError, match=f"it has another program's table '{name}'"):
+        Store(path)
+    assert path.read_bytes() == before
+
+
+def test_files_of_earlier_versions_and_of_killed_servers_are_opened(tmp_path: Path) -> None:
+    path, token = tmp_path / "a.sqlite", new_token()
+    with opened(path) as store:
+        store.add_host(token)
+        (tmp_path / "killed").mkdir()
+        for each in (path, path.with_name("a.sqlite-wal")):
+            shutil.copy(each, tmp_path / "killed")
+    with closing(sqlite3.connect(path)) as file:  # as it was before there were replays, and before its version was noted
+        file.executescript("drop table replays; pragma user_version = 0")
+    for each in (path, tmp_path / "killed" / "a.sqlite"):
+        with opened(each) as store:
+            assert store.find_pass(token) == Pass(None, None)
+            store.add_replay(new_token(), "x")
