@@ -146,7 +146,8 @@ def print_files(folder: Path, rows: Mapping[str, int]) -> None:
     for name, count in rows.items():
         path = folder / f"{name}.parquet"
         size = path.stat().st_size
-        print(f"{printable(str(path))}: {count:,} rows, {size / 1e6:.1f} MB, {size / count:.0f} bytes a row")
+        each = f", {size / count:.0f} bytes a row" if count else ""
+        print(f"{printable(str(path))}: {count:,} rows, {size / 1e6:.1f} MB{each}")
 
 
 def _plan(args: argparse.Namespace, setup: Setup) -> tuple[StudyPlan, list[Agent]]:

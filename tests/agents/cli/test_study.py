@@ -62,6 +62,18 @@ def test_rounds_with_pots_and_fixed_seats(capfd: pytest.CaptureFixture[str]) -> 
     assert Path("study/decisions.parquet").read_bytes() == Path("s/decisions.parquet").read_bytes()
 
 
+def test_files_without_rows(capfd: pytest.CaptureFixture[str]) -> None:
+    """In rounds of one card nobody decides."""
+    words = "--agents lowest --preset skip --players 2 --set hand=1 --rounds 4"
+    assert study(capfd, f"{words} --out parts --shard 1/1")[0] == status_of(["merge", "parts"]) == 0
+    merged = capfd.readouterr().out.splitlines()
+    status, out, err = study(capfd, f"{words} --out parts/whole")
+    assert status == 0, err
+    for lines in (merged, out.replace("parts/whole", "parts").splitlines()[1:]):
+        assert lines[0] == "parts/decisions.parquet: 0 rows, 0.0 MB"
+        assert re.fullmatch(r"parts/rounds\.parquet: 8 rows, .* bytes a row", lines[1])
+
+
 def test_columns_are_listed(capfd: pytest.CaptureFixture[str]) -> None:
     status, out, _ = study(capfd, f"--columns {SMALL}")
     assert status == 0
