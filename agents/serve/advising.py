@@ -66,7 +66,8 @@ class Advisers:
                 model = usual_model(setup)
                 adviser = Adviser(setup, players(setup, in_seats(setup, [model])), threads=THREADS)
                 use_threads(1)
-                adviser.advise(Batch(setup, 1).tables, generator(0, Stream.ADVICE), deals=2)  # compiled code is loaded
+                dealt = Batch(setup, 1, skip_forced=False).tables  # in play, even where no seat ever has a decision
+                adviser.advise(dealt, generator(0, Stream.ADVICE), deals=2)  # compiled code is loaded
                 self._loaded[key] = Loaded(model, adviser)
                 if len(self._loaded) > MOST_LOADED:
                     self._loaded.popitem(last=False)

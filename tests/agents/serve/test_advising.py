@@ -146,6 +146,17 @@ def test_no_advice_where_cards_are_remembered(tmp_path: Path) -> None:
     served(tmp_path, play)
 
 
+@pytest.mark.parametrize("cards", [1, 2])
+def test_advice_under_rules_whose_deals_may_leave_no_decision(cards: int) -> None:
+    """A position with a single move is advised on too: a review may show one."""
+    setup = get_game("nain_jaune").setup("skip", 8, hand=cards)
+    assert Batch(setup, 1, autoreset=False).done[0]  # the deal that advisers are tried on
+    tables = Batch(setup, 1, seed=1, skip_forced=False).tables
+    *_, last = advice_steps(Advisers(), setup, tables, 0, "en")
+    assert last["done"]
+    assert len(last["moves"]) >= 1
+
+
 def test_a_server_may_load_advice_before_it_is_asked_for(tmp_path: Path) -> None:
     async def play(server: TableServer) -> None:
         server._prepared = True

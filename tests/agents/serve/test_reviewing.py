@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -36,11 +38,13 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     make_quick(monkeypatch)
 
 
-async def played(server: TableServer, game: str, language: str = "en", **changes: Any) -> Page:
+async def played(
+    server: TableServer, game: str, language: str = "en", *, knobs: Mapping[str, Any] = MappingProxyType({}), **changes: Any
+) -> Page:
     """The page of a person whose table is over; a match has few rounds where the game allows it."""
     spec = get_game(game)
     short = {"max_rounds": 2} if "max_rounds" in spec.presets[spec.default_preset].rules.names() else {}
-    table = new_table(game, knobs={**advised_knobs(game), **short}, **changes)
+    table = new_table(game, knobs={**advised_knobs(game), **short, **knobs}, **changes)
     page = Page(server, (await made(server, table))[0], language)
     await page.hello()
     assert (await play_on(page, random.Random(3)))["over"]
@@ -218,6 +222,15 @@ def test_searches_and_further_tables_are_limited(tmp_path: Path) -> None:
 
     served(tmp_path, none, replace(FREE, searches=0))
     served(tmp_path, few)
+
+
+def test_a_review_of_rounds_without_decisions_is_empty(tmp_path: Path) -> None:
+    async def play(server: TableServer) -> None:
+        page = await played(server, "nain_jaune", preset="skip", players=8, knobs={"hand": 1})
+        found = await reviewed(page, 0)
+        assert (found["type"], found["decisions"], found["mistakes"]) == ("review", [], 0)
+
+    served(tmp_path, play)
 
 
 def test_no_review_where_cards_are_remembered(tmp_path: Path) -> None:
