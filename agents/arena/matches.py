@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, any_needs_history
+from nainjaune_env.agent import Agent
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
@@ -37,24 +37,14 @@ def record_matches(
     n = setup.players
     for at in range(0, matches, TABLES):
         count = min(TABLES, matches - at)
-        batch = Batch(setup, count, episode="match", autoreset=False, keep_openings=any_needs_history(agents))
+        batch = Batch(setup, count, episode="match", autoreset=False, keep_openings=True)
         batch.reset(seeds=streams(seed, count, stream=MATCH_STREAM, first=at))
         seating = (np.arange(n)[None, :] + np.arange(at, at + count)[:, None]) % len(agents)
-        names = [[agents[who].name for who in row] for row in seating]
         rngs = [generator(seed, Stream.MATCHES, at, who) for who in range(len(agents) + 1)]
-        recorder = Recorder(batch, names, rng=rngs[-1], seed=seed)
-        finished: dict[int, Record] = {}
-
-        def record_step(
-            actions: NDArray[np.int64], recorder: Recorder = recorder, finished: dict[int, Record] = finished
-        ) -> None:
-            finished.update(recorder.stepped(actions))
-
-        play_out(batch, agents, seating, rngs[:-1], after_step=record_step)
+        records = _play_recorded(batch, agents, seating, rngs, seed)
         if progress is not None:
             progress(count)
-        for table in range(count):
-            yield finished[table]
+        yield from records
 
 
 def record_round(setup: Setup, agents: Sequence[Agent], *, seed: int) -> Record:
@@ -62,14 +52,26 @@ def record_round(setup: Setup, agents: Sequence[Agent], *, seed: int) -> Record:
 
     Seat s is held by agent ``s mod len(agents)``.
     """
-    batch = Batch(setup, 1, seed=seed, autoreset=False, keep_openings=any_needs_history(agents))
+    batch = Batch(setup, 1, seed=seed, autoreset=False, keep_openings=True)
     seating = np.arange(setup.players)[None, :] % len(agents)
     rngs = [generator(seed, Stream.FILM, who) for who in range(len(agents) + 1)]
-    recorder = Recorder(batch, [agents[who].name for who in seating[0]], rng=rngs[-1], seed=seed)
-    finished: list[tuple[int, Record]] = []
-    play_out(batch, agents, seating, rngs[:-1], after_step=lambda actions: finished.extend(recorder.stepped(actions)))
-    ((_, record),) = finished
+    (record,) = _play_recorded(batch, agents, seating, rngs, seed)
     return record
+
+
+def _play_recorded(
+    batch: Batch, agents: Sequence[Agent], seating: NDArray[np.int64], rngs: Sequence[np.random.Generator], seed: int
+) -> list[Record]:
+    """Plays every table of ``batch``, made with ``keep_openings``, to the end of its episode; returns the records by table.
+
+    ``seating`` and ``rngs`` are those of :func:`play_out`, with one more generator at the end, for the recorder.
+    """
+    names = [[agents[who].name for who in row] for row in seating]
+    recorder = Recorder(batch, names, rng=rngs[-1], seed=seed)
+    recorder.began(None, batch.openings)
+    finished = {table: recorder.record(table) for table in np.flatnonzero(batch.done).tolist()}  # no seat had a decision
+    play_out(batch, agents, seating, rngs[:-1], after_step=lambda actions: finished.update(recorder.stepped(actions)))
+    return [finished[table] for table in range(batch.num_tables)]
 
 
 MATCH_STREAM = 1 << 32

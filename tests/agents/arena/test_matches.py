@@ -9,10 +9,12 @@ import pytest
 
 from nainjaune_agents.arena import matches
 from nainjaune_agents.arena.duplicate import Duplicate
-from nainjaune_agents.arena.matches import record_matches
+from nainjaune_agents.arena.matches import record_matches, record_round
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_env.core.errors import RulesError
 from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.records.record import format_record, verify_record
 from nainjaune_env.registry import make_setup
 from tests.agents.arena.scripted import First, Last
@@ -83,6 +85,25 @@ def test_matches_are_dealt_apart_from_duplicate_play_and_training() -> None:
     matches_ = set(streams(0, 1000, stream=matches.MATCH_STREAM).tolist())
     assert not duplicate & training
     assert not matches_ & (duplicate | training)
+
+
+@pytest.mark.parametrize(
+    ("setup", "undecided"),
+    [
+        (make_setup("nain_jaune", "skip", 8, hand=2, max_rounds=1), True),
+        (make_setup("nain_jaune", "djeco", 2, hand=2, ranks=5, suits=3), False),
+    ],
+)
+def test_matches_that_begin_with_forced_plies_or_have_no_others(setup: Setup, undecided: bool) -> None:
+    entered = Batch(setup, 60, episode="match", autoreset=False)
+    entered.reset(seeds=streams(0, 60, stream=matches.MATCH_STREAM))
+    assert entered.done.any() == undecided
+    assert entered.tables["played"].any()
+    records = list(record_matches(setup, named("lowest", "tally"), 60, seed=0))
+    assert all(verify_record(record) >= 1 for record in records)
+    assert [record["agents"][0] for record in records] == ["lowest", "tally"] * 30
+    for seed in range(20):
+        assert verify_record(record_round(setup, named("lowest"), seed=seed)) == 1
 
 
 def test_matches_without_an_end_are_refused() -> None:
