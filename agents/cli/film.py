@@ -33,6 +33,8 @@ NAME = "film"
 HELP = "render a round as a GIF, or a position as a picture"
 
 ENDINGS = (".gif", ".png", ".svg")
+OPTIONS = {"ply": (".png", ".svg"), "scale": (".gif", ".png"), "seconds": (".gif",), "hold": (".gif",)}
+"""The options that apply to some files only, with the endings of these."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,11 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--scale", type=number(LEAST_SCALE, MOST_SCALE), help="scale of a .gif (default: 0.6) or .png (default: 1)"
     )
+    parser.add_argument("--seconds", type=number(0.01, LONGEST), help="seconds per picture of a film (default: 0.8)")
     parser.add_argument(
-        "--seconds", type=number(0.01, LONGEST), default=0.8, help="seconds per picture of a film (default: %(default)s)"
-    )
-    parser.add_argument(
-        "--hold", type=number(0.01, LONGEST), default=4.0, metavar="SECONDS", help="for the last picture (default: %(default)s)"
+        "--hold", type=number(0.01, LONGEST), metavar="SECONDS", help="for the last picture of a film (default: 4.0)"
     )
 
 
@@ -71,6 +71,9 @@ def run(args: argparse.Namespace) -> int:
 
     if args.out.suffix not in ENDINGS:
         raise ConfigError(f"--out must end in {', '.join(ENDINGS)}, not {str(args.out)!r}.")
+    for name, endings in OPTIONS.items():
+        if getattr(args, name) is not None and args.out.suffix not in endings:
+            raise ConfigError(f"--{name} is for {' or '.join(endings)}, and cannot be used for {args.out.suffix}.")
     record = _played(args) if args.file is None else _written(args)
     setup = setup_of(record)
     if setup.game.pictures is None:
@@ -124,15 +127,12 @@ def _played(args: argparse.Namespace) -> Record:
 
 
 def _film(args: argparse.Namespace, pictures: list[str]) -> None:
-
-    from nainjaune_env.core.errors import ConfigError
     from nainjaune_env.render.film import write_gif
 
-    if args.ply is not None:
-        raise ConfigError("--ply is for a picture (.png or .svg), and cannot be used for a film.")
-    times = {"seconds": args.seconds, "last_seconds": args.hold}
+    options = {"scale": args.scale, "seconds": args.seconds, "last_seconds": args.hold}
+    given = {name: value for name, value in options.items() if value is not None}
     with progress_bar(total=len(pictures), unit="picture") as bar:
-        write_gif(pictures, args.out, scale=0.6 if args.scale is None else args.scale, **times, progress=bar.update)
+        write_gif(pictures, args.out, **given, progress=bar.update)
 
 
 def _picture(args: argparse.Namespace, pictures: list[str]) -> None:

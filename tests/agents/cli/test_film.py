@@ -113,7 +113,10 @@ def test_a_round_begins_with_the_table_of_a_batch_of_that_seed(game: str) -> Non
             ["--out", "x.gif", "--agents", "random", "--seconds", "0"],
             "--seconds: expected a number from 0.01 to 655.35, not '0'",
         ),
-        (["--out", "x.gif", "--agents", "random", "--ply", "3"], "cannot be used for a film"),
+        (["--out", "x.gif", "--agents", "random", "--ply", "3"], r"--ply is for \.png or \.svg, and cannot be used for \.gif"),
+        (["RECORDS", "--out", "x.svg", "--scale", "2"], r"--scale is for \.gif or \.png, and cannot be used for \.svg"),
+        (["RECORDS", "--out", "x.svg", "--ply", "3", "--seconds", "3"], r"--seconds is for \.gif, and cannot be used for \.svg"),
+        (["RECORDS", "--out", "x.png", "--hold", "2"], r"--hold is for \.gif, and cannot be used for \.png"),
         (["--out", "x.png", "--agents", "random", "--ply", "1000"], r"--ply must be from 0 to \d+ in this round, not 1000"),
         (["--out", "x.png", "--agents", "random", "--scale", "0"], "Argument --scale: expected a number from 0.02 to 8, not '0'"),
         (
