@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from nainjaune_env.core.errors import RulesError, choose_one, quoted
-from nainjaune_env.core.validation import check_name
+from nainjaune_env.core.validation import check_flag, check_name
 
 MAX_NUMBER = 1_000_000
 """Default upper bound of a numeric knob, far below the range of the 32-bit chips of a table."""
@@ -78,8 +78,7 @@ def _check_knob(f: dataclasses.Field[Any], value: Any) -> None:
     if about["kind"] == "word":
         check_name(f"value for the knob {f.name!r}:", value, about["choices"])
     elif about["kind"] == "flag":
-        if not isinstance(value, bool | np.bool_):
-            raise RulesError(f"The knob {f.name!r} is True or False, not {quoted(value)}.")
+        check_flag(f"The knob {f.name!r}", value)
     elif isinstance(value, bool) or not isinstance(value, int | np.integer) or not about["low"] <= value <= about["high"]:
         none = " or None" if about["optional"] else ""
         limits = f"from {about['low']} to {about['high']}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import operator
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -27,6 +28,32 @@ def whole(given: Any) -> int | None:
         return operator.index(given)
     except TypeError:
         return None
+
+
+def finite(given: Any) -> float | None:
+    """Returns ``given``, a finite Python or NumPy number, as a ``float``; None if it is anything else, such as a bool."""
+    if isinstance(given, bool) or not isinstance(given, int | float | np.integer | np.floating):
+        return None
+    try:
+        number = float(given)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def check_flag(what: str, given: object) -> bool:
+    """Returns ``given`` as a Python ``bool``; raises :class:`RulesError` unless it is one, of Python or NumPy."""
+    if not isinstance(given, bool | np.bool_):
+        raise RulesError(f"{what} is True or False, not {quoted(given)}.")
+    return bool(given)
+
+
+def check_viewer(what: str, given: object, players: int, error: type[NainJauneError] = DealError) -> int | None:
+    """Returns ``given``, a seat or None, as an ``int`` or None; raises ``error`` unless one of the ``players`` has that seat."""
+    seat = whole(given)
+    if given is not None and (seat is None or not 0 <= seat < players):
+        raise error(f"{what} is a seat from 0 to {players - 1}, or None for a spectator, not {quoted(given)}.")
+    return seat
 
 
 def check_whole(what: str, given: object, low: int | None = None, high: int | None = None) -> int:

@@ -14,7 +14,7 @@ from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError
 from nainjaune_env.core.jit import JIT_ENABLED, instantiate
 from nainjaune_env.core.prng import entropy, streams
 from nainjaune_env.core.spec import GameSpec, Setup
-from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS, as_array, check_name, check_seed, whole
+from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS, as_array, check_flag, check_name, check_seed, whole
 from nainjaune_env.engine.options import EpisodeOptions
 from nainjaune_env.engine.start_values import parse_start
 from nainjaune_env.engine.threads import Threads
@@ -79,8 +79,9 @@ class Batch:
         call; results do not depend on their number. ``seed=None`` draws a seed, which the attribute ``seed`` then holds.
         With ``keep_openings`` (CPU) ``openings (B,)`` are the tables as last reset or set, before any ply; else None.
 
-        Raises :class:`RulesError` for match episodes without an end, :class:`DealError` for an invalid number of tables, seed or
-        start values, or for more tables than fit in memory, and :class:`DeviceError` for an invalid number of threads.
+        Raises :class:`RulesError` for match episodes without an end or a flag that is no bool, :class:`DealError` for an invalid
+        number of tables, seed or start values, or for more tables than fit in memory, and :class:`DeviceError` for an invalid
+        number of threads.
         """
         tables, workers = whole(num_tables), whole(threads)
         if tables is None or not 1 <= tables <= MAX_TABLES:
@@ -107,9 +108,9 @@ class Batch:
         self._options = EpisodeOptions(
             whole_match=int(episode == "match"),
             carry=int(carry),
-            skip_forced=int(skip_forced),
-            autoreset=int(autoreset),
-            observe=int(observe),
+            skip_forced=int(check_flag("skip_forced", skip_forced)),
+            autoreset=int(check_flag("autoreset", autoreset)),
+            observe=int(check_flag("observe", observe)),
         )
         if keep_openings and self.device != "cpu":
             raise DeviceError("Openings are kept on the CPU, not on a GPU.")

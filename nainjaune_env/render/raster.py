@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.core.atomic_files import replacing
-from nainjaune_env.core.errors import MissingLibraryError, RulesError
+from nainjaune_env.core.errors import MissingLibraryError, RulesError, quoted
+from nainjaune_env.core.validation import finite
 
 EXTRA = "render"
 """The pip extra that installs the libraries of this package."""
@@ -40,8 +41,8 @@ def pixels(svg: str, scale: float = 1.0) -> NDArray[np.uint8]:
 
 def check_scale(scale: float) -> None:
     """Raise :class:`RulesError` unless ``scale`` is from ``LEAST_SCALE`` to ``MOST_SCALE``."""
-    if not LEAST_SCALE <= scale <= MOST_SCALE:  # nor NaN
-        raise RulesError(f"A picture's scale is a number from {LEAST_SCALE:g} to {MOST_SCALE:g}, not {scale!r}.")
+    if (number := finite(scale)) is None or not LEAST_SCALE <= number <= MOST_SCALE:
+        raise RulesError(f"A picture's scale is a number from {LEAST_SCALE:g} to {MOST_SCALE:g}, not {quoted(scale)}.")
 
 
 def write_png(svg: str, path: Path, scale: float = 1.0) -> None:

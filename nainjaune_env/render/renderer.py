@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,8 @@ from numpy.typing import NDArray
 from nainjaune_env.core.errors import RulesError, quoted
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import GameSpec, Setup
-from nainjaune_env.core.validation import check_name
+from nainjaune_env.core.speech import LANGUAGES
+from nainjaune_env.core.validation import check_name, check_viewer, finite
 from nainjaune_env.render.raster import PIXEL_LIBRARIES, check_scale, font_files, is_installed, pixels
 from nainjaune_env.render.window import LIBRARY as WINDOW_LIBRARY
 from nainjaune_env.render.window import Window
@@ -64,25 +64,21 @@ class Renderer:
         """``mode`` None renders nothing. ``viewpoint`` is a seat, or None for a spectator, who sees all cards.
 
         ``color`` applies to text, ``scale`` to pixels, ``fps`` to the window, and ``names``, the players' in seat order, to
-        pictures. Raises :class:`RulesError` for a mode, viewpoint, scale or fps that is not allowed, and
+        pictures. Raises :class:`RulesError` for a mode, viewpoint, language, scale or fps that is not allowed, and
         :class:`~nainjaune_env.core.errors.MissingLibraryError` where the mode needs a library that is not installed.
         """
         modes = render_modes(setup.game)
         if mode is not None:
             check_name("render mode", mode, modes or ["None, for this game has no picture"])
-        if viewpoint is not None and viewpoint not in range(setup.players):
-            raise RulesError(
-                f"The viewpoint is a seat from 0 to {setup.players - 1}, or None for a spectator, not {quoted(viewpoint)}."
-            )
         check_scale(scale)
-        if not 0 < fps < math.inf:  # nor NaN
+        if (rate := finite(fps)) is None or rate <= 0:
             raise RulesError(f"The pictures per second are finite and above 0, not {quoted(fps)}.")
         self.setup = setup
         self.mode = mode
-        self.viewpoint = viewpoint
+        self.viewpoint = check_viewer("The viewpoint", viewpoint, setup.players, RulesError)
         self.color = color
         self.scale = scale
-        self.language = language
+        self.language = check_name("language", language, LANGUAGES)
         self.names = None if names is None else [printable(name) for name in names]
         self._window = Window(setup.game.title, fps) if mode == "human" else None
         if mode in ("human", "rgb_array"):
@@ -93,8 +89,7 @@ class Renderer:
         """Render the table (one record); the class says what each mode returns.
 
         ``history`` is how the table reached its state: the arguments ``opening``, ``actions``, ``every_ply`` and ``rng`` of
-        ``GameSpec.draw``, as ``Recorder.history`` returns them. Raises :class:`RulesError` without a mode, or for an unknown
-        language.
+        ``GameSpec.draw``, as ``Recorder.history`` returns them. Raises :class:`RulesError` without a mode.
         """
         self.check_mode()
         if self.mode == "ansi":

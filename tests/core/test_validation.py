@@ -2,13 +2,27 @@
 
 from __future__ import annotations
 
+import math
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from nainjaune_env.core.errors import ConfigError, DealError, RecordError
-from nainjaune_env.core.validation import as_array, check_equal, check_keys, check_list, check_whole, identical, read_json, whole
+from nainjaune_env.core.errors import ConfigError, DealError, RecordError, RulesError
+from nainjaune_env.core.validation import (
+    as_array,
+    check_equal,
+    check_flag,
+    check_keys,
+    check_list,
+    check_viewer,
+    check_whole,
+    finite,
+    identical,
+    read_json,
+    whole,
+)
 
 
 @pytest.mark.parametrize(
@@ -47,6 +61,35 @@ def test_a_whole_number_is_one_of_numpys_too(given: object) -> None:
 @pytest.mark.parametrize("given", [3.0, np.float64(3), True, np.bool_(True), "3", None, [3], np.array([3, 4])])
 def test_what_is_no_whole_number(given: object) -> None:
     assert whole(given) is None
+
+
+@pytest.mark.parametrize("given", [3, 3.0, np.float32(3), np.int64(3)])
+def test_a_finite_number_is_one_of_numpys_too(given: object) -> None:
+    found = finite(given)
+    assert (type(found), found) == (float, 3.0)
+
+
+@pytest.mark.parametrize("given", [math.nan, math.inf, np.float64("-inf"), 10**400, True, np.bool_(True), "3", None, [3], 3j])
+def test_what_is_no_finite_number(given: object) -> None:
+    assert finite(given) is None
+
+
+@pytest.mark.parametrize("given", [True, np.bool_(True)])
+def test_a_flag_is_one_of_numpys_too(given: object) -> None:
+    assert check_flag("x", given) is True
+
+
+@pytest.mark.parametrize("given", [0, 1, 2, 1.0, "no", None, [True]])
+def test_what_python_takes_for_true_or_false_is_no_flag(given: object) -> None:
+    with pytest.raises(RulesError, match=rf"^'x' is True or False, not {re.escape(repr(given))}\.$"):
+        check_flag("'x'", given)
+
+
+def test_who_sees_a_table_is_a_seat_or_a_spectator() -> None:
+    assert [check_viewer("The viewer", given, 3) for given in (None, 0, np.int64(2))] == [None, 0, 2]
+    for given in (3, -1, 1.0, True, "1", [1]):
+        with pytest.raises(DealError, match=rf"^The viewer is a seat from 0 to 2, or None .*, not {re.escape(repr(given))}\.$"):
+            check_viewer("The viewer", given, 3)
 
 
 def test_a_number_of_a_deal_is_whole_and_in_range() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import pickle
 import random
 import sys
@@ -312,7 +313,10 @@ def test_a_copy_goes_on_as_the_original_would(game: str, opponents: str, copied:
         ({"seat": 4}, RulesError, "a number from 0 to 3, 'rotate' or 'random', not 4"),
         ({"seat": np.zeros(2)}, RulesError, "a number from 0 to 3, 'rotate' or 'random', not array"),
         ({"render_mode": np.zeros(2)}, RulesError, "Unknown render mode array"),
-        ({"illegal_reward": []}, RulesError, r"^'illegal_reward' is a number or None, not \[\]\.$"),
+        ({"illegal_reward": []}, RulesError, r"^'illegal_reward' is a finite number or None, not \[\]\.$"),
+        *(({"illegal_reward": one}, RulesError, f"a finite number or None, not {one}") for one in (math.nan, math.inf, True)),
+        *(({"skip_forced": one}, RulesError, f"^skip_forced is True or False, not {one!r}") for one in ("no", 2, None)),
+        ({"language": "de"}, RulesError, "Unknown language 'de'"),
         ({"seat": "dealer"}, RulesError, "not 'dealer'"),
         ({"opponents": ["lowest", "tally"]}, AgentError, "one opponent for all seats or 3, one for each of the others, not 2"),
         ({"opponents": "lowset"}, AgentError, "Did you mean 'lowest'"),

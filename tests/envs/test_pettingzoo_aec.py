@@ -142,7 +142,10 @@ def test_unknown_agents_modes_and_viewpoints() -> None:
     for ask in (env.observe, env.observation_space, env.action_space):
         with pytest.raises(AgentError, match=r"'seat_9'.*seat_0, seat_1, seat_2, seat_3"):
             ask("seat_9")
-    for settings in ({"render_mode": "rgb"}, {"viewpoint": 4}, {"players": 5}, {"preset": "x"}, {"decline": "maybe"}):
+    for settings in (
+        {"render_mode": "rgb"}, {"viewpoint": 4}, {"viewpoint": 1.0}, {"language": "de"}, {"scale": "x"}, {"skip_forced": 2},
+        {"players": 5}, {"preset": "x"}, {"decline": "maybe"},
+    ):  # fmt: skip
         with pytest.raises(RulesError):
             nainjaune_env.env(**settings)
 

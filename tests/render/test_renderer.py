@@ -98,17 +98,29 @@ def test_refusals() -> None:
     setup = get_game().setup()
     with pytest.raises(RulesError, match=r"Unknown render mode 'rgb'.*Did you mean 'rgb_array'"):
         Renderer(setup, "rgb")
-    with pytest.raises(RulesError, match="from 0 to 3, or None for a spectator, not 4"):
-        Renderer(setup, None, viewpoint=4)
-    for bad in ({"scale": 0.0}, {"fps": -1.0}, {"scale": math.nan}, {"scale": math.inf}, {"scale": 1e-9}, {"scale": 1000}):
-        with pytest.raises(RulesError, match=r"above 0|scale is a number from 0\.02 to 8"):
-            Renderer(setup, None, **bad)  # type: ignore[arg-type]
+    for viewpoint in (4, 1.0, True, "1"):
+        with pytest.raises(RulesError, match=f"The viewpoint is a seat from 0 to 3, or None for a spectator, not {viewpoint!r}"):
+            Renderer(setup, None, viewpoint=viewpoint)  # type: ignore[arg-type]
+    for scale in (0.0, math.nan, math.inf, 1e-9, 1000, "x", True):
+        with pytest.raises(RulesError, match=rf"scale is a number from 0\.02 to 8, not {scale!r}\."):
+            Renderer(setup, None, scale=scale)  # type: ignore[arg-type]
+    for fps in (-1.0, 0, math.nan, math.inf, "x", True):
+        with pytest.raises(RulesError, match=rf"finite and above 0, not {fps!r}\."):
+            Renderer(setup, None, fps=fps)  # type: ignore[arg-type]
     with pytest.raises(RulesError, match="without a render_mode; choose from human, ansi, rgb_array, svg"):
         Renderer(setup, None).render(*position(setup))
     with pytest.raises(RulesError, match="Unknown language 'de'"):
-        Renderer(setup, "svg", language="de").render(*position(setup))
-    with pytest.raises(DealError):
-        Renderer(setup, "svg").svg(*position(setup), seat=9)
+        Renderer(setup, None, language="de")
+
+
+@pytest.mark.parametrize("game", games_with("draw"))
+@pytest.mark.parametrize("seat", [9, -1, 1.0, True])
+def test_pictures_are_for_seats_at_the_table(game: str, seat: Any) -> None:
+    setup = get_game(game).setup()
+    renderer = Renderer(setup, None)
+    for drawn in (renderer.text, renderer.svg):
+        with pytest.raises(DealError, match=rf"The viewer is a seat from 0 to {setup.players - 1}, or None .*, not {seat}\."):
+            drawn(*position(setup), seat=seat)
 
 
 def test_a_game_without_pictures() -> None:

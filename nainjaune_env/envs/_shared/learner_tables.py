@@ -19,7 +19,7 @@ from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.packed import lengths, pack, unpacker
 from nainjaune_env.core.prng import RowStreams, entropy, streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.validation import whole
+from nainjaune_env.core.validation import finite, whole
 from nainjaune_env.engine.batch import Episode, loops_of
 from nainjaune_env.engine.learner_arrays import LearnerArrays
 from nainjaune_env.engine.learner_loops import (
@@ -120,8 +120,8 @@ class LearnerTables:
         of a table, from a first one that the seed draws. ``illegal_reward`` None refuses an illegal action; a number ends the
         learner's episode there with this reward, as PettingZoo's ``TerminateIllegalWrapper`` does, for tools that try actions
         blindly. ``record`` keeps what pictures and records need. The rest is as in :class:`~nainjaune_env.engine.batch.Batch`.
-        Raises :class:`RulesError` for a seat that does not exist, a reward that is no number, or either of them in self-play, and
-        :class:`AgentError` for opponents that do not fit.
+        Raises :class:`RulesError` for a seat that does not exist, a reward that is no finite number, or either of them in
+        self-play, and :class:`AgentError` for opponents that do not fit.
         """
         n = setup.players
         named = isinstance(seat, str) and seat in SEATINGS
@@ -134,8 +134,8 @@ class LearnerTables:
             )
         if alone and illegal_reward is not None:
             raise RulesError("In self-play an illegal action would end the episode for every seat, so 'illegal_reward' is None.")
-        if illegal_reward is not None and not isinstance(illegal_reward, int | float | np.integer | np.floating):
-            raise RulesError(f"'illegal_reward' is a number or None, not {quoted(illegal_reward)}.")
+        if illegal_reward is not None and finite(illegal_reward) is None:
+            raise RulesError(f"'illegal_reward' is a finite number or None, not {quoted(illegal_reward)}.")
         self.setup = setup
         self.batch = UndealtBatch(setup, num_tables, episode=episode, skip_forced=skip_forced, autoreset=False)
         self._opener = Opener(setup, episode, start, num_tables)

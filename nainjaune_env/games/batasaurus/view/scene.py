@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from nainjaune_env.core.errors import DealError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage, Table
+from nainjaune_env.core.validation import check_viewer
 from nainjaune_env.games.batasaurus import kernel
 from nainjaune_env.games.batasaurus.records.replay import Trick, tricks_of, winners_of
 from nainjaune_env.games.batasaurus.rules import rules_of
@@ -80,8 +80,7 @@ def scene(setup: Setup, table: Table, seat: int | None = None, *, tricks: Sequen
     keeps no history. Raises :class:`DealError` for an unknown seat.
     """
     n, rules = setup.players, rules_of(setup)
-    if seat is not None and (isinstance(seat, bool) or seat not in range(n)):
-        raise DealError(f"The viewer is a seat from 0 to {n - 1} or None for a spectator, not {seat!r}.")
+    seat = check_viewer("The viewer", seat, n)
     over = table.stage != Stage.PLAYING
     piles = tuple(int(cards) for cards in table.pile[:n])
     finished = [trick for trick in tricks or () if trick.gains is not None]

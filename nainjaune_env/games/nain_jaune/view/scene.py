@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from nainjaune_env.core.cards import DECK, RANKS, by_rank, cards_in
-from nainjaune_env.core.errors import DealError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage, Table
+from nainjaune_env.core.validation import check_viewer
 from nainjaune_env.engine.replay import ActionLog
 from nainjaune_env.games.nain_jaune.actions import PASS_MOVE, SILENT_MARK
 from nainjaune_env.games.nain_jaune.records.replay import Replay
@@ -143,8 +143,7 @@ def scene(setup: Setup, table: Table, seat: int | None = None, course: Course | 
     between equal cards, and no run is known. Raises :class:`DealError` for a seat that does not exist.
     """
     n = setup.players
-    if seat is not None and seat not in range(n):
-        raise DealError(f"The viewer is a seat from 0 to {n - 1} or None for a spectator, not {seat!r}.")
+    seat = check_viewer("The viewer", seat, n)
     rules: Any = setup.rules
     held = [[DECK[card] for card in cards_in(table.hand[k])] for k in range(n)] if course is None else course.replay.cards.hands()
     return Scene(
