@@ -199,6 +199,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         number = seed_number(seed)
         known = {} if options == API_TEST_OPTIONS else options_of(options)
         openings = self._opener.deal(self._batch.tables, ONLY, [number], known)
+        self._opener.began(ONLY)
         self._batch.set_tables(ONLY, openings, trusted=True)
         self._kept.began(ONLY, openings)
         self._taken.clear()

@@ -118,16 +118,20 @@ class SeatVecEnv(VecEnv):
     def reset(self) -> NDArray[np.uint8]:
         """Begin an episode at every table and return the first observations.
 
-        Raises :class:`DealError` for seeds or options that do not fit.
+        Raises :class:`DealError` for seeds or options that do not fit; then no episode has begun. Either way the next reset has
+        none of them.
         """
-        seeds = [seed_number(seed) for seed in self._seeds]
-        alike: dict[int, list[int]] = {}  # tables that share an options object are reset together
-        for i, options in enumerate(self._options):
-            alike.setdefault(id(options) if options else 0, []).append(i)
-        for tables in alike.values():
-            self._tables.reset(np.array(tables), [seeds[i] for i in tables], self._options[tables[0]])
+        given, each = self._seeds, self._options
         self._reset_seeds()
         self._reset_options()
+        seeds = [seed_number(seed) for seed in given]
+        alike: dict[int, list[int]] = {}  # tables that share an options object are reset together
+        for i, options in enumerate(each):
+            alike.setdefault(id(options) if options else 0, []).append(i)
+        groups = [(np.array(tables), [seeds[i] for i in tables], each[tables[0]]) for tables in alike.values()]
+        openings = [self._tables.openings(*group) for group in groups]  # all of them, before the first episode begins
+        for (tables, their_seeds, _), dealt in zip(groups, openings, strict=True):
+            self._tables.begin(tables, their_seeds, dealt)
         self._note_begun(self._all)
         return self._tables.observation(self._all)
 

@@ -131,6 +131,36 @@ def test_seeds_and_options_count_once(game: str) -> None:
     assert same(mine.reset(), plain.reset())  # the generators went on, and no option is left
 
 
+@pytest.mark.parametrize(
+    ("seeds", "options"),
+    [([1, 2], [{"start": {"pots": [1] * 5}}, {"startx": 1}]), ([1, 2], [{}, {"start": {"pots": [1]}}]), ([1, -1], [{}, {}])],
+)
+def test_a_reset_that_is_refused_begins_no_episode_and_uses_up_seeds_and_options(seeds: Any, options: Any) -> None:
+    venv, twin = SeatVecEnv(2), SeatVecEnv(2)
+    for each in (venv, twin):
+        each.seed(1)
+        each.reset()
+    before = venv._tables.batch.tables.tobytes()
+    venv._seeds = seeds
+    venv.set_options(options)
+    with pytest.raises(DealError):
+        venv.reset()
+    assert venv._tables.batch.tables.tobytes() == before
+    assert same(venv.reset(), twin.reset())
+
+
+def test_a_first_reset_that_is_refused_does_not_count_as_the_first() -> None:
+    dealt = []
+    for _ in range(2):
+        venv = SeatVecEnv(2)
+        venv.set_options([{"start": {"pots": [1] * 5}}, {"startx": 1}])
+        with pytest.raises(DealError, match="startx"):
+            venv.reset()
+        venv.reset()
+        dealt += venv._tables.batch.tables["rng"].tolist()
+    assert len(set(dealt)) == 4  # seeded by the operating system
+
+
 def test_infos_are_made_when_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     """One by one, for good, and as they were at their step: a list that was kept does not follow the tables."""
     mine, plain = SeatVecEnv(6, seat="rotate"), DummyVecEnv([lambda: SeatEnv(seat="rotate")] * 6)

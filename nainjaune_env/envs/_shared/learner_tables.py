@@ -230,15 +230,30 @@ class LearnerTables:
         Seed s deals the table of ``Batch(setup, 1, seed=s)``. ``options`` and errors are those of ``Opener.deal``; after an
         error nothing has changed. Raises :class:`RulesError` after ``MOST_DEALS`` deals without a decision of the learner.
         """
+        self.begin(which, seeds, self.openings(which, seeds, options))
+
+    def openings(
+        self, which: NDArray[np.int64], seeds: Sequence[int | None] | None, options: Mapping[str, Any] | None
+    ) -> NDArray[Any] | None:
+        """Return the tables ``(K,)`` with which :meth:`reset` would begin, for :meth:`begin`; None where it needs no options.
+
+        Nothing changes by it. Raises the errors of ``Opener.deal``.
+        """
         given = options_of(options)
-        if not given and (seeds is None or not any(seed is not None for seed in seeds)) and self.learner[which].min() >= 0:
+        return self._opener.deal(self.batch.tables, which, seeds or [None] * len(which), given) if given else None
+
+    def begin(self, which: NDArray[np.int64], seeds: Sequence[int | None] | None, openings: NDArray[Any] | None) -> None:
+        """Begin episodes at the tables ``which (K,)`` with these :meth:`openings`."""
+        seeded = seeds is not None and any(seed is not None for seed in seeds)
+        if openings is None and not seeded and self.learner[which].min() >= 0:
             self._play(which, np.full(which.size, DEAL, np.int8))
             return
         seeds = [None] * len(which) if seeds is None else seeds
-        if given:
-            self.batch.tables[which] = self._opener.deal(self.batch.tables, which, seeds, given)
-        else:
+        if openings is None:
             self._opener.set_generators(self.batch.tables, which, seeds)
+        else:
+            self.batch.tables[which] = openings
+            self._opener.began(which)
         own = self._own
         for k in np.flatnonzero(np.array([seed is not None for seed in seeds]) | (self.learner[which] < 0)):
             seed, i = seeds[int(k)], which[k]
@@ -246,7 +261,7 @@ class LearnerTables:
             for stream, states in drawing:
                 states[i] = streams(entropy() if seed is None else seed, 1, stream)[0]
             self.learner[i] = -1
-        self._play(which, np.full(which.size, ENTER if given else DEAL, np.int8))
+        self._play(which, np.full(which.size, DEAL if openings is None else ENTER, np.int8))
 
     def step(
         self, actions: NDArray[Any], which: NDArray[np.int64], begin: NDArray[np.bool_] | None = None

@@ -58,6 +58,7 @@ class Opener:
     ) -> NDArray[Any]:
         """Return tables ``(K,)`` that begin the next episodes at ``which (K,)``; ``tables (B,)`` are the current ones.
 
+        Nothing changes by it: call :meth:`began` where these episodes are played.
         Seed s deals the table of ``Batch(setup, 1, seed=s)``. With None the table's generator continues; the first time, the
         operating system seeds it. Raises :class:`DealError` for unknown options and for values that do not fit.
         """
@@ -82,8 +83,11 @@ class Opener:
             dealer = self._make_dealer(options["start"]) if "start" in options else self._dealer
             dealer.deal(which[fresh], self._generators(tables, which[fresh], [seeds[int(k)] for k in fresh]))
             openings[fresh] = dealer.tables[which[fresh]]
-        self._begun[which] = True
         return openings
+
+    def began(self, which: NDArray[np.int64]) -> None:
+        """Note that the episodes that :meth:`deal` returned for the tables ``which (K,)`` are being played."""
+        self._begun[which] = True
 
     def set_generators(self, tables: NDArray[Any], which: NDArray[np.int64], seeds: Sequence[int | None]) -> None:
         """Set the generators of ``tables (B,)`` at ``which (K,)``, so that the loops deal there what :meth:`deal` would return.
@@ -93,7 +97,7 @@ class Opener:
         tables["rng"][which] = self._generators(tables, which, seeds)
         new = ~self._begun[which] | np.array([seed is not None for seed in seeds], np.bool_)
         tables["stage"][which[new]] = Stage.MATCH_OVER
-        self._begun[which] = True
+        self.began(which)
 
     def _generators(self, tables: NDArray[Any], which: NDArray[np.int64], seeds: Sequence[int | None]) -> NDArray[np.uint64]:
         states = tables["rng"][which]
