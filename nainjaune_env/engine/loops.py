@@ -26,6 +26,8 @@ game: Kernel
 ONE = np.int64(1)
 OK = -1
 """Result of ``first_illegal`` if every action is legal."""
+MOST_SKIPPED = 1000
+"""Episodes without a decision that a reset skips at a table."""
 AHEAD = 3
 """Tables between that of a step and that which is loaded: a load takes about as long as two steps."""
 NO_ACTION = -1
@@ -95,12 +97,21 @@ def reset_tables(
     tables: Any, rules: Any, options: Any, which: Any, seeds: Any, values: Any, afresh: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> None:  # fmt: skip
-    """Begins an episode at the tables ``which (K,) int64``, their generators set to ``seeds (K,) uint64``: see :func:`begin`."""
+    """Begins an episode at the tables ``which (K,) int64``, their generators set to ``seeds (K,) uint64``: see :func:`begin`.
+
+    With autoreset episodes without a decision are skipped, as in :func:`arrive`, at most :data:`MOST_SKIPPED`: under some rules
+    no episode has one.
+    """
     for k in range(which.size):
         i = which[k]
         tables[i].rng = seeds[k]
         begin(tables[i], rules, options, values[i], afresh)
         enter(tables, rules, options, i, legal, observation, mask, reward, credited, deals, done, scratch)
+        skipped = 0
+        while done[i] and options.autoreset and skipped < MOST_SKIPPED:
+            begin(tables[i], rules, options, values[i], False)
+            enter(tables, rules, options, i, legal, observation, mask, reward, credited, deals, done, scratch)
+            skipped += 1
 
 
 @jit

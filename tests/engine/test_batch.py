@@ -667,3 +667,20 @@ def test_threads_play_the_same_games(game: str) -> None:
 def test_threads_are_at_least_one() -> None:
     with pytest.raises(DeviceError, match=r"stepped by 1 to 1024 threads, on a GPU by just 1; got threads=0"):
         make(threads=0)
+
+
+def test_a_reset_skips_episodes_without_a_decision_as_a_step_does() -> None:
+    setup = make_setup("nain_jaune", "skip", 8, hand=2)
+    assert Batch(setup, 200, seed=1, autoreset=False).done.any()  # such a deal is an episode, where tables rest
+    batch = Batch(setup, 200, seed=1)
+    assert not batch.done.any()
+    random = streams(2, 200)
+    for _ in range(20):
+        assert (batch.legal != 0).all()
+        batch.step(batch.sample(random))
+
+
+def test_rules_under_which_no_episode_has_a_decision_do_not_hang_a_reset() -> None:
+    batch = Batch(make_setup("nain_jaune", "skip", 2, hand=1), 2)
+    assert batch.done.all()
+    assert (batch.legal == 0).all()
