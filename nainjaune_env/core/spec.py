@@ -215,6 +215,11 @@ class GameSpec:
 
     ``stage`` and ``seat`` are checked before, so they are in range. By default nothing else is checked.
     """
+    drawn: tuple[str, ...] | None = None
+    """The fields of a table that the start of a match or a deal sets by chance or from start values; ``rng`` need not be named.
+
+    All others follow from the round before, and generic records are checked for them. None: this is not known of any field.
+    """
     transcriber: Transcriber | None = None
     """Records and their text; None: the generic ones (``records.generic``)."""
 

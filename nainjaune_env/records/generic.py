@@ -1,7 +1,7 @@
 """Records of any game that has none of its own: the opening table of each round as numbers, the plies by name, the payoffs.
 
-The module as a whole is a ``nainjaune_env.core.spec.Transcriber``. The values of an opening are checked for type, shape and range
-of their fields, and then taken as they are: which deals a game can make, a generic record cannot know.
+The module as a whole is a ``nainjaune_env.core.spec.Transcriber``. An opening has to be a table that can occur
+(``Setup.check_tables``), and its fields that chance does not set (``GameSpec.drawn``) those that a deal gives.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.errors import RecordError, choose_one, quoted
+from nainjaune_env.core.errors import DealError, RecordError, choose_one, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.core.validation import check_equal, check_keys, check_list
@@ -33,11 +33,13 @@ def transcribe(
     """Returns the body of the record of the match that begins with ``table``, or of its first round where ``actions`` end there.
 
     ``actions`` are the decisions, without forced plies, or every ply with ``every_ply``; ``rng`` is not used. Raises
-    :class:`RecordError` where no round is being played at ``table``, or the actions are too few, too many, or not legal.
+    :class:`RecordError` where ``table`` is not as a match's first deal leaves it, or the actions are too few, too many, or not
+    legal.
     """
     replay, log = Replay(setup, table), ActionLog(actions, every_ply=every_ply)
     if replay.round_over:
         raise RecordError("A record begins with a dealt table, and no round is being played at this one.")
+    _check_dealt(setup, _fields(replay.table), None, "A record begins with a match's first deal")
     rounds: list[dict[str, Any]] = []
     while True:
         opening, state = _fields(replay.table), int(replay.table.rng)
@@ -64,12 +66,12 @@ def verify(setup: Setup, body: Mapping[str, Any]) -> int:
         raise RecordError(f"The record: {choose_one('episode', body['episode'], EPISODES)}")
     if not rounds or (body["episode"] == "round" and len(rounds) > 1):
         raise RecordError(f"The record: a {body['episode']} has {'1 round' if rounds else 'a round'}, not {len(rounds)}.")
-    over = False
+    settled: Replay | None = None
     for number, written in enumerate(rounds, 1):
-        if over:
+        if settled is not None and settled.match_over:
             raise RecordError(f"Round {number}: expected no more rounds, for the match was over after round {number - 1}.")
-        over = _verify_round(setup, written, f"Round {number}")
-    if body["episode"] == "match" and not over:
+        settled = _verify_round(setup, written, settled, f"Round {number}")
+    if body["episode"] == "match" and not (settled is not None and settled.match_over):
         raise RecordError(f"The record: expected a round {len(rounds) + 1}, for the match is not over.")
     return len(rounds)
 
@@ -94,10 +96,27 @@ def _fields(table: Table) -> dict[str, Any]:
     return {name: np.asarray(table[name]).tolist() for name in table.dtype.names}
 
 
-def _verify_round(setup: Setup, written: object, where: str) -> bool:
-    """Replays one round; returns whether it was the match's last."""
+def _check_dealt(setup: Setup, opening: Mapping[str, Any], settled: Replay | None, where: str) -> None:
+    """Raises :class:`RecordError` unless an opening has the fields that a deal sets without chance.
+
+    It is the deal after the round that is ``settled``, where the next round is then dealt, or a match's first (None).
+    """
+    if setup.game.drawn is None:
+        return
+    if settled is None:
+        settled = Replay(setup, np.zeros(1, setup.game.table)[0])
+        settled.kernel.start(settled.table, settled.rules)
+    settled.deal()
+    for name, value in _fields(settled.table).items():
+        if name not in (*setup.game.drawn, "rng"):
+            check_equal(where, name, opening[name], value)
+
+
+def _verify_round(setup: Setup, written: object, settled: Replay | None, where: str) -> Replay:
+    """Replays one round, which follows the one that is ``settled`` (None: it is the first); returns it settled."""
     given = check_keys(where, written, ROUND)
     replay = Replay(setup, _opening(setup, given["opening"], where))
+    _check_dealt(setup, given["opening"], settled, f"{where}, opening")
     names = setup.game.actions
     plies = check_list(where, "plies", given["plies"], list, items=False)
     for number, ply in enumerate(plies, 1):
@@ -113,7 +132,7 @@ def _verify_round(setup: Setup, written: object, where: str) -> bool:
     if not replay.round_over:
         raise RecordError(f"{where}: expected a ply {len(plies) + 1} by seat {replay.seat}, and the plies end.")
     check_equal(where, "payoffs", given["payoffs"], replay.payoffs)
-    return replay.match_over
+    return replay
 
 
 def _opening(setup: Setup, written: object, where: str) -> Table:
@@ -128,11 +147,11 @@ def _opening(setup: Setup, written: object, where: str) -> Table:
             shape = f"whole numbers in shape {field.shape[1:]}" if field.ndim > 1 else "a whole number"
             raise RecordError(f"{where}, opening: expected {name!r} to be {shape}, {field.dtype}, not {quoted(values)}.")
         field[0] = np.array(values, field.dtype)
-    seat, stage = int(rows["seat"][0]), int(rows["stage"][0])
-    if seat not in range(setup.players) or stage != Stage.PLAYING:
-        raise RecordError(
-            f"{where}, opening: expected a seat below {setup.players} in stage 0, not seat {seat} in stage {stage}."
-        )
+    check_equal(f"{where}, opening", "stage", fields["stage"], int(Stage.PLAYING))
+    try:
+        setup.check_tables(rows)
+    except DealError as error:
+        raise RecordError(f"{where}, opening: {error}") from None
     return rows[0]
 
 

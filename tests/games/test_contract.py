@@ -343,6 +343,25 @@ def test_fresh_rounds_begin_with_start_and_deal(setup: Setup) -> None:
     assert batch.tables.tobytes() == expected.tobytes()
 
 
+@pytest.mark.parametrize("setup", all_setups("drawn"))
+def test_only_what_is_said_to_be_drawn_depends_on_chance(setup: Setup) -> None:
+    """At the start of a match, and after its first round."""
+    kernel, rules = setup.game.kernel, setup.kernel_rules
+    batch = single(setup, seed=17)
+    finish(batch, random.Random(17))
+    for settled in (None, batch.tables[0]):
+        rows = np.zeros(40, setup.game.table)
+        if settled is not None:
+            rows[:] = settled
+        rows["rng"] = streams(17, len(rows))
+        for row in rows:
+            if settled is None:
+                kernel.start(row, rules)
+            kernel.deal(row, rules)
+        free = set(setup.game.table.names) - {"rng", *setup.game.drawn}
+        assert all((rows[name] == rows[name][0]).all() for name in free)
+
+
 @every_setup
 def test_given_start_values_hold_for_every_new_match(setup: Setup) -> None:
     values = {name: np.arange(1, size + 1) for name, size in setup.game.start_values.items()}

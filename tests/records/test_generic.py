@@ -71,6 +71,15 @@ def test_it_writes_any_game(setup: Setup, every_ply: bool) -> None:
         generic.transcribe(setup, opening, [*actions, 0, 0], np.random.default_rng(0), every_ply=every_ply)
 
 
+def test_a_record_begins_with_a_matchs_first_deal() -> None:
+    opening = single(SETUP, 3).tables[0].copy()
+    opening["rounds"] = 2
+    with pytest.raises(
+        RecordError, match=r"^A record begins with a match's first deal: expected 'rounds' to be 1, and it is 2\.$"
+    ):
+        generic.transcribe(SETUP, opening, [], np.random.default_rng(0))
+
+
 def test_where_chance_acts_in_a_round_the_generator_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
     opening = single(SETUP, 4).tables[0]
     step = generic.Replay.step
@@ -104,8 +113,16 @@ CHANGES: list[tuple[Callable[[Any], object], str]] = [
         lambda r: r["rounds"][0]["opening"].update(plies=1.0),
         "Round 1, opening: expected 'plies' to be a whole number, int16, not 1.0.",
     ),
-    (lambda r: r["rounds"][0]["opening"].update(seat=2), "Round 1, opening: expected a seat below 2 in stage 0, not seat 2"),
-    (lambda r: r["rounds"][0]["opening"].update(stage=1), "Round 1, opening: expected a seat below 2 in stage 0, not seat "),
+    (
+        lambda r: r["rounds"][0]["opening"].update(seat=2),
+        "Round 1, opening: This table cannot occur: expected a seat from 0 to 1;",
+    ),
+    (lambda r: r["rounds"][0]["opening"].update(stage=1), "Round 1, opening: expected 'stage' to be 0, and it is 1."),
+    (lambda r: r["rounds"][0]["opening"].update(symbol=[-1, 0]), "Round 1, opening: This table cannot occur: expected 0 to 3;"),
+    (lambda r: r["rounds"][0]["opening"].update(won=[1, 0]), "Round 1, opening: expected 'won' to be [0, 0], and it is [1, 0]."),
+    (lambda r: r.update(rounds=r["rounds"][-1:]), "Round 1, opening: expected 'rounds' to be 1, and it is 3."),
+    (lambda r: r["rounds"].pop(1), "Round 2, opening: expected 'rounds' to be 2, and it is 3."),
+    (lambda r: r["rounds"].insert(1, r["rounds"].pop(0)), "Round 1, opening: expected 'rounds' to be 1, and it is 2."),
     (lambda r: r["rounds"][2]["plies"][0].__setitem__(1, "symbol 1"), "Round 3, ply 1: expected ["),
     (lambda r: r["rounds"][0]["plies"][3].__setitem__(0, True), "Round 1, ply 4: expected ["),
     (lambda r: r["rounds"][0]["plies"].__setitem__(3, 5), "Round 1, ply 4: expected ["),

@@ -38,4 +38,5 @@ SPEC = GameSpec(
     compile_rules=compile_rules,
     layout=encode.layout,
     table_invariants=table_invariants,
+    drawn=("symbol", "seat"),
 )
