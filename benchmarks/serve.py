@@ -160,12 +160,14 @@ class Person:
     async def play(self) -> None:
         """Plays until the connection is lost or everything is over."""
         await self.connection.open()
-        await self.connection.send("hello", language="en")
+        await self.connection.send("hello", language="en", greeting=1)
         sent = None
         while True:
             message = await self.connection.receive()
             if message is None:
                 return
+            if message["type"] == "greeted":
+                continue
             if message["type"] != "view":
                 raise RuntimeError(f"Expected a view, and it is {message}.")
             if message["number"] < self.view.get("number", 0):
@@ -266,8 +268,8 @@ async def fuzz(served: Served, options: argparse.Namespace) -> None:
     people = await make_tables(served, settings, 0, 3)
     for person in people:
         await person.connection.open()
-        await person.connection.send("hello", language="en")
-        while not (await person.connection.receive())["moves"]:
+        await person.connection.send("hello", language="en", greeting=1)
+        while not (await person.connection.receive()).get("moves"):
             pass
         await person.connection.close()
     before, tokens = served.plies(), [person.connection.token for person in people]

@@ -86,7 +86,7 @@ async def round_timed(person: Connection, most: int) -> list[list[float]]:
     number of moves.
     """
     found: list[list[float]] = []
-    await person.send("hello", language="en")
+    await person.send("hello", language="en", greeting=1)
     while not (view := await person.receive("view"))["over"] and len(found) < most:
         if not view["moves"]:
             continue

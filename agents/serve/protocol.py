@@ -14,7 +14,7 @@ from nainjaune_env.core.speech import LANGUAGES
 from .tokens import MOST_CHARACTERS
 
 KINDS: Mapping[str, Mapping[str, type]] = {
-    "hello": {"language": str},
+    "hello": {"language": str, "greeting": int},
     "catalogue": {},
     "new": {"table": dict},
     "play": {"number": int, "action": int},

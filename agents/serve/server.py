@@ -141,13 +141,19 @@ class TableServer:
             message = read_message(given, self.limits)
             kind = message.kind
             if kind == "hello":
-                viewer.language = message.values["language"]
+                self._greet(viewer, **message.values)
             await self._answer(viewer, message)
         except Refusal as error:
             _send(viewer, {"type": "refused", "of": kind, "text": TEXTS[viewer.language].refusals[str(error)]})
         except NainJauneError as error:
             _send(viewer, {"type": "refused", "of": kind, "text": error_text(error)})
         return True
+
+    def _greet(self, viewer: Viewer, language: str, greeting: int) -> None:
+        """Begins anew, before anything loads: what is sent after the answer is of this greeting, and of no earlier one."""
+        viewer.language = language
+        self._leave(viewer)
+        _send(viewer, {"type": "greeted", "greeting": greeting})
 
     async def _answer(self, viewer: Viewer, message: Message) -> None:
         allowed = self.store.find_pass(message.token)
@@ -172,7 +178,6 @@ class TableServer:
         if allowed.table is None:
             if message.kind != "hello":
                 raise MessageError(f"The host's token is of no table, so it cannot send {message.kind!r}.")
-            self._leave(viewer)
             _send(viewer, {"type": "host"})
             return
         running = await self._table(allowed.table)
@@ -205,7 +210,6 @@ class TableServer:
     async def _answer_replay(self, viewer: Viewer, message: Message, record: str) -> None:
         """Answers a message whose token is that of a record."""
         if message.kind == "hello":
-            self._leave(viewer)
             _send(viewer, await self._replays.message(message.token, record, viewer.language))
         elif message.kind == "film":
             film = await self._replays.work("film", record, viewer.language, **message.values)

@@ -2,6 +2,8 @@
 
 const FIRST_WAIT = 250;
 const LONGEST_WAIT = 8000;
+const LASTING = new Set(["made", "opened", "film"]);
+/** Messages that are heard whenever they come; all others only if they are of the last greeting. */
 
 export class Connection {
   /** `heard(message)` is called for every message, `changed(state)` for "connecting", "connected" and "lost". */
@@ -10,6 +12,8 @@ export class Connection {
     this.changed = changed;
     this.wait = FIRST_WAIT;
     this.hello = null;
+    this.greetings = 0;
+    this.greeted = false; // whether the server has answered the last greeting: until then its messages are of an earlier one
     document.addEventListener("visibilitychange", () => {
       if (!document.hidden && this.socket === null && this.hello) this.open();
     });
@@ -20,7 +24,18 @@ export class Connection {
   greet(hello) {
     this.hello = hello;
     if (this.socket === null) this.open();
-    else this.send("hello", { language: hello.language });
+    else this.sendHello();
+  }
+
+  sendHello() {
+    this.greeted = false;
+    this.greetings += 1;
+    this.send("hello", { language: this.hello.language, greeting: this.greetings });
+  }
+
+  hear(message) {
+    if (message.type === "greeted") this.greeted = message.greeting === this.greetings;
+    else if (this.greeted || LASTING.has(message.type)) this.heard(message);
   }
 
   open() {
@@ -31,9 +46,9 @@ export class Connection {
     socket.addEventListener("open", () => {
       this.wait = FIRST_WAIT;
       this.changed("connected");
-      this.send("hello", { language: this.hello.language });
+      this.sendHello();
     });
-    socket.addEventListener("message", (event) => this.heard(JSON.parse(event.data)));
+    socket.addEventListener("message", (event) => this.hear(JSON.parse(event.data)));
     socket.addEventListener("close", () => {
       this.socket = null;
       this.changed("lost");

@@ -130,6 +130,7 @@ function knobValue(knob, field) {
 export function keepMade(made, texts) {
   const tables = [{ title: made.title, links: made.links }, ...keptTables()].slice(0, MOST_KEPT);
   localStorage.setItem(KEPT, JSON.stringify(tables));
+  if (document.getElementById("made") === null) return; // the form has been left since
   showMade(texts);
   allowStart(true);
   document.getElementById("made").scrollIntoView();

@@ -89,7 +89,7 @@ class Page:
 
     async def hello(self) -> dict[str, Any]:
         """Begins."""
-        return await self.ask("hello", language=self.language)
+        return await self.ask("hello", language=self.language, greeting=1)
 
     @property
     def last(self) -> dict[str, Any]:

@@ -52,6 +52,16 @@ async def connect(serving: Serving, **headers: str) -> WebSocketClientConnection
 
 async def ask(connection: WebSocketClientConnection, **message: Any) -> dict[str, Any]:
     await connection.write_message(json.dumps(message))
+    return await heard(connection)
+
+
+async def hello(connection: WebSocketClientConnection, token: str) -> dict[str, Any]:
+    greeted = await ask(connection, type="hello", token=token, language="fr", greeting=3)
+    assert greeted == {"type": "greeted", "greeting": 3}
+    return await heard(connection)
+
+
+async def heard(connection: WebSocketClientConnection) -> dict[str, Any]:
     answer = await connection.read_message()
     assert isinstance(answer, str)
     found: dict[str, Any] = json.loads(answer)
@@ -156,7 +166,7 @@ def test_a_page_that_goes_away_leaves_its_table(tmp_path: Path) -> None:
     async def play(serving: Serving) -> None:
         connection = await connect(serving)
         links = (await ask(connection, type="new", token=serving.tables.add_host(), table=new_table(game)))["links"]
-        view = await ask(connection, type="hello", token=links[0]["token"], language="fr")
+        view = await hello(connection, links[0]["token"])
         assert view["type"] == "view"
         (running,) = serving.tables._running.values()
         assert len(running.viewers) == 1
@@ -164,7 +174,7 @@ def test_a_page_that_goes_away_leaves_its_table(tmp_path: Path) -> None:
         while running.viewers:
             await asyncio.sleep(0.01)
         again = await connect(serving)
-        assert (await ask(again, type="hello", token=links[0]["token"], language="fr"))["number"] >= view["number"]
+        assert (await hello(again, links[0]["token"]))["number"] >= view["number"]
         serving.sweep()
         object.__setattr__(serving.tables.limits, "idle", -1.0)
         serving.sweep()

@@ -37,7 +37,7 @@ def test_a_message_is_read() -> None:
         ('{"type": "deal", "token": "t", "number": -1}', "is a whole number of at least 0, not -1"),
         ('{"type": "deal", "token": "t", "number": 1e9}', "is a whole number of at least 0"),
         (json.dumps({"type": "deal", "token": "t", "number": 1 << 40}), "is a whole number of at least 0"),
-        ('{"type": "hello", "token": "t", "language": "de"}', "Unknown language 'de'"),
+        ('{"type": "hello", "token": "t", "language": "de", "greeting": 1}', "Unknown language 'de'"),
         ('{"type": "new", "token": "t", "table": []}', "is an object, not"),
     ],
 )

@@ -231,12 +231,37 @@ def test_a_connection_that_closes_while_its_table_loads_is_no_viewer(tmp_path: P
         token = (await made(server, new_table(game)))[0]
         server._running.clear()
         page = Page(server, token)
-        hello = asyncio.create_task(page.raw(json.dumps({"type": "hello", "token": token, "language": "en"})))
+        hello = asyncio.create_task(page.hello())
         await asyncio.sleep(0)
         server.leave(page.viewer)
         await hello
         (running,) = server._running.values()
-        assert (running.viewers, page.sent) == ([], [])
+        assert (running.viewers, len(page.sent), page.last["type"]) == ([], 1, "greeted")
+
+    served(tmp_path, play)
+
+
+def test_a_connection_leaves_its_table_before_another_loads(tmp_path: Path) -> None:
+    """What comes after the answer to a hello is of that hello: the page tells views of the old table by it."""
+    (game, *_) = games_with("speaker", "pictures")
+
+    async def play(server: TableServer) -> None:
+        tokens = [(await made(server, new_table(game)))[0] for _ in range(2)]
+        page = Page(server, tokens[0])
+        await page.hello()
+        await page.settle()
+        old = server._running[page.viewer.table or ""]
+        server._running = {table: running for table, running in server._running.items() if running is old}
+        page.token = tokens[1]
+        async with server._loading:
+            hello = asyncio.create_task(page.hello())
+            await asyncio.sleep(0)
+            server._show(old)
+            assert (old.viewers, page.last) == ([], {"type": "greeted", "greeting": 1})
+        assert (await hello)["type"] == "view"
+        page.token = "unknown"
+        assert (await page.hello())["text"] == REFUSALS["unknown_token"]
+        assert not any(running.viewers for running in server._running.values())
 
     served(tmp_path, play)
 

@@ -1,0 +1,70 @@
+"""Links followed, languages chosen and connections lost in the page, in a real Chromium; and what it gives up when it goes on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, WebSocketRoute
+
+from tests.agents.serve import test_browser as base
+
+GAMES = base.GAMES
+pytestmark = pytest.mark.slow
+browser, served, opened = base.browser, base.served, base.opened
+
+
+def watched_table(host: Page, pace: str = "0.1") -> str:
+    """Makes a table at which agents play; returns its link."""
+    (link,) = base.new_table(host, GAMES[0], persons=0, rounds=100, pace=pace)
+    return link
+
+
+def follow(page: Page, link: str) -> None:
+    """Follows a link of the same server."""
+    page.evaluate("(hash) => (location.hash = hash)", link.split("#")[1])
+
+
+def held_hellos(page: Page) -> list[Callable[[], None]]:
+    """Loads the page again; from then on its hellos wait here to be sent, as if the server took its time."""
+    held: list[Callable[[], None]] = []
+
+    def routed(socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+
+        def send(message: str | bytes) -> None:
+            is_hello = json.loads(message)["type"] == "hello"
+            held.append(lambda: server.send(message)) if is_hello else server.send(message)
+
+        socket.on_message(send)
+
+    page.route_web_socket("**/ws", routed)
+    page.reload()
+    return held
+
+
+def until_held(page: Page, held: list[Callable[[], None]]) -> None:
+    """Waits until a hello waits."""
+    for _ in range(base.PATIENCE // 100):
+        if held:
+            return
+        page.wait_for_timeout(100)
+    raise AssertionError("The page sends no hello.")
+
+
+def test_a_link_followed_from_a_table_shows_nothing_of_it(served: base.Served, opened: base.Opener) -> None:
+    host = opened(served.link)
+    watched = watched_table(host)
+    link, _ = base.new_table(host, GAMES[0])
+    page = opened(watched)
+    held = held_hellos(page)
+    until_held(page, held)
+    held.pop()()
+    page.wait_for_selector("input[type=range]")
+    follow(page, link)
+    until_held(page, held)
+    page.wait_for_timeout(1000)  # views of the first table come meanwhile
+    held.pop()()
+    assert base.at_rest(page) == "mine"
+    assert page.locator("input[type=range]").count() == 0
