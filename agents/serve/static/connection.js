@@ -20,6 +20,13 @@ export class Connection {
     this.socket = null;
   }
 
+  /** Leaves what is shown: nothing is sent, and nothing of it heard, until `greet` is called. */
+  leave() {
+    this.hello = null;
+    this.greetings += 1;
+    this.greeted = false;
+  }
+
   /** Begins, or begins anew, with the token and language of `hello`. */
   greet(hello) {
     this.hello = hello;
@@ -28,6 +35,7 @@ export class Connection {
   }
 
   sendHello() {
+    if (this.hello === null) return;
     this.greeted = false;
     this.greetings += 1;
     this.send("hello", { language: this.hello.language, greeting: this.greetings });
@@ -59,7 +67,7 @@ export class Connection {
   }
 
   send(type, values = {}) {
-    if (this.socket === null || this.socket.readyState !== WebSocket.OPEN) return;
+    if (this.hello === null || this.socket === null || this.socket.readyState !== WebSocket.OPEN) return;
     this.socket.send(JSON.stringify({ type, token: this.hello.token, ...values }));
   }
 }

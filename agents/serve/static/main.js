@@ -12,24 +12,30 @@ const HOST = "nainjaune-host";
 const STUDY = new Set(["advice", "progress", "review", "position"]);
 const main = document.getElementById("main");
 const language = document.getElementById("language");
+const RETRY = 1000; // milliseconds
+const loaded = new Map(); // texts by language
 let texts = {};
 let page = null;
+let visit = new AbortController(); // is aborted when the page begins anew: with another link, or in another language
 const notice = document.getElementById("notice");
 let shown = ""; // the token whose page is shown
 let form = false; // whether the form is shown
 
 const connection = new Connection(heard, (state) => {
-  document.getElementById("status").textContent = texts[state] ?? "";
   document.body.dataset.connection = state;
+  showState();
 });
+
+function showState() {
+  document.getElementById("status").textContent = texts[document.body.dataset.connection] ?? "";
+}
 
 function heard(message) {
   if (message.type === "view") {
     if (page === null) page = new TablePage(main, texts, (type, values) => connection.send(type, values), openFile);
     page.show(message);
   } else if (message.type === "host") {
-    localStorage.setItem(HOST, token());
-    page = null;
+    localStorage.setItem(HOST, shown);
     showHome();
     if (form) allowStart(true); // after a reconnection: what has been filled in stays
     else connection.send("catalogue");
@@ -80,18 +86,42 @@ const showHome = () => (document.getElementById("home").hidden = localStorage.ge
 
 const token = () => location.hash.slice(1).split("&")[0] || localStorage.getItem(HOST) || "-";
 
-async function begin() {
-  const answer = await fetch(`/texts-${language.value}.json`);
-  texts = await answer.json();
+/** Returns the texts of a language: from the server, as soon as it answers, or undefined where `signal` comes first. */
+async function textsOf(name, signal) {
+  while (!loaded.has(name) && !signal.aborted) {
+    try {
+      loaded.set(name, await (await fetch(`/texts-${name}.json`, { signal })).json());
+    } catch {
+      await new Promise((wake) => setTimeout(wake, RETRY));
+    }
+  }
+  return loaded.get(name);
+}
+
+/** Leaves what is shown; another link leaves nothing of it, as its buttons are of another table. */
+function leave() {
+  visit.abort();
+  visit = new AbortController();
+  connection.leave();
+  if (token() !== shown) main.replaceChildren();
   shown = token();
   page = null;
   form = false;
   notice.textContent = "";
+}
+
+async function begin() {
+  leave();
+  const { signal } = visit;
+  const found = await textsOf(language.value, signal);
+  if (signal.aborted) return;
+  texts = found;
+  showState();
   showHome();
   document.documentElement.lang = language.value;
   document.getElementById("language-label").textContent = texts.language;
   document.getElementById("home").setAttribute("aria-label", `nainjaune: ${texts.new_table}`);
-  connection.greet({ token: token(), language: language.value });
+  connection.greet({ token: shown, language: language.value });
 }
 
 language.value = localStorage.getItem(LANGUAGE) ?? (navigator.language.startsWith("fr") ? "fr" : "en");

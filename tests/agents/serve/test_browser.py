@@ -112,7 +112,8 @@ def opened(browser: Browser) -> Iterator[Opener]:
 
 def _is_problem(message: Any) -> bool:
     """A connection that is lost logs an error, too."""
-    return message.type in ("error", "warning") and "WebSocket connection to" not in message.text
+    lost = "WebSocket connection to" in message.text or "net::ERR_CONNECTION_REFUSED" in message.text
+    return message.type in ("error", "warning") and not lost
 
 
 expect.set_options(timeout=PATIENCE)

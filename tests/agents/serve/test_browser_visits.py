@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, WebSocketRoute
+from playwright.sync_api import Page, WebSocketRoute, expect
 
 from tests.agents.serve import test_browser as base
 
@@ -68,3 +68,19 @@ def test_a_link_followed_from_a_table_shows_nothing_of_it(served: base.Served, o
     held.pop()()
     assert base.at_rest(page) == "mine"
     assert page.locator("input[type=range]").count() == 0
+
+
+def test_a_link_and_a_language_are_chosen_while_the_connection_is_lost(served: base.Served, opened: base.Opener) -> None:
+    host = opened(served.link)
+    links = [base.new_table(host, game)[0] for game in (GAMES[0], GAMES[-1])]
+    page = opened(links[0])
+    assert base.at_rest(page) == "mine"
+    title = page.locator("h1").inner_text()
+    served.kill()
+    expect(page.get_by_text("The connection is lost")).to_be_visible()
+    page.locator("#language").select_option("fr")
+    follow(page, links[1])
+    served.start()
+    expect(page.get_by_text("À vous de jouer").first).to_be_visible()
+    assert page.locator("h1").inner_text() != title
+    assert page.locator("#live").inner_text()
