@@ -17,12 +17,19 @@ export function fill(text, values) {
   return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
 }
 
+/** Returns an image for `showSvg`; its last picture is given up with `signal`. */
+export function svgImage(description, signal) {
+  const image = make("img", { class: "picture", alt: description });
+  signal.addEventListener("abort", () => URL.revokeObjectURL(image.src));
+  return image;
+}
+
 /** Shows a picture, whose title becomes its description, `otherwise` where it has none; returns the root of the picture. */
 export function showSvg(image, svg, otherwise) {
   const link = URL.createObjectURL(new Blob([svg], { type: "image/svg+xml" }));
   const old = image.src;
-  image.onload = () => old && URL.revokeObjectURL(old);
   image.src = link;
+  URL.revokeObjectURL(old); // at once: where pictures come faster than they load, the old one never does
   const { documentElement } = new DOMParser().parseFromString(svg, "image/svg+xml");
   image.alt = documentElement.querySelector("title")?.textContent ?? otherwise;
   return documentElement;

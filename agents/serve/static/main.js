@@ -32,7 +32,7 @@ function showState() {
 
 function heard(message) {
   if (message.type === "view") {
-    if (page === null) page = new TablePage(main, texts, (type, values) => connection.send(type, values), openFile);
+    page ??= tablePage();
     page.show(message);
   } else if (message.type === "host") {
     localStorage.setItem(HOST, shown);
@@ -54,6 +54,13 @@ function heard(message) {
     saveFile(message.data, "nainjaune.gif", "image/gif");
   } else if (message.type === "refused" && ["replay", "film"].includes(message.of)) notice.textContent = message.text;
   else if (message.type === "refused") refused(message.text);
+}
+
+/** Returns a page of the table that the link is of. */
+function tablePage() {
+  const { signal } = visit;
+  const send = (type, values) => signal.aborted || connection.send(type, values); // a button of a table that was left does nothing
+  return new TablePage(main, texts, send, openFile, signal);
 }
 
 function refused(text) {

@@ -1,13 +1,14 @@
 // The review of a table at which everything is played: decisions by their cost, and their positions.
 
 import { ValueTable } from "./advice.js";
-import { choice, fill, make, showSvg } from "./dom.js";
+import { choice, fill, make, showSvg, svgImage } from "./dom.js";
 
 export class ReviewPanel {
-  /** `send(type, values)` sends a message. */
-  constructor(texts, send) {
+  /** `send(type, values)` sends a message, until `signal`. */
+  constructor(texts, send, signal) {
     this.texts = texts;
     this.send = send;
+    this.picture = svgImage(texts.picture, signal); // of the position
     this.chosen = new Map(); // what has been guessed, by position
     this.parts = {
       title: make("h2", { tabindex: -1 }, texts.review_of),
@@ -138,8 +139,7 @@ export class ReviewPanel {
     const { texts, decision, parts } = this;
     const hidden = this.isHidden(decision);
     const title = make("h3", { tabindex: -1 }, fill(texts.decision, decision));
-    const picture = make("img", { class: "picture", alt: texts.picture });
-    showSvg(picture, view.picture, texts.picture);
+    showSvg(this.picture, view.picture, texts.picture);
     const moves = view.moves.map(([action, text]) =>
       make("button", { type: "button", class: text.length > 14 ? "move long" : "move", "data-action": action, onclick: () => this.choose(decision, action, text, view) }, text));
     this.values = new ValueTable(texts);
@@ -148,7 +148,7 @@ export class ReviewPanel {
       ...(guessed ? [make("p", {}, fill(texts.you_chose, { name: guessed }))] : []),
       make("p", { class: "answer" }, this.answer(decision)), ...(decision.reason ? [make("p", {}, decision.reason)] : []), this.values.element,
     ];
-    parts.position.replaceChildren(title, picture,
+    parts.position.replaceChildren(title, this.picture,
       ...(hidden ? [make("p", {}, texts.guess), make("div", { class: "moves", role: "group", "aria-label": texts.guess }, moves)] : answer),
       make("p", { class: "buttons" }, make("button", { type: "button", onclick: () => this.send("play_on", { number: decision.number, seat: view.turn }) }, texts.play_on)));
     parts.position.hidden = false;

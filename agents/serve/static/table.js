@@ -1,7 +1,7 @@
 // A table as the server sends it: the picture of its painter, the words, the legal moves.
 
 import { AdvicePanel } from "./advice.js";
-import { fill, make, showSvg } from "./dom.js";
+import { fill, make, showSvg, svgImage } from "./dom.js";
 import { ReviewPanel } from "./review.js";
 import { WatchPanel } from "./watch.js";
 
@@ -9,8 +9,8 @@ const WIDE = matchMedia("(min-width: 48rem)");
 /** Whether the cards of the picture are large enough for fingers. */
 
 export class TablePage {
-  /** Shows a table in `main`; `send(type, values)` sends a message, and `open(text)` opens records as a replay. */
-  constructor(main, texts, send, open) {
+  /** Shows a table in `main` until `signal`; `send(type, values)` sends a message, and `open(text)` opens records as a replay. */
+  constructor(main, texts, send, open, signal) {
     this.open = open;
     this.texts = texts;
     this.send = send;
@@ -22,7 +22,7 @@ export class TablePage {
     this.parts = {
       title: make("h1"),
       turn: make("p", { class: "turn" }),
-      picture: make("img", { class: "picture", alt: texts.picture }),
+      picture: svgImage(texts.picture, signal),
       cards: make("div", { class: "cards", role: "group", "aria-label": texts.cards, onkeydown: (event) => this.arrow(event) }),
       noPicture: make("p", { class: "hint" }),
       problem: make("p", { id: "problem", role: "alert" }),
@@ -37,7 +37,7 @@ export class TablePage {
       rules: make("div", { class: "rules" }),
     };
     this.advice = new AdvicePanel(texts, send);
-    this.review = new ReviewPanel(texts, send);
+    this.review = new ReviewPanel(texts, send, signal);
     const { parts } = this;
     main.replaceChildren(
       parts.title,

@@ -84,3 +84,31 @@ def test_a_link_and_a_language_are_chosen_while_the_connection_is_lost(served: b
     expect(page.get_by_text("À vous de jouer").first).to_be_visible()
     assert page.locator("h1").inner_text() != title
     assert page.locator("#live").inner_text()
+
+
+def test_pictures_are_given_up_however_fast_they_come(served: base.Served, opened: base.Opener) -> None:
+    host = opened(served.link)
+    link = watched_table(host, pace="0")
+    host.evaluate(
+        """() => {
+          window.links = new Set();
+          window.made = 0;
+          const { createObjectURL, revokeObjectURL } = URL;
+          URL.createObjectURL = (blob) => {
+            const link = createObjectURL.call(URL, blob);
+            window.made += 1;
+            window.links.add(link);
+            return link;
+          };
+          URL.revokeObjectURL = (link) => {
+            window.links.delete(link);
+            revokeObjectURL.call(URL, link);
+          };
+        }"""
+    )
+    follow(host, link)
+    host.wait_for_function("() => window.made > 20")
+    assert host.evaluate("window.links.size") <= 1
+    follow(host, served.link)
+    host.wait_for_selector("form")
+    assert host.evaluate("window.links.size") == 0
