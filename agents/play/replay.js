@@ -15,9 +15,9 @@ const make = (name, properties = {}, ...children) => {
 
 /**
  * Shows a match in `main`. The address says position and viewpoint, behind `prefix`; `film(round, view)` asks for a film of a
- * round as a viewpoint sees it, where films can be made.
+ * round as a viewpoint sees it, where films can be made. Nothing is shown any more after `signal`, where there is one.
  */
-export function showReplay(main, data, { prefix = "", film = null } = {}) {
+export function showReplay(main, data, { prefix = "", film = null, signal = undefined } = {}) {
   const { title, parts, views, rounds, decisions, texts, words } = data;
   const last = rounds.at(-1).first + rounds.at(-1).pictures - 1;
   const firsts = rounds.map((each) => each.first);
@@ -65,6 +65,6 @@ export function showReplay(main, data, { prefix = "", film = null } = {}) {
     view.value = Math.min(Math.max(Math.trunc(Number(given.get("view"))) || 0, 0), views.length - 1);
     show(Math.trunc(Number(given.get("ply"))) || 0);
   }
-  window.addEventListener("hashchange", showAddress);
+  window.addEventListener("hashchange", showAddress, { signal });
   showAddress();
 }

@@ -4,8 +4,8 @@ import { make } from "./dom.js";
 
 /** A switch, and the values that the server sends while it is on. */
 export class AdvicePanel {
-  /** `send(type, values)` sends a message. */
-  constructor(texts, send) {
+  /** `send(type, values)` sends a message, until `signal`. */
+  constructor(texts, send, signal) {
     this.texts = texts;
     this.send = send;
     this.number = null; // of the position to be advised on; null: none
@@ -13,7 +13,7 @@ export class AdvicePanel {
     this.box = make("input", { type: "checkbox", name: "advice", onchange: () => this.ask() });
     this.element = make("section", { class: "advice", hidden: true },
       make("label", { class: "switch" }, this.box, make("span", {}, texts.advice)), this.values.element);
-    document.addEventListener("visibilitychange", () => this.element.isConnected && this.ask());
+    document.addEventListener("visibilitychange", () => this.element.isConnected && this.ask(), { signal });
   }
 
   /** Notes the position of a view. */

@@ -24,6 +24,7 @@ let form = false; // whether the form is shown
 const connection = new Connection(heard, (state) => {
   document.body.dataset.connection = state;
   showState();
+  if (state === "connected") page?.reconnected();
 });
 
 function showState() {
@@ -74,12 +75,12 @@ function refused(text) {
 
 /** Shows a recorded match, which can also be filmed. */
 async function replay(message) {
-  const prefix = token();
-  page = null;
+  const { signal } = visit;
+  const prefix = shown;
   const data = await unpack(message.data);
-  if (prefix !== token()) return;
+  if (signal.aborted) return;
   notice.textContent = "";
-  showReplay(main, data, { prefix, film: (round, view) => {
+  showReplay(main, data, { prefix, signal, film: (round, view) => {
     notice.textContent = texts.film_waits;
     connection.send("film", { round, view });
   } });

@@ -29,7 +29,7 @@ export class ReviewPanel {
         make("button", { class: "main", type: "button", onclick: () => this.begin() }, texts.review),
         make("button", { type: "button", onclick: () => send("play_on", { number: 0, seat: this.seat }) }, texts.again)),
       this.panel);
-    document.addEventListener("visibilitychange", () => this.element.isConnected && !this.panel.hidden && this.look());
+    document.addEventListener("visibilitychange", () => this.element.isConnected && !this.panel.hidden && this.look(), { signal });
   }
 
   /** Notes a view of the table. */

@@ -18,7 +18,7 @@ export class TablePage {
     this.announced = 0;
     this.byKeyboard = false;
     this.size = [1, 1]; // of the picture, in its own units
-    WIDE.onchange = () => this.view && this.showMoves(this.view.moves);
+    WIDE.addEventListener("change", () => this.view && this.showMoves(this.view.moves), { signal });
     this.parts = {
       title: make("h1"),
       turn: make("p", { class: "turn" }),
@@ -36,7 +36,7 @@ export class TablePage {
       watch: make("section", { class: "card" }),
       rules: make("div", { class: "rules" }),
     };
-    this.advice = new AdvicePanel(texts, send);
+    this.advice = new AdvicePanel(texts, send, signal);
     this.review = new ReviewPanel(texts, send, signal);
     const { parts } = this;
     main.replaceChildren(
@@ -173,7 +173,13 @@ export class TablePage {
     this.advice.values.status.textContent = "";
     this.review.refused();
     this.parts.problem.textContent = text;
+    this.watch?.forget();
     if (this.view) this.showMoves(this.view.moves);
+  }
+
+  /** Notes that the connection is new: what was sent on the last one may be lost. */
+  reconnected() {
+    this.watch?.forget();
   }
 
   showRules(text) {

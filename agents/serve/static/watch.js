@@ -25,6 +25,11 @@ export class WatchPanel {
     return this.wanted ?? this.watch;
   }
 
+  /** Notes that the last message has changed nothing. */
+  forget() {
+    this.wanted = null;
+  }
+
   /** Shows what the server has sent. */
   show(watch) {
     const { texts } = this;

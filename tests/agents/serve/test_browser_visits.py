@@ -112,3 +112,34 @@ def test_pictures_are_given_up_however_fast_they_come(served: base.Served, opene
     follow(host, served.link)
     host.wait_for_selector("form")
     assert host.evaluate("window.links.size") == 0
+
+
+def test_a_pause_that_was_lost_is_asked_for_again(served: base.Served, opened: base.Opener) -> None:
+    page = opened(watched_table(opened(served.link), pace="10"))
+    expect(page.get_by_role("button", name="Pause")).to_be_visible()
+    served.kill()
+    expect(page.get_by_text("The connection is lost")).to_be_visible()
+    page.get_by_role("button", name="Pause").click()
+    served.start()
+    expect(page.get_by_text("Connected", exact=True)).to_be_visible()
+    page.wait_for_timeout(1000)  # the view comes
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_role("button", name="Go on")).to_be_visible()
+
+
+def listeners(page: Page) -> int:
+    """The number of listeners of the document and the window."""
+    count = "[document, window].flatMap((each) => Object.values(getEventListeners(each)).flat()).length"
+    session = page.context.new_cdp_session(page)
+    answer = session.send("Runtime.evaluate", {"expression": count, "includeCommandLineAPI": True})
+    return int(answer["result"]["value"])
+
+
+def test_listeners_go_with_their_table(served: base.Served, opened: base.Opener) -> None:
+    page = opened(base.new_table(opened(served.link), GAMES[0])[0])
+    assert base.at_rest(page) == "mine"
+    before = listeners(page)
+    for language, text in (("fr", "À vous de jouer"), ("en", "Your turn")):
+        page.locator("#language").select_option(language)
+        expect(page.locator(".turn")).to_contain_text(text)
+    assert listeners(page) == before
