@@ -41,7 +41,7 @@ export function showForm(main, games, texts, send) {
     form.replaceChildren(
       labelled(texts.game, choice(games.map((each) => [each.name, each.title]), game.name, (event) => chooseGame(event.target.value)), null, "game"),
       labelled(texts.preset, choice(game.presets.map((each) => [each.name, each.name]), preset.name,
-        (event) => choosePreset(event.target.value)), preset.source, "preset"),
+        (event) => choosePreset(event.target.value)), english(preset.source), "preset"),
       labelled(texts.players, choice(preset.players.map((count) => [count, count]), state.players, (event) => {
         state.players = Number(event.target.value);
         drawSeats();
@@ -50,7 +50,7 @@ export function showForm(main, games, texts, send) {
       labelled(texts.length, state.length, null, "length"),
       labelled(texts.number_of_rounds, state.rounds, null, "rounds"),
       make("details", {}, make("summary", {}, texts.knobs),
-        state.knobs.map(([knob, field]) => labelled(knob.name, field, knob.meaning, `knob-${knob.name}`))),
+        state.knobs.map(([knob, field]) => labelled(knob.name, field, english(knob.meaning), `knob-${knob.name}`))),
       make("details", {}, make("summary", {}, `${texts.seed}, ${texts.pace}`),
         labelled(texts.seed, state.seed, texts.seed_hint, "seed"), labelled(texts.pace, state.pace, null, "pace"),
         labelled(texts.every_ply, state.every, null, "every_ply"), labelled(texts.allow_advice, state.advice, texts.advice_hint, "advice")),
@@ -94,6 +94,9 @@ export function showForm(main, games, texts, send) {
 export function allowStart(allowed) {
   document.getElementById("start").disabled = !allowed;
 }
+
+/** Marks a text of the package that has no translation, for screen readers. */
+const english = (text) => make("span", { lang: "en" }, text);
 
 function seatField(seat, agent, texts) {
   const person = make("input", { maxlength: 40, autocomplete: "off", "aria-label": fill(texts.name_in_seat, { seat }), placeholder: texts.name });

@@ -60,7 +60,7 @@ function heard(message) {
 /** Returns a page of the table that the link is of. */
 function tablePage() {
   const { signal } = visit;
-  const send = (type, values) => signal.aborted || connection.send(type, values); // a button of a table that was left does nothing
+  const send = (type, values) => signal.aborted || connection.send(type, values); // none from a table that was left
   return new TablePage(main, texts, send, openFile, signal);
 }
 

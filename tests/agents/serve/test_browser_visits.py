@@ -143,3 +143,12 @@ def test_listeners_go_with_their_table(served: base.Served, opened: base.Opener)
         page.locator("#language").select_option(language)
         expect(page.locator(".turn")).to_contain_text(text)
     assert listeners(page) == before
+
+
+def test_what_is_in_english_only_says_so(served: base.Served, opened: base.Opener) -> None:
+    host = opened(served.link)
+    host.locator("#language").select_option("fr")
+    expect(host.get_by_role("heading", name="Nouvelle table")).to_be_visible()
+    assert host.locator("label:has([name=preset]) small [lang=en]").count() == 1
+    assert host.locator("label:has([name^=knob-]) small:not(:has([lang=en]))").count() == 0
+    assert host.locator("label:has([name=seed]) small [lang=en]").count() == 0
