@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 NAME = "exact"
 HELP = "compute what best responses gain against agents in a small game"
 
+OBJECTIVE = "centred"
+"""Default of ``--objective``."""
 LIMIT = 10_000_000
 """That of ``exact.tree``, which is too slow to import before the command line is parsed."""
 LOOKS = 10
@@ -65,7 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--draws", type=integer(0, 1_000_000), default=0, help="answers taken from agents that draw and give no probabilities"
     )
     parser.add_argument("--solve", action="store_true", help="print the values of all sizes that the game's own solver knows")
-    add_task_arguments(parser, objective="centred")
+    add_task_arguments(parser, objective=OBJECTIVE)
     add_seed_argument(parser, meaning="for agents that draw: with --draws numbers depend on it (default: %(default)s)")
     parser.add_argument("--out", type=Path, help="folder for exact.json and exact.csv; must not hold them")
     add_threads_argument(parser)
@@ -82,8 +84,11 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError(f"Expected --first to be a seat from 0 to {setup.players - 1}, not {args.first}.")
     if len(set(args.agents)) < len(args.agents):
         raise AgentError(f"Each agent is named once, not as in {args.agents}.")
-    if args.solve and (args.agents or args.iterations):
-        raise ConfigError("--solve goes by itself, without --agents and --iterations: it does not write the game out.")
+    if args.solve and _asks_for_the_tree(args):
+        raise ConfigError(
+            "--solve prints what the game's own solver knows, and cannot be combined with --agents, --iterations, --objective, "
+            "--start, --first or --draws."
+        )
     for name in FILES if args.out is not None else ():
         if (args.out / name).exists():
             raise ConfigError(f"{str(args.out / name)!r} exists, and is not overwritten: choose another --out.")
@@ -92,6 +97,12 @@ def run(args: argparse.Namespace) -> int:
     agents = [load_agent(name, setup) for name in args.agents]
     use_threads(args.threads)
     return _measure(args, setup, agents)
+
+
+def _asks_for_the_tree(args: argparse.Namespace) -> bool:
+    """Returns whether an argument has a value that only the tree of the game has a use for."""
+    task = (args.objective, args.start) != (OBJECTIVE, "fresh")
+    return bool(args.agents or args.iterations or args.draws or args.first is not None or task)
 
 
 def _measure(args: argparse.Namespace, setup: Setup, agents: list[Any]) -> int:

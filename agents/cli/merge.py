@@ -19,6 +19,7 @@ from pathlib import Path
 from nainjaune_env.core.printable import printable
 
 from .progress import progress_bar
+from .workers import remove_shards
 
 NAME = "merge"
 HELP = "put the parts together that jobs have played"
@@ -43,6 +44,9 @@ def run(args: argparse.Namespace) -> int:
     from .versus import FILE_NAME, summary_text, write_versus
 
     folder = args.folder / FOLDER
+    for name in ("results.json", FILE_NAME):  # before the shards, which are gone then
+        if (args.folder / name).exists():
+            raise ConfigError(f"{str(args.folder / name)!r} exists, and is not overwritten.")
     run = read_run(folder)
     kinds = {kind.KIND: kind for kind in (TournamentPlan, VersusPlan, StudyPlan)}
     if run["kind"] not in kinds:
@@ -54,11 +58,10 @@ def run(args: argparse.Namespace) -> int:
     if isinstance(plan, StudyPlan):
         from ..study.parts import write_parts
 
-        print_files(args.folder, write_parts(args.folder, plan))
+        rows = write_parts(args.folder, plan)
+        remove_shards(args.folder)
+        print_files(args.folder, rows)
         return 0
-    name = "results.json" if isinstance(plan, TournamentPlan) else FILE_NAME
-    if (args.folder / name).exists():
-        raise ConfigError(f"{str(args.folder / name)!r} exists, and is not overwritten.")
     with progress_bar(unit="deal") as bar:
         if isinstance(plan, TournamentPlan):
             import_matplotlib()  # an error of this comes before the work
@@ -69,5 +72,6 @@ def run(args: argparse.Namespace) -> int:
             found = play_versus(plan, [], FinishedShards(folder))
             path = write_versus(args.folder, plan, found, None)
             text = f"{summary_text(plan.setup, found, None, plan.seed)}\nNumbers: {printable(str(path))}"
+    remove_shards(args.folder)
     print(text)
     return 0

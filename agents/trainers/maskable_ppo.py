@@ -37,7 +37,7 @@ from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint
 from ..nets.net_agent import NetAgent
 from ..seeds import Stream, generator
-from ..task import CARRIED, FRESH, OWN
+from ..task import CARRIED, OWN
 from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer
 from .config import option
 from .run import Progress, Run, run_iterations
@@ -143,11 +143,8 @@ class Trainer(BaseTrainer[Config]):
         copies = range(c.snapshots if c.past_selves and not c.self_play else 0)
         self.past_selves = [NetAgent(f"past_{k}", self.new_net(torch.Generator()).eval(), stochastic=True) for k in copies]
         """They draw from their policies. Each has a network of its own, which no optimizer updates."""
-        drawn = c.task.start_values(setup, streams(c.seed, c.tables)) if c.task.draws else FRESH  # one start for each table
-        self.venv = RewardUnit(
-            SeatVecEnv(c.tables, c.preset, c.players, game=c.game, opponents=self._opponents(), start=drawn, **c.rules),
-            unit=payoff_spread(setup, c.seed),
-        )
+        self.tables = SeatVecEnv(c.tables, c.preset, c.players, game=c.game, opponents=self._opponents(), **c.rules)
+        self.venv = RewardUnit(self.tables, unit=payoff_spread(setup, c.seed))
         self.model = MaskablePPO(
             NetPolicy, self.venv, n_steps=c.steps, batch_size=c.minibatch, n_epochs=c.epochs, gamma=1.0,
             gae_lambda=c.gae_lambda, clip_range=c.clip, vf_coef=c.value_weight, max_grad_norm=c.max_grad_norm,
@@ -196,6 +193,8 @@ class Trainer(BaseTrainer[Config]):
         rng = generator(c.seed, Stream.TRAINING, self.iteration)
         set_random_seed(int(rng.integers(2**32)))  # the global generators of Python, NumPy and torch
         self.venv.seed(int(rng.integers(2**62)))
+        if c.task.draws:
+            self.tables.set_start_values(c.task.start_values(self.setup, streams(int(rng.integers(2**62)), c.tables)))
         self.model.ent_coef = self.annealed(c.entropy, c.last_entropy)
 
     def take_snapshot(self) -> None:

@@ -53,8 +53,8 @@ PACKAGES = ("nainjaune-env", "numpy", "numba", "torch", "safetensors")
 class Run:
     """The folder of one run. One process at a time trains in it; as a context, the lock is released at the end.
 
-    Where a new run fails in that context before its first checkpoint, its files are removed, so that they do not stand in the
-    way of a corrected start.
+    Where a new run fails in that context before its first checkpoint, or is refused by a :class:`ConfigError` in its first
+    iteration, its files are removed, so that they do not stand in the way of a corrected start.
     """
 
     def __init__(self, folder: Path, packages: Sequence[str] = ()) -> None:
@@ -67,6 +67,8 @@ class Run:
         self._begun: list[Path] = []
         """What :meth:`create` makes for a new run, in order."""
         self._made_folder = False
+        self.in_first_iteration = False
+        """Whether the first iteration of a new run is under way."""
 
     def __enter__(self) -> Self:
         return self
@@ -75,6 +77,10 @@ class Run:
         if kind is not None and not self.checkpoint_path.exists():
             for file in self._begun:
                 file.unlink(missing_ok=True)
+        elif kind is not None and self._begun and self.in_first_iteration and issubclass(kind, ConfigError):
+            for file in self.folder.iterdir():  # all are of this run, which began in an empty folder
+                if file.is_file() and file.suffix != ".lock":
+                    file.unlink()
         self._held.close()
         if kind is not None and self._made_folder:
             with suppress(OSError):  # it is not empty: another start may have begun in it as soon as the lock was released
@@ -277,9 +283,11 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
         chosen = [*LOGS, *(EXPERIMENT_LOGS[name] for name in config.logs)]
         logs = [opened.enter_context(log(run.folder, trainer.iteration)) for log in chosen]
         opened.enter_context(run.interruptible())
+        run.in_first_iteration = checkpoint is None
         while not trainer.ends(run.stop_requested):
             before = trainer.iteration
             metrics = _iterate(trainer)
+            run.in_first_iteration = False
             if trainer.iteration > before:
                 last = trainer.completed == config.iterations
                 if config.evaluates and (trainer.iteration % config.eval_every == 0 or last):

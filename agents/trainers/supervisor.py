@@ -7,13 +7,12 @@ cannot be trusted to meet again. Training is the same bits whatever is lost, and
 from __future__ import annotations
 
 import multiprocessing
-import tempfile
 import time
 from multiprocessing.connection import Connection, wait
-from pathlib import Path
 from signal import Signals
 from typing import Any, Self
 
+from nainjaune_env.core.atomic_files import temporary_beside
 from nainjaune_env.core.errors import NainJauneError
 
 from .run import Progress, Run
@@ -68,11 +67,11 @@ class Attempt:
 
     def __enter__(self) -> Self:
         context = multiprocessing.get_context("spawn")
-        self._folder = tempfile.TemporaryDirectory()
+        self._meeting = temporary_beside(self._run.folder / "meeting")
         self._pipes: list[Connection] = []
         self._processes = []
         for rank in range(self._size):
-            order = Order(self._config, self._run.folder, Path(self._folder.name) / "meeting", rank, self._size)
+            order = Order(self._config, self._run.folder, self._meeting, rank, self._size)
             own, other = context.Pipe()
             process = context.Process(target=work, args=(order, other), daemon=True)
             process.start()
@@ -88,7 +87,7 @@ class Attempt:
             process.join()
         for pipe in self._pipes:
             pipe.close()
-        self._folder.cleanup()
+        self._meeting.unlink(missing_ok=True)
 
     def watch(self, progress: Progress) -> bool | None:
         """Passes ``progress`` on until all workers have ended; returns what they did, or None where one was lost.

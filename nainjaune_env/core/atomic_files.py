@@ -14,8 +14,11 @@ from pathlib import Path
 _TEMPORARY = re.compile(r"\..+\.[0-9a-f]{16}\.tmp", re.DOTALL)
 
 
-def _beside(path: Path) -> Path:
-    """Returns a new temporary name in the folder of ``path``: renaming is atomic only within one file system."""
+def temporary_beside(path: Path) -> Path:
+    """Returns a new temporary name in the folder of ``path``: renaming is atomic only within one file system.
+
+    :func:`remove_leftovers` removes a file of that name.
+    """
     return path.with_name(f".{path.name}.{secrets.token_hex(8)}.tmp")
 
 
@@ -27,7 +30,7 @@ def replacing(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
     an interrupt included, what was at ``path`` is untouched and nothing is left beside it.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = _beside(path)
+    temporary = temporary_beside(path)
     try:
         temporary.touch(mode, exist_ok=False)
         mode = temporary.stat().st_mode
@@ -64,7 +67,7 @@ def replacing_folder(path: Path) -> Iterator[Path]:
     Folders on the way are made. Where anything fails, an interrupt included, nothing is left.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = _beside(path)
+    temporary = temporary_beside(path)
     temporary.mkdir()
     try:
         yield temporary
@@ -78,7 +81,7 @@ def replacing_folder(path: Path) -> Iterator[Path]:
 
 
 def remove_leftovers(folder: Path) -> None:
-    """Removes the temporary files of :func:`replacing` in ``folder``, not below, which a process that was killed has left.
+    """Removes the files with names of :func:`temporary_beside` in ``folder``, not below, left by a process that was killed.
 
     No other process may be writing there.
     """

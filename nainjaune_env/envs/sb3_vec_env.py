@@ -11,13 +11,13 @@ It returns what a ``DummyVecEnv`` of ``SeatEnv`` returns for the same seeds, as 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import gymnasium
 import numpy as np
 from gymnasium import spaces
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import DealError, IllegalActionError, MissingLibraryError
@@ -114,6 +114,13 @@ class SeatVecEnv(VecEnv):
         if isinstance(options, list) and len(options) != self.num_envs:
             raise DealError(f"Expected options for all tables, or one for each of {self.num_envs} tables, not {len(options)}.")
         super().set_options(options)
+
+    def set_start_values(self, values: Mapping[str, ArrayLike]) -> None:
+        """Set what later matches begin with: a list of values by name for all tables, or one row ``(B, k)`` for each.
+
+        Raises :class:`DealError` where they do not fit.
+        """
+        self._tables.set_start_values(values)
 
     def reset(self) -> NDArray[np.uint8]:
         """Begin an episode at every table and return the first observations.

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from nainjaune_env.agent import Agent, CompiledAgent, SeatAssignment, needs_history
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError, quoted
@@ -221,6 +221,10 @@ class LearnerTables:
                 self._recorder.note(own.plies[i, : own.num_plies[i]], np.full(own.num_plies[i], i))
             own.num_plies[:] = 0
         return self._recorder
+
+    def set_start_values(self, values: Mapping[str, ArrayLike]) -> None:
+        """Set what later matches begin with, as ``Batch``'s ``start`` does; raises :class:`DealError` where they do not fit."""
+        self._opener.set_start_values(values)
 
     def reset(
         self, which: NDArray[np.int64], seeds: Sequence[int | None] | None = None, options: Mapping[str, Any] | None = None

@@ -48,6 +48,10 @@ class Opener:
     def _make_dealer(self, start: Any) -> UndealtBatch:
         return UndealtBatch(self.setup, self._num_tables, episode=self._episode, start=start, autoreset=False, observe=False)
 
+    def set_start_values(self, values: Mapping[str, ArrayLike]) -> None:
+        """Set what later matches begin with, as ``Batch``'s ``start`` does; raises :class:`DealError` where they do not fit."""
+        self._dealer = self._make_dealer(values)
+
     @property
     def start_values(self) -> NDArray[np.int32]:
         """The start values of a match at each table, shape ``(B, k)``."""

@@ -253,7 +253,10 @@ def test_solve_prints_every_size(capfd: pytest.CaptureFixture[str]) -> None:
         (GAME + " --first -1 --draws 3", r"Argument --first: expected a whole number from 0 to 1000000000, not '-1'\."),
         (GAME + " --draws -1", r"Argument --draws: expected a whole number from 0 to 1000000, not '-1'\."),
         (GAME + " --limit 0", r"Argument --limit: expected a whole number from 1 to 1000000000, not '0'\."),
-        (GAME + " --solve --agents exact", r"--solve goes by itself"),
+        *(
+            (f"{GAME} --solve {other}", r"--solve prints .*, and cannot be combined with --agents, --iterations, --objective")
+            for other in ("--agents exact", "--iterations 9", "--objective own", "--start pots=3", "--first 1", "--draws 5")
+        ),
         ("--solve", r"no solution is known here\. Known: none\."),
         ("--preset batasaurus --solve --out x", r"no solution is known here\. Known: 2 players, memory = perfect\."),
         (GAME + " --set dinosaurs=3 --out file", r"File exists|Not a directory"),

@@ -55,6 +55,7 @@ def test_parts_of_a_tournament_merge_to_the_whole(capfd: pytest.CaptureFixture[s
     assert (status, err) == (0, "")
     assert out.endswith("Report: parts/results.html\n")
     assert results("parts") == results("whole")
+    assert not Path("parts/shards").exists()
     before = Path("parts/results.json").read_bytes()
     assert command("merge parts", capfd)[2] == "nainjaune merge: 'parts/results.json' exists, and is not overwritten.\n"
     assert Path("parts/results.json").read_bytes() == before

@@ -525,3 +525,36 @@ def test_it_learns(tmp_path: Path) -> None:
     for rival, margin in ((1, 3), (2, 1)):
         edge = field.edge(0, rival, 400)
         assert edge.mean - edge.ci95 > margin, f"{edge.mean:+.2f} ± {edge.ci95:.2f}"
+
+
+def test_drawn_pots_differ_from_iteration_to_iteration_and_not_in_a_resumed_one() -> None:
+    config = tiny(preset="classic", players=4, start={"pots": [0, 60]})
+
+    def pots(iteration: int) -> list[list[int]]:
+        trainer = trainer_of(config)
+        trainer.iteration = iteration
+        trainer.prepare()
+        trainer.venv.reset()
+        found: list[list[int]] = trainer.tables._tables.batch.tables["pot"].tolist()
+        return found
+
+    assert pots(3) == pots(3)
+    assert all(first != second for first, second in zip(pots(3), pots(4), strict=True) if max(first) > 20 or max(second) > 20)
+    assert pots(3) != pots(4)
+
+
+@pytest.mark.parametrize("iteration", [0, 1])
+def test_a_run_refused_in_its_first_iteration_leaves_nothing_and_later_its_checkpoint(
+    tmp_path: Path, iteration: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config, real = tiny(self_play=True, tables=4, steps=8 if iteration == 0 else 64, minibatch=16), Trainer.rollout_metrics
+
+    def refused(trainer: Trainer) -> dict[str, float]:
+        if trainer.iteration == iteration > 0:
+            raise ConfigError("set 'steps' higher")
+        return real(trainer)
+
+    monkeypatch.setattr(Trainer, "rollout_metrics", refused)
+    with pytest.raises(ConfigError, match="set 'steps' higher"):
+        run_in(tmp_path / "a", config)
+    assert (tmp_path / "a").exists() == (iteration > 0)

@@ -58,6 +58,7 @@ def test_a_killed_worker_changes_nothing_and_a_stopped_run_goes_on_with_fewer(tm
     assert run_in(tmp_path / "a", build(Config, TINY), resume=True)
     assert run_in(tmp_path / "whole", build(Config, TINY))
     assert weights(tmp_path / "a") == weights(tmp_path / "whole")
+    assert not [*(tmp_path / "a").glob(".meeting*")]
 
 
 @pytest.mark.slow
