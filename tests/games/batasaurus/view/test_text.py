@@ -373,5 +373,5 @@ def test_refusals() -> None:
     with pytest.raises(RulesError, match="Unknown language 'de'"):
         played.draw(0, language="de")
     for seat in (3, -1, True):
-        with pytest.raises(DealError, match="from 0 to 2 or None"):
+        with pytest.raises(DealError, match="from 0 to 2, or None for a spectator"):
             played.draw(seat)

@@ -191,5 +191,5 @@ def test_refusals() -> None:
     setup, table, _ = play([])
     with pytest.raises(RulesError, match="Unknown language 'de'"):
         film.svg(setup, table, language="de")
-    with pytest.raises(DealError, match="from 0 to 2 or None"):
+    with pytest.raises(DealError, match="from 0 to 2, or None for a spectator"):
         film.svg(setup, table, 3)

@@ -160,7 +160,7 @@ def test_refusals() -> None:
     setup, table, _ = play([])
     with pytest.raises(RulesError, match="Unknown language 'de'"):
         draw(setup, table, language="de")
-    with pytest.raises(DealError, match="from 0 to 2 or None"):
+    with pytest.raises(DealError, match="from 0 to 2, or None for a spectator"):
         draw(setup, table, 3)
 
 
