@@ -29,7 +29,7 @@ def test_what_is_measured_is_on_the_page(tmp_path: Path) -> None:
     assert "| labels, rollouts by `tally` | 16,000 |" in text
 
 
-@pytest.mark.slow
+@pytest.mark.long  # tests/agents/distributed/test_cluster.py kills a node too, without this benchmark around it
 @pytest.mark.filterwarnings("ignore::FutureWarning:ray")
 @pytest.mark.filterwarnings("ignore::ResourceWarning")  # Ray leaves pipes of its processes open
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")

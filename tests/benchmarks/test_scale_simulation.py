@@ -88,7 +88,7 @@ def test_times_that_are_not_there_are_an_error(tmp_path: Path) -> None:
     assert "--calibrate measures and writes them" in done.stderr
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_times_of_the_page_are_those_that_are_measured_or_assumed() -> None:
     measured = module("cluster_times").measure()
     assert measured.keys() == HELD["times"].keys()

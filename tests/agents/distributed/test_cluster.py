@@ -132,6 +132,7 @@ def test_runs_of_a_sweep_are_those_of_one_process_though_a_node_is_killed(
     assert again == [4, 4]  # nothing is trained again
 
 
+@pytest.mark.long  # the runs of a grid are trained by the same function, above; searches by processes are in test_search.py
 def test_a_search_has_the_trials_of_one_process(local: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("optuna")
     config = tmp_path / "c.yaml"
