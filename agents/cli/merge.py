@@ -44,9 +44,12 @@ def run(args: argparse.Namespace) -> int:
     from .versus import FILE_NAME, summary_text, write_versus
 
     folder = args.folder / FOLDER
-    for name in ("results.json", FILE_NAME):  # before the shards, which are gone then
-        if (args.folder / name).exists():
-            raise ConfigError(f"{str(args.folder / name)!r} exists, and is not overwritten.")
+    finished = [args.folder / name for name in ("results.json", FILE_NAME)]
+    if not folder.exists():  # they are removed when a study has been put together
+        finished += sorted(args.folder.glob("*.parquet"))
+    for path in finished:
+        if path.exists():
+            raise ConfigError(f"{str(path)!r} exists, and is not overwritten.")
     run = read_run(folder)
     kinds = {kind.KIND: kind for kind in (TournamentPlan, VersusPlan, StudyPlan)}
     if run["kind"] not in kinds:

@@ -106,8 +106,9 @@ def test_parts_merge_to_the_whole(capfd: pytest.CaptureFixture[str]) -> None:
     assert status_of(["merge", "parts"]) == 0
     assert [line.split(":")[0] for line in capfd.readouterr().out.splitlines()] == [f"parts/{name}" for name in NAMES]
     assert contents("parts") == contents("whole")
+    assert not Path("parts/shards").exists()
     assert status_of(["merge", "parts"]) == 2
-    assert "'parts' exists, and is not overwritten" in capfd.readouterr().err
+    assert "'parts/decisions.parquet' exists, and is not overwritten" in capfd.readouterr().err
 
 
 def test_workers_leave_the_same_files_and_go_on_from_finished_parts(capfd: pytest.CaptureFixture[str]) -> None:

@@ -202,6 +202,7 @@ def test_maskable_ppo_takes_its_own_payoff_and_drawn_pots_only() -> None:
             build(maskable.Config, {**keys, **wrong})
     config = build(maskable.Config, {**keys, "start": {"pots": [30, 30]}})
     trainer = maskable.Trainer(config, config.setup())
+    trainer.prepare()
     observation = trainer.venv.reset()
     assert (trainer.layout.view(observation, "pots") > 30).any(axis=1).mean() > 0.7  # others were captured before
 
