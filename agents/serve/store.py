@@ -38,7 +38,7 @@ _SCHEMA = """
 select name, (select group_concat(name, ', ') from pragma_table_info(found.name)) from sqlite_master as found
 where type in ('table', 'view') and name not glob 'sqlite_*'
 """
-"""Selects the tables and views of a file, each with its columns: by these, files of other programs are told apart."""
+"""Selects the tables and views of a file, each with its columns: a file of another program has others."""
 
 
 class Store:

@@ -106,10 +106,11 @@ def units(values: dict[str, Any], settings: Sequence[str], seeds: Sequence[int],
         name = ",".join(varied) or "base"
         place = folder / RUNS / re.sub(r"[^\w.=,+-]", "_", name)
         own = [Unit(name, seed, configured(values, combination, seed), place / f"seed-{seed}") for seed in seeds]
-        for other in found:
-            if own and (other.config == own[0].config or other.folder == own[0].folder):
-                what = "is the same configuration as" if other.config == own[0].config else "would have the folder of"
-                raise ConfigError(f"{quoted(name)} {what} {quoted(other.name)}: list each value once.")
+        for other in found if own else ():
+            if other.config == own[0].config:
+                raise ConfigError(f"{quoted(name)} is the same configuration as {quoted(other.name)}: list each value once.")
+            if other.folder == own[0].folder:
+                raise ConfigError(f"{quoted(name)} would have the folder of {quoted(other.name)}: list each value once.")
         found += own
     return found
 

@@ -37,7 +37,7 @@ from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint
 from ..nets.net_agent import NetAgent
 from ..seeds import Stream, generator
-from ..task import CARRIED, OWN
+from ..task import CARRIED, FRESH, OWN
 from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer
 from .config import option
 from .run import Progress, Run, run_iterations
@@ -63,6 +63,9 @@ class Config(BaseConfig):
 
     algorithm: str = option("maskable_ppo", "the trainer")
     objective: str = option(OWN, "the payoff that counts: 'own', as environments of Stable-Baselines3 reward one seat")
+    start: str | dict[str, Any] = option(
+        FRESH, "how rounds start: 'fresh', or {pots: [low, high]}, drawn for each table in every iteration"
+    )
     iterations: int = option(100, "updates of the run; the schedules extend over them", low=1)
     tables: int = option(2048, "tables in parallel, each with one seat that learns", low=1, high=MOST_TABLES)
     steps: int = option(24, "the learner's decisions at each table for an update (n_steps): a few rounds or more", low=1)
