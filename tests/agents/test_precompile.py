@@ -17,7 +17,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
 
 SETUPS = (make_setup(None, "djeco", 4), make_setup(None, "classic", 5), make_setup("signal_lamps"))
-USES = """
+LISTENER = """
 import json
 from numba.core import event
 
@@ -31,6 +31,8 @@ class Compiled(event.Listener):
 
 listener = Compiled()
 event.register("numba:compile", listener)
+"""
+USES = """
 import gymnasium, nainjaune_env
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.loading import load_agent
@@ -54,6 +56,12 @@ env.step({seat: int(seen[seat]["action_mask"].argmax()) for seat in env.agents})
 Duplicate(setup, [load_agent(name, setup) for name in ("random", "random@search=4")], seed=1).edge(0, 1, 10)
 config = build(ppo.Config, {"game": "signal_lamps", "tables": 32, "minibatch": 16, "eval_every": 1, "eval_deals": 10})
 ppo.Trainer(config, setup).iterate()
+print(json.dumps(listener.names))
+"""
+ONE_USE = """
+import numpy as np
+from nainjaune_env.core.prng import streams, uniform
+uniform(streams(1, 1), np.int64(0))
 print(json.dumps(listener.names))
 """
 
@@ -112,7 +120,7 @@ def test_a_later_start_compiles_nothing(tmp_path: Path) -> None:
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run([sys.executable, "-W", "error", *arguments], env=env, capture_output=True, text=True, check=True)
 
-    assert "play_out_tables" in json.loads(run("-c", USES).stdout)  # so what is compiled would be seen
+    assert json.loads(run("-c", LISTENER + ONE_USE).stdout)[0] == "uniform"  # so what is compiled would be seen
     env["NAINJAUNE_CACHE"] = str(tmp_path / "ahead")
     main = "import sys; from nainjaune_agents.cli.main import main; sys.exit(main(sys.argv[1:]))"
     done = run("-c", main, "compile", "--game", "signal_lamps", "--workers", "2")
@@ -120,4 +128,4 @@ def test_a_later_start_compiles_nothing(tmp_path: Path) -> None:
     lines = done.stdout.splitlines()
     assert sorted(line.split()[0] for line in lines[:-1]) == sorted(PARTS)
     assert lines[-1] == f"Compiled for device=cpu, in {tmp_path / 'ahead'}."
-    assert json.loads(run("-c", USES).stdout) == []
+    assert json.loads(run("-c", LISTENER + USES).stdout) == []

@@ -12,7 +12,7 @@ from tests.benchmarks.commands import command, module
 growth = module("growth")
 
 
-@pytest.mark.slow
+@pytest.mark.long  # two of five parts as commands; a third is below
 def test_parts_are_measured_one_by_one_and_keep_their_place(tmp_path: Path) -> None:
     file, page = tmp_path / "taken.json", tmp_path / "page.md"
     page.write_text("<!-- growth -->\n<!-- /growth -->\n", encoding="utf-8")

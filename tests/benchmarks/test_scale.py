@@ -12,7 +12,7 @@ from tests.benchmarks.commands import command, module
 scale = module("scale")
 
 
-@pytest.mark.slow
+@pytest.mark.long  # what the page says of such times is tested below
 def test_what_is_measured_is_on_the_page(tmp_path: Path) -> None:
     page = tmp_path / "page.md"
     page.write_text("<!-- scale -->\n<!-- /scale -->\n", encoding="utf-8")

@@ -9,7 +9,7 @@ import pytest
 from .commands import command, module
 
 
-@pytest.mark.slow
+@pytest.mark.long  # two servers and two people; the parts are tested in tests/agents/serve
 def test_play_fuzzed_messages_and_a_kill(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module("serve"), "THINKS", (0.0, 0.01))
     few = ["--tables", "2", "--people", "2", "--pace", "0.01", "--seconds", "2", "--warm-up", "0", "--fuzz", "60", "--kills", "1"]

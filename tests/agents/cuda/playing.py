@@ -42,7 +42,7 @@ def setups() -> dict[str, Setup]:
     return {name: make_setup(None, preset, players, **knobs) for name, (preset, players, knobs) in TABLES.items()}
 
 
-def play(setup: Setup, device: str, deals: int = 8) -> dict[str, Any]:
+def play(setup: Setup, device: str, deals: int = 5) -> dict[str, Any]:
     """All rules of thumb in all seats: what is done, and what it comes to."""
     agents = [agent for name, agent in heuristics(setup.game.name).items() if name != "random"]
     batch = make_batch(setup, deals, seed=3, autoreset=False, device=device)

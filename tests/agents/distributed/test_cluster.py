@@ -81,6 +81,7 @@ def test_results_are_those_of_one_process_though_a_node_and_a_worker_are_killed(
     assert killed
 
 
+@pytest.mark.long  # labels are units like those above, and processes label in test_labelling.py
 def test_labels_are_those_of_one_process_though_a_worker_is_killed(local: Any, tmp_path: Path) -> None:
     config, killed = tiny(**SMALL_LABELS, cluster=local.address), []
 

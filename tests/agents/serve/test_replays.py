@@ -155,7 +155,7 @@ def script(path: Path, text: str) -> SimpleNamespace:
 @pytest.mark.parametrize(
     ("text", "error", "about"),
     [
-        ("sleep 60", MessageError, "more than 0.2 seconds"),
+        ("exec sleep 60", MessageError, "more than 0.2 seconds"),
         ("cat > /dev/null; echo 'It is broken.' >&2; exit 2", MessageError, "It is broken"),
         ("cat > /dev/null; echo Traceback >&2; exit 1", Refusal, "failed_job"),
     ],

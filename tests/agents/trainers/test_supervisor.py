@@ -63,7 +63,7 @@ def test_a_killed_worker_changes_nothing_and_a_stopped_run_goes_on_with_fewer(tm
 
 @pytest.mark.slow
 def test_a_worker_that_is_stopped_is_noticed_and_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(supervisor, "SILENT_SECONDS", 20.0)
+    monkeypatch.setattr(supervisor, "SILENT_SECONDS", 6.0)
     stopped = []
 
     def progress(run: Run, completed: int) -> None:
@@ -75,7 +75,7 @@ def test_a_worker_that_is_stopped_is_noticed_and_changes_nothing(tmp_path: Path,
     assert len(stopped) == 1
     assert workers() == []
     (restart, *_) = json.loads((tmp_path / "a" / ABOUT_NAME).read_text())["restarts"]
-    assert re.fullmatch(r"worker [01] was silent for 20 s: it was stopped, or it hangs", restart["cause"])
+    assert re.fullmatch(r"worker [01] was silent for 6 s: it was stopped, or it hangs", restart["cause"])
     assert run_in(tmp_path / "whole", build(Config, TINY))
     assert weights(tmp_path / "a") == weights(tmp_path / "whole")
 
