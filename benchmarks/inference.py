@@ -1,8 +1,8 @@
 """Measures what the play of others tells a search of hidden cards: the weights that policy inference gives to determinizations.
 
 Rounds of self-play by --agent, a network, and those of their decisions that a search would search, each with the candidates for
---worlds worlds. The gain is by how much likelier the true deal is by the weights than among uniform determinizations, in nats.
-All figures are means over a round's decisions, then over rounds, with 95 % intervals.
+--determinizations of them. The gain is by how much likelier the true deal is by the weights than among uniform determinizations,
+in nats. All figures are means over a round's decisions, then over rounds, with 95 % intervals.
 
   python benchmarks/inference.py --agent zoo:strong --preset djeco --rounds 400
 """
@@ -38,12 +38,12 @@ FIGURES = (
 )
 
 
-def figures(setup: Setup, inference: PolicyInference, decisions: DecisionBatch, worlds: int) -> NDArray[np.float64]:
+def figures(setup: Setup, inference: PolicyInference, decisions: DecisionBatch, determinizations: int) -> NDArray[np.float64]:
     """Return the :data:`FIGURES` of each decision, ``(K, 7)``."""
-    count, size = len(decisions.index), worlds * CANDIDATES
+    count, size = len(decisions.index), determinizations * CANDIDATES
     rounds = SeenRounds(decisions.tables, decisions.history)
     numbers = np.arange(count)
-    found = inference.weighted(setup, rounds, np.repeat(numbers, worlds), streams(1, count))
+    found = inference.weighted(setup, rounds, np.repeat(numbers, determinizations), streams(1, count))
     true = inference.log_likelihood(setup, rounds.history, decisions._batch.tables[decisions.index], numbers)
     sizes, power = np.full(count, size), found.power
     plain, _ = tempered(found.log_likelihood, sizes, np.ones(count, np.int64))
@@ -67,7 +67,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--preset", help="the rule sheet")
     parser.add_argument("--players", type=int, help="seats")
     parser.add_argument("--rounds", type=int, default=400, help="rounds of self-play (default: %(default)s)")
-    parser.add_argument("--worlds", type=int, default=50, help="worlds a decision (default: %(default)s)")
+    parser.add_argument("--determinizations", type=int, default=50, help="determinizations a decision (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=1)
     return parser.parse_args(arguments)
 
@@ -93,13 +93,16 @@ def main(arguments: list[str] | None = None) -> None:
         logits = np.where(decisions.mask, scorer.logits(decisions.observation), -np.inf)
         searched = playing[(logits - logits.max(axis=1, keepdims=True) > UNLIKELY).sum(axis=1) > 1]
         if searched.size:
-            total[searched] += figures(setup, inference, DecisionBatch(batch, searched, None, histories), options.worlds)
+            total[searched] += figures(
+                setup, inference, DecisionBatch(batch, searched, None, histories), options.determinizations
+            )
             count[searched] += 1
         batch.step(agent.act(decisions, rng), playing)
         histories.stepped()
     some = count > 0
     print(f"{setup.game.title}, {setup.preset}, {setup.players} seats, {options.rounds} rounds of seed {options.seed}: ", end="")
-    print(f"{int(count.sum())} decisions searched, {options.worlds} worlds of {options.worlds * CANDIDATES} candidates\n")
+    drawn = f"{options.determinizations} determinizations of {options.determinizations * CANDIDATES} candidates"
+    print(f"{int(count.sum())} decisions searched, {drawn}\n")
     print("| | mean |")
     print("|---|---|")
     for name, values in zip(FIGURES, (total[some] / count[some, None]).T, strict=True):

@@ -195,7 +195,7 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--yardstick", default="zoo:strong-1", help="the second field (zoo:strong-1)")
     parser.add_argument("--deals", type=int, default=6000, help="deals of a rating (6000)")
-    parser.add_argument("--search", type=int, default=50, help="worlds of the search over the network (50)")
+    parser.add_argument("--search", type=int, default=50, help="determinizations of the search over the network (50)")
     parser.add_argument("--search-deals", type=int, default=300, help="deals of its rating, 0 for none (300)")
     parser.add_argument("--out", type=Path, default=figures.ROOT / "runs" / "scaling", help="the folder of the networks")
     parser.add_argument("--light", action="store_true", help="tiny runs, only to check that it works")

@@ -69,15 +69,15 @@ class AdaptiveSearchAgent(SearchAgent):
         left = tried[:, None] >> numbers & 1 == 1
         stats = PairedStats(*left.shape)
         best, open_, before = left.argmax(axis=1), np.arange(len(tables)), 0
-        for worlds in self.phases:
-            new, owner = worlds - before, np.repeat(open_, worlds - before)
+        for count in self.phases:
+            new, owner = count - before, np.repeat(open_, count - before)
             drawn = self._draw(setup, tables, owner, states)
             bits = np.where(left, np.int64(1) << numbers, 0).sum(axis=1)
             values = self._rollouts.values(drawn, bits[owner]).reshape(len(open_), new, len(numbers))
             stats.add(open_, left[open_], values)
             pseudo = 0.0 if self._prior is None else PSEUDO
-            best[open_], left[open_] = keep(stats.of(open_), left[open_], nats[open_], worlds, pseudo)
-            open_, before = open_[left[open_].sum(axis=1) > 1], worlds
+            best[open_], left[open_] = keep(stats.of(open_), left[open_], nats[open_], count, pseudo)
+            open_, before = open_[left[open_].sum(axis=1) > 1], count
             if not open_.size:
                 break
         return stats.mean(), stats.error(), stats.count, best
@@ -114,30 +114,30 @@ def keep(
     sums: tuple[NDArray[np.float64], NDArray[np.float64]],
     left: NDArray[np.bool_],
     nats: NDArray[np.float64],
-    worlds: int,
+    count: int,
     pseudo: float,
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Returns the leader of each decision ``(k,)`` and the actions to compare it with further, itself included, ``(k, A)``.
 
-    ``sums`` are those of :class:`PairedStats` after ``worlds`` determinizations of each action of ``left (k, A)``; ``pseudo`` is
+    ``sums`` are those of :class:`PairedStats` after ``count`` determinizations of each action of ``left (k, A)``; ``pseudo`` is
     the weight of the prior in determinizations.
     """
     rows = np.arange(len(left))
     likeliest = np.where(left, nats, -np.inf).argmax(axis=1)
-    difference, deviation = _paired(sums, left, likeliest, worlds)
+    difference, deviation = _paired(sums, left, likeliest, count)
     prior = DEVIATIONS_PER_NAT * (nats - nats[rows, likeliest][:, None]) * deviation
-    posterior = np.where(left, (worlds * difference + pseudo * prior) / (worlds + pseudo), -np.inf)
+    posterior = np.where(left, (count * difference + pseudo * prior) / (count + pseudo), -np.inf)
     leader = np.where(posterior.max(axis=1) > posterior[rows, likeliest], posterior.argmax(axis=1), likeliest)
     gap = np.where(left, posterior[rows, leader][:, None] - posterior, 0.0)
-    _, deviation = _paired(sums, left, leader, worlds)
-    error = deviation / math.sqrt(worlds + pseudo)
+    _, deviation = _paired(sums, left, leader, count)
+    error = deviation / math.sqrt(count + pseudo)
     kept = left & (error * unit_loss(np.divide(gap, error, out=np.zeros_like(gap), where=error > 0)) > STOP * deviation)
     kept[rows, leader] = True
     return leader, kept
 
 
 def _paired(
-    sums: tuple[NDArray[np.float64], NDArray[np.float64]], left: NDArray[np.bool_], to: NDArray[np.int64], worlds: int
+    sums: tuple[NDArray[np.float64], NDArray[np.float64]], left: NDArray[np.bool_], to: NDArray[np.int64], count: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Returns the mean and the standard deviation, ``(k, A)``, of the difference of each action to the action ``to (k,)``.
 
@@ -145,13 +145,13 @@ def _paired(
     """
     total, products = sums
     rows = np.arange(len(to))
-    difference = np.where(left, total - total[rows, to][:, None], 0.0) / worlds
+    difference = np.where(left, total - total[rows, to][:, None], 0.0) / count
     own = np.diagonal(products, axis1=1, axis2=2)
-    squares = own + own[rows, to][:, None] - 2 * products[rows, to] - worlds * difference**2
-    variance = np.where(left, np.maximum(squares, 0.0), 0.0) / (worlds - 1)
+    squares = own + own[rows, to][:, None] - 2 * products[rows, to] - count * difference**2
+    variance = np.where(left, np.maximum(squares, 0.0), 0.0) / (count - 1)
     variance[rows, to] = 0.0
     pooled = variance.sum(axis=1, keepdims=True) / np.maximum(left.sum(axis=1, keepdims=True) - 1, 1)
-    return difference, np.sqrt((POOLED * pooled + (worlds - 1) * variance) / (POOLED + worlds - 1))
+    return difference, np.sqrt((POOLED * pooled + (count - 1) * variance) / (POOLED + count - 1))
 
 
 def unit_loss(x: NDArray[np.float64]) -> NDArray[np.float64]:

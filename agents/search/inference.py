@@ -2,9 +2,9 @@
 
 A determinization is uniform over the deals that are consistent with what a seat knows. Here more of them are drawn, candidates,
 and each is weighted by the probability that the other seats' decisions of the round, replayed from its deal, have under the
-policy that is searched over, mixed with uniform play, so that no candidate has weight 0. The worlds of the search are resampled
-from the candidates by these weights. If the weights leave fewer effective candidates than worlds are drawn, all are raised to the
-largest power below 1 that leaves as many: a few likely deals would else be all that the search sees.
+policy that is searched over, mixed with uniform play, so that no candidate has weight 0. The determinizations of the search are
+resampled from the candidates by these weights. If the weights leave fewer effective candidates than determinizations are drawn,
+all are raised to the largest power below 1 that leaves as many: a few likely deals would else be all that the search sees.
 
 Sources: Rebstock, Solinas, Buro and Sturtevant, "Policy based inference in trick-taking card games", 2019; Solinas, Rebstock and
 Buro, "Improving search with supervised learning in trick-based card games", 2019. Resampling is systematic (Kitagawa 1996), the
@@ -32,7 +32,7 @@ UNIFORM_WORLDS, BY_POLICY = "none", "policy"
 INFERENCES = (UNIFORM_WORLDS, BY_POLICY)
 """What determinizations follow from: what is possible alone, or also what the policy would have played."""
 CANDIDATES = 4
-"""Candidates for each world that is drawn."""
+"""Candidates for each determinization that is drawn."""
 UNIFORM_SHARE = 0.05
 """Share of uniform play in the policy of the others."""
 ROWS = 8192
@@ -98,13 +98,13 @@ class PolicyInference:
         offset = np.zeros(len(states))
         offset[which] = RowStreams(states, which).random(len(which))
         chosen = resample(found.weight, wanted * self._candidates, wanted, offset[which])
-        worlds = found.tables[chosen]
+        determinizations = found.tables[chosen]
         # a candidate may be drawn twice: each time with another generator for the rollouts
-        worlds["rng"] = found.tables["rng"][:: self._candidates]
-        return worlds
+        determinizations["rng"] = found.tables["rng"][:: self._candidates]
+        return determinizations
 
     def weighted(self, setup: Setup, rounds: SeenRounds, owner: NDArray[np.int64], states: NDArray[np.uint64]) -> Weighted:
-        """Returns the candidates for the worlds of ``owner (N,)``, as a call takes them, with their weights."""
+        """Returns the candidates for the determinizations of ``owner (N,)``, as a call takes them, with their weights."""
         wanted = np.unique(owner, return_counts=True)[1]
         owners = np.repeat(owner, self._candidates)
         tables = determinize(setup, rounds.tables, owners, states)
@@ -118,17 +118,17 @@ class PolicyInference:
         return Weighted(tables, likelihood, weight, power, effective_size(weight, wanted * self._candidates))
 
     def log_likelihood(
-        self, setup: Setup, history: PlayHistory, worlds: NDArray[Any], owner: NDArray[np.int64]
+        self, setup: Setup, history: PlayHistory, determinizations: NDArray[Any], owner: NDArray[np.int64]
     ) -> NDArray[np.float64]:
-        """Returns the log-probability of the others' decisions in ``history[owner[w]]``, had ``worlds (N,)`` been dealt."""
-        past = past_decisions(setup, history, worlds, owner)
+        """Returns log-probabilities ``(N,)``: of the others' decisions in round ``owner[k]`` if determinization k was dealt."""
+        past = past_decisions(setup, history, determinizations, owner)
         legal = (past.legal[:, None] >> np.arange(len(setup.game.actions)) & 1).astype(bool)
         scores = np.where(legal, self._scorer.logits(past.observation).astype(np.float64), -np.inf)
         shares = np.exp(scores - scores.max(axis=1, keepdims=True, initial=-np.inf))
         chosen = shares[np.arange(len(shares)), past.action] / shares.sum(axis=1)
         mixed = (1 - self._uniform_share) * chosen + self._uniform_share / legal.sum(axis=1)
-        total: NDArray[np.float64] = np.bincount(past.world, np.log(mixed), len(worlds)).astype(np.float64)  # else ints if empty
-        return total
+        total = np.bincount(past.determinization, np.log(mixed), len(determinizations))
+        return total.astype(np.float64)  # ints, if there are none
 
 
 def tempered(

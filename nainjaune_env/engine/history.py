@@ -78,10 +78,10 @@ class PlayHistory:
 
 @dataclass(frozen=True)
 class PastDecisions:
-    """R decisions that seats other than an observer have made in some worlds, world by world."""
+    """R decisions that seats other than an observer have made in some determinizations, sorted by these."""
 
-    world: NDArray[np.int64]
-    """Indices of the worlds, ``(R,)``, ascending."""
+    determinization: NDArray[np.int64]
+    """Indices of the determinizations, ``(R,)``, ascending."""
     observation: NDArray[np.uint8]
     """What the seats observed, ``(R, size)``."""
     legal: NDArray[np.int64]
@@ -206,26 +206,27 @@ def check_rewind(game: GameSpec) -> None:
         raise AgentError(f"{game.title} has no history of play for agents: its rounds cannot be rewound (GameSpec.rewind).")
 
 
-def past_decisions(setup: Setup, history: PlayHistory, worlds: NDArray[Any], owner: NDArray[np.int64]) -> PastDecisions:
-    """Returns the decisions that other seats than the one to act would have made, had ``worlds (N,)`` been dealt.
+def past_decisions(setup: Setup, history: PlayHistory, determinizations: NDArray[Any], owner: NDArray[np.int64]) -> PastDecisions:
+    """Returns the decisions that other seats than the one to act would have made, had ``determinizations (N,)`` been dealt.
 
-    ``worlds[w]`` is a determinization of the round ``history[owner[w]]`` as it stands. Raises :class:`AgentError` where the same
+    ``determinizations[k]`` is of the round ``history[owner[k]]`` as it stands. Raises :class:`AgentError` where the same
     plies do not lead to it.
     """
     assert setup.game.rewind is not None
-    tables = setup.game.rewind(history.opening[owner], worlds)
+    tables = setup.game.rewind(history.opening[owner], determinizations)
     observer = np.zeros(len(history), np.int64)
-    observer[owner] = worlds["seat"]
+    observer[owner] = determinizations["seat"]
     others = (np.arange(history.seat.shape[1]) < history.count[:, None]) & (history.seat != observer[:, None])
     most = int(others.sum(axis=1)[owner].sum())
-    world, legal, taken = (np.empty(most, np.int64) for _ in range(3))
+    determinization, legal, taken = (np.empty(most, np.int64) for _ in range(3))
     observation = np.empty((most, setup.layout.size), np.uint8)
     rows = history_loops(setup.game).past_decisions(
-        tables, setup.kernel_rules, owner, observer, history.seat, history.action, history.count, world, observation, legal, taken
-    )
+        tables, setup.kernel_rules, owner, observer, history.seat, history.action, history.count,
+        determinization, observation, legal, taken,
+    )  # fmt: skip
     if rows < 0:
         raise AgentError(f"Determinization {-1 - rows} cannot be reached by the plies of its round.")
-    return PastDecisions(world[:rows], observation[:rows], legal[:rows], taken[:rows])
+    return PastDecisions(determinization[:rows], observation[:rows], legal[:rows], taken[:rows])
 
 
 def _words(tables: NDArray[Any]) -> NDArray[np.uint64]:

@@ -180,13 +180,13 @@ def write_plies(
 @jit
 def past_decisions(
     tables: Any, rules: Any, owner: Any, observer: Any, seat: Any, action: Any, count: Any,
-    world: Any, observation: Any, legal: Any, taken: Any,
+    determinization: Any, observation: Any, legal: Any, taken: Any,
 ) -> Any:  # fmt: skip
     """Makes the plies of round ``owner[w]`` at each of ``tables (N,)``, and writes the decisions of all seats but its observer.
 
-    Round i has ``count[i]`` plies in ``seat[i]`` and ``action[i]``, and ``observer[i]``. Row r of ``world``, ``observation``,
-    ``legal`` and ``taken`` is a decision: the index of its table, what its seat observed, its legal actions as bits, and what it
-    did. Returns the number of rows, or -1 - w for the first table w at which a ply is not possible.
+    Round i has ``count[i]`` plies in ``seat[i]`` and ``action[i]``, and ``observer[i]``. Row r of ``determinization``,
+    ``observation``, ``legal`` and ``taken`` is a decision: the index of its table, what its seat observed, its legal actions as
+    bits, and what it did. Returns the number of rows, or -1 - w for the first table w at which a ply is not possible.
     """
     rows = 0
     for w in range(tables.size):
@@ -196,7 +196,7 @@ def past_decisions(
             if table.stage != Stage.PLAYING or table.seat != seat[i, ply] or not legal_bits >> chosen & 1:
                 return -1 - w
             if table.seat != observer[i] and game.needs_decision(table, rules, legal_bits):
-                world[rows], legal[rows], taken[rows] = w, legal_bits, chosen
+                determinization[rows], legal[rows], taken[rows] = w, legal_bits, chosen
                 game.encode(table, rules, table.seat, observation[rows])
                 rows += 1
             game.step(table, rules, chosen)

@@ -10,9 +10,11 @@ from tests.benchmarks.commands import module
 
 
 def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
-    module("inference").main(["--preset", "djeco", "--rounds", "30", "--worlds", "10", "--seed", "3"])
+    module("inference").main(["--preset", "djeco", "--rounds", "30", "--determinizations", "10", "--seed", "3"])
     out = capsys.readouterr().out
-    assert re.match(r"Nain Jaune, djeco, 4 seats, 30 rounds of seed 3: \d+ decisions searched, 10 worlds of 40 candidates\n", out)
+    assert re.match(
+        r"Nain Jaune, djeco, 4 seats, 30 rounds of seed 3: \d+ decisions searched, 10 determinizations of 40 candidates\n", out
+    )
     found = dict(re.findall(r"^\| (.+) \| (-?\d+\.\d+) ±", out, re.MULTILINE))
     assert len(found) == 7
     assert (

@@ -19,13 +19,13 @@ from tests.support.positions import small, turns
 @pytest.mark.parametrize("setup", all_setups())
 def test_worlds_are_what_the_seat_knows_with_the_rest_drawn_anew(setup: Setup) -> None:
     for decisions in turns(setup, seed=3, tables=4, steps=12):
-        worlds = decisions.determinizations(3, np.random.default_rng(1))
-        assert (worlds.shape, worlds.dtype) == ((4, 3), setup.game.table)
-        assert len(np.unique(worlds["rng"])) == 12
+        determinizations = decisions.determinizations(3, np.random.default_rng(1))
+        assert (determinizations.shape, determinizations.dtype) == ((4, 3), setup.game.table)
+        assert len(np.unique(determinizations["rng"])) == 12
         for i in range(4):
-            for world in worlds[i]:
-                rows = np.array([world])
-                setup.game.kernel.redact(rows[0], setup.kernel_rules, int(world.seat))
+            for determinization in determinizations[i]:
+                rows = np.array([determinization])
+                setup.game.kernel.redact(rows[0], setup.kernel_rules, int(determinization.seat))
                 assert rows[0].tobytes() == decisions.tables[i].tobytes()
         assert helper(setup).leaks(setup, decisions.tables[0], int(decisions.seat[0])) == []
 
@@ -36,7 +36,7 @@ def test_worlds_depend_on_the_generator_and_on_nothing_else() -> None:
         assert one.tobytes() == two.tobytes()
         assert one["hand"].tobytes() != three["hand"].tobytes()
         assert len(np.unique(one["hand"].reshape(20, -1), axis=0)) > 10
-        # with a generator for each row, a row's worlds are its own, however many there are
+        # with a generator for each row, a row's determinizations are its own, however many there are
         whole = decisions.determinizations(5, RowStreams(streams(7, 4), np.arange(4)))
         alone = DecisionBatch(decisions._batch, np.array([2])).determinizations(3, RowStreams(streams(7, 4), np.array([2])))
         assert alone.tobytes() == whole[2:3, :3].tobytes()

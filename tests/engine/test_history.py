@@ -157,8 +157,8 @@ def test_past_decisions_in_the_true_deal_are_those_that_were_made(setup: Setup) 
     made: list[list[tuple[int, bytes, int, int]]] = [[] for _ in range(5)]
     for _ in range(30):
         playing = np.flatnonzero(~batch.done)
-        history, worlds = histories.of(playing), batch.tables[playing]
-        found = past_decisions(setup, history, np.repeat(worlds, 2), np.repeat(np.arange(len(playing)), 2))
+        history, determinizations = histories.of(playing), batch.tables[playing]
+        found = past_decisions(setup, history, np.repeat(determinizations, 2), np.repeat(np.arange(len(playing)), 2))
         expected = [
             (2 * k + copied, *decision[1:])
             for k, i in enumerate(playing.tolist())
@@ -167,7 +167,9 @@ def test_past_decisions_in_the_true_deal_are_those_that_were_made(setup: Setup) 
             if decision[0] != int(batch.seat[i])
         ]
         rows = [row.tobytes() for row in found.observation]
-        assert list(zip(found.world.tolist(), rows, found.legal.tolist(), found.action.tolist(), strict=True)) == expected
+        assert (
+            list(zip(found.determinization.tolist(), rows, found.legal.tolist(), found.action.tolist(), strict=True)) == expected
+        )
         chosen = batch.sample(draws)
         for i in playing.tolist():
             made[i].append((int(batch.seat[i]), batch.observation[i].tobytes(), int(batch.legal[i]), int(chosen[i])))
@@ -181,12 +183,12 @@ def test_every_determinization_is_reached_by_the_plies() -> None:
     batch, draws = Batch(setup, 8, seed=8), streams(8, 8)
     histories, owner = PlayHistories(batch), np.repeat(np.arange(8), 20)
     for step in range(40):
-        worlds = DecisionBatch(batch, np.arange(8)).determinizations(20, np.random.default_rng(step)).reshape(-1)
-        past_decisions(setup, histories.of(np.arange(8)), worlds, owner)
+        determinizations = DecisionBatch(batch, np.arange(8)).determinizations(20, np.random.default_rng(step)).reshape(-1)
+        past_decisions(setup, histories.of(np.arange(8)), determinizations, owner)
         batch.step(batch.sample(draws))
         histories.stepped()
     with pytest.raises(AgentError, match="cannot be reached by the plies of its round"):
-        past_decisions(setup, histories.of(np.arange(8)), np.roll(worlds, 20), owner)
+        past_decisions(setup, histories.of(np.arange(8)), np.roll(determinizations, 20), owner)
 
 
 def test_plies_that_were_not_noted_are_not_made_up() -> None:

@@ -421,10 +421,10 @@ def test_a_search_that_does_not_heed_draws_worlds_against_what_is_proven() -> No
     listener = Listener()
     for (turn,) in asked(setup, [Inattentive(listener, 0.0)], seed=3, tables=20, steps=15):
         Inattentive(listener, 0.0).act(turn, np.random.default_rng(0))
-        worlds = listener.turns[-1].determinizations(5, np.random.default_rng(0))
-        for table, five in zip(turn.tables, worlds, strict=True):
-            for world in five:
-                ranks = [hand | hand >> 13 | hand >> 26 | hand >> 39 for hand in map(int, world.hand)]
+        determinizations = listener.turns[-1].determinizations(5, np.random.default_rng(0))
+        for table, five in zip(turn.tables, determinizations, strict=True):
+            for determinization in five:
+                ranks = [hand | hand >> 13 | hand >> 26 | hand >> 39 for hand in map(int, determinization.hand)]
                 against += any(ranks[s] & int(table.void[s]) & 0x1FFF for s in range(4) if s != table.seat)
     assert against > 100
 

@@ -1,4 +1,4 @@
-"""Policy inference: worlds weighted by what the others have played."""
+"""Policy inference: determinizations weighted by what the others have played."""
 
 from __future__ import annotations
 
@@ -128,15 +128,16 @@ def test_worlds_are_consistent_and_likelier_than_uniform_ones() -> None:
     _, states, _ = begun(setup, agent)
     decisions = states.decision_batch(0, np.arange(4))
     rounds, owner = SeenRounds(decisions.tables, decisions.history), np.repeat(np.arange(4), 40)
-    worlds = inference(setup, rounds, owner, streams(5, 4))
-    assert len(np.unique(worlds["rng"])) == len(worlds) == 160
-    for world, i in zip(worlds, owner, strict=True):
-        rows = np.array([world])
-        setup.game.kernel.redact(rows[0], setup.kernel_rules, int(world.seat))
+    determinizations = inference(setup, rounds, owner, streams(5, 4))
+    assert len(np.unique(determinizations["rng"])) == len(determinizations) == 160
+    for determinization, i in zip(determinizations, owner, strict=True):
+        rows = np.array([determinization])
+        setup.game.kernel.redact(rows[0], setup.kernel_rules, int(determinization.seat))
         assert rows[0].tobytes() == decisions.tables[i].tobytes()
     uniform = decisions.determinizations(40, RowStreams(streams(5, 4), np.arange(4))).reshape(-1)
     likelihood = [
-        inference.log_likelihood(setup, rounds.history, each, owner).reshape(4, 40).mean(axis=1) for each in (worlds, uniform)
+        inference.log_likelihood(setup, rounds.history, each, owner).reshape(4, 40).mean(axis=1)
+        for each in (determinizations, uniform)
     ]
     assert (likelihood[0] > likelihood[1]).all()
 
