@@ -90,7 +90,7 @@ class DecisionBatch:
         return self._histories.of(self.index)
 
     def determinizations(self, count: int, rng: Rng) -> NDArray[Any]:
-        """Returns ``count`` determinizations of each table, ``(K, count)``: records with the hidden information drawn anew.
+        """Returns ``count`` determinizations of each table, ``(K, count)``: records with the hidden information drawn again.
 
         They are uniform over all that is consistent with :attr:`tables`, and depend on these and ``rng`` alone.
         """
@@ -270,7 +270,7 @@ class SeatAssignment:
     def actions(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
         """Returns the actions of the agents to act at the tables ``index``, ``(K,)``; 0 for empty seats.
 
-        Raises :class:`AgentError` if an agent returns anything but one whole number for each decision.
+        Raises :class:`AgentError` if an agent returns anything but one legal action, a whole number, for each decision.
         """
         to_act = self.seats[index, self._batch.seat[index]]
         actions = np.zeros(len(index), np.int64)
@@ -286,6 +286,12 @@ class SeatAssignment:
                         f"The agent {agent.name!r} was asked for {where.size} whole numbers, shape {where.shape}, "
                         f"and gave {chosen.dtype}, shape {chosen.shape}."
                     )
+                inside = (chosen >= 0) & (chosen < self._batch.num_actions)
+                illegal = ~inside | (decisions.legal >> np.where(inside, chosen, 0).astype(np.int64) & 1 == 0)
+                if illegal.any():
+                    one = int(illegal.argmax())
+                    said = self._batch.why_illegal(int(decisions.index[one]), int(chosen[one]))
+                    raise AgentError(f"The agent {agent.name!r} chose an illegal action. {said}")
                 actions[where] = chosen
         return actions
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import copyreg
 import functools
 import importlib
+import inspect
 import pkgutil
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from nainjaune_env import games
-from nainjaune_env.core.errors import KeywordError, choose_one
+from nainjaune_env.core.errors import KeywordError, RulesError, choose_one
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.core.validation import check_name
 from nainjaune_env.games import DEFAULT_GAME
@@ -37,22 +40,48 @@ def game_with(preset: str | None) -> GameSpec:
 
     Raises :class:`RulesError` for an unknown preset.
     """
-    sheets = {sheet: name for name in game_names() for sheet in get_game(name).presets}
+    sheets = _game_of_presets()
     return get_game(DEFAULT_GAME if preset is None else sheets[check_name("preset", preset, sheets)])
 
 
-def make_setup(game: str | None = None, preset: str | None = None, players: int | None = None, **knobs: object) -> Setup:
-    """Returns :meth:`GameSpec.setup` of the game called ``game``; None: the game that has the preset.
+def _game_of_presets() -> dict[str, str]:
+    """Returns the name of the game of every preset."""
+    return {sheet: name for name in game_names() for sheet in get_game(name).presets}
 
-    Raises :class:`KeywordError`, which is a ``TypeError`` too, for a keyword that is no knob of the game.
+
+def make_setup(game: str | None = None, preset: str | None = None, players: int | None = None, **knobs: object) -> Setup:
+    """Returns the rules of a table: a game's ``preset``, its number of ``players``, and ``knobs`` set over the preset.
+
+    ``game`` None is the game that has the preset, ``preset`` and ``players`` None are the game's defaults. Raises
+    :class:`RulesError` for an unknown game or preset, and for a number of players or a value of a knob that the rules do not
+    have, and :class:`KeywordError`, which is a ``TypeError`` too, for a keyword that is no knob of the game.
     """
+    if game not in (None, *game_names()) and game in _game_of_presets():
+        raise RulesError(f"{game!r} is a preset, not a game: make_setup(preset={game!r}).")
+    return _checked_setup(game, preset, players, knobs, ("game", "preset", "players"))
+
+
+def setup_of(
+    adaptor: Callable[..., object], game: str | None, preset: str | None, players: int | None, knobs: Mapping[str, Any]
+) -> Setup:
+    """Returns :func:`make_setup` for the class or function ``adaptor``, which takes ``knobs`` beside its own arguments.
+
+    Raises its errors; that for an unknown keyword names the adaptor's arguments too.
+    """
+    own = [name for name, one in inspect.signature(adaptor).parameters.items() if one.kind is not one.VAR_KEYWORD]
+    return _checked_setup(game, preset, players, knobs, own)
+
+
+def _checked_setup(
+    game: str | None, preset: str | None, players: int | None, knobs: Mapping[str, Any], arguments: Iterable[str]
+) -> Setup:
     spec = game_with(preset) if game is None else get_game(game)
     names = spec.presets[spec.default_preset].rules.names()
     for name in knobs:
         if name not in names:
             # TorchRL and others look for these three words in a TypeError, and leave the argument out
             what = f"There is an unexpected keyword argument {name!r}."
-            near = choose_one("knob", name, (*names, "game", "preset", "players"))
+            near = choose_one("argument or knob", name, (*arguments, *names))
             hint = "Did you mean 'players'?" if name == "num_players" else near
             raise KeywordError(f"{what} {hint}")
     return spec.setup(preset, players, **knobs)

@@ -20,18 +20,26 @@ LEAST = 0.05
 MOST_REASONS = 3
 
 
-def clear(difference: NDArray[np.float64], error: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Returns which differences of a family ``(N,)`` are significant, all together at 5 % (Holm); not those that are NaN."""
+def clear(difference: NDArray[np.float64], error: NDArray[np.float64], *, tests: int | None = None) -> NDArray[np.bool_]:
+    """Returns which differences of a family ``(N,)`` are significant, all together at 5 %; not those that are NaN.
+
+    ``tests`` is that of :func:`~nainjaune_agents.stats.multiple_testing.holm`.
+    """
     statistics = np.full(difference.shape, np.nan)
     certain = (error == 0) & (difference != 0)
     np.divide(difference, error, out=statistics, where=error > 0)
     statistics[certain] = np.inf
-    return holm(statistics)
+    return holm(statistics, tests=tests)
 
 
 def worse(advice: Advice, k: int) -> NDArray[np.bool_]:
-    """Returns which actions ``(A,)`` of position ``k`` are significantly worse than the best one, all together at 5 %."""
-    return clear(advice.behind[k, :, 0], advice.behind_error[k, :, 0])
+    """Returns which actions ``(A,)`` of position ``k`` are significantly worse than the best one, all together at 5 %.
+
+    The best of L actions was chosen by the same deals, so the family has all L (L - 1) / 2 pairs: with L - 1 tests some action
+    would be called worse in 18 % of the positions with 13 equal ones.
+    """
+    tried = int(np.count_nonzero(advice.deals[k]))
+    return clear(advice.behind[k, :, 0], advice.behind_error[k, :, 0], tests=tried * (tried - 1) // 2)
 
 
 def why(setup: Setup, table: np.record, advice: Advice, k: int, other: int, language: str) -> str:

@@ -88,9 +88,9 @@ def review(
     """Reviews the decisions ``picks``, which are in the order of their matches.
 
     ``adviser(setup)`` returns the adviser for a setup. Moves are tried in ``choosing`` determinizations, those far behind in
-    fewer, and the best and the one played in ``measuring`` others. The result for a decision depends on the ``seed`` and its
-    place in the file, not on which other decisions are reviewed. ``progress`` is called twice for each decision, with numbers
-    done.
+    fewer, and the best and the one played in ``measuring`` others. The best move of a decision, its regret and error depend on
+    the ``seed`` and its place in the file; ``mistake`` depends on which other decisions are reviewed too. ``progress`` is called
+    twice for each decision, with numbers done.
     """
     found: list[Decision] = []
     for _, group in itertools.groupby(picks, key=lambda one: one.match):

@@ -100,7 +100,7 @@ def _why(one: Decision, language: str) -> list[str]:
 
 
 def csv_text(found: Sequence[Decision]) -> str:
-    """Returns the CSV with a row a decision, in the names of records."""
+    """Returns the CSV with one row per decision, in the names of records."""
     out = io.StringIO()
     writer = csv.DictWriter(out, CSV_HEAD, lineterminator="\n")
     writer.writeheader()

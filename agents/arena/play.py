@@ -29,7 +29,7 @@ def play_out(
 
     On a GPU only some agents can play, and those that draw have other random numbers: see ``cuda.players``.
 
-    Raises :class:`AgentError` if an agent returns something other than one integer a decision, or cannot play there.
+    Raises :class:`AgentError` if an agent returns anything but one legal action for each decision, or cannot play there.
     """
     if batch.mode.autoreset:
         raise AgentError("play_out needs a batch that stops at the end of an episode: Batch(..., autoreset=False).")

@@ -5,8 +5,8 @@
   nainjaune evaluate --agents lowest runs/first --out results \\
       --records matches.jsonl --matches 50
 
-An agent is a heuristic's name (see nainjaune agents) or the folder of a run; runs/first@sample draws from the policy instead of
-playing the likeliest action. Other suffixes, such as tally@search=50, are in docs/search.md and docs/heuristics.md. For every
+An agent is a rule of thumb's name (see nainjaune agents) or the folder of a run; runs/first@sample draws from the policy instead
+of playing the likeliest action. Other suffixes, such as tally@search=50, are in docs/search.md and docs/heuristics.md. For every
 ordered pair, a hero sits in each seat in turn, in a field of the other agent, on the same deals. The edge is the hero's payoff
 minus what the field gets in that seat on that deal. The table of edges is printed; --out gets results.html (who is stronger, and
 how they play), .csv, .json, .txt and .png. --records also plays whole matches among all agents, with rotating seats and the
@@ -44,8 +44,8 @@ keep each finished shard in --out until the results are there: after Ctrl-C the 
 whose file is complete by then. --shard I/N plays one part in N, for job arrays, and nainjaune merge puts them together.
 docs/scale.md has more.
 
---device cuda keeps the tables and the agents on an NVIDIA GPU: heuristics, random, and networks. Deals are the same, and so are
-edges, except for agents that draw and for logits that are equal up to rounding. Searches, solutions and agents with other
+--device cuda keeps the tables and the agents on an NVIDIA GPU: rules of thumb, random, and networks. Deals are the same, and so
+are edges, except for agents that draw and for logits that are equal up to rounding. Searches, solutions and agents with other
 suffixes than @sample play on the CPU only. Records and the measures of a report are computed on the CPU.
 """
 

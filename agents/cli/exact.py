@@ -55,8 +55,10 @@ FILES = ("exact.csv", "exact.json")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the command's arguments."""
-    parser.add_argument("--agents", nargs="+", default=[], metavar="AGENT", help="heuristics, runs, or solutions such as exact")
+    """Declares the command's arguments."""
+    parser.add_argument(
+        "--agents", nargs="+", default=[], metavar="AGENT", help="rules of thumb, runs, or solutions such as exact"
+    )
     add_setup_arguments(parser)
     parser.add_argument("--iterations", type=integer(0), default=0, help="iterations of CFR+ (default: %(default)s)")
     parser.add_argument(
@@ -74,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Carry it out."""
+    """Runs the command; returns the exit status."""
     from nainjaune_env.core.errors import AgentError, ConfigError
 
     from ..loading import load_agent, use_threads

@@ -60,7 +60,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seconds", type=number(0.01, LONGEST), help="seconds per picture of a film (default: 0.8)")
     parser.add_argument(
-        "--hold", type=number(0.01, LONGEST), metavar="SECONDS", help="for the last picture of a film (default: 4.0)"
+        "--hold",
+        type=number(0.01, LONGEST),
+        metavar="SECONDS",
+        help="time that the last picture of a film is shown (default: 4.0)",
     )
 
 

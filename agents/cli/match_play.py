@@ -67,7 +67,7 @@ def run_matches(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent],
 
 
 def match_text(play: MatchDuplicate, edges: Sequence[MatchEdge], matches: int) -> str:
-    """Returns the result as a table, a row a pair."""
+    """Returns the result as a table, one row per pair."""
     from ..report.format_ci import mean_ci, mean_of_deals
     from ..report.text import align, short_names
     from ..task import DEFAULT_TASK

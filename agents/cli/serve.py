@@ -12,7 +12,7 @@ What is played is kept in --data: a server that was stopped or killed goes on wh
 makes tables. The link of a seat shows what that seat may know, so pass it on to that person alone. Connections are not encrypted;
 on a network that you do not trust, put a proxy with HTTPS in front, and give its name with --name.
 
-Persons see at their turn what each move is expected to bring, where the form for the table allows it. At the end of a match they
+On their turn people see the expected payoff of each move, if the table was set up to allow it. At the end of a match they
 review their decisions, and play on from any of its positions.
 """
 
@@ -43,7 +43,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--name", nargs="+", default=[], metavar="NAME", help="further names of this server, such as that of a proxy"
     )
-    parser.add_argument("--data", type=Path, metavar="FILE", help="keep tables in this file (default: in your folder for states)")
+    parser.add_argument(
+        "--data", type=Path, metavar="FILE", help="keep tables in this file (default: in the user's state folder, XDG_STATE_HOME)"
+    )
     parser.add_argument(
         "--days", type=number(0, 36500), default=DAYS, help="remove tables older than this number of days (default: %(default)g)"
     )

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from nainjaune_env.core.printable import printable
+from nainjaune_env.games import DEFAULT_GAME
 
 from .arguments import integer
 
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 
 def add_setup_arguments(parser: argparse.ArgumentParser) -> None:
     """Declares ``--game``, ``--preset``, ``--players`` and ``--set``."""
-    parser.add_argument("--game", help="the game (default: that of --preset or of the runs, else the package's first)")
+    parser.add_argument("--game", help=f"the game (default: that of --preset or of the runs, else {DEFAULT_GAME})")
     parser.add_argument("--preset", help="the rule preset (default: that of the runs, else the game's default)")
-    parser.add_argument("--players", type=integer(1), help="number of seats (default: likewise)")
+    parser.add_argument("--players", type=integer(1), help="number of seats (default: that of the runs, else the preset's)")
     parser.add_argument("--set", action="append", default=[], metavar="KNOB=VALUE", help="set a rule knob over the preset")
 
 

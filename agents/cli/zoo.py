@@ -7,11 +7,11 @@
       --start fresh pots=20 \\
       --note 'PPO, ten minutes'
 
-Without a name: all players, a line a file. With a name: the model cards of that player, with the commands that reproduce it and
-its edges over fields of other agents, with 95 % intervals over deals. --add rates the network of a finished run and adds it to
-the zoo without the training state. A run that was made with files that differ from its commit is refused, unless --local-changes
-is given; the model card says so then. A network for all tables is rated at every preset and number of seats. With several --start
-it is rated at each of them.
+Without a name: all players, one line per file. With a name: the model cards of that player, with the commands that reproduce
+it and its edges over fields of other agents, with 95 % intervals over deals. --add rates the network of a finished run and
+adds it to the zoo without the training state. A run that was made with files that differ from its commit is refused, unless
+--local-changes is given; the model card says so then. A network for all tables is rated at every preset and number of seats.
+With several --start it is rated at each of them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A plan cut into units, and what executors do with them: the seam between what is played and where.
+"""A plan cut into units, and what executors do with them: the interface between what is played and where.
 
 A :class:`Plan` says what is played, in plain values. It is cut into units at multiples of a fixed chunk, and a unit depends on
 the plan and its own numbers alone. So units may be played in any order, anywhere, and again where a worker was lost. What a unit

@@ -1,4 +1,4 @@
-"""Exact truth on games small enough to hold: values, best responses, equilibria.
+"""Exact results for games small enough to enumerate: values, best responses, equilibria.
 
 ``tree``, ``response``, ``cfr`` and ``policy`` serve any game; a module with a game's name solves that one, and defines what
 :class:`Solver` lists.

@@ -81,7 +81,7 @@ def scale_of(bars: Iterable[Bar], start: float, end: float) -> Scale:
 
 
 def rows(bars: Sequence[Bar], unit: str, *, signed: bool = False) -> Markup:
-    """Returns a bar chart with a row a bar: name, bar, number."""
+    """Returns a bar chart with one row per bar: name, bar, number."""
     return parted_rows([("", bars)], unit, signed=signed, width=WIDTHS["third"], names=True)
 
 
@@ -152,7 +152,7 @@ def _bar(bar: Bar, unit: str, signed: bool, scale: Scale, place: float, *, acros
 
 
 def dots(entries: Sequence[tuple[str, Estimate]], unit: str, *, width: int = 520) -> Markup:
-    """Returns a chart with a row an estimate: label, dot with interval, number; coloured by the sign if it is significant."""
+    """Returns a chart with one row per estimate: label, dot with interval, number; coloured by the sign if it is significant."""
     left, right = 0.38 * width, 0.22 * width
     scale = scale_of([Bar("", 0, estimate) for _, estimate in entries], left + 12, width - right - 12)
     height = len(entries) * ROW + 4

@@ -88,7 +88,7 @@ def command(result: Result) -> str:
 
 
 def _matrix(result: Result) -> list[tuple[str, list[tuple[str, int, str] | None]]]:
-    """Returns a row a hero: its name, and for each field the class, the weight of the colour in per cent and the text."""
+    """Returns one row per hero: its name, and for each field the class, the weight of the colour in per cent and the text."""
     bound = max(abs(edge.mean) for edge in result.edges) or 1.0
 
     def cell(hero: str, rival: str) -> tuple[str, int, str] | None:

@@ -45,7 +45,7 @@ def import_matplotlib() -> None:
 
 
 def _csv(result: Result) -> str:
-    """Returns a row a number: edges first, as the measure ``edge``, then summaries, then the measures of behaviour."""
+    """Returns one row per number: edges first, as the measure ``edge``, then summaries, then the measures of behaviour."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     about = result.setup

@@ -37,7 +37,7 @@ def short_names(names: Sequence[str]) -> list[str]:
 
 
 def text_table(result: Result) -> str:
-    """Returns the payoff matrix, with a row a hero and a column a field, and below it the summaries of three or more agents."""
+    """Returns the payoff matrix, a row per hero and a column per field, and below it the summaries of three or more agents."""
     short = short_names(result.agents)
     cells = [["hero \\ field", *short]]
     for hero, name in zip(result.agents, short, strict=True):
@@ -57,9 +57,12 @@ def text_table(result: Result) -> str:
 
 
 def summary_lines(result: Result) -> list[str]:
-    """Returns a table of the summaries, a row an agent; no lines for two agents."""
+    """Returns a table of the summaries, one row per agent; no lines for two agents."""
     heads, columns = summary_columns(result)
     if not columns:
         return []
     rows = zip(short_names(result.agents), *columns, strict=True)
-    return ["In one number an agent, which says less (docs/evaluation.md):", *align([["", *heads], *map(list, rows)])]
+    return [
+        "One number for each agent, which says less than the matrix (docs/evaluation.md):",
+        *align([["", *heads], *map(list, rows)]),
+    ]

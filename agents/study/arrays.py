@@ -33,7 +33,7 @@ KINDS = {
 
 
 def decision_arrays(columns: Sequence[ColumnSpec], plan: Plan, chunk: Chunk) -> Iterator[Any]:
-    """Yields the columns of the file of decisions, a row a decision."""
+    """Yields the columns of the file of decisions, one row per decision."""
     trace = chunk.trace
     records = {Source.ROWS: trace.decisions, Source.POSITION: trace.positions, Source.ACTION: trace.choices}
     derived = {
@@ -45,14 +45,14 @@ def decision_arrays(columns: Sequence[ColumnSpec], plan: Plan, chunk: Chunk) -> 
 
 
 def round_arrays(columns: Sequence[ColumnSpec], plan: Plan, chunk: Chunk) -> Iterator[Any]:
-    """Yields the columns of the file of rounds, a row a seat of a round."""
+    """Yields the columns of the file of rounds, one row per seat of a round."""
     trace = chunk.trace
     records = {Source.ROWS: trace.seats, Source.POSITION: trace.dealt, Source.COUNTED: trace.tallies}
     return _arrays(columns, records, _of_any_row(plan, chunk, trace.seat_episode, trace.seats))
 
 
 def option_arrays(columns: Sequence[ColumnSpec], plan: Plan, chunk: Chunk) -> Iterator[Any]:
-    """Yields the columns of the file of options, a row an action of a searched decision."""
+    """Yields the columns of the file of options, one row per action of a searched decision."""
     trace, values = chunk.trace, chunk.values
     assert values is not None
     which, action = np.nonzero(~np.isnan(values.mean))

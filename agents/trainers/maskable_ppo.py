@@ -32,6 +32,7 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.envs._shared.learner_tables import SELF, Pool
+from nainjaune_env.envs._shared.opponents import ModelAgent
 
 from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint
@@ -51,7 +52,7 @@ except ModuleNotFoundError as error:
 
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 
-from .sb3 import ModelAgent, NetPolicy, RewardUnit, SelfPlayBuffer
+from .sb3 import NetPolicy, RewardUnit, SelfPlayBuffer
 
 PACKAGES = ("stable-baselines3", "sb3-contrib", "gymnasium")
 """Packages whose versions ``run.json`` records too."""
@@ -227,7 +228,7 @@ class Trainer(BaseTrainer[Config]):
 
     def agent(self) -> Agent:
         """Returns the model as Stable-Baselines3 plays it."""
-        return ModelAgent("model", self.model)
+        return ModelAgent(self.model, "model")
 
     def restore(self, checkpoint: Checkpoint) -> None:
         """Takes over the state in a checkpoint, with the unit of rewards."""

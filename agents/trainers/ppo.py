@@ -442,7 +442,7 @@ def train(config: Config, run: Run, checkpoint: Checkpoint | None, progress: Pro
         raise ConfigError("A run in several processes plays no rounds ahead: set 'overlap' to false.")
     trainer = Trainer(config, config.setup(), group or ALONE)
     if checkpoint is None and config.init is not None:
-        # a best response has its own objective, and learns its value anew
+        # a best response has its own objective, and learns its value function from scratch
         trainer.load_initial_weights(config.init, objective=config.objective if config.opponents is None else None)
         trainer.update_behaviour()
     if trainer.group.rank > 0:

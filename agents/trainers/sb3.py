@@ -10,10 +10,11 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from nainjaune_env.agent import Agent, DecisionBatch, Rng
+from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import ConfigError, MissingLibraryError
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.envs._shared.opponents import ModelAgent
 
 from ..arena.duplicate import Duplicate, Edge
 from ..loading import load_agent
@@ -23,7 +24,6 @@ from .base import EVAL_SEED
 from .self_play import seat_advantages
 
 try:
-    from sb3_contrib import MaskablePPO
     from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer, MaskableRolloutBufferSamples
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
     from stable_baselines3.common.callbacks import BaseCallback
@@ -158,23 +158,10 @@ class SelfPlayBuffer(MaskableRolloutBuffer):
             yield self._get_samples(part)
 
 
-class ModelAgent:
-    """Any MaskablePPO model, with any policy, as an agent: it plays the likeliest legal action."""
-
-    def __init__(self, name: str, model: MaskablePPO) -> None:
-        self.name = name
-        self.model = model
-
-    def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
-        """Returns a legal action for each decision, shape ``(K,)``."""
-        actions, _ = self.model.predict(decisions.observation, action_masks=decisions.mask, deterministic=True)
-        return np.asarray(actions, np.int64)
-
-
 class DuplicateEvalCallback(BaseCallback):
     """Measures the model's edge over the field of an agent by duplicate play: ``eval/edge``, ``eval/ci95``.
 
-    Masks are those of the tables. An illegal action raises :class:`~nainjaune_env.core.errors.IllegalActionError`, so an
+    Masks are those of the tables. An illegal action raises :class:`~nainjaune_env.core.errors.AgentError`, so an
     evaluation without masks does not go unnoticed. The deals are those of our own trainers' evaluations, the same every time.
     """
 
@@ -192,7 +179,7 @@ class DuplicateEvalCallback(BaseCallback):
 
     def measure(self) -> Edge:
         """Returns the present edge, and logs it."""
-        edge = Duplicate(self.setup, [ModelAgent("model", self.model), self._field], seed=EVAL_SEED).edge(0, 1, self.deals)  # type: ignore[arg-type]
+        edge = Duplicate(self.setup, [ModelAgent(self.model, "model"), self._field], seed=EVAL_SEED).edge(0, 1, self.deals)
         self.logger.record("eval/edge", edge.mean)
         self.logger.record("eval/ci95", edge.ci95)
         return edge

@@ -1,4 +1,4 @@
-"""Workers on this machine that train together, and are started afresh from the run's checkpoint when one of them is lost.
+"""Workers on this machine that train together, and are restarted from the run's checkpoint when one of them is lost.
 
 Each attempt has new processes and a new place where they meet: processes that are left from an attempt in which one was lost
 cannot be trusted to meet again. Training is the same bits whatever is lost, and when.

@@ -1,1 +1,1 @@
-"""What every package stands on: errors, numbers, cards, rules and the seam of a game."""
+"""Modules that all packages use: errors, validation, cards, random numbers, rules, and the interface of a game (``GameSpec``)."""

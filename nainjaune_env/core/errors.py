@@ -56,7 +56,7 @@ class LabelsError(NainJauneError, ValueError):
 
 
 class AgentError(NainJauneError, ValueError):
-    """An agent's name that nobody answers to, or an agent that answered with no legal action."""
+    """An unknown agent, one that cannot play at these tables, or one whose answer is not a legal action for each decision."""
 
 
 class TreeError(NainJauneError, ValueError):

@@ -205,7 +205,7 @@ class Batch:
 
         ``seeds (K,) uint64`` are the new states of their generators: equal states give equal deals. ``seed`` derives them
         (``prng.streams``). With neither, the generators keep their states. ``carry`` deals the next round of a table's match
-        instead, where that is not over. It raises :class:`DealError` in a batch that was not made with ``start="carried"``.
+        instead, where that is not over. Raises :class:`DealError` for ``carry`` without ``start="carried"`` or invalid values.
         """
         index = self._distinct(which)
         afresh = self._afresh(carry)
@@ -313,7 +313,7 @@ class Batch:
     def sample(self, random_streams: NDArray[np.uint64]) -> NDArray[np.int64]:
         """Returns uniformly random legal actions, ``(B,)``.
 
-        ``random_streams (B,) uint64`` (see ``prng.streams``) advances in place.
+        ``random_streams (B,) uint64`` (see ``prng.streams``) advances in place. Raises :class:`DealError` for another array.
         """
         draws, actions = self._draws(random_streams), np.empty(self.num_tables, np.int64)
         if self._shared and self.num_tables >= LEAST_SAMPLED and draws.flags.c_contiguous:
@@ -326,7 +326,7 @@ class Batch:
         """Plays uniformly random legal actions to the end of every episode; returns the number of actions by table, ``(B,)``.
 
         The games are those of repeated :meth:`sample` and :meth:`step`, but in one compiled loop; ``reward`` is the total since
-        the last call. Tables at rest are skipped. ``random_streams (B,) uint64`` advances in place.
+        the last call. Tables at rest are skipped. ``random_streams (B,) uint64`` advances in place; errors as in :meth:`sample`.
         """
         draws, steps = self._draws(random_streams), np.empty(self.num_tables, np.int64)
         self._loop(self._loops.play_out_tables, self._all, others=(draws, steps, self._values))
@@ -343,9 +343,9 @@ class Batch:
         return random_streams
 
     def observe(self, seats: ArrayLike, which: ArrayLike | None = None) -> NDArray[np.uint8]:
-        """Returns the observations ``(K, size)`` of ``seats``, to act or not, at the tables ``which`` (None: all).
+        """Returns the observations ``(K, size) uint8`` of ``seats``, to act or not, at the tables ``which`` (None: all).
 
-        ``seats`` is one seat for all these tables, or one for each, ``(K,)``.
+        ``seats`` is one seat for all these tables, or one for each, ``(K,)``. Raises :class:`DealError` if one does not exist.
         """
         index = self.indices(which)
         who = self._seats_of(seats, index.size)
@@ -366,7 +366,7 @@ class Batch:
     def omniscient(self, which: ArrayLike | None = None) -> NDArray[np.uint8]:
         """Returns the observations of the seats to act followed by the private features of all other seats.
 
-        For critics in training, never for agents. The shape is ``(K, layout.omniscient(n).size)`` for the indices ``which``.
+        For critics in training, never for agents. Of the tables ``which``: ``(K, layout.omniscient(n).size) uint8``.
         """
         index = self.indices(which)
         tables, seat = self.tables[index], self.seat[index]

@@ -1,4 +1,4 @@
-"""Determinizations: tables with the information hidden from a seat drawn anew, for searches."""
+"""Determinizations: tables with the information hidden from a seat drawn again, for searches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MEMORY = 1 << 19
 
 
 def determinize(setup: Setup, tables: NDArray[Any], owner: NDArray[np.int64], states: NDArray[np.uint64]) -> NDArray[Any]:
-    """Returns ``(N,)`` records: for each w, ``tables[owner[w]]`` with the information hidden from its seat to act drawn anew.
+    """Returns ``(N,)`` records: for each w, ``tables[owner[w]]`` with the information hidden from its seat to act drawn again.
 
     ``tables (K,)`` are redacted for their seats to act, with a round in play. Hidden information is uniform over all that is
     consistent with the rest. That of table i is drawn from the generator ``states[i]``, which advances in place, so that it does

@@ -26,7 +26,7 @@ from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables
 from nainjaune_env.envs._shared.reset_options import ONLY, Start, seed_number
 from nainjaune_env.envs._shared.spaces import LegalDiscrete
 from nainjaune_env.records.record import Record
-from nainjaune_env.registry import make_setup
+from nainjaune_env.registry import setup_of
 from nainjaune_env.render.renderer import FPS, MODES, Renderer, installed_modes
 
 LEARNER = "learner"
@@ -80,12 +80,22 @@ class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         language: str = "en",
         **knobs: Any,
     ) -> None:
-        """Choose the rules (see ``make_setup``), the opponents and the learner's seat (see ``LearnerTables``).
+        """Choose the rules, the opponents and the learner's seat.
+
+        ``preset``, ``players`` and ``knobs`` are the rules: a rule sheet, the number of seats (None: the game's default), and
+        knobs set over the sheet, which determines the ``game``. ``opponents`` is an agent, the name of one, a function or a
+        model for all other seats; a sequence with one for each, from the seat after the learner's; a
+        :class:`~nainjaune_env.Pool` to draw them from; or ``"self"``, with which the learner has every seat. ``seat`` is the
+        learner's: a number, ``"random"``, or ``"rotate"``, which moves to the next seat at each reset, from a first one that the
+        seed draws. ``episode`` is ``"round"`` or ``"match"``. ``start`` is how rounds begin: ``"fresh"``; ``"carried"``, the
+        next round of the match; or values by name, such as ``{"pots": [4, 0, 0, 0, 9]}``. With ``skip_forced`` plies without a
+        choice are made automatically. With ``illegal_reward`` None an illegal action raises; a number ends the episode with this
+        reward. ``render_mode`` and ``language`` are those of :class:`~nainjaune_env.render.renderer.Renderer`.
 
         Raises :class:`~nainjaune_env.core.errors.RulesError`, :class:`~nainjaune_env.core.errors.AgentError` or
         :class:`~nainjaune_env.core.errors.DealError` for arguments that do not fit.
         """
-        self.setup = make_setup(game, preset, players, **knobs)
+        self.setup = setup_of(SeatEnv, game, preset, players, knobs)
         self.metadata = {**self.metadata, "render_modes": list(installed_modes(self.setup.game))}
         self.render_mode = render_mode
         self._renderer = Renderer(self.setup, render_mode, language=language, fps=self.metadata["render_fps"])
@@ -119,7 +129,11 @@ class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         return self._observe()
 
     def step(self, action: Any) -> tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
-        """Take the learner's action and play on to its next decision or the end."""
+        """Take the learner's action and play on to its next decision or the end.
+
+        Raises :class:`IllegalActionError` for an illegal action without ``illegal_reward``, and where no episode is running; then
+        nothing has changed.
+        """
         number = whole(action)
         if number is None:
             raise IllegalActionError(

@@ -21,10 +21,10 @@ from nainjaune_env.core.errors import DealError, IllegalActionError, RulesError,
 from nainjaune_env.core.validation import as_array, check_name
 from nainjaune_env.engine.batch import Episode
 from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables, Opponents
-from nainjaune_env.envs._shared.reset_options import Start, options_of, seed_number
+from nainjaune_env.envs._shared.reset_options import OPTIONS, Start, check_option, options_of, seed_number
 from nainjaune_env.envs._shared.spaces import LegalMultiDiscrete
 from nainjaune_env.envs.gymnasium_env import observation_space
-from nainjaune_env.registry import make_setup
+from nainjaune_env.registry import setup_of
 from nainjaune_env.render.renderer import FPS, MODES, Renderer, installed_modes
 
 Info = dict[str, Any]
@@ -71,7 +71,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
         **knobs: Any,
     ) -> None:
         """Take the arguments of ``SeatEnv``; raises its errors, and :class:`RulesError` for an unknown ``autoreset_mode``."""
-        self.setup = make_setup(game, preset, players, **knobs)
+        self.setup = setup_of(SeatVectorEnv, game, preset, players, knobs)
         known = {mode.value: mode for mode in AutoresetMode}
         mode = autoreset_mode.value if isinstance(autoreset_mode, AutoresetMode) else autoreset_mode
         if mode not in known:
@@ -91,6 +91,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
         self._all = np.arange(num_envs)
         self._over = np.zeros(num_envs, np.bool_)
         """Tables whose episode has ended and where no new one has begun."""
+        self._last_seeds = [-1] * num_envs
         self._mask = np.zeros((num_envs, len(self.setup.game.actions)), np.int8)
         self.single_observation_space = observation_space(self.setup)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -111,9 +112,13 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
         options that do not fit.
         """
         rest = options_of(options)
+        for name in rest:
+            check_option(name, (*OPTIONS, "reset_mask"))
         which = self._chosen(rest.pop("reset_mask", None))
         seeds = self._seeds(seed)
         self._tables.reset(which, [seeds[i] for i in which], rest)
+        for i in which:
+            self._last_seeds[i] = seeds[i] if seeds[i] is not None else self._last_seeds[i]
         self._over[which] = False
         return self._tables.batch.observation.copy(), self._infos(which)
 
@@ -138,7 +143,11 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Info]:
-        """Take the learners' actions ``(B,)`` and play every table on to its next decision or the end."""
+        """Take the learners' actions ``(B,)`` and play every table on to its next decision or the end.
+
+        Raises :class:`IllegalActionError` for an illegal action without ``illegal_reward``, for another shape or dtype, and with
+        ``DISABLED`` where an episode is over; then nothing has changed.
+        """
         given = as_array("Expected one action a table, not", actions, IllegalActionError)
         if given.shape != (self.num_envs,):
             raise IllegalActionError(f"Expected one action a table, shape ({self.num_envs},), not {given.shape}.")
@@ -181,6 +190,15 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the legal actions, ``(B, A) bool``; all False where an episode is over."""
         return self._mask.astype(np.bool_)
+
+    @property
+    def np_random_seed(self) -> tuple[int, ...]:  # type: ignore[override]
+        """The last seed of each table, as in ``SyncVectorEnv``; -1 where the operating system has seeded it."""
+        return tuple(self._last_seeds)
+
+    def get_attr(self, name: str) -> tuple[Any, ...]:
+        """Return the attribute ``name`` of a ``SeatEnv`` at each table, as ``SyncVectorEnv.get_attr`` does: see :meth:`call`."""
+        return self.call(name)
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
         """Return what the method or attribute ``name`` of a ``SeatEnv`` gives at each table, as ``SyncVectorEnv.call`` does.

@@ -27,7 +27,7 @@ from nainjaune_env.envs._shared.spaces import LegalDiscrete
 from nainjaune_env.envs.registration import pettingzoo_spec
 from nainjaune_env.records.record import Record
 from nainjaune_env.records.recorder import Recorder
-from nainjaune_env.registry import make_setup
+from nainjaune_env.registry import setup_of
 from nainjaune_env.render.renderer import FPS, MODES, Renderer, installed_modes
 
 API_TEST_OPTIONS = {"options": 1}
@@ -124,7 +124,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         :class:`~nainjaune_env.core.errors.RulesError` for rules, and :class:`DealError` for start values, that do not fit.
         """
         super().__init__()
-        self.setup = make_setup(game, preset, players, **knobs)
+        self.setup = setup_of(raw_env, game, preset, players, knobs)
         self.arguments: dict[str, Any] = {
             "preset": preset, "players": players, "episode": episode, "start": start, "skip_forced": skip_forced,
             "render_mode": render_mode, "viewpoint": viewpoint, "language": language, "color": color, "scale": scale, **knobs,
@@ -262,18 +262,30 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
             self.render()
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
-        """Return new arrays: what ``agent`` observes, ``(size,) uint8``, and its mask, ``(A,) int8``, at turn or not."""
+        """Return new arrays: what ``agent`` observes, ``(size,) uint8``, and its mask, ``(A,) int8``, at turn or not.
+
+        Raises :class:`AgentError` for an unknown agent and :class:`DealError` before the first reset.
+        """
         seat, batch = self._seat(agent), self._batch
+        self._check_begun()
         if seat == self._at_turn:
             return {"observation": batch.observation[0].copy(), "action_mask": batch.mask[0].astype(np.int8)}
         return {"observation": batch.seen_by(seat)[0], "action_mask": np.zeros(batch.num_actions, np.int8)}
 
     def state(self) -> NDArray[np.uint8]:
-        """Return all seats' observations, ``(n, size) uint8``. They show every hand: for centralised critics only."""
+        """Return all seats' observations, ``(n, size) uint8``. They show every hand: for centralised critics only.
+
+        Raises :class:`DealError` before the first reset.
+        """
+        self._check_begun()
         return self._batch.seen_by(0, self.setup.players)
 
     def render(self) -> str | NDArray[np.uint8] | None:
-        """Render the table from the constructor's ``viewpoint`` in its ``render_mode``: see ``Renderer``."""
+        """Render the table from the constructor's ``viewpoint`` in its ``render_mode``: see ``Renderer``.
+
+        Raises :class:`RulesError` without a ``render_mode``, and as :meth:`picture` and :meth:`svg` :class:`DealError` before the
+        first reset.
+        """
         self._renderer.check_mode()
         return self._renderer.render(*self._table_and_history())
 
@@ -292,9 +304,12 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         self._taken.clear()
         return self._kept
 
-    def _table_and_history(self) -> tuple[Any, dict[str, Any]]:
+    def _check_begun(self) -> None:
         if not self._begun:
             raise DealError("There is no table yet: call reset() first.")
+
+    def _table_and_history(self) -> tuple[Any, dict[str, Any]]:
+        self._check_begun()
         return self._batch.tables[0], self._recorder.history(0)
 
     def record(self, agents: Sequence[str] | None = None) -> Record:

@@ -133,6 +133,9 @@ class parallel_env(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
         for agent, action in actions.items():
             if agent != acting and whole(action) != self.no_op:
                 raise IllegalActionError(f"{agent} is not at turn, where only {self.no_op} (to wait) is legal, not {action!r}.")
+        if acting is not None and whole(actions[acting]) == self.no_op:
+            allowed = self.unwrapped._batch.legal_names(0)
+            raise IllegalActionError(f"{acting} is to act, where {self.no_op} (to wait) is not legal; legal: {allowed}.")
 
     def _observe(self) -> tuple[dict[str, Observation], Infos]:
         """Return new arrays: what every agent observes, and its mask, twice."""

@@ -28,8 +28,8 @@ from nainjaune_env.envs._shared.lazy_list import LazyList
 from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables, Opponents
 from nainjaune_env.envs._shared.reset_options import Start, seed_number
 from nainjaune_env.envs.gymnasium_env import observation_space
-from nainjaune_env.registry import make_setup
-from nainjaune_env.render.renderer import Renderer
+from nainjaune_env.registry import setup_of
+from nainjaune_env.render.renderer import FPS, Renderer, installed_modes
 
 try:
     from stable_baselines3.common.vec_env import VecEnv
@@ -81,7 +81,7 @@ class SeatVecEnv(VecEnv):
         **knobs: Any,
     ) -> None:
         """Take the arguments of ``SeatEnv`` and raise its errors."""
-        self.setup = make_setup(game, preset, players, **knobs)
+        self.setup = setup_of(SeatVecEnv, game, preset, players, knobs)
         self._tables = LearnerTables(
             self.setup, num_envs, opponents, seat=seat, episode=episode, start=start, skip_forced=skip_forced,
             illegal_reward=illegal_reward, record=render_mode is not None,
@@ -96,6 +96,7 @@ class SeatVecEnv(VecEnv):
         """What the last step credits each seat with, ``(B, n)``: see ``LearnerTables.rewards``."""
         self._members = [Table(self, i, render_mode, language) for i in range(num_envs)]
         super().__init__(num_envs, observation_space(self.setup), spaces.Discrete(len(self.setup.game.actions)))
+        self.metadata: dict[str, Any] = {"render_modes": [*installed_modes(self.setup.game)], "render_fps": FPS}
 
     @property
     def opponents(self) -> Sequence[Agent]:
@@ -256,6 +257,11 @@ class Table:
     def setup(self) -> Setup:
         """The game and its rules."""
         return self._venv.setup
+
+    @property
+    def metadata(self) -> dict[str, Any]:
+        """The render modes and pictures a second; the same for all."""
+        return self._venv.metadata
 
     @property
     def observation_space(self) -> spaces.Space[Any]:

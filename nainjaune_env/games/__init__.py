@@ -1,4 +1,4 @@
-"""One folder a game. A folder here is a game: the registry finds it by looking."""
+"""One folder per game: the registry finds every package in this folder."""
 
 DEFAULT_GAME = "nain_jaune"
 """The game that is meant where none is named."""

@@ -49,9 +49,18 @@ def make(**options: Any) -> Batch:
         (("nain_jaune", "skip", "4"), {}, "The preset 'skip' is for 2 to 8 players, not '4'."),
         (("nain_jaune", "skip", True), {}, "The preset 'skip' is for 2 to 8 players, not True."),
         (("nain_jaune", "skip", 4.0), {}, "The preset 'skip' is for 2 to 8 players, not 4.0."),
-        (("nain_jaune",), {"steak": 2}, "Unknown knob 'steak'. Did you mean 'stake'? Valid: direction, decline, "),
-        (("nain_jaune",), {"player": 3}, "Unknown knob 'player'. Did you mean 'players'? Valid: direction, decline, "),
-        (("nain_jaune",), {"zzz": 2}, "Unknown knob 'zzz'. Valid: direction, decline, "),
+        (
+            ("nain_jaune",),
+            {"steak": 2},
+            "Unknown argument or knob 'steak'. Did you mean 'stake'? Valid: game, preset, players, direction, ",
+        ),
+        (("classic",), {}, "'classic' is a preset, not a game: make_setup(preset='classic')."),
+        (
+            ("nain_jaune",),
+            {"player": 3},
+            "Unknown argument or knob 'player'. Did you mean 'players'? Valid: game, preset, players, direction, ",
+        ),
+        (("nain_jaune",), {"zzz": 2}, "Unknown argument or knob 'zzz'. Valid: game, preset, players, direction, "),
         (
             ("nain_jaune",),
             {"decline": "nevr"},

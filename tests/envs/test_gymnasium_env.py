@@ -415,6 +415,8 @@ def test_an_unknown_keyword_is_a_type_error() -> None:
             made(frameskip=1)
         with pytest.raises(TypeError, match=r"unexpected keyword argument 'num_players'. Did you mean 'players'\?"):
             made(num_players=3)
+        with pytest.raises(TypeError, match=r"Did you mean 'opponents'\? Valid: .*preset, players, .*illegal_reward, .*, stake"):
+            made(opponent="tally")
 
 
 def highest(observations: Any, masks: Any) -> Any:
@@ -448,6 +450,11 @@ class Blind:
         return np.zeros(len(observation), np.int64), None
 
 
+def test_a_pool_is_no_name() -> None:
+    with pytest.raises(AgentError, match=r"as in Pool\(\['tally', 'lowest'\]\), not 'tally'"):
+        Pool("tally")
+
+
 def test_opponents_may_be_functions_and_models() -> None:
     games = []
     for opponents in (Highest(), highest, WithMasks(), [highest, WithMasks(), Highest()], Pool([highest, WithMasks()])):
@@ -467,7 +474,7 @@ def test_opponents_may_be_functions_and_models() -> None:
 @pytest.mark.parametrize(
     ("opponents", "error", "sentence"),
     [
-        (Blind(), IllegalActionError, "Action 0 .* is not legal at table 0, seat"),
+        (Blind(), AgentError, "The agent 'Blind' chose an illegal action. Action 0 .* is not legal at table 0, seat"),
         (lambda observations, masks: None, AgentError, "was asked for 1 whole numbers"),
         (5, AgentError, "a function, a model with predict.., an agent or the name of one, not 5"),
     ],

@@ -110,6 +110,10 @@ def test_a_table_that_is_over_must_be_reset_where_nothing_resets_it() -> None:
         ({"options": {"start": "x" * 10**6}}, r"a mapping of values by name, not .{1,200}\.$"),
         ({"options": {"start": {"pots": ["x" * 10**6, []]}}}, r"rows of one length, not .{1,200}\.$"),
         ({"options": {"pots": 1}}, "Unknown reset option 'pots'"),
+        (
+            {"options": {"reset_maks": 1}},
+            r"Unknown reset option 'reset_maks'\. Did you mean 'reset_mask'\? Valid: start, table, reset_mask",
+        ),
     ],
 )
 def test_resets_that_cannot_be_are_refused(arguments: Any, sentence: str) -> None:
@@ -187,7 +191,10 @@ def test_call_returns_what_a_sync_vector_environment_returns() -> None:
     assert [mask.tolist() for mask in masks] == [mask.tolist() for mask in singles.call("action_masks")]
     assert all(mask.dtype == np.bool_ for mask in masks)
     for name in ("render", "render_mode", "setup"):
-        assert envs.call(name) == singles.call(name)
+        assert envs.call(name) == singles.call(name) == envs.get_attr(name)
+    assert envs.np_random_seed == singles.np_random_seed == (4, 5, 6)
+    envs.reset(options={"reset_mask": np.array([False, True, True])}, seed=[0, None, 9])
+    assert envs.np_random_seed == (4, 5, 9)
     assert [[agent.name for agent in agents] for agents in envs.call("opponents")] == [["random"]] * 3
     assert SeatVectorEnv(2, "djeco", 3).call("render") == (None, None)
     with pytest.raises(AttributeError, match=r"of single tables 'action_mask'\. Did you mean 'action_masks'"):

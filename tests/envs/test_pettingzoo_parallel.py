@@ -113,6 +113,8 @@ def test_what_is_not_legal_is_refused_and_changes_nothing() -> None:
     for bad in [*range(env.no_op), env.no_op + 1, -1, float(env.no_op), True, None]:
         with pytest.raises(IllegalActionError, match=rf"^{other} is not at turn, where only {env.no_op} \(to wait\) is legal"):
             env.step({**good, other: bad})
+    with pytest.raises(IllegalActionError, match=rf"^{acting} is to act, where {env.no_op} \(to wait\) is not legal; legal: "):
+        env.step({**good, acting: env.no_op})
     for missing in ({acting: good[acting]}, {**good, "seat_9": 0}, {}):
         with pytest.raises(IllegalActionError, match=r"^Expected a mapping from agents to their actions, and got None\.$"):
             env.step(None)  # type: ignore[arg-type]

@@ -162,7 +162,7 @@ def test_parallel_seeds_to_the_end(game: str, preset: str) -> None:
 
 @pytest.mark.parametrize("interface", ["aec", "parallel"])
 def test_nothing_takes_a_number_of_cycles(interface: str) -> None:
-    with pytest.raises(RulesError, match="Unknown knob 'max_cycles'"):
+    with pytest.raises(RulesError, match="Unknown argument or knob 'max_cycles'"):
         getattr(Interfaces(*PRESETS[0]), interface)(max_cycles=4)
 
 

@@ -265,6 +265,8 @@ def test_attributes_and_methods_of_single_tables() -> None:
 @pytest.mark.parametrize("game", games_with("pictures"))
 def test_tables_are_drawn_as_their_learners_see_them(game: str) -> None:
     venv = SeatVecEnv(3, game=game, render_mode="rgb_array")
+    single = DummyVecEnv([lambda: SeatEnv(game=game, render_mode="rgb_array")])  # a film has its pictures a second
+    assert venv.metadata == single.metadata == venv.get_attr("metadata")[2]
     venv.seed(1)
     venv.reset()
     images = venv.get_images()

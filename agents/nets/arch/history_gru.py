@@ -1,8 +1,8 @@
 """``history_gru``: an ``mlp`` whose body also takes the state of a GRU after the last plies of the round.
 
-The GRU (Cho et al. 2014) reads the plies in the order of play, at each decision anew, so that the network has no state to keep
-between decisions. Its weights into the body start at 0: at first the network plays as an ``mlp`` without history. Without plies
-in the layout it is one.
+The GRU (Cho et al. 2014) reads the plies in the order of play, from the first one at each decision, so that the network has no
+state to keep between decisions. Its weights into the body start at 0: at first the network plays as an ``mlp`` without history.
+Without plies in the layout it is one.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class HistoryGRU(PolicyValueNet):
             raise ConfigError("A network of arch 'history_gru' has at least one hidden layer, and 'hidden' is empty.")
         if recurrent:
             raise ConfigError(
-                f"A network of arch 'history_gru' reads each round anew: 'recurrent' is 0 for it, not {recurrent!r}."
+                f"A network of arch 'history_gru' reads rounds from their first ply: 'recurrent' is 0 for it, not {recurrent!r}."
             )
 
     def build(self, layout: Layout, generator: torch.Generator) -> int:

@@ -53,6 +53,10 @@ class Pool:
     """Relative frequencies of the agents; empty: all equal."""
 
     def __post_init__(self) -> None:
+        if isinstance(self.agents, str):
+            raise AgentError(
+                f"A pool's agents are a sequence of opponents, as in Pool(['tally', 'lowest']), not {quoted(self.agents)}."
+            )
         if not len(self.agents):
             raise AgentError("A pool has at least one opponent, and this one is empty.")
         given, wanted = self._frequencies(), len(self.agents)
@@ -345,8 +349,7 @@ class LearnerTables:
             actions = np.zeros(waiting.size, np.int64)
             actions[acts] = self._seating.actions(waiting[acts])
             wrong = self._run(waiting, np.where(acts, ACT, RESUME).astype(np.int8), actions)
-            if wrong >= 0:
-                raise IllegalActionError(batch.why_illegal(int(waiting[wrong]), int(actions[wrong])))
+            assert wrong < 0  # the seating has checked the agents' actions
 
     def observation(self, which: NDArray[np.int64]) -> NDArray[np.uint8]:
         """Return the learner's observations at the tables ``which``, finished or not, shape ``(K, size)``; a copy."""

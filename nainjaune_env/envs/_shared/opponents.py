@@ -48,10 +48,10 @@ class FunctionAgent:
 class ModelAgent:
     """A model as an agent, which plays its likeliest action: a legal one if its ``predict`` takes ``action_masks``."""
 
-    def __init__(self, model: Model) -> None:
-        """The agent's name is that of the model's class."""
+    def __init__(self, model: Model, name: str | None = None) -> None:
+        """The agent is called ``name``; None: as the model's class."""
         self.model = model
-        self.name = type(model).__name__
+        self.name = type(model).__name__ if name is None else name
         self._takes_masks = "action_masks" in inspect.signature(model.predict).parameters
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[Any]:

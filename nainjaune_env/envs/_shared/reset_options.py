@@ -29,6 +29,12 @@ ONLY = np.zeros(1, np.int64)
 """The index of the table in an environment with a single one."""
 
 
+def check_option(name: str, valid: Sequence[str]) -> None:
+    """Raise :class:`DealError` unless ``name`` is one of the ``valid`` options of a reset."""
+    if name not in valid:
+        raise DealError(choose_one("reset option", name, valid))
+
+
 class Opener:
     """Deals the tables of an environment's episodes.
 
@@ -67,8 +73,7 @@ class Opener:
         operating system seeds it. Raises :class:`DealError` for unknown options and for values that do not fit.
         """
         for name in options:
-            if name not in OPTIONS:
-                raise DealError(choose_one("reset option", name, OPTIONS))
+            check_option(name, OPTIONS)
         if not isinstance(options.get("start", {}), Mapping):
             raise DealError(f"The reset option 'start' is a mapping of values by name, not {quoted(options['start'])}.")
         seeded = np.array([seed is not None for seed in seeds], np.bool_)

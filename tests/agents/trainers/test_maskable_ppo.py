@@ -29,12 +29,13 @@ from nainjaune_agents.trainers.base import EVAL_SEED
 from nainjaune_agents.trainers.config import build, read_yaml
 from nainjaune_agents.trainers.maskable_ppo import METRICS, Config, Trainer, ended_rounds, payoff_spread, train
 from nainjaune_agents.trainers.run import Run
-from nainjaune_agents.trainers.sb3 import DuplicateEvalCallback, ModelAgent, NetPolicy, SelfPlayBuffer
+from nainjaune_agents.trainers.sb3 import DuplicateEvalCallback, NetPolicy, SelfPlayBuffer
 from nainjaune_agents.trainers.self_play import seat_advantages
 from nainjaune_env.agent import RecurrentStates
-from nainjaune_env.core.errors import CheckpointError, ConfigError, IllegalActionError, NainJauneError
+from nainjaune_env.core.errors import AgentError, CheckpointError, ConfigError, NainJauneError
 from nainjaune_env.core.extras import install_command
 from nainjaune_env.engine.batch import Batch
+from nainjaune_env.envs._shared.opponents import ModelAgent
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 from tests.agents.trainers.test_ppo import iteration_at, same, wait_for
 from tests.support.training import capture_metrics, run_in
@@ -384,7 +385,7 @@ def test_the_loaded_agent_plays_what_the_model_predicts(tmp_path: Path, values: 
             played = agent.act(decisions, rng)
             expected, _ = trainer.model.predict(batch.observation[index], action_masks=batch.mask[index], deterministic=True)
             assert np.array_equal(played, expected)
-            assert np.array_equal(played, ModelAgent("model", trainer.model).act(decisions, rng))
+            assert np.array_equal(played, ModelAgent(trainer.model, "model").act(decisions, rng))
             count += index.size
             distinct += len(np.unique(played))
             batch.step(played, index)
@@ -445,7 +446,7 @@ def test_an_evaluation_that_ignores_masks_is_caught(values: dict[str, Any], monk
     trainer = trainer_of(tiny(**values, eval_every=1, eval_deals=20))
     trainer.evaluate()
     monkeypatch.setattr("nainjaune_agents.trainers.maskable_ppo.ModelAgent", Blind)
-    with pytest.raises(IllegalActionError, match="is not legal at table"):
+    with pytest.raises(AgentError, match=r"'model' chose an illegal action.*is not legal at table"):
         trainer.evaluate()
 
 
@@ -467,7 +468,7 @@ def test_the_callback_measures_the_edge_of_any_model() -> None:
     callback.measure = measure  # type: ignore[method-assign]
     model.learn(4 * 16 * 16, callback=[callback, theirs])
     assert len(measured) == 2  # after two updates, and at the end
-    agents = [ModelAgent("model", model), heuristics("nain_jaune")["random"]]
+    agents = [ModelAgent(model, "model"), heuristics("nain_jaune")["random"]]
     assert measured[-1] == Duplicate(setup, agents, seed=EVAL_SEED).edge(0, 1, 40).mean
     assert np.isfinite(theirs.best_mean_reward)
 

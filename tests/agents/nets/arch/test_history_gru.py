@@ -77,7 +77,7 @@ def test_without_plies_it_is_an_mlp() -> None:
 
 @pytest.mark.parametrize(
     ("hidden", "recurrent", "says"),
-    [([], 0, "at least one hidden layer"), ([8], 4, "reads each round anew: 'recurrent' is 0 for it, not 4")],
+    [([], 0, "at least one hidden layer"), ([8], 4, "reads rounds from their first ply: 'recurrent' is 0 for it, not 4")],
 )
 def test_what_it_is_not_made_with(hidden: list[int], recurrent: int, says: str) -> None:
     with pytest.raises(ConfigError, match=says):
