@@ -2,6 +2,7 @@
 # A tournament as a job array of Slurm: 100 jobs share it out, and a last one puts the parts together.
 #
 #   sbatch examples/slurm_evaluate.sh
+#   JOBS=30 sbatch --array=1-30 examples/slurm_evaluate.sh     another number of jobs: both numbers are set
 #
 # A job that ended early is run again by its number (sbatch --array=17 …): finished shards are not played again. Slurm cancels
 # the last job where another one failed; then put the parts together by hand: nainjaune merge "$OUT"

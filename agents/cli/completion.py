@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import glob
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,7 @@ def _agents(prefix: str, parsed_args: argparse.Namespace, **_: Any) -> Iterable[
     from ..loading import kept_checkpoints, named_agents
     from .setups import game_of
 
-    folders = list(Path().glob(f"{prefix.partition('@')[0]}*/"))
+    folders = [Path(name) for name in glob.glob(f"{glob.escape(prefix.partition('@')[0])}*/")]
     kept = [name for folder in folders for name in kept_checkpoints(folder)]
     return [*named_agents(game_of(parsed_args).name), *_players(), *(f"{folder}/" for folder in folders), *kept]
 
@@ -64,12 +65,19 @@ def _players(**_: Any) -> Iterable[str]:
     return [PREFIX + name for name in player_registry().names()]
 
 
+def _registered(**_: Any) -> Iterable[str]:
+    """Returns the names of the zoo's players, with and without the prefix."""
+    from ..zoo import player_registry
+
+    return [*player_registry().names(), *_players()]
+
+
 COMPLETERS: dict[str | tuple[str, ...], Callable[..., Iterable[str]]] = {
     "game": _games,
     "preset": _presets,
     "KNOB=VALUE": _knobs,
     "AGENT": _agents,
     ("A", "B"): _agents,
-    "PLAYER": _players,
+    "PLAYER": _registered,
 }
 """By an argument's placeholder in the help, or its name if it has none."""

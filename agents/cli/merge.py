@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
         else:
             found = play_versus(plan, [], FinishedShards(folder))
             path = write_versus(args.folder, plan, found, None)
-            text = f"{summary_text(plan.setup, found, None, plan.seed)}\nNumbers: {printable(str(path))}"
+            text = f"{summary_text(plan, found, None)}\nNumbers: {printable(str(path))}"
     remove_shards(args.folder)
     print(text)
     return 0

@@ -59,7 +59,6 @@ def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent], 
     from ..arena.versus import VersusPlan, play_versus
     from ..report.format_ci import decimal, mean_ci
     from ..stats.sequential import SequentialTest, anytime_half_width
-    from ..task import DEFAULT_TASK
 
     low, high = args.bounds or BOUNDS
     test = SequentialTest(low, high, args.alpha or ERROR, args.beta or ERROR) if args.until_decided else None
@@ -93,9 +92,7 @@ def run_versus(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent], 
         write_versus(args.out, plan, result, test)
         if keeps_shards(args):
             remove_shards(args.out)
-    if task != DEFAULT_TASK:
-        print(f"Task: {task}.")
-    print(summary_text(setup, result, test, args.seed))
+    print(summary_text(plan, result, test))
     if args.out is not None:
         print(f"Numbers: {printable(str(args.out / FILE_NAME))}")
     return 0
@@ -111,17 +108,20 @@ def write_versus(folder: Path, plan: VersusPlan, result: VersusResult, test: Seq
     return folder / FILE_NAME
 
 
-def summary_text(setup: Setup, result: VersusResult, test: SequentialTest | None, seed: int) -> str:
-    """Returns the result in sentences."""
+def summary_text(plan: VersusPlan, result: VersusResult, test: SequentialTest | None) -> str:
+    """Returns the result in sentences, with the task if it is not the default."""
     from ..arena.advantage import stronger
     from ..report.format_ci import decimal, few_differ, mean_of_deals
     from ..report.text import FEW
     from ..stats.sequential import anytime_half_width
+    from ..task import DEFAULT_TASK
 
     (a, b), advantage = map(printable, result.names), result.advantage
     plain, wide = (mean_of_deals(advantage, width) for width in (advantage.half_width, anytime_half_width(advantage)))
+    setup = plan.setup
     lines = [
-        f"{setup.game.title}, preset {setup.preset}, {setup.players} players, {advantage.count} deals, seed {seed}",
+        *([] if plan.task == DEFAULT_TASK else [f"Task: {plan.task}."]),
+        f"{setup.game.title}, preset {setup.preset}, {setup.players} players, {advantage.count} deals, seed {plan.seed}",
         f"A = {a}, B = {b}; {setup.game.unit} a round, plain 95 % intervals over deals:",
         f"  A in a field of B, beyond that field  {mean_of_deals(result.gains[0])}",
         f"  B in a field of A, beyond that field  {mean_of_deals(result.gains[1])}",

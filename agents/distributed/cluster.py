@@ -126,7 +126,8 @@ def connect(address: str) -> None:
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
     except (ConnectionError, RuntimeError, ValueError) as error:
-        raise WorkError(f"There is no cluster to play on at {address!r}: {as_sentence(error)}") from None
+        hint = "A cluster with token authentication needs its RAY_AUTH_MODE and RAY_AUTH_TOKEN here too."
+        raise WorkError(f"No cluster to play on answers at {address!r}: {as_sentence(error)} {hint}") from None
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, handler)  # Ray puts one of its own in its place

@@ -27,12 +27,15 @@ CSV_HEAD = (
 
 def write_report(result: Result, folder: Path) -> Path:
     """Writes ``results.html``, ``.txt``, ``.csv``, ``.png`` and last ``.json`` to ``folder``; returns the page's path."""
+    import matplotlib
+
     made = provenance()
     report = folder / "results.html"
     write_text(report, page(result, made))
     write_text(folder / "results.txt", text_table(result))
     write_text(folder / "results.csv", _csv(result))
-    with replacing(folder / "results.png") as temporary:
+    # a name may have a $
+    with replacing(folder / "results.png") as temporary, matplotlib.rc_context({"text.parse_math": False}):
         _draw_png(result, temporary)
     # last, so that a results.json means a complete report
     write_text(folder / "results.json", json.dumps({**result.to_dict(), **made}, indent=2) + "\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -59,7 +60,7 @@ def read_curve(folder: Path, metric: str, along: str, *, name: str | None = None
     if not steps:
         raise ConfigError(f"The metrics at {str(folder)!r} are cut short: no point of {metric!r} is whole.")
     return Curve(
-        folder.name if name is None else name,
+        folder.resolve().name if name is None else name,
         np.array([axis[step] for step in steps]),
         np.array([points[step] for step in steps]),
         None if widths is None else np.array([widths[step] for step in steps]),
@@ -68,20 +69,24 @@ def read_curve(folder: Path, metric: str, along: str, *, name: str | None = None
 
 def draw_curves(curves: Sequence[Curve], path: Path, *, metric: str, along: str, title: str = "") -> None:
     """Draws ``curves`` into a PNG file at ``path``, with bands for 95 % intervals; it is written atomically."""
+    import matplotlib
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
-    axes = figure.subplots()
-    for curve in curves:
-        (line,) = axes.plot(curve.along, curve.values, label=printable(curve.name), linewidth=1.6)
-        if curve.half_width is not None:
-            low, high = curve.values - curve.half_width, curve.values + curve.half_width
-            axes.fill_between(curve.along, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
-    axes.axhline(0, color="grey", linewidth=0.8)
-    axes.set_xlabel(along)
-    axes.set_ylabel(metric)
-    axes.set_title(title, fontsize=11)
-    axes.legend(frameon=False)
-    axes.grid(alpha=0.3)
-    with replacing(path) as temporary:
-        figure.savefig(temporary, dpi=130, format="png")
+    with matplotlib.rc_context({"text.parse_math": False}):  # a name may have a $
+        figure = Figure(figsize=(8, 4.5), layout="constrained")
+        axes = figure.subplots()
+        for curve in curves:
+            # a label that begins with _ is left out of a legend
+            label = re.sub("^_", " _", printable(curve.name))
+            (line,) = axes.plot(curve.along, curve.values, label=label, linewidth=1.6)
+            if curve.half_width is not None:
+                low, high = curve.values - curve.half_width, curve.values + curve.half_width
+                axes.fill_between(curve.along, low, high, color=line.get_color(), alpha=0.2, linewidth=0)
+        axes.axhline(0, color="grey", linewidth=0.8)
+        axes.set_xlabel(along)
+        axes.set_ylabel(metric)
+        axes.set_title(title, fontsize=11)
+        axes.legend(frameon=False)
+        axes.grid(alpha=0.3)
+        with replacing(path) as temporary:
+            figure.savefig(temporary, dpi=130, format="png")

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from nainjaune_env.core.atomic_files import write_text
-from nainjaune_env.core.errors import ConfigError, MissingLibraryError, choose_one
+from nainjaune_env.core.errors import ConfigError, MissingLibraryError, NainJauneError, as_sentence, choose_one
 from nainjaune_env.core.validation import read_json
 
 from .metric_log import MetricLog
@@ -117,6 +117,19 @@ class MlflowLog:
 
 EXPERIMENT_LOGS: dict[str, Callable[[Path, int], MetricLog]] = {"wandb": WandbLog, "mlflow": MlflowLog}
 """By the name that configurations choose it by, which is its library's and its extra's."""
+
+
+def open_log(name: str, folder: Path, iteration: int) -> MetricLog:
+    """Returns the log called ``name`` of the run at ``folder``, which goes on from ``iteration``.
+
+    Raises :class:`ConfigError` with the library's sentence where the service refuses it or cannot be reached.
+    """
+    try:
+        return EXPERIMENT_LOGS[name](folder, iteration)
+    except NainJauneError:
+        raise
+    except Exception as error:  # the libraries have no common class for what goes wrong with an account or on the way
+        raise ConfigError(f"The log {name!r} cannot be opened: {as_sentence(error)}") from error
 
 
 def check_logs(names: list[str]) -> None:

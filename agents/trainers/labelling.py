@@ -30,7 +30,7 @@ from .labels import Labels, labels_from_text, labels_text
 NumberedShard = tuple[int, Labels, bytes]
 """The number of a shard, its labels, and the bytes of its file."""
 
-ALONE = {"workers": 1, "cluster": None, "threads": 1, "eval_every": 0}
+ALONE = {"workers": 1, "cluster": None, "threads": 1, "eval_every": 0, "keep_best": False}
 """The keys that differ in a worker."""
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shutil
 import signal
 import sys
 import time
@@ -39,7 +40,7 @@ from ..nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, load_checkpoint
 from ..provenance import commit
 from .base import BaseConfig, BaseTrainer
 from .config import LENGTH_KEYS, RESUME_KEYS, changed_keys, differing, read_yaml
-from .experiment_logs import EXPERIMENT_LOGS
+from .experiment_logs import open_log
 from .metric_log import CsvLog, MetricLog
 
 CONFIG_NAME = "config.yaml"
@@ -68,7 +69,7 @@ class Run:
         """What :meth:`create` makes for a new run, in order."""
         self._made_folder = False
         self.in_first_iteration = False
-        """Whether the first iteration of a new run is under way."""
+        """Whether the first iteration of a new run is under way, or its logs are opened for it."""
 
     def __enter__(self) -> Self:
         return self
@@ -79,7 +80,9 @@ class Run:
                 file.unlink(missing_ok=True)
         elif kind is not None and self._begun and self.in_first_iteration and issubclass(kind, ConfigError):
             for file in self.folder.iterdir():  # all are of this run, which began in an empty folder
-                if file.is_file() and file.suffix != ".lock":
+                if file.is_dir() and not file.is_symlink():
+                    shutil.rmtree(file)
+                elif file.suffix != ".lock":
                     file.unlink()
         self._held.close()
         if kind is not None and self._made_folder:
@@ -280,10 +283,10 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
     if trainer.completed >= config.iterations:
         return True
     with ExitStack() as opened:
-        chosen = [*LOGS, *(EXPERIMENT_LOGS[name] for name in config.logs)]
-        logs = [opened.enter_context(log(run.folder, trainer.iteration)) for log in chosen]
-        opened.enter_context(run.interruptible())
         run.in_first_iteration = checkpoint is None
+        logs = [opened.enter_context(log(run.folder, trainer.iteration)) for log in LOGS]
+        logs += [opened.enter_context(open_log(name, run.folder, trainer.iteration)) for name in config.logs]
+        opened.enter_context(run.interruptible())
         while not trainer.ends(run.stop_requested):
             before = trainer.iteration
             metrics = _iterate(trainer)

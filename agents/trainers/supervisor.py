@@ -15,6 +15,7 @@ from typing import Any, Self
 from nainjaune_env.core.atomic_files import temporary_beside
 from nainjaune_env.core.errors import NainJauneError
 
+from ..nets.checkpoint import ABOUT_NAME
 from .run import Progress, Run
 from .worker import Order, error_of, work
 
@@ -49,7 +50,9 @@ def supervise(config: Any, run: Run, progress: Progress) -> bool:
             newest = max(newest, attempt.begun)
             if repeated >= MOST_RESTARTS:
                 times = f"{repeated + 1} times in a row without a new checkpoint"
-                raise NainJauneError(f"Training ended {times}, the last time because {attempt.cause}.")
+                first, *trace = attempt.cause.strip().splitlines()
+                what = " ".join([first, *trace[-1:]]).rstrip(".")
+                raise NainJauneError(f"Training ended {times}, the last time because {what}. {ABOUT_NAME} has all causes.")
             run.note("restarts", {"iteration": attempt.completed, "cause": attempt.cause})
 
 
@@ -120,7 +123,8 @@ class Attempt:
                     done[open_pipes[pipe]] = rest[0]
                 elif word == "refused":
                     raise error_of(*rest)
-                elif word == "failed" and lost_at is None:
+                elif word == "failed" and lost_at is None:  # later ones fail because of it
+                    lost_at = time.monotonic()
                     self.cause = f"a worker failed:\n{rest[0]}"
             now = time.monotonic()
             for pipe, rank in open_pipes.items():

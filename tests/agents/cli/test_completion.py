@@ -56,7 +56,9 @@ def test_completers_answer_without_a_shell(tmp_path: Path, monkeypatch: pytest.M
     assert "tally" not in found["AGENT"]
     assert "memory=" in found["KNOB=VALUE"]
     assert {"djeco", "batasaurus"} <= set(found["preset"])
-    assert found["PLAYER"] == ["zoo:strong", "zoo:strong-1"]
+    assert found["PLAYER"] == ["strong", "strong-1", "zoo:strong", "zoo:strong-1"]
+    absolute = list(COMPLETERS["AGENT"](prefix=f"{tmp_path}/runs/a@b", parsed_args=args))
+    assert {f"{tmp_path}/runs/a/", f"{tmp_path}/runs/a@best"} <= set(absolute)
     assert "nain_jaune" in found["game"]
 
 

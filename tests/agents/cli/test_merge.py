@@ -62,7 +62,7 @@ def test_parts_of_a_tournament_merge_to_the_whole(capfd: pytest.CaptureFixture[s
 
 
 def test_parts_of_a_comparison_merge_to_the_whole(capfd: pytest.CaptureFixture[str]) -> None:
-    words = "evaluate --versus random lowest --preset djeco --players 3 --deals 600 --seed 5 --out"
+    words = "evaluate --versus random lowest --preset djeco --players 3 --deals 600 --seed 5 --objective centred --out"
     status, whole, _ = command(f"{words} whole", capfd)
     assert status == 0
     for number in (3, 1, 2):
@@ -70,6 +70,7 @@ def test_parts_of_a_comparison_merge_to_the_whole(capfd: pytest.CaptureFixture[s
     status, out, err = command("merge parts", capfd)
     assert (status, err) == (0, "")
     assert out == whole.replace("whole/", "parts/")
+    assert out.startswith("Task: centred payoff")
     assert Path("parts/versus.json").read_bytes() == Path("whole/versus.json").read_bytes()
 
 

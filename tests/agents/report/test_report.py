@@ -161,6 +161,13 @@ def test_equal_agents_make_a_picture_too(tmp_path: Path) -> None:
     assert report.with_suffix(".png").stat().st_size > 5000
 
 
+def test_names_are_no_mathematics(tmp_path: Path) -> None:
+    names = [r"runs/a$\q$b", "lowest"]
+    found = edges({(names[i], names[1 - i]): 1.0 for i in range(2)}, squares=99.0)
+    write_report(Result(small(), names, 100, 7, None, found, advantages_of(names, found)), tmp_path)
+    assert (tmp_path / "results.json").exists()
+
+
 def test_a_second_report_replaces_the_first_whole(result: Result, tmp_path: Path) -> None:
     write_report(result, tmp_path)
     result.seed = 8

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
+from typing import Any
 
 import pytest
+from matplotlib.legend import Legend
 from torch.utils.tensorboard import SummaryWriter
 
 from nainjaune_agents.cli.main import main
@@ -65,6 +67,30 @@ def test_the_command_draws_and_prints_the_last_points(run: Path, tmp_path: Path,
     assert status_of(["curves", str(run), "--out", str(tmp_path / "c.pdf")]) == 2
     assert "Expected --out to end in .png, not" in capsys.readouterr().err
     assert sorted(tmp_path.glob("c.*")) == [picture]
+
+
+def test_every_curve_is_in_the_legend_whatever_its_name(
+    run: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    labels: list[str] = []
+    monkeypatch.setattr(Legend, "__init__", _labels(labels))
+    monkeypatch.chdir(run)
+    names = ["--names", "_under", r"price $\q$"]
+    assert main(["curves", str(run), str(run), *names, "--title", r"$\q$", "--out", str(tmp_path / "c.png")]) == 0
+    assert main(["curves", ".", "--out", str(tmp_path / "d.png")]) == 0
+    assert "\nsome: " in capsys.readouterr().out
+    assert labels == [" _under", r"price $\q$", "some"]
+
+
+def _labels(found: list[str]) -> Any:
+    """Matplotlib's constructor of legends, which notes their labels in ``found``."""
+    real = Legend.__init__
+
+    def noted(self: Any, parent: Any, handles: Any, labels: list[str], **options: Any) -> None:
+        found.extend(labels)
+        real(self, parent, handles, labels, **options)
+
+    return noted
 
 
 def test_of_a_cut_file_whole_points_are_read_or_a_sentence_says_that_there_are_none(tmp_path: Path) -> None:

@@ -176,6 +176,26 @@ def test_a_damaged_record_of_identifiers_is_not_written_over(tmp_path: Path, tex
 
 @with_mlflow
 @pytest.mark.slow
+def test_a_service_that_refuses_is_a_sentence_and_the_start_can_be_corrected(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(folder: Path, iteration: int) -> Any:
+        (folder / "wandb").mkdir()
+        (folder / "wandb" / "debug.log").touch()
+        raise RuntimeError("No API key configured.\nUse `wandb login` to log in.")
+
+    monkeypatch.setitem(experiment_logs.EXPERIMENT_LOGS, "wandb", refuse)
+    monkeypatch.setattr(experiment_logs, "find_spec", lambda name: name)
+    with pytest.raises(ConfigError, match="The log 'wandb' cannot be opened: No API key configured"):
+        part(tmp_path / "a", ["wandb"], resume=False, stop_after=-1)
+    assert not (tmp_path / "a").exists()
+    part(tmp_path / "a", [], resume=False, stop_after=-1)
+    monkeypatch.setitem(TINY, "iterations", 4)
+    with pytest.raises(ConfigError, match="cannot be opened"):
+        part(tmp_path / "a", ["wandb"], resume=True, stop_after=-1)
+    assert (tmp_path / "a" / "checkpoint.safetensors").exists()
+
+
 def test_a_run_may_be_resumed_with_other_logs(tmp_path: Path) -> None:
     part(tmp_path / "a", [], resume=False, stop_after=2)
     part(tmp_path / "a", ["mlflow"], resume=True, stop_after=-1)

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ from nainjaune_agents.cli.main import main
 from nainjaune_agents.distributed.units import Executor, InProcess, Plan, Results, Unit
 from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.trainers import expert
-from nainjaune_agents.trainers.expert import LABELS, Trainer, train
-from nainjaune_agents.trainers.labelling import LabelPlan
+from nainjaune_agents.trainers.config import build
+from nainjaune_agents.trainers.expert import LABELS, Config, Trainer, train
+from nainjaune_agents.trainers.labelling import ALONE, LabelPlan
 from nainjaune_agents.trainers.run import Run
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import ConfigError, LabelsError, WorkError
@@ -112,6 +114,23 @@ def test_without_a_cluster_nothing_is_written(tmp_path: Path) -> None:
     with pytest.raises(WorkError, match=r"There is no cluster at '127\.0\.0\.1:1'"):
         run_in(tmp_path / "a", tiny(cluster="127.0.0.1:1"))
     assert not (tmp_path / "a").exists()
+
+
+def test_a_worker_evaluates_nothing_and_keeps_no_best() -> None:
+    config = tiny(keep_best=True, eval_every=1, eval_deals=5, workers=2)
+    alone = build(Config, {**asdict(config), **ALONE})
+    assert (alone.workers, alone.evaluates, alone.keep_best) == (1, False, False)
+
+
+def test_a_run_by_workers_goes_on_on_a_cluster(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("ray")
+    words = ["train", "--out", str(tmp_path / "a"), "--cluster", "127.0.0.1:1", "--set", "algorithm=expert", "--set"]
+    config = tmp_path / "c.yaml"
+    config.write_text("workers: 8", encoding="utf-8")
+    assert main([words[0], str(config), *words[1:], "preset=djeco"]) == 2
+    assert "There is no cluster at '127.0.0.1:1': " in capsys.readouterr().err
+    assert main([words[0], str(config), *words[1:], "workers=2"]) == 2
+    assert "set one of them" in capsys.readouterr().err
 
 
 def test_the_address_is_an_argument_of_train(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

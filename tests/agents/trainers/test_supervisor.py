@@ -81,6 +81,16 @@ def test_a_worker_that_is_stopped_is_noticed_and_changes_nothing(tmp_path: Path,
 
 
 @pytest.mark.slow
+def test_the_cause_is_the_first_failure_and_not_what_it_does_to_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor, "MOST_RESTARTS", 0)
+    run_in(tmp_path / "a", build(Config, {**TINY, "iterations": 1}))
+    (tmp_path / "a" / "metrics.csv").unlink()
+    (tmp_path / "a" / "metrics.csv").mkdir()
+    with pytest.raises(NainJauneError, match=r"because a worker failed: IsADirectoryError: .*metrics\.csv'\. run\.json has all"):
+        run_in(tmp_path / "a", build(Config, {**TINY, "workers": 2}), resume=True)
+
+
+@pytest.mark.slow
 def test_an_error_of_the_configuration_is_not_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     attempts = []
     attempt = supervisor.Attempt
