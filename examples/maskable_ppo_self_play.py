@@ -20,7 +20,8 @@ from stable_baselines3.common.callbacks import BaseCallback
 from nainjaune_agents.arena.duplicate import Duplicate, Edge
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.trainers.maskable_ppo import payoff_spread
-from nainjaune_agents.trainers.sb3 import ModelAgent, NetPolicy, RewardUnit, SelfPlayBuffer
+from nainjaune_agents.trainers.sb3 import NetPolicy, RewardUnit, SelfPlayBuffer
+from nainjaune_env.envs._shared.opponents import ModelAgent
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 
 
@@ -59,7 +60,7 @@ def make_model(tables: int = 512, steps: int = 96, seed: int = 1, hidden: tuple[
 def measure(model: MaskablePPO, against: str, deals: int, seed: int) -> Edge:
     """Return the model's edge over a field of the agent ``against``."""
     setup = model.get_env().get_attr("setup", 0)[0]  # type: ignore[union-attr]
-    return Duplicate(setup, [ModelAgent("model", model), load_agent(against, setup)], seed=seed).edge(0, 1, deals)
+    return Duplicate(setup, [ModelAgent(model, "model"), load_agent(against, setup)], seed=seed).edge(0, 1, deals)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -7,7 +7,7 @@ import functools
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from nainjaune_env import games
@@ -56,35 +56,39 @@ def make_setup(game: str | None = None, preset: str | None = None, players: int 
     :class:`RulesError` for an unknown game or preset, and for a number of players or a value of a knob that the rules do not
     have, and :class:`KeywordError`, which is a ``TypeError`` too, for a keyword that is no knob of the game.
     """
-    if game not in (None, *game_names()) and game in _game_of_presets():
-        raise RulesError(f"{game!r} is a preset, not a game: make_setup(preset={game!r}).")
-    return _checked_setup(game, preset, players, knobs, ("game", "preset", "players"))
+    return _checked_setup(make_setup, game, preset, players, knobs)
 
 
-def setup_of(
-    adaptor: Callable[..., object], game: str | None, preset: str | None, players: int | None, knobs: Mapping[str, Any]
+def adaptor_setup(
+    adaptor: type[object], game: str | None, preset: str | None, players: int | None, knobs: Mapping[str, Any]
 ) -> Setup:
-    """Returns :func:`make_setup` for the class or function ``adaptor``, which takes ``knobs`` beside its own arguments.
+    """Returns :func:`make_setup` for the class ``adaptor``, whose constructor takes ``knobs`` beside its own arguments.
 
-    Raises its errors; that for an unknown keyword names the adaptor's arguments too.
+    Raises its errors; that for an unknown keyword names the constructor's arguments too.
     """
-    own = [name for name, one in inspect.signature(adaptor).parameters.items() if one.kind is not one.VAR_KEYWORD]
-    return _checked_setup(game, preset, players, knobs, own)
+    return _checked_setup(adaptor.__init__, game, preset, players, knobs)
 
 
 def _checked_setup(
-    game: str | None, preset: str | None, players: int | None, knobs: Mapping[str, Any], arguments: Iterable[str]
+    function: Callable[..., object], game: str | None, preset: str | None, players: int | None, knobs: Mapping[str, Any]
 ) -> Setup:
+    if isinstance(game, str) and game not in game_names() and game in _game_of_presets():
+        raise RulesError(f"{game!r} is a preset, not a game: preset={game!r} is enough.")
     spec = game_with(preset) if game is None else get_game(game)
     names = spec.presets[spec.default_preset].rules.names()
     for name in knobs:
         if name not in names:
             # TorchRL and others look for these three words in a TypeError, and leave the argument out
             what = f"There is an unexpected keyword argument {name!r}."
-            near = choose_one("argument or knob", name, (*arguments, *names))
+            near = choose_one("argument or knob", name, (*_own_arguments(function), *names))
             hint = "Did you mean 'players'?" if name == "num_players" else near
             raise KeywordError(f"{what} {hint}")
     return spec.setup(preset, players, **knobs)
+
+
+def _own_arguments(function: Callable[..., object]) -> list[str]:
+    parameters = inspect.signature(function).parameters.values()
+    return [one.name for one in parameters if one.kind not in (one.VAR_KEYWORD, one.VAR_POSITIONAL) and one.name != "self"]
 
 
 # a game consists of modules and compiled functions, which cannot be pickled, so its name is

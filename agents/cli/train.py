@@ -63,8 +63,8 @@ def run(args: argparse.Namespace) -> int:
         args.config = args.out / CONFIG_NAME
     values = apply_settings(read_yaml(args.config) if args.config else {}, args.set)
     if args.cluster is not None:
-        values |= {"cluster": args.cluster, "workers": 1}  # a run that began with processes here goes on there
-        values = apply_settings(values, args.set)
+        # a run that began with processes here goes on there
+        values = apply_settings({**values, "workers": 1}, args.set) | {"cluster": args.cluster}
     algorithm = values.get("algorithm", "ppo")
     trainer = get_trainer(algorithm)
     if args.keys:

@@ -127,7 +127,7 @@ def connect(address: str) -> None:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, configure_logging=False)
     except (ConnectionError, RuntimeError, ValueError) as error:
         hint = "A cluster with token authentication needs its RAY_AUTH_MODE and RAY_AUTH_TOKEN here too."
-        raise WorkError(f"No cluster to play on answers at {address!r}: {as_sentence(error)} {hint}") from None
+        raise WorkError(f"The cluster at {address!r} cannot be used: {as_sentence(error)} {hint}") from None
     finally:
         if threading.current_thread() is threading.main_thread():
             signal.signal(signal.SIGTERM, handler)  # Ray puts one of its own in its place

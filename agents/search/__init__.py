@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from .adaptive import AdaptiveSearchAgent
 from .agent import SearchAgent, Values, searching
-from .inference import UNIFORM_WORLDS, PolicyInference
+from .inference import UNIFORM, PolicyInference
 from .rollouts import Rollouts, rollouts_by
 
 __all__ = [
-    "UNIFORM_WORLDS",
+    "UNIFORM",
     "AdaptiveSearchAgent",
     "PolicyInference",
     "Rollouts",

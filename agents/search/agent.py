@@ -31,7 +31,7 @@ from nainjaune_env.engine.determinize import determinize, generator_states
 
 from ..stats.sums import means, standard_errors
 from ..task import OBJECTIVES, OWN
-from .inference import INFERENCES, UNIFORM_WORLDS, PolicyInference, SeenRounds, policy_inference
+from .inference import INFERENCES, UNIFORM, PolicyInference, SeenRounds, policy_inference
 from .policies import Scorer, ScoringAgent
 from .rollouts import Rollouts, rollouts_by
 
@@ -254,7 +254,7 @@ def searching(
     setup: Setup,
     search: type[SearchAgent] = SearchAgent,
     objective: str = OWN,
-    inference: str = UNIFORM_WORLDS,
+    inference: str = UNIFORM,
     rollouts: Agent | None = None,
 ) -> SearchAgent:
     """Returns a ``search`` over ``agent`` of ``deals`` an action, for the payoff that ``objective`` counts.
@@ -274,12 +274,12 @@ def searching(
     if not least <= deals <= MAX_DEALS or deals != int(deals):
         raise AgentError(f"Expected a whole number of deals from {least} to {MAX_DEALS} after @{word}=, not {deals:g}.")
     settings = {"objective": objective, "inference": inference, "rollouts": (rollouts or agent).name}
-    usual = {"objective": OWN, "inference": UNIFORM_WORLDS, "rollouts": agent.name}
+    usual = {"objective": OWN, "inference": UNIFORM, "rollouts": agent.name}
     suffix = "".join(f",{key}={value}" for key, value in settings.items() if value != usual[key])
     return search(
         f"{agent.name}@{word}={deals:g}{suffix}",
         rollouts_by(rollouts or agent, setup, objective),
         int(deals),
         prior=agent.scorer() if isinstance(agent, ScoringAgent) else None,
-        inference=None if inference == UNIFORM_WORLDS else policy_inference(agent, setup),
+        inference=None if inference == UNIFORM else policy_inference(agent, setup),
     )

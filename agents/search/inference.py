@@ -28,8 +28,8 @@ from nainjaune_env.engine.history import PlayHistory, check_rewind, past_decisio
 
 from .policies import Scorer, ScoringAgent
 
-UNIFORM_WORLDS, BY_POLICY = "none", "policy"
-INFERENCES = (UNIFORM_WORLDS, BY_POLICY)
+UNIFORM, BY_POLICY = "none", "policy"
+INFERENCES = (UNIFORM, BY_POLICY)
 """What determinizations follow from: what is possible alone, or also what the policy would have played."""
 CANDIDATES = 4
 """Candidates for each determinization that is drawn."""

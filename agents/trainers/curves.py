@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -60,7 +61,7 @@ def read_curve(folder: Path, metric: str, along: str, *, name: str | None = None
     if not steps:
         raise ConfigError(f"The metrics at {str(folder)!r} are cut short: no point of {metric!r} is whole.")
     return Curve(
-        folder.resolve().name if name is None else name,
+        Path(os.path.abspath(folder)).name if name is None else name,
         np.array([axis[step] for step in steps]),
         np.array([points[step] for step in steps]),
         None if widths is None else np.array([widths[step] for step in steps]),

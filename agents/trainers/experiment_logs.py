@@ -129,7 +129,7 @@ def open_log(name: str, folder: Path, iteration: int) -> MetricLog:
     except NainJauneError:
         raise
     except Exception as error:  # the libraries have no common class for what goes wrong with an account or on the way
-        raise ConfigError(f"The log {name!r} cannot be opened: {as_sentence(error)}") from error
+        raise ConfigError(f"The log {name!r} cannot be opened: {' '.join(as_sentence(error).split())}") from error
 
 
 def check_logs(names: list[str]) -> None:

@@ -55,7 +55,7 @@ class Run:
     """The folder of one run. One process at a time trains in it; as a context, the lock is released at the end.
 
     Where a new run fails in that context before its first checkpoint, or is refused by a :class:`ConfigError` in its first
-    iteration, its files are removed, so that they do not stand in the way of a corrected start.
+    iteration or by a log, its files and folders are removed, so that they do not stand in the way of a corrected start.
     """
 
     def __init__(self, folder: Path, packages: Sequence[str] = ()) -> None:
@@ -67,6 +67,8 @@ class Run:
         self._held = ExitStack()
         self._begun: list[Path] = []
         """What :meth:`create` makes for a new run, in order."""
+        self._found: set[str] = set()
+        """The names of what was in the folder before: left-over locks and temporary files."""
         self._made_folder = False
         self.in_first_iteration = False
         """Whether the first iteration of a new run is under way, or its logs are opened for it."""
@@ -79,11 +81,13 @@ class Run:
             for file in self._begun:
                 file.unlink(missing_ok=True)
         elif kind is not None and self._begun and self.in_first_iteration and issubclass(kind, ConfigError):
-            for file in self.folder.iterdir():  # all are of this run, which began in an empty folder
+            for file in self.folder.iterdir():
+                if file.name in self._found:  # not of this run
+                    continue
                 if file.is_dir() and not file.is_symlink():
-                    shutil.rmtree(file)
-                elif file.suffix != ".lock":
-                    file.unlink()
+                    shutil.rmtree(file, ignore_errors=True)  # a log's own process may still write there
+                else:
+                    file.unlink(missing_ok=True)
         self._held.close()
         if kind is not None and self._made_folder:
             with suppress(OSError):  # it is not empty: another start may have begun in it as soon as the lock was released
@@ -118,6 +122,7 @@ class Run:
         if any(file.suffix not in (".tmp", ".lock") for file in self.folder.iterdir()):
             raise self._exists()
         remove_leftovers(self.folder)
+        self._found = {file.name for file in self.folder.iterdir()}
         self._begun = [path, self.folder / ABOUT_NAME]
         write_text(path, yaml.safe_dump(asdict(config), sort_keys=False))
         self._write_about()

@@ -15,7 +15,6 @@ from typing import Any, Self
 from nainjaune_env.core.atomic_files import temporary_beside
 from nainjaune_env.core.errors import NainJauneError
 
-from ..nets.checkpoint import ABOUT_NAME
 from .run import Progress, Run
 from .worker import Order, error_of, work
 
@@ -38,6 +37,7 @@ def supervise(config: Any, run: Run, progress: Progress) -> bool:
     configuration or diverges, and :class:`NainJauneError` where attempts end again and again without a new checkpoint.
     """
     newest, repeated = -1, 0
+    run.in_first_iteration = True  # for a run that is new
     with run.interruptible():
         while True:
             with Attempt(config, run) as attempt:
@@ -48,12 +48,12 @@ def supervise(config: Any, run: Run, progress: Progress) -> bool:
                 return False
             repeated = 0 if attempt.begun > newest else repeated + 1
             newest = max(newest, attempt.begun)
+            run.note("restarts", {"iteration": attempt.completed, "cause": attempt.cause})
             if repeated >= MOST_RESTARTS:
                 times = f"{repeated + 1} times in a row without a new checkpoint"
                 first, *trace = attempt.cause.strip().splitlines()
                 what = " ".join([first, *trace[-1:]]).rstrip(".")
-                raise NainJauneError(f"Training ended {times}, the last time because {what}. {ABOUT_NAME} has all causes.")
-            run.note("restarts", {"iteration": attempt.completed, "cause": attempt.cause})
+                raise NainJauneError(f"Training ended {times}, the last time because {what}.")
 
 
 class Attempt:
@@ -138,6 +138,8 @@ class Attempt:
     def _progressed(self, progress: Progress, completed: int, metrics: dict[str, float]) -> None:
         if not metrics:
             self.begun = completed
+        else:
+            self._run.in_first_iteration = False
         self.completed = completed
         progress(completed, metrics)
 

@@ -26,7 +26,7 @@ from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables
 from nainjaune_env.envs._shared.reset_options import ONLY, Start, seed_number
 from nainjaune_env.envs._shared.spaces import LegalDiscrete
 from nainjaune_env.records.record import Record
-from nainjaune_env.registry import setup_of
+from nainjaune_env.registry import adaptor_setup
 from nainjaune_env.render.renderer import FPS, MODES, Renderer, installed_modes
 
 LEARNER = "learner"
@@ -95,7 +95,7 @@ class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
         Raises :class:`~nainjaune_env.core.errors.RulesError`, :class:`~nainjaune_env.core.errors.AgentError` or
         :class:`~nainjaune_env.core.errors.DealError` for arguments that do not fit.
         """
-        self.setup = setup_of(SeatEnv, game, preset, players, knobs)
+        self.setup = adaptor_setup(SeatEnv, game, preset, players, knobs)
         self.metadata = {**self.metadata, "render_modes": list(installed_modes(self.setup.game))}
         self.render_mode = render_mode
         self._renderer = Renderer(self.setup, render_mode, language=language, fps=self.metadata["render_fps"])

@@ -24,7 +24,7 @@ from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables
 from nainjaune_env.envs._shared.reset_options import OPTIONS, Start, check_option, options_of, seed_number
 from nainjaune_env.envs._shared.spaces import LegalMultiDiscrete
 from nainjaune_env.envs.gymnasium_env import observation_space
-from nainjaune_env.registry import setup_of
+from nainjaune_env.registry import adaptor_setup
 from nainjaune_env.render.renderer import FPS, MODES, Renderer, installed_modes
 
 Info = dict[str, Any]
@@ -71,7 +71,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
         **knobs: Any,
     ) -> None:
         """Take the arguments of ``SeatEnv``; raises its errors, and :class:`RulesError` for an unknown ``autoreset_mode``."""
-        self.setup = setup_of(SeatVectorEnv, game, preset, players, knobs)
+        self.setup = adaptor_setup(SeatVectorEnv, game, preset, players, knobs)
         known = {mode.value: mode for mode in AutoresetMode}
         mode = autoreset_mode.value if isinstance(autoreset_mode, AutoresetMode) else autoreset_mode
         if mode not in known:

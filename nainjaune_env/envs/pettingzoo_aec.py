@@ -27,7 +27,7 @@ from nainjaune_env.envs._shared.spaces import LegalDiscrete
 from nainjaune_env.envs.registration import pettingzoo_spec
 from nainjaune_env.records.record import Record
 from nainjaune_env.records.recorder import Recorder
-from nainjaune_env.registry import setup_of
+from nainjaune_env.registry import adaptor_setup
 from nainjaune_env.render.renderer import FPS, MODES, Renderer, installed_modes
 
 API_TEST_OPTIONS = {"options": 1}
@@ -124,7 +124,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         :class:`~nainjaune_env.core.errors.RulesError` for rules, and :class:`DealError` for start values, that do not fit.
         """
         super().__init__()
-        self.setup = setup_of(raw_env, game, preset, players, knobs)
+        self.setup = adaptor_setup(raw_env, game, preset, players, knobs)
         self.arguments: dict[str, Any] = {
             "preset": preset, "players": players, "episode": episode, "start": start, "skip_forced": skip_forced,
             "render_mode": render_mode, "viewpoint": viewpoint, "language": language, "color": color, "scale": scale, **knobs,

@@ -25,7 +25,7 @@ from nainjaune_env.core.validation import as_array
 from nainjaune_env.engine.batch import Episode
 from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables, Opponents
 from nainjaune_env.envs._shared.reset_options import Start, seed_number
-from nainjaune_env.registry import setup_of
+from nainjaune_env.registry import adaptor_setup
 
 try:
     from pufferlib import PufferEnv
@@ -91,7 +91,7 @@ class SeatPufferEnv(PufferEnv):  # type: ignore[misc]
         ``buf`` has the arrays of PufferLib's vectorization. ``seed`` is that of the first reset, where ``reset`` gives none;
         None: the operating system seeds the tables.
         """
-        self.setup = setup_of(SeatPufferEnv, game, preset, players, knobs)
+        self.setup = adaptor_setup(SeatPufferEnv, game, preset, players, knobs)
         self._tables = LearnerTables(
             self.setup, num_envs, opponents, seat=seat, episode=episode, start=start, skip_forced=skip_forced,
             illegal_reward=illegal_reward,

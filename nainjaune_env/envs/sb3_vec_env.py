@@ -28,7 +28,7 @@ from nainjaune_env.envs._shared.lazy_list import LazyList
 from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables, Opponents
 from nainjaune_env.envs._shared.reset_options import Start, seed_number
 from nainjaune_env.envs.gymnasium_env import observation_space
-from nainjaune_env.registry import setup_of
+from nainjaune_env.registry import adaptor_setup
 from nainjaune_env.render.renderer import FPS, Renderer, installed_modes
 
 try:
@@ -81,7 +81,7 @@ class SeatVecEnv(VecEnv):
         **knobs: Any,
     ) -> None:
         """Take the arguments of ``SeatEnv`` and raise its errors."""
-        self.setup = setup_of(SeatVecEnv, game, preset, players, knobs)
+        self.setup = adaptor_setup(SeatVecEnv, game, preset, players, knobs)
         self._tables = LearnerTables(
             self.setup, num_envs, opponents, seat=seat, episode=episode, start=start, skip_forced=skip_forced,
             illegal_reward=illegal_reward, record=render_mode is not None,

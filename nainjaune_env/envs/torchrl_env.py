@@ -22,7 +22,7 @@ from nainjaune_env.core.errors import MissingLibraryError
 from nainjaune_env.engine.batch import Episode
 from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables, Opponents
 from nainjaune_env.envs._shared.reset_options import Start, seed_number
-from nainjaune_env.registry import setup_of
+from nainjaune_env.registry import adaptor_setup
 
 try:
     import torch
@@ -73,7 +73,7 @@ class SeatTorchEnv(EnvBase):  # type: ignore[misc]
         **knobs: Any,
     ) -> None:
         """Take the arguments of ``SeatEnv`` and raise its errors; ``device`` is that of the tensors, not of the tables."""
-        self.setup = setup_of(SeatTorchEnv, game, preset, players, knobs)
+        self.setup = adaptor_setup(SeatTorchEnv, game, preset, players, knobs)
         self._tables = LearnerTables(
             self.setup, num_envs, opponents, seat=seat, episode=episode, start=start, skip_forced=skip_forced,
             illegal_reward=illegal_reward,

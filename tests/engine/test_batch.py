@@ -54,7 +54,7 @@ def make(**options: Any) -> Batch:
             {"steak": 2},
             "Unknown argument or knob 'steak'. Did you mean 'stake'? Valid: game, preset, players, direction, ",
         ),
-        (("classic",), {}, "'classic' is a preset, not a game: make_setup(preset='classic')."),
+        (("classic",), {}, "'classic' is a preset, not a game: preset='classic' is enough."),
         (
             ("nain_jaune",),
             {"player": 3},

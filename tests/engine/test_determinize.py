@@ -1,4 +1,4 @@
-"""Worlds: many tables that a seat could not tell from its own, drawn at once."""
+"""Determinizations: many tables that a seat could not tell from its own, drawn at once."""
 
 from __future__ import annotations
 

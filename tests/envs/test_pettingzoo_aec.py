@@ -18,7 +18,7 @@ from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError,
 from nainjaune_env.envs import pettingzoo_aec
 from nainjaune_env.envs.registration import register
 from nainjaune_env.records.record import verify_record
-from nainjaune_env.registry import setup_of
+from nainjaune_env.registry import adaptor_setup
 from tests.envs.playing import choose, play
 from tests.support.games import every_table
 
@@ -153,7 +153,7 @@ def test_unknown_agents_modes_and_viewpoints() -> None:
 
 def test_a_game_without_a_picture_renders_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     plain = replace(get_game(), draw=None, pictures=None)
-    monkeypatch.setattr(pettingzoo_aec, "setup_of", lambda *given: replace(setup_of(*given), game=plain))
+    monkeypatch.setattr(pettingzoo_aec, "adaptor_setup", lambda *given: replace(adaptor_setup(*given), game=plain))
     env = nainjaune_env.env()
     assert env.metadata["render_modes"] == []
     env.reset(seed=0)

@@ -49,7 +49,7 @@ pytestmark = [
 def test_no_cluster_on_this_machine_is_an_error(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("RAY_TMPDIR", str(tmp_path))
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
-    with pytest.raises(WorkError, match="No cluster to play on answers at 'auto': "):
+    with pytest.raises(WorkError, match="The cluster at 'auto' cannot be used: "):
         next(Cluster("auto").results(plan_of(), [], plan_of().units()))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from matplotlib.legend import Legend
+from tensorboard.summary.writer import event_file_writer
 from torch.utils.tensorboard import SummaryWriter
 
 from nainjaune_agents.cli.main import main
@@ -17,8 +18,10 @@ from tests.agents.cli.command import status_of
 
 
 @pytest.fixture
-def run(tmp_path: Path) -> Path:
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A run of six iterations with an evaluation at every second one, resumed after the fourth."""
+    # files of one second are read in the order of this number as text, and 10 would come before 9
+    monkeypatch.setattr(event_file_writer, "_global_uid", event_file_writer.AtomicCounter(0))
     folder = tmp_path / "some"
     for steps in ((1, 2, 3, 4, 5), (5, 6)):
         with SummaryWriter(str(folder), purge_step=steps[0]) as writer:

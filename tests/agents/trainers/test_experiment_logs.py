@@ -174,7 +174,6 @@ def test_a_damaged_record_of_identifiers_is_not_written_over(tmp_path: Path, tex
     assert (tmp_path / IDS_NAME).read_text(encoding="utf-8") == text
 
 
-@with_mlflow
 @pytest.mark.slow
 def test_a_service_that_refuses_is_a_sentence_and_the_start_can_be_corrected(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -196,6 +195,8 @@ def test_a_service_that_refuses_is_a_sentence_and_the_start_can_be_corrected(
     assert (tmp_path / "a" / "checkpoint.safetensors").exists()
 
 
+@with_mlflow
+@pytest.mark.slow
 def test_a_run_may_be_resumed_with_other_logs(tmp_path: Path) -> None:
     part(tmp_path / "a", [], resume=False, stop_after=2)
     part(tmp_path / "a", ["mlflow"], resume=True, stop_after=-1)

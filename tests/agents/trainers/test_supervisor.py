@@ -19,7 +19,7 @@ from nainjaune_agents.trainers import supervisor
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.ppo import Config, train
 from nainjaune_agents.trainers.run import ABOUT_NAME, Run
-from nainjaune_env.core.errors import CheckpointError, NainJauneError
+from nainjaune_env.core.errors import CheckpointError, ConfigError, NainJauneError
 
 TINY = {"tables": 16, "hidden": [8], "eval_every": 0, "minibatch": 64, "iterations": 5, "checkpoint_minutes": 0, "shards": 2}
 
@@ -86,8 +86,10 @@ def test_the_cause_is_the_first_failure_and_not_what_it_does_to_others(tmp_path:
     run_in(tmp_path / "a", build(Config, {**TINY, "iterations": 1}))
     (tmp_path / "a" / "metrics.csv").unlink()
     (tmp_path / "a" / "metrics.csv").mkdir()
-    with pytest.raises(NainJauneError, match=r"because a worker failed: IsADirectoryError: .*metrics\.csv'\. run\.json has all"):
+    with pytest.raises(NainJauneError, match=r"because a worker failed: IsADirectoryError: .*metrics\.csv'\.$"):
         run_in(tmp_path / "a", build(Config, {**TINY, "workers": 2}), resume=True)
+    (restart,) = json.loads((tmp_path / "a" / ABOUT_NAME).read_text())["restarts"]
+    assert "Traceback" in restart["cause"]
 
 
 @pytest.mark.slow
@@ -123,3 +125,34 @@ def test_restarts_without_a_new_checkpoint_are_bounded(tmp_path: Path, monkeypat
     monkeypatch.setattr(supervisor, "Attempt", Lost)
     with pytest.raises(NainJauneError, match="6 times in a row without a new checkpoint, the last time because worker 0"):
         run_in(tmp_path / "a", build(Config, {**TINY, "workers": 2}))
+
+
+def test_a_new_run_that_a_worker_refuses_leaves_nothing_and_one_that_goes_on_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Refusing(Lost):
+        """An attempt whose workers begin, do the iterations of ``done``, and refuse."""
+
+        done = 0
+
+        def __init__(self, config: Any, run: Run) -> None:
+            super().__init__(config, run)
+            self._run = run
+
+        def watch(self, progress: Any) -> None:
+            (self._run.folder / "wandb").mkdir()
+            (self._run.folder / "wandb" / "debug.log").touch()
+            self._run.checkpoint_path.touch()
+            for completed in range(self.done + 1):
+                self._progressed(progress, completed, {"a": 1.0} if completed else {})
+            raise ConfigError("Refused.")
+
+    monkeypatch.setattr(supervisor, "Attempt", Refusing)
+    (tmp_path / "a" / "mine.lock").mkdir(parents=True)
+    (tmp_path / "a" / "mine.lock" / "thesis.txt").touch()
+    for done, left in ((0, ["mine.lock"]), (1, ["checkpoint.safetensors", "config.yaml", "mine.lock", "run.json", "wandb"])):
+        Refusing.done = done
+        with pytest.raises(ConfigError, match=r"Refused\."):
+            run_in(tmp_path / "a", build(Config, {**TINY, "workers": 2}))
+        assert sorted(path.name for path in (tmp_path / "a").iterdir()) == left
+    assert (tmp_path / "a" / "mine.lock" / "thesis.txt").exists()
