@@ -61,10 +61,12 @@ def run(args: argparse.Namespace) -> int:
 
     if args.config is None and args.resume and args.out is not None:
         args.config = args.out / CONFIG_NAME
-    values = apply_settings(read_yaml(args.config) if args.config else {}, args.set)
+    values = read_yaml(args.config) if args.config else {}
     if args.cluster is not None:
-        # a run that began with processes here goes on there
-        values = apply_settings({**values, "workers": 1}, args.set) | {"cluster": args.cluster}
+        values["workers"] = 1  # a run that began with processes here goes on there
+    values = apply_settings(values, args.set)
+    if args.cluster is not None:
+        values["cluster"] = args.cluster
     algorithm = values.get("algorithm", "ppo")
     trainer = get_trainer(algorithm)
     if args.keys:

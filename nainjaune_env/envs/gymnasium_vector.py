@@ -117,8 +117,9 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
         which = self._chosen(rest.pop("reset_mask", None))
         seeds = self._seeds(seed)
         self._tables.reset(which, [seeds[i] for i in which], rest)
-        for i in which:
-            self._last_seeds[i] = seeds[i] if seeds[i] is not None else self._last_seeds[i]
+        if seed is not None:  # else there is nothing to note, and a reset may follow every step
+            for i in which:
+                self._last_seeds[i] = seeds[i] if seeds[i] is not None else self._last_seeds[i]
         self._over[which] = False
         return self._tables.batch.observation.copy(), self._infos(which)
 
