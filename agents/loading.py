@@ -19,6 +19,7 @@ from nainjaune_env.registry import get_game
 
 from .exact import exact_agents
 from .heuristics import heuristics, modifiers
+from .nets.threads import set_agent_threads
 from .search import AdaptiveSearchAgent, SearchAgent, searching
 from .zoo import PREFIX, is_zoo_name, player_registry
 
@@ -207,7 +208,8 @@ def setup_of_runs(names: Sequence[str], game: str, *, for_all_tables: bool = Tru
 
 
 def use_threads(threads: int) -> None:
-    """Sets the number of threads of torch, if an agent has imported it."""
+    """Sets the number of threads of torch, if an agent has imported it, and that of agents, which is 1 before the first call."""
+    set_agent_threads(threads)
     if "torch" in sys.modules:
         # this waits where another thread is importing it, and its module is not complete
         importlib.import_module("torch").set_num_threads(threads)

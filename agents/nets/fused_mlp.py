@@ -29,6 +29,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from .observation_net import ObservationNet
+from .threads import agent_threads
 
 SIZES = (16, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048)
 """Numbers of rows that are multiplied at once: in bfloat16 a batch is padded to the next of these.
@@ -174,8 +175,9 @@ class FusedInference:
         size = padded(rows, self.dtype)
         outputs.copy_(_forward(self._layers, [buffer[:size] for buffer in self._buffers])[:rows])
 
+    @agent_threads()
     def logits(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Returns the outputs of the first head, ``(K, A)``, of ``observation (K, size)``; on the CPU."""
+        """Returns the outputs of the first head, ``(K, A)``, of ``observation (K, size)``; on the CPU, with the threads of agents."""
         logits: NDArray[np.float32] = self(torch.from_numpy(observation))[0].numpy()
         return logits
 

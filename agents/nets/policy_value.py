@@ -22,6 +22,7 @@ from nainjaune_env.engine.history import plies_in
 from .fused_mlp import LinearChain
 from .modules import check_weights, linear, with_more_inputs
 from .observation_net import ObservationNet
+from .threads import agent_threads
 
 
 class PolicyValueNet(ObservationNet):
@@ -138,11 +139,12 @@ class PolicyValueNet(ObservationNet):
             raise ValueError(f"a network of arch {self.arch!r} cannot take over one of arch {net.arch!r} with fewer inputs")
         self.load_state_dict(with_more_inputs(net.state_dict(), self.state_dict(), columns))
 
+    @agent_threads()
     @torch.inference_mode()
     def evaluate(
         self, observation: NDArray[np.uint8], state: NDArray[np.float32] | None = None
     ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-        """Returns the logits and values of :meth:`forward` as NumPy arrays, without gradients.
+        """Returns the logits and values of :meth:`forward` as NumPy arrays, without gradients and with the threads of agents.
 
         A recurrent network takes the ``state (K, recurrent) float32`` before each decision and overwrites it with the one after.
         """

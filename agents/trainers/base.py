@@ -25,7 +25,7 @@ from nainjaune_env.core.validation import MAX_THREADS
 from nainjaune_env.games import DEFAULT_GAME
 
 from ..arena.duplicate import Duplicate
-from ..loading import load_agent
+from ..loading import load_agent, use_threads
 from ..nets.arch import DEFAULT_ARCH, get_arch, make_net
 from ..nets.checkpoint import Checkpoint
 from ..nets.net_agent import NetAgent
@@ -153,7 +153,7 @@ class BaseTrainer(ABC, Generic[C]):
     """Whether ``layout`` is the one for all tables of the game, and not that of ``setup``."""
 
     def __init__(self, config: C, setup: Setup) -> None:
-        torch.set_num_threads(config.threads)
+        use_threads(config.threads)
         self.config = config
         self.setup = setup
         self.layout = setup.layout

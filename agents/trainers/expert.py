@@ -50,7 +50,7 @@ from nainjaune_env.engine.batch import Batch
 
 from ..distributed.units import Executor
 from ..heuristics import RandomAgent
-from ..loading import load_agent
+from ..loading import load_agent, use_threads
 from ..nets.checkpoint import Checkpoint
 from ..nets.devices import check_device
 from ..nets.modules import masked_log_softmax
@@ -231,11 +231,11 @@ class Trainer(BaseTrainer[Config]):
         """Makes the first of the ``missing`` shards, one for each thread, or the next one that workers finish; writes them."""
         start, c = time.perf_counter(), self.config
         if self.workers is None:
-            torch.set_num_threads(1)
+            use_threads(1)
             numbers = missing[: c.threads]
             with ThreadPoolExecutor(len(numbers)) as threads:
                 made = list(threads.map(self.make_shard, numbers))
-            torch.set_num_threads(c.threads)
+            use_threads(c.threads)
             self.speed = c.shard * len(made) / (time.perf_counter() - start)
         else:
             player = self.checkpoint if self.has_learned else None

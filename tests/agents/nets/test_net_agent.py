@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
+from nainjaune_agents.loading import use_threads
 from nainjaune_agents.nets import net_agent
+from nainjaune_agents.nets.fused_mlp import FusedInference
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.engine.batch import Batch
@@ -28,3 +31,28 @@ def test_many_decisions_go_through_in_parts_and_come_out_in_order(monkeypatch: p
     monkeypatch.setattr(net_agent, "ROWS", 7)
     assert np.array_equal(agent.act(decisions, np.random.default_rng(0)), whole)
     assert len(np.unique(whole)) > 1
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_agent_computes_with_its_own_number_of_threads(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """torch's default makes small batches many times slower; what a user trains in the same process keeps its number."""
+    seen: list[int] = []
+    compute = FusedInference._compute
+    monkeypatch.setattr(FusedInference, "_compute", lambda *given: (seen.append(torch.get_num_threads()), compute(*given)))
+    agent = NetAgent("net", fresh_net(small()))
+    fused = agent.scorer()
+    agent.net.policy.register_forward_hook(lambda *_: seen.append(torch.get_num_threads()))
+    decisions = DecisionBatch(Batch(small(), 4, seed=1), np.arange(4))
+    before = torch.get_num_threads()
+    try:
+        use_threads(threads)
+        torch.set_num_threads(3)
+        agent.act(decisions, np.random.default_rng(0))
+        agent.probabilities(decisions)
+        agent.values(decisions.observation)
+        agent.scorer().logits(decisions.observation)  # with a hook it is not fused
+        fused.logits(decisions.observation)
+        assert torch.get_num_threads() == 3
+    finally:
+        use_threads(before)
+    assert seen == [threads] * 5
