@@ -1,14 +1,14 @@
 """Results of units as files, one each: a run resumes from those that it finds, and jobs share a run out among them.
 
-A folder of shards holds ``run.json``, the identity of the run, and a file for each finished unit with the SHA-256 of that
-identity. Files are written whole or not at all, and nothing in them is code.
+A folder of shards holds ``run.json``, the identity of the run, and a file for each finished unit: the SHA-256 of that identity,
+the unit and its result, under a SHA-256 of all three. Files are written whole or not at all, and nothing in them is code.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import islice
 from pathlib import Path
@@ -55,7 +55,7 @@ class Shards:
         digest = run_id(run)
         for unit in self.units(plan.units()):
             if self._path(unit).exists():
-                yield unit, read_shard(self._path(unit), digest)[1]
+                yield unit, read_result(self.folder, digest, unit)
         missing = (unit for unit in self.units(units) if not self._path(unit).exists())
         written: Future[None] | None = None
         with ThreadPoolExecutor(1, "shards") as writer:  # playing goes on while the disk confirms what it was given
@@ -95,12 +95,7 @@ class FinishedShards:
                 "run the jobs that have not finished again."
             )
         for unit in units:
-            found_unit, found = read_shard(self.folder / file_name(unit), digest)
-            if found_unit != unit:
-                raise WorkError(
-                    f"{str(self.folder / file_name(unit))!r} holds the deals {_deals(found_unit)}, not {_deals(unit)}."
-                )
-            yield unit, found
+            yield unit, read_result(self.folder, digest, unit)
 
 
 def _deals(unit: Unit) -> str:
@@ -114,25 +109,44 @@ def file_name(unit: Unit) -> str:
 
 def shard_text(run: str, unit: Unit, found: Found) -> str:
     """Returns the content of a shard of the run with the digest ``run``."""
-    body = json.dumps(found)
-    held = json.dumps({"run": run, "unit": unit, "sha256": hashlib.sha256(body.encode()).hexdigest()})
-    return f'{held[:-1]}, "found": {body}}}\n'
+    content = {"run": run, "unit": unit, "found": found}
+    return json.dumps({**content, "sha256": _digest(content)}) + "\n"
+
+
+def read_result(folder: Path, run: str, unit: Unit) -> Found:
+    """Returns what ``unit`` yielded, from its shard in ``folder``.
+
+    Raises :class:`WorkError` as :func:`read_shard` does, and for a shard of another unit under this name.
+    """
+    path = folder / file_name(unit)
+    there, found = read_shard(path, run)
+    if there != unit:
+        raise WorkError(
+            f"{str(path)!r} holds the deals {_deals(there)}, not {_deals(unit)}: it was copied or renamed. "
+            f"Remove it to play the deals {_deals(unit)} again."
+        )
+    return found
 
 
 def read_shard(path: Path, run: str) -> tuple[Unit, Found]:
     """Returns the unit of the shard at ``path`` and what it yielded; raises :class:`WorkError` unless it is one of ``run``."""
     what = "shard of a run"
-    held = _read(path, what, ("run", "unit", "sha256", "found"))
-    if held["run"] != run:
-        raise WorkError(f"{str(path)!r} belongs to another run than the {RUN_NAME} beside it.")
-    if hashlib.sha256(json.dumps(held["found"]).encode()).hexdigest() != held["sha256"]:
+    content = _read(path, what, ("run", "unit", "found", "sha256"))
+    if content.pop("sha256") != _digest(content):
         raise WorkError(
             f"{str(path)!r} is damaged: its content does not have the SHA-256 that it names. Remove it to play it again."
         )
+    if content["run"] != run:
+        raise WorkError(f"{str(path)!r} belongs to another run than the {RUN_NAME} beside it.")
     try:
-        return Unit(*check_list(str(path), "unit", held["unit"], int, 3)), held["found"]
+        return Unit(*check_list(str(path), "unit", content["unit"], int, 3)), content["found"]
     except RecordError as error:
         raise WorkError(f"{str(path)!r} is not a {what}: {as_sentence(error)}") from None
+
+
+def _digest(content: Mapping[str, Any]) -> str:
+    """Returns the SHA-256 of the run, the unit and the result of a shard together."""
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
 
 
 def read_run(folder: Path) -> dict[str, Any]:

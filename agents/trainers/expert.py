@@ -64,8 +64,8 @@ from ..task import CARRIED, MATCH_ROUNDS, OWN
 from .base import COMMON_METRICS, MOST_TABLES, BaseConfig, BaseTrainer, anneal, warmed_up
 from .config import option
 from .gating import edge_over, is_weaker
-from .labelling import LabelWorkers, check_workers, executor_of
-from .labels import Labels, concatenate_labels, load_labels, save_labels
+from .labelling import LabelWorkers, check_workers, executor_of, labels_run
+from .labels import Labels, ShardId, concatenate_labels, load_labels, save_labels
 from .run import Progress, Run, run_iterations
 from .starts import RoundStarts, batch_start
 from .targets import entropy, pooled, soft_cross_entropy, targets
@@ -169,6 +169,7 @@ class Trainer(BaseTrainer[Config]):
         """``folder``: where the shards of labels are; ``executor``: where they are made (None: in threads of this process)."""
         super().__init__(config, config.setup())
         self.folder = folder
+        self.labels_run = labels_run(dataclasses.asdict(config))
         self.net = self.untrained(0)
         self.modules = {"model.": self.net}
         self.rule = load_agent(config.rule, self.setup)
@@ -295,12 +296,14 @@ class Trainer(BaseTrainer[Config]):
 
     def load(self, generation: int, number: int) -> Labels:
         """Reads a shard; raises :class:`~nainjaune_env.core.errors.LabelsError` if it is missing, damaged or another one."""
-        return load_labels(self.shard_path(generation, number), self.setup, generation=generation, count=self.config.shard)
+        shard = ShardId(self.labels_run, generation, number)
+        return load_labels(self.shard_path(generation, number), self.setup, shard, count=self.config.shard)
 
     def make_shard(self, number: int) -> Labels:
         """Labels the decisions of a shard and writes it. Safe to call from several threads."""
         labels = self.label(number, self.experts())
-        save_labels(self.shard_path(self.iteration, number), labels, self.setup)
+        shard = ShardId(self.labels_run, self.iteration, number)
+        save_labels(self.shard_path(self.iteration, number), labels, self.setup, shard)
         return labels
 
     def label(self, number: int, experts: Sequence[SearchAgent]) -> Labels:

@@ -18,20 +18,26 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.spec import Setup
 
+from ..distributed.identity import run_id
 from ..distributed.processes import Processes
 from ..distributed.units import Executor, Found, Player, Unit, setup_from
 from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint, save_checkpoint
 from ..nets.net_agent import NetAgent
 from . import get_trainer
-from .config import build
-from .labels import Labels, labels_from_text, labels_text
+from .config import PLACEMENT_KEYS, RESUME_KEYS, build
+from .labels import Labels, ShardId, labels_from_text, labels_text
 
 NumberedShard = tuple[int, Labels, bytes]
 """The number of a shard, its labels, and the bytes of its file."""
 
 ALONE = {"workers": 1, "cluster": None, "threads": 1, "eval_every": 0, "keep_best": False}
 """The keys that differ in a worker."""
+
+
+def labels_run(config: Mapping[str, Any]) -> str:
+    """Returns the SHA-256 of the keys of ``config`` that labels depend on: a run that is resumed keeps them."""
+    return run_id({key: value for key, value in config.items() if key not in RESUME_KEYS | PLACEMENT_KEYS | ALONE.keys()})
 
 
 @dataclass(frozen=True)
@@ -70,7 +76,8 @@ class LabelPlan:
             labeller.net.load_state_dict(agent.net.state_dict())
 
         def label(unit: Unit) -> Found:
-            return {"labels": labels_text(labeller.label(unit.first, labeller.experts()), self.setup)}
+            shard = ShardId(labels_run(self.config), self.generation, unit.first)
+            return {"labels": labels_text(labeller.label(unit.first, labeller.experts()), self.setup, shard)}
 
         return label
 
@@ -137,7 +144,8 @@ class LabelWorkers:
             with closing(self._executor.results(plan, agents, self._noted(units))) as results:
                 for unit, found in results:
                     del self._begun[unit]
-                    read = labels_from_text(found["labels"], setup, generation=generation, count=config["shard"])
+                    shard = ShardId(labels_run(config), generation, unit.first)
+                    read = labels_from_text(found["labels"], setup, shard, count=config["shard"])
                     yield unit.first, *read
 
     def _noted(self, units: Iterator[Unit]) -> Iterator[Unit]:

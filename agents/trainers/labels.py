@@ -49,41 +49,53 @@ class Labels:
         return ~np.isnan(self.mean)
 
 
-def save_labels(path: Path, labels: Labels, setup: Setup) -> None:
+@dataclass(frozen=True)
+class ShardId:
+    """What a shard of labels is of."""
+
+    run: str
+    """SHA-256 of the part of the run's configuration that labels depend on."""
+    generation: int
+    number: int
+    """Within the generation."""
+
+
+def save_labels(path: Path, labels: Labels, setup: Setup, shard: ShardId) -> None:
     """Writes ``labels`` of decisions under ``setup`` to ``path``, atomically; the same labels give the same bytes."""
     with replacing(path) as temporary, temporary.open("wb") as file:
-        _write(file, labels, setup)
+        _write(file, labels, setup, shard)
 
 
-def labels_text(labels: Labels, setup: Setup) -> str:
+def labels_text(labels: Labels, setup: Setup, shard: ShardId) -> str:
     """Returns the bytes that :func:`save_labels` writes as text, in base64."""
     file = io.BytesIO()
-    _write(file, labels, setup)
+    _write(file, labels, setup, shard)
     return base64.b64encode(file.getvalue()).decode()
 
 
-def _write(file: IO[bytes], labels: Labels, setup: Setup) -> None:
-    arrays = {f.name: getattr(labels, f.name) for f in fields(Labels)}
+def _write(file: IO[bytes], labels: Labels, setup: Setup, shard: ShardId) -> None:
+    about = {"layout": setup.layout.fingerprint, "run": shard.run, "number": shard.number}
+    arrays = {name: np.array(value) for name, value in about.items()} | {f.name: getattr(labels, f.name) for f in fields(Labels)}
     # np.savez_compressed has no level, and its own takes four times as long for files that are a fifth smaller
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as archive:
-        for name, array in {"layout": np.array(setup.layout.fingerprint), **arrays}.items():
+        for name, array in arrays.items():
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, np.asanyarray(array), allow_pickle=False)
 
 
-def load_labels(path: Path, setup: Setup, *, generation: int, count: int) -> Labels:
-    """Reads a shard of ``count`` labels of ``generation``, made under ``setup``.
+def load_labels(path: Path, setup: Setup, shard: ShardId, *, count: int) -> Labels:
+    """Reads the ``shard`` of ``count`` labels, made under ``setup``.
 
-    Raises :class:`LabelsError` if it is missing, damaged or not a shard, or holds other labels.
+    Raises :class:`LabelsError` if it is missing, damaged or another one, or holds other labels.
     """
     try:
         with path.open("rb") as file:
-            return _read(file, str(path), setup, generation, count)
+            return _read(file, str(path), setup, shard, count)
     except FileNotFoundError:
         raise LabelsError(f"There are no labels at {str(path)!r}.") from None
 
 
-def labels_from_text(text: str, setup: Setup, *, generation: int, count: int) -> tuple[Labels, bytes]:
+def labels_from_text(text: str, setup: Setup, shard: ShardId, *, count: int) -> tuple[Labels, bytes]:
     """Returns the labels that :func:`labels_text` wrote, and the bytes of their file.
 
     Raises :class:`LabelsError` as :func:`load_labels` does.
@@ -93,10 +105,10 @@ def labels_from_text(text: str, setup: Setup, *, generation: int, count: int) ->
         data = base64.b64decode(text, validate=True)
     except (ValueError, TypeError, binascii.Error):
         raise LabelsError(f"Expected the labels of a shard in base64, and {where} is something else.") from None
-    return _read(io.BytesIO(data), where, setup, generation, count), data
+    return _read(io.BytesIO(data), where, setup, shard, count), data
 
 
-def _read(file: IO[bytes], path: str, setup: Setup, generation: int, count: int) -> Labels:
+def _read(file: IO[bytes], path: str, setup: Setup, shard: ShardId, count: int) -> Labels:
     try:
         with np.lib.npyio.NpzFile(file, allow_pickle=False) as opened:
             arrays = {name: opened[name] for name in opened.files}
@@ -106,11 +118,11 @@ def _read(file: IO[bytes], path: str, setup: Setup, generation: int, count: int)
             f"{path!r} is not a whole npz file of plain arrays (cut short?): {quoted(str(error))}. "
             "Delete it, and --resume makes it again."
         ) from None
-    names = {"layout", *(f.name for f in fields(Labels))}
-    if arrays.keys() == names - {"halves"}:
+    names = {"layout", "run", "number", *(f.name for f in fields(Labels))}
+    if {"layout", "mean", "generation"} <= arrays.keys() < names:
         raise LabelsError(
-            f"The labels at {path!r} are of an earlier version, without the means of both halves of the determinizations, "
-            "which the value's targets need. Delete them, and --resume makes them again."
+            f"The labels at {path!r} are of an earlier version, without {', '.join(sorted(names - arrays.keys()))}. "
+            "Delete them, and --resume makes them again."
         )
     if arrays.keys() != names:
         raise LabelsError(f"{path!r} is not a shard of labels, which holds the arrays {', '.join(sorted(names))}.")
@@ -119,6 +131,14 @@ def _read(file: IO[bytes], path: str, setup: Setup, generation: int, count: int)
         raise LabelsError(
             f"The labels at {path!r} are of another observation layout "
             f"({layout}, and here it is {setup.layout.fingerprint}): make them again."
+        )
+    run, number = str(arrays.pop("run")), quoted(arrays.pop("number").tolist())
+    if run != shard.run:
+        raise LabelsError(f"The labels at {path!r} are of another run. Delete them, and --resume makes them again.")
+    if number != str(shard.number):
+        raise LabelsError(
+            f"The labels at {path!r} are of shard {number}, not {shard.number}: the file was copied or renamed. "
+            "Delete it, and --resume makes it again."
         )
     actions = len(setup.game.actions)
     expected = {
@@ -138,8 +158,8 @@ def _read(file: IO[bytes], path: str, setup: Setup, generation: int, count: int)
                 f"{name!r} of the labels at {path!r} has shape {array.shape} of {array.dtype}, not {shape} of {dtype}."
             )
     labels = Labels(**arrays)
-    if (labels.generation != generation).any():
-        raise LabelsError(f"The labels at {path!r} are not all of generation {generation}.")
+    if (labels.generation != shard.generation).any():
+        raise LabelsError(f"The labels at {path!r} are not all of generation {shard.generation}.")
     means = np.concatenate([labels.mean[:, None], labels.halves], axis=1)
     legal = labels.legal[:, None, None] >> np.arange(actions) & 1
     if (~np.isnan(means) != legal).any() or np.isinf(means).any():

@@ -32,6 +32,8 @@ NUMBA_VERSION = version("numba")
 UNUSED_DAYS = 30
 """Folders that no process has used for this many days are removed."""
 
+RELATIVE = "NAINJAUNE_CACHE is the path of a folder from the root on, as each working folder would have its own code."
+
 
 def cache_folder(fn: Callable[..., Any], part: str = "") -> Path | None:
     """The folder for the compiled code of the module of ``fn``, or the ``part`` of it, made where it does not exist.
@@ -53,16 +55,23 @@ def _resolved(file: str) -> Path:
 
 
 def cache_root() -> Path:
-    """The folder that ``NAINJAUNE_CACHE`` names; by default ``~/.cache/nainjaune-env`` (``XDG_CACHE_HOME`` is respected)."""
+    """The folder that ``NAINJAUNE_CACHE`` names; by default ``nainjaune-env`` in ``XDG_CACHE_HOME`` or ``~/.cache``.
+
+    An empty variable counts as unset, as does a relative ``XDG_CACHE_HOME``, which its specification calls invalid.
+    """
     root = os.environ.get("NAINJAUNE_CACHE")
-    if root is None:
-        root = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "nainjaune-env")
-    return Path(root)
+    if root:
+        return Path(root)
+    caches = os.environ.get("XDG_CACHE_HOME", "")
+    return Path(caches if os.path.isabs(caches) else os.path.expanduser("~/.cache"), "nainjaune-env")
 
 
 @functools.cache
 def _open_folder(root: Path, module: str, file: Path, part: str) -> Path | None:
     if not file.is_file():  # typed at a prompt, or executed from a string
+        return None
+    if not root.is_absolute():
+        warn_uncached(root, RELATIVE)
         return None
     folder = root / "compiled" / f"{module}-{source_hash(file, sys.modules.get(module))}"
     try:
@@ -85,6 +94,8 @@ def _open_folder(root: Path, module: str, file: Path, part: str) -> Path | None:
 def why_not_kept() -> str:
     """Says why compiled code is not kept on disk, in :func:`cache_root`; empty where it is."""
     root = cache_root()
+    if not root.is_absolute():
+        return f"{root}: {RELATIVE}"
     try:
         root.parent.mkdir(parents=True, exist_ok=True)
         for place in (root, root / "compiled"):

@@ -11,6 +11,7 @@ from __future__ import annotations
 import functools
 import importlib.util
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -33,6 +34,12 @@ numba_config: Any = numba.core.config
 JIT_ENABLED: bool = not numba_config.DISABLE_JIT
 
 
+_INSTANTIATING = threading.RLock()
+"""Held while a module is instantiated; re-entrant, as a template may instantiate others. numba's lock may be taken within it."""
+_CACHING = threading.RLock()
+"""Held while numba's setting ``CACHE_DIR`` is ours. No other lock is taken within it: functions are compiled outside."""
+
+
 def compiled(fn: F, compiler: Callable[..., Any], settings: Any, *, part: str = "", **options: Any) -> F:
     """``compiler(**options)(fn)`` with the on-disk cache keyed by the sources of ``fn``; ``settings``: the compiler's.
 
@@ -43,6 +50,13 @@ def compiled(fn: F, compiler: Callable[..., Any], settings: Any, *, part: str = 
     folder = cache_folder(fn, part)
     if folder is None or not hasattr(dispatcher, "enable_caching"):  # the simulator of CUDA has nothing to keep
         return cast(F, dispatcher)
+    with _CACHING:
+        _enable_caching(dispatcher, folder, settings)
+    return cast(F, dispatcher)
+
+
+def _enable_caching(dispatcher: Any, folder: Path, settings: Any) -> None:
+    """Has ``dispatcher`` keep its code in ``folder``, or warns where it cannot."""
     before, uncached = settings.CACHE_DIR, dispatcher._cache
     # numba reads CACHE_DIR when a cache is made; the user's own setting is put back.
     settings.CACHE_DIR = str(folder)
@@ -59,7 +73,6 @@ def compiled(fn: F, compiler: Callable[..., Any], settings: Any, *, part: str = 
         lock_cache(dispatcher._cache, folder)
     finally:
         settings.CACHE_DIR = before
-    return cast(F, dispatcher)
 
 
 _OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
@@ -81,9 +94,17 @@ class CompiledFunction(numba.core.registry.CPUDispatcher):
     itself: more code than most functions of a kernel have. So it is compiled only for functions that Python calls.
     """
 
-    @functools.cached_property
+    _linked: Any = None
+
+    @property
     def linked(self) -> LinkedFunction:
-        """The form that compiled code links. Python must not call it."""
+        """The form that compiled code links, the same in all threads. Python must not call it."""
+        with _CACHING:
+            if self._linked is None:
+                self._linked = self._link()
+            return cast(LinkedFunction, self._linked)
+
+    def _link(self) -> LinkedFunction:
         options = {**_OPTIONS, **self.targetoptions, "no_cpython_wrapper": True, "pipeline_class": LinkedCompiler}
         function: Any = compiled(self.py_func, numba.jit, numba_config, part="linked", **options)
         function.__class__ = LinkedFunction  # numba makes its own class, and has no option for another
@@ -163,12 +184,15 @@ def wrapping(fn: F) -> F:
 def instantiate(template: str, instance: str, **bound: Any) -> ModuleType:
     """Returns a new copy of the module ``template`` whose globals contain the names ``bound``.
 
-    The copy is registered as ``template[instance]``; a second call returns the same module. The sources of bound modules are
-    part of the cache's key; any other bound value must differ only if ``instance`` does.
+    The copy is registered as ``template[instance]``; a second call, in any thread, returns the same module, complete. The sources
+    of bound modules are part of the cache's key; any other bound value must differ only if ``instance`` does.
     """
     name = f"{template}[{instance}]"
-    if name in sys.modules:
-        return sys.modules[name]
+    with _INSTANTIATING:  # until its code has run, the module in sys.modules is incomplete
+        return sys.modules[name] if name in sys.modules else _instantiate(template, name, bound)
+
+
+def _instantiate(template: str, name: str, bound: dict[str, Any]) -> ModuleType:
     spec = importlib.util.find_spec(template)
     if spec is None or spec.loader is None:
         raise ModuleNotFoundError(f"no module {template!r} to instantiate")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import operator
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -83,13 +84,25 @@ def as_array(refusal: str, given: Any, error: type[NainJauneError] = DealError) 
 
 
 def read_json(path: Path, what: str, error: type[NainJauneError]) -> Any:
-    """Returns the JSON in the file ``path``, which is ``what``; raises ``error`` if there is none or it is incomplete."""
+    """Returns the JSON in the file ``path``, which is ``what``.
+
+    Raises ``error`` if there is none, it is incomplete, or an object in it has a key twice.
+    """
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=distinct_keys)
     except FileNotFoundError:
         raise error(f"There is no {what} at {str(path)!r}.") from None
     except (OSError, ValueError, RecursionError) as reason:
         raise error(f"{str(path)!r} is not a {what}: {as_sentence(reason)}") from None
+
+
+def distinct_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Returns an object of JSON; raises :class:`RecordError` for a key that comes twice: ``json`` would keep the last one."""
+    content = dict(pairs)
+    if len(content) != len(pairs):
+        key, count = Counter(key for key, _ in pairs).most_common(1)[0]
+        raise RecordError(f"Expected each key once, and {quoted(key)} comes {count} times.")
+    return content
 
 
 def identical(given: object, expected: object) -> bool:

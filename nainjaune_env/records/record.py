@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +20,7 @@ from nainjaune_env.core.atomic_files import locked, replacing
 from nainjaune_env.core.errors import RecordError, RulesError, as_sentence, choose_one, quoted
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import GameSpec, Setup, Transcriber
-from nainjaune_env.core.validation import MAX_SEED, check_keys, check_list
+from nainjaune_env.core.validation import MAX_SEED, check_keys, check_list, distinct_keys
 from nainjaune_env.records import generic
 from nainjaune_env.registry import get_game
 
@@ -152,22 +151,13 @@ def parse_record(text: str) -> Record:
 
 def _load(text: str) -> Record:
     try:
-        record: Record = json.loads(text, object_pairs_hook=_unique, parse_constant=_refuse_constant)
+        record: Record = json.loads(text, object_pairs_hook=distinct_keys, parse_constant=_refuse_constant)
         json.dumps(record, ensure_ascii=False).encode()  # half a surrogate pair can be escaped, and never written again
     except RecordError:
         raise
     except (ValueError, RecursionError) as error:
         raise RecordError(f"Expected a record as JSON: {as_sentence(error)}") from None
     return record
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Returns an object; raises :class:`RecordError` for a key that comes twice: JSON would silently keep the last one."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        twice, count = next((key, count) for key, count in Counter(key for key, _ in pairs).items() if count > 1)
-        raise RecordError(f"Expected each key once, and {quoted(twice)} comes {count} times.")
-    return found
 
 
 def _refuse_constant(name: str) -> None:

@@ -141,12 +141,27 @@ def test_the_folder_is_the_users_unless_a_setting_names_another(tmp_path: Path, 
     monkeypatch.delenv("NAINJAUNE_CACHE", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     assert folder_of(hashed).parent == tmp_path / "xdg" / "nainjaune-env" / "compiled"
-    monkeypatch.setenv("XDG_CACHE_HOME", "")
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert folder_of(hashed).parent == tmp_path / "home" / ".cache" / "nainjaune-env" / "compiled"
+    monkeypatch.chdir(tmp_path)
+    for caches in ("", "here"):  # a relative one is invalid
+        monkeypatch.setenv("XDG_CACHE_HOME", caches)
+        for own in ("", None):
+            monkeypatch.delenv("NAINJAUNE_CACHE", raising=False) if own is None else monkeypatch.setenv("NAINJAUNE_CACHE", own)
+            assert folder_of(hashed).parent == tmp_path / "home" / ".cache" / "nainjaune-env" / "compiled"
     monkeypatch.setenv("NAINJAUNE_CACHE", str(tmp_path / "own"))
     assert folder_of(hashed).parent == tmp_path / "own" / "compiled"
     assert folder_of(hashed).name == f"{__name__}-{source_hash(Path(__file__), sys.modules[__name__])}"
+
+
+def test_a_relative_folder_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process in another working folder would load what is there."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NAINJAUNE_CACHE", "here")
+    monkeypatch.setattr(locked_cache, "_warned", False)
+    with pytest.warns(RuntimeWarning, match="not kept in here, .* is the path of a folder from the root on"):
+        assert cache_folder(hashed) is None
+    assert code_cache.why_not_kept().startswith("here: NAINJAUNE_CACHE is")
+    assert list(tmp_path.iterdir()) == []
 
 
 def folder_of(fn: Callable[..., Any]) -> Path:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from nainjaune_env.core.jit import JIT_ENABLED, instantiate, jit
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import game_names, get_game
+from tests.support import first_use
 
 compiled_only = pytest.mark.skipif(not JIT_ENABLED, reason="the compiler is switched off")
 
@@ -87,6 +91,56 @@ def test_instantiate_binds_names_and_gives_the_same_module_again() -> None:
         assert one.card_number("7d") == 32
     finally:
         del sys.modules[one.__name__], sys.modules[two.__name__]
+
+
+def test_no_thread_gets_a_module_before_its_code_has_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "slow_template.py").write_text("begun.set()\nassert go_on.wait(60)\nanswer = 42\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    begun, go_on, answers = threading.Event(), threading.Event(), []
+
+    def work() -> None:
+        answers.append(getattr(instantiate("slow_template", "a", begun=begun, go_on=go_on), "answer", None))
+
+    threads = [threading.Thread(target=work) for _ in range(2)]
+    threads[0].start()
+    assert begun.wait(60)
+    threads[1].start()
+    threads[1].join(0.1)  # without a lock it has a module without an answer by now
+    go_on.set()
+    for thread in threads:
+        thread.join()
+    del sys.modules["slow_template[a]"]
+    assert answers == [42, 42]
+
+
+def test_numbas_setting_is_that_of_one_function_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Settings:
+        CACHE_DIR = "the user's"
+
+    class Function:
+        _cache = None
+
+        def __init__(self, fn: Any) -> None:
+            self.folder = tmp_path / fn.__name__
+
+        def enable_caching(self) -> None:
+            before = Settings.CACHE_DIR
+            time.sleep(0.01)
+            assert before == Settings.CACHE_DIR == str(self.folder)
+            raise OSError("nothing is written in this test")
+
+    monkeypatch.setattr(compiler, "cache_folder", lambda fn, part: tmp_path / fn.__name__)
+    monkeypatch.setattr(compiler, "warn_uncached", lambda folder, reason: None)
+    functions = [plain, instantiate_caller, test_no_thread_gets_a_module_before_its_code_has_run]
+    with ThreadPoolExecutor(3) as threads:
+        list(threads.map(lambda fn: compiler.compiled(fn, lambda: Function, Settings), functions))
+    assert Settings.CACHE_DIR == "the user's"
+
+
+@pytest.mark.slow
+def test_the_first_use_from_several_threads_gives_what_one_thread_gives() -> None:
+    for use, game, result in first_use.results_of_a_process(6, seed=2):
+        assert result == first_use.digest(use, game), (use, game)
 
 
 @compiled_only

@@ -113,7 +113,7 @@ class Checkpoints(Fuzzer):
         return tensors
 
 
-class Shards(Fuzzer):
+class LabelFiles(Fuzzer):
     """Labels with damaged bytes."""
 
     name = "labels"
@@ -124,7 +124,7 @@ class Shards(Fuzzer):
         super().__init__(folder, thorough=thorough)
         self.path = folder / "labels.npz"
         self.labels = shard.some_labels()
-        save_labels(self.path, self.labels, shard.SETUP)
+        save_labels(self.path, self.labels, shard.SETUP, shard.SHARD)
         self.whole = self.path.read_bytes()
 
     def case(self, rng: random.Random) -> None:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from .calls import Calls
 from .commands import Commands
-from .files import Checkpoints, Shards
+from .files import Checkpoints, LabelFiles
 from .kills import Kills
 from .oracle import Fuzzer
 from .records import Records
+from .threads import Threads
 from .worker_kills import WorkerKills
 
-ALL: tuple[type[Fuzzer], ...] = (Records, Checkpoints, Shards, Commands, Calls, Kills, WorkerKills)
+ALL: tuple[type[Fuzzer], ...] = (Records, Checkpoints, LabelFiles, Commands, Calls, Kills, WorkerKills, Threads)
 FUZZERS = {fuzzer.name: fuzzer for fuzzer in ALL}

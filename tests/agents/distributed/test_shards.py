@@ -138,16 +138,29 @@ def test_a_shard_that_is_there_twice_is_named(folder: Path) -> None:
 
 def test_a_shard_under_the_name_of_another_is_refused(folder: Path) -> None:
     shutil.copy(folder / file_name(Unit(1, 4, 4)), folder / file_name(Unit(3, 0, 4)))
-    refused(folder, r"0003-0000000000\.json' holds the deals 4 to 7 of part 1, not 0 to 3 of part 3\.$")
+    says = r"0003-0000000000\.json' holds the deals 4 to 7 of part 1, not 0 to 3 of part 3: it was copied or renamed\. Remove it"
+    refused(folder, says)
+    with pytest.raises(WorkError, match=says):  # a run that goes on from it too
+        play(folder, InProcess(), deals=8)
+    (folder / file_name(Unit(3, 0, 4))).unlink()
+    assert figures(plan_of(deals=8), Shards(folder, InProcess())) == figures(plan_of(deals=8))
 
 
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
         (lambda text: text[:-20], "is not a shard of a run: "),
-        (lambda text: text.replace('"count": 4', '"count": 5', 1), r"is damaged: its content does not have the SHA-256"),
+        (lambda text: text.replace('"count": 4', '"count": 5', 1), r"is damaged: its content does not"),
         (lambda text: "[]", "is not a shard of a run: .*expected an object"),
-        (lambda text: text.replace('"unit": [1, 4, 4]', '"unit": [1, 4]'), "expected 'unit' to be a list of 3 whole numbers"),
+        (
+            lambda text: text.replace('"unit": [1, 4, 4]', '"unit": [3, 0, 4]'),
+            r"is damaged: its content does not have the SHA-256",
+        ),
+        (lambda text: shards.shard_text(json.loads(text)["run"], (1, 4), {}), "expected 'unit' to be a list of 3 whole numbers"),
+        (
+            lambda text: text.replace('{"run"', '{"run": "", "run"'),
+            "Expected each key once, and 'run' comes 2 times",
+        ),
     ],
 )
 def test_a_damaged_shard_is_refused(damage: Any, says: str, folder: Path) -> None:

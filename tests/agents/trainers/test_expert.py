@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import math
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -400,6 +401,9 @@ def test_a_damaged_shard_is_an_error(tmp_path: Path) -> None:
     shard = tmp_path / LABELS / "000-00000.npz"
     shard.write_bytes(shard.read_bytes()[:-100])
     with pytest.raises(LabelsError, match=r"000-00000\.npz' is not a whole npz file"):
+        run_in(tmp_path, config, resume=True)
+    shutil.copy(tmp_path / LABELS / "000-00001.npz", shard)
+    with pytest.raises(LabelsError, match=r"000-00000\.npz' are of shard 1, not 0: the file was copied or renamed\."):
         run_in(tmp_path, config, resume=True)
 
 

@@ -12,12 +12,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_agents.trainers.labels import Labels, concatenate_labels, load_labels, save_labels
+from nainjaune_agents.trainers.labels import Labels, ShardId, concatenate_labels, load_labels, save_labels
 from nainjaune_env.core.errors import LabelsError
 from nainjaune_env.registry import make_setup
 
 SETUP = make_setup("nain_jaune", "djeco", 3)
 COUNT = 6
+SHARD = ShardId("a run", 2, 1)
 
 
 def some_labels(generation: int = 2, seed: int = 0) -> Labels:
@@ -44,14 +45,14 @@ def equal(one: Labels, two: Labels) -> bool:
     return all((a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes()) for a, b in pairs)
 
 
-def load(path: Path, generation: int = 2, count: int = COUNT) -> Labels:
-    return load_labels(path, SETUP, generation=generation, count=count)
+def load(path: Path, count: int = COUNT, **shard: Any) -> Labels:
+    return load_labels(path, SETUP, dataclasses.replace(SHARD, **shard), count=count)
 
 
 def test_a_shard_round_trips_and_equal_labels_give_equal_bytes(tmp_path: Path) -> None:
     labels = some_labels()
     for name in ("one", "two"):
-        save_labels(tmp_path / "made" / f"{name}.npz", labels, SETUP)
+        save_labels(tmp_path / "made" / f"{name}.npz", labels, SETUP, SHARD)
     assert sorted(path.name for path in (tmp_path / "made").iterdir()) == ["one.npz", "two.npz"]
     assert equal(load(tmp_path / "made" / "one.npz"), labels)
     assert (tmp_path / "made" / "one.npz").read_bytes() == (tmp_path / "made" / "two.npz").read_bytes()
@@ -91,14 +92,18 @@ def test_a_shard_that_does_not_fit_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "x.npz"
     with pytest.raises(LabelsError, match="There are no labels at"):
         load(path)
-    save_labels(path, some_labels(), SETUP)
+    save_labels(path, some_labels(), SETUP, SHARD)
     whole = path.read_bytes()
     with pytest.raises(LabelsError, match="are not all of generation 3"):
         load(path, generation=3)
+    with pytest.raises(LabelsError, match=r"are of shard 1, not 0: the file was copied or renamed\. Delete it, and --resume"):
+        load(path, number=0)
+    with pytest.raises(LabelsError, match=r"are of another run\. Delete them, and --resume makes them again\.$"):
+        load(path, run="another run")
     with pytest.raises(LabelsError, match=r"has shape \(6, \d+\) of uint8, not \(7, \d+\) of uint8"):
         load(path, count=7)
     with pytest.raises(LabelsError, match="another observation layout"):
-        load_labels(path, make_setup("nain_jaune", "djeco", 4), generation=2, count=COUNT)
+        load_labels(path, make_setup("nain_jaune", "djeco", 4), SHARD, count=COUNT)
     for cut in (0, 10, len(whole) // 2, len(whole) - 1):
         path.write_bytes(whole[:cut])
         with pytest.raises(LabelsError, match="is not a whole npz file"):
@@ -121,7 +126,7 @@ def test_a_shard_that_does_not_fit_is_refused(tmp_path: Path) -> None:
         load(path)
     arrays = {f.name: getattr(some_labels(), f.name) for f in dataclasses.fields(Labels) if f.name != "halves"}
     np.savez(path, layout=np.array(SETUP.layout.fingerprint), **arrays)
-    with pytest.raises(LabelsError, match="of an earlier version, without the means of both halves of the determinizations"):
+    with pytest.raises(LabelsError, match="of an earlier version, without halves, number, run"):
         load(path)
     np.savez(path, weights=np.zeros(3))
     with pytest.raises(LabelsError, match="is not a shard of labels, which holds the arrays earned, error"):
@@ -135,7 +140,7 @@ def test_means_and_legal_actions_must_agree(tmp_path: Path) -> None:
     wrong[1][labels.mask] = np.nan
     wrong[2][labels.mask] = np.inf
     for mean in wrong:
-        save_labels(tmp_path / "x.npz", dataclasses.replace(labels, mean=mean), SETUP)
+        save_labels(tmp_path / "x.npz", dataclasses.replace(labels, mean=mean), SETUP, SHARD)
         with pytest.raises(LabelsError, match="must have a finite mean for every legal action, and NaN for every other"):
             load(tmp_path / "x.npz")
 
@@ -144,7 +149,7 @@ def test_means_of_halves_must_agree_with_legal_actions_too(tmp_path: Path) -> No
     labels = some_labels()
     halves = labels.halves.copy()
     halves[0, 1, int(np.flatnonzero(labels.mask[0])[0])] = np.nan
-    save_labels(tmp_path / "x.npz", dataclasses.replace(labels, halves=halves), SETUP)
+    save_labels(tmp_path / "x.npz", dataclasses.replace(labels, halves=halves), SETUP, SHARD)
     with pytest.raises(LabelsError, match="must have a finite mean for every legal action"):
         load(tmp_path / "x.npz")
 
@@ -152,7 +157,7 @@ def test_means_of_halves_must_agree_with_legal_actions_too(tmp_path: Path) -> No
 def test_a_flipped_bit_is_refused_or_changes_nothing(tmp_path: Path) -> None:
     """In the names of compressions, flags and sizes too: what a zip file does not check is dates and the like."""
     path, labels, rng = tmp_path / "x.npz", some_labels(), random.Random(1)
-    save_labels(path, labels, SETUP)
+    save_labels(path, labels, SETUP, SHARD)
     whole = path.read_bytes()
     heads = [found.start() for found in re.finditer(b"PK", whole)]
     places = [8 * (head + byte) + bit for head in heads for byte in (6, 8, 9, 10) for bit in range(8)]
