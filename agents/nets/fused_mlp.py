@@ -177,7 +177,7 @@ class FusedInference:
 
     @agent_threads()
     def logits(self, observation: NDArray[np.uint8]) -> NDArray[np.float32]:
-        """Returns the outputs of the first head, ``(K, A)``, of ``observation (K, size)``; on the CPU, with the threads of agents."""
+        """Returns the first head of ``observation (K, size)``, ``(K, A)``, on the CPU with the threads of agents."""
         logits: NDArray[np.float32] = self(torch.from_numpy(observation))[0].numpy()
         return logits
 

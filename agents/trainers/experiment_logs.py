@@ -12,7 +12,8 @@ import math
 import os
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from types import TracebackType
@@ -28,6 +29,13 @@ IDS_NAME = "log_ids.json"
 """The identifiers that the services know the run by, by the name of the log."""
 PROJECT = "nainjaune-env"
 """The project or experiment of runs where the environment names none."""
+IMPATIENCE = {
+    "WANDB_INIT_TIMEOUT": "15",
+    "MLFLOW_HTTP_REQUEST_TIMEOUT": "5",
+    "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",
+    "MLFLOW_HTTP_REQUEST_BACKOFF_FACTOR": "1",
+}
+"""Variables of the libraries while a log is opened, where the environment sets none: their defaults try for 90 s to 4 minutes."""
 
 
 def run_id(folder: Path, log: str, make: Callable[[], str]) -> str:
@@ -80,7 +88,9 @@ class MlflowLog:
         from mlflow.tracking import MlflowClient
 
         path = (folder / "mlflow.db").resolve()
-        self._client: Any = MlflowClient(tracking_uri=os.environ.get("MLFLOW_TRACKING_URI", f"sqlite:///{path}"))
+        place = os.environ.get("MLFLOW_TRACKING_URI", f"sqlite:///{path}")
+        check_database(place)
+        self._client: Any = MlflowClient(tracking_uri=place)
         self._metrics: list[Any] = []
 
         def make() -> str:
@@ -115,6 +125,90 @@ class MlflowLog:
         self._client.set_terminated(self._id, "FINISHED" if kind is None else "FAILED")
 
 
+def check_database(place: str) -> None:
+    """Connects once to the SQL database at the tracking address ``place``, if it is one, and writes to a SQLite file.
+
+    Raises what SQLAlchemy raises. MLflow would try ten times in 100 s.
+    """
+    from mlflow.store.db.db_types import DATABASE_ENGINES
+
+    if not place.startswith(tuple(DATABASE_ENGINES)):
+        return
+    from sqlalchemy import create_engine
+
+    engine = create_engine(place)
+    try:
+        file = engine.url.database or ""
+        if engine.dialect.name == "sqlite" and not file.startswith("file:"):
+            Path(file).parent.mkdir(parents=True, exist_ok=True)  # as MLflow does
+        with engine.connect() as connection:
+            if engine.dialect.name == "sqlite":  # others hold no transaction open over the creation of a table
+                for statement in ("BEGIN IMMEDIATE", "CREATE TABLE can_be_written (x)", "ROLLBACK"):
+                    connection.exec_driver_sql(statement)
+    finally:
+        engine.dispose()
+
+
+class GuardedLog:
+    """A log of a service whose errors are sentences. After the first one nothing is sent to it any more."""
+
+    def __init__(self, name: str, folder: Path, iteration: int) -> None:
+        self._name = name
+        self._failed = False
+        with self._errors_as("cannot be opened", ""), _impatient():
+            self._log = EXPERIMENT_LOGS[name](folder, iteration)
+
+    def log(self, iteration: int, metrics: dict[str, float]) -> None:
+        """See :class:`MetricLog`; raises :class:`ConfigError` where the service fails."""
+        with self._errors_as():
+            self._log.log(iteration, metrics)
+
+    def flush(self) -> None:
+        """See :class:`MetricLog`; raises :class:`ConfigError` where the service fails."""
+        with self._errors_as():
+            self._log.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if self._failed:
+            return
+        try:
+            with self._errors_as():
+                self._log.__exit__(kind, error, trace)
+        except ConfigError:
+            if kind is None:  # else the first error is the one to show
+                raise
+
+    @contextmanager
+    def _errors_as(
+        self,
+        what: str = "has failed",
+        then: str = " The run can be resumed, when the service answers or with other logs (--resume --set 'logs=[]').",
+    ) -> Iterator[None]:
+        try:
+            yield
+        except NainJauneError:
+            raise
+        except Exception as error:  # the libraries have no common class for what goes wrong with an account or on the way
+            self._failed = True
+            reason = getattr(error, "orig", None) or error  # SQLAlchemy's errors go on with the statement and an address
+            raise ConfigError(f"The log {self._name!r} {what}: {' '.join(as_sentence(reason).split())}{then}") from error
+
+
+@contextmanager
+def _impatient() -> Iterator[None]:
+    """Within this context the libraries wait for seconds, unless the environment says how long."""
+    added = IMPATIENCE.keys() - os.environ.keys()
+    os.environ.update({name: IMPATIENCE[name] for name in added})
+    try:
+        yield
+    finally:
+        for name in added:
+            del os.environ[name]
+
+
 EXPERIMENT_LOGS: dict[str, Callable[[Path, int], MetricLog]] = {"wandb": WandbLog, "mlflow": MlflowLog}
 """By the name that configurations choose it by, which is its library's and its extra's."""
 
@@ -122,14 +216,9 @@ EXPERIMENT_LOGS: dict[str, Callable[[Path, int], MetricLog]] = {"wandb": WandbLo
 def open_log(name: str, folder: Path, iteration: int) -> MetricLog:
     """Returns the log called ``name`` of the run at ``folder``, which goes on from ``iteration``.
 
-    Raises :class:`ConfigError` with the library's sentence where the service refuses it or cannot be reached.
+    Raises :class:`ConfigError` with the library's sentence where the service refuses it, or does not answer within seconds.
     """
-    try:
-        return EXPERIMENT_LOGS[name](folder, iteration)
-    except NainJauneError:
-        raise
-    except Exception as error:  # the libraries have no common class for what goes wrong with an account or on the way
-        raise ConfigError(f"The log {name!r} cannot be opened: {' '.join(as_sentence(error).split())}") from error
+    return GuardedLog(name, folder, iteration)
 
 
 def check_logs(names: list[str]) -> None:

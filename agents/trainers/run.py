@@ -307,14 +307,19 @@ def run_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint |
                 for log in logs:
                     log.log(trainer.iteration, metrics)
                 if run.save_is_due(config.checkpoint_minutes):
-                    for log in logs:
-                        log.flush()  # a run that resumes from the checkpoint does not log these iterations again
-                    run.save(trainer.checkpoint())
+                    _flush_and_save(logs, run, trainer)
             progress(trainer.completed, metrics)
+        _flush_and_save(logs, run, trainer)
+    return trainer.completed >= config.iterations
+
+
+def _flush_and_save(logs: Sequence[MetricLog], run: Run, trainer: BaseTrainer[Any]) -> None:
+    """Saves a checkpoint after the logs, as a run that resumes from it does not log these iterations again."""
+    try:
         for log in logs:
             log.flush()
-        run.save(trainer.checkpoint())
-    return trainer.completed >= config.iterations
+    finally:
+        run.save(trainer.checkpoint())  # whatever a service says to its metrics
 
 
 def follow_iterations(trainer: BaseTrainer[Any], run: Run, checkpoint: Checkpoint | None) -> bool:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import sqlite3
 import time
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
+from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.trainers import experiment_logs
 from nainjaune_agents.trainers.config import build
 from nainjaune_agents.trainers.experiment_logs import IDS_NAME, MlflowLog, WandbLog
@@ -201,3 +204,64 @@ def test_a_run_may_be_resumed_with_other_logs(tmp_path: Path) -> None:
     part(tmp_path / "a", [], resume=False, stop_after=2)
     part(tmp_path / "a", ["mlflow"], resume=True, stop_after=-1)
     assert {*json.loads((tmp_path / "a" / IDS_NAME).read_text(encoding="utf-8"))} == {"mlflow"}
+
+
+def test_a_log_is_opened_with_little_patience_unless_the_environment_has_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By their defaults MLflow tries for four minutes, and Weights & Biases for a minute and a half."""
+    seen: dict[str, str] = {}
+    monkeypatch.setitem(experiment_logs.EXPERIMENT_LOGS, "mlflow", lambda *_: seen.update(os.environ))  # type: ignore[arg-type]
+    monkeypatch.setenv("MLFLOW_HTTP_REQUEST_TIMEOUT", "600")
+    experiment_logs.open_log("mlflow", tmp_path, 0)
+    assert {name: seen[name] for name in experiment_logs.IMPATIENCE} == {
+        **experiment_logs.IMPATIENCE,
+        "MLFLOW_HTTP_REQUEST_TIMEOUT": "600",
+    }
+    assert experiment_logs.IMPATIENCE.keys() & os.environ.keys() == {"MLFLOW_HTTP_REQUEST_TIMEOUT"}
+
+
+@with_mlflow
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        ("sqlite:///file:{0}/read_only.db?mode=ro&uri=true", "attempt to write a readonly database"),
+        ("sqlite:///{0}", "unable to open database file"),
+        ("sqlite:///{0}/no.db", "file is not a database"),
+    ],
+)
+def test_a_database_that_cannot_be_written_is_a_sentence_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, reason: str
+) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "read_only.db")) as connection:
+        connection.execute("CREATE TABLE a (x)")
+    (tmp_path / "no.db").write_text("not a database" * 100, encoding="utf-8")
+    monkeypatch.setenv("MLFLOW_TRACKING_URI", place.format(tmp_path))
+    with pytest.raises(ConfigError) as found:
+        experiment_logs.open_log("mlflow", tmp_path, 0)
+    assert str(found.value) == f"The log 'mlflow' cannot be opened: {reason}."
+
+
+def test_a_service_that_fails_in_training_leaves_a_checkpoint_and_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Failing:
+        calls: ClassVar[list[str]] = []
+
+        def __init__(self, folder: Path, iteration: int) -> None: ...
+
+        def log(self, iteration: int, metrics: dict[str, float]) -> None: ...
+
+        def flush(self) -> None:
+            self.calls.append("flush")
+            raise OSError("the service is gone")
+
+        def __exit__(self, *error: object) -> None:
+            self.calls.append("exit")
+
+    monkeypatch.setitem(experiment_logs.EXPERIMENT_LOGS, "mlflow", Failing)  # type: ignore[arg-type]
+    monkeypatch.setattr(experiment_logs, "find_spec", lambda name: name)
+    with pytest.raises(ConfigError, match=r"The log 'mlflow' has failed: the service is gone\. The run can be resumed"):
+        part(tmp_path / "a", ["mlflow"], resume=False, stop_after=2)
+    assert load_checkpoint(tmp_path / "a").iteration == 2
+    assert Failing.calls == ["flush"]  # it is not asked again
