@@ -7,6 +7,7 @@ from typing import Any, Self
 
 from nainjaune_env.core.spec import Setup
 
+from ..distributed.plan_fields import check_fields
 from ..distributed.units import setup_from
 from ..task import Task
 
@@ -17,6 +18,9 @@ class DealPlan:
 
     setup: Setup
     agents: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Returns the plan as JSON values."""

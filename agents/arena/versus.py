@@ -105,6 +105,7 @@ class VersusPlan(DealPlan):
     device: str = "cpu"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if len(self.agents) != 2 or len(set(self.agents)) < 2:
             raise AgentError(f"A comparison takes two agents of different names, not {quoted([*self.agents])}.")
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from nainjaune_env.core.printable import printable
 
@@ -32,10 +33,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
-    from nainjaune_env.core.errors import ConfigError, WorkError, choose_one, quoted
+    from nainjaune_env.core.errors import ConfigError, WorkError, choose_one
 
     from ..arena.tournament import TournamentPlan, play_tournament
     from ..arena.versus import VersusPlan, play_versus
+    from ..distributed.plan_fields import read_plan
     from ..distributed.shards import FOLDER, FinishedShards, read_run
     from ..report.report import import_matplotlib, write_report
     from ..report.text import text_table
@@ -51,13 +53,10 @@ def run(args: argparse.Namespace) -> int:
         if path.exists():
             raise ConfigError(f"{str(path)!r} exists, and is not overwritten.")
     run = read_run(folder)
-    kinds = {kind.KIND: kind for kind in (TournamentPlan, VersusPlan, StudyPlan)}
+    kinds: dict[str, Any] = {kind.KIND: kind for kind in (TournamentPlan, VersusPlan, StudyPlan)}
     if run["kind"] not in kinds:
         raise WorkError(choose_one("kind of run", run["kind"], kinds))
-    try:
-        plan = kinds[run["kind"]].from_dict(run["plan"])
-    except (KeyError, TypeError) as error:
-        raise WorkError(f"{str(folder)!r} has a damaged description of its run: {quoted(str(error))}.") from None
+    plan: TournamentPlan | VersusPlan | StudyPlan = read_plan(kinds[run["kind"]], run["plan"], repr(str(folder)))
     if isinstance(plan, StudyPlan):
         from ..study.parts import write_parts
 

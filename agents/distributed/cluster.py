@@ -36,6 +36,8 @@ RETRIES = 20
 """Times that a unit is played again where its worker or machine is lost."""
 CONNECT_SECONDS = 5.0
 """Time within which a cluster's address must answer; Ray itself tries for a minute."""
+LOST_SECONDS = 20.0
+"""Time after which a cluster that does not answer is lost; after 60 s Ray ends this process without an error."""
 
 
 class Cluster:
@@ -81,20 +83,55 @@ class Calls(Generic[Key]):
         self.pending[self._remote.options(num_cpus=processors).remote(*arguments)] = key, time.monotonic()
 
     def finished(self) -> Iterator[tuple[Key, Any]]:
-        """Yields what finished calls return, within about a second; raises :class:`WorkError` for one that failed."""
-        for done in ray.wait([*self.pending], timeout=1)[0]:
+        """Yields what finished calls return, within about a second.
+
+        Raises :class:`WorkError` for one that failed, and for a cluster that no longer answers.
+        """
+        finished, _ = ray.wait([*self.pending], timeout=1)
+        if not finished:
+            await_answer()
+        for done in finished:
             key, _ = self.pending.pop(done)
             yield key, _get(done)
 
 
 def processors() -> int:
-    """Returns the number of processors of the cluster, at least 1."""
+    """Returns the number of processors of the cluster, at least 1; raises as :func:`await_answer` does."""
+    await_answer()
     return max(1, int(ray.cluster_resources().get("CPU", 0)))
 
 
 def largest_machine() -> int:
-    """Returns the number of processors of the largest machine of the cluster."""
+    """Returns the number of processors of the largest machine of the cluster; raises as :func:`await_answer` does."""
+    await_answer()
     return max(int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"])
+
+
+def await_answer() -> None:
+    """Returns once the cluster answers; raises :class:`WorkError` where it does not within :data:`LOST_SECONDS`.
+
+    To be called before what asks the head of the cluster: that would wait for a minute, and then end the process.
+    """
+    address = ray.get_runtime_context().gcs_address
+    end = time.monotonic() + LOST_SECONDS
+    while True:
+        try:
+            _reach(address, min(CONNECT_SECONDS, LOST_SECONDS))
+            return
+        except OSError as error:
+            if time.monotonic() >= end:
+                raise WorkError(
+                    f"The cluster at {address!r} has not answered for {LOST_SECONDS:.0f} s: {as_sentence(error)} What came back "
+                    "from it is kept in the folder of the command, if it has one: repeat the command to go on from there "
+                    "(training with --resume)."
+                ) from None
+            time.sleep(min(1.0, LOST_SECONDS))
+
+
+def _reach(address: str, seconds: float) -> None:
+    """Connects to ``host:port`` and leaves again; raises ``OSError`` where nothing answers."""
+    host, _, port = address.rpartition(":")
+    socket.create_connection((host.strip("[]"), int(port)), seconds).close()
 
 
 @contextmanager
@@ -114,7 +151,7 @@ def check_address(address: str) -> None:
         if not host or not port.isdecimal():
             raise WorkError(f"A cluster's address is host:port or auto, not {quoted(address)}.")
         try:
-            socket.create_connection((host, int(port)), CONNECT_SECONDS).close()
+            _reach(address, CONNECT_SECONDS)
         except (OSError, OverflowError) as error:
             raise WorkError(f"There is no cluster at {address!r}: {as_sentence(error)}") from None
 

@@ -21,6 +21,7 @@ from nainjaune_env.core.errors import WorkError, quoted
 from nainjaune_env.core.spec import Setup
 
 from ..loading import checkpoint_path, load_agent, undrawn, use_threads
+from .plan_fields import read_plan
 from .units import Plan, Player
 
 PACKAGES = (Path(nainjaune_env.__file__).parent, Path(__file__).parents[1])
@@ -97,7 +98,7 @@ def worker_player(kind: type[Plan], run: Mapping[str, Any], files: Mapping[str, 
     here = package_version()
     if run["package"] != here:
         raise WorkError(f"A worker has version {here} of the package, and the run is of {run['package']}: install the same.")
-    plan = kind.from_dict(run["plan"])
+    plan = read_plan(kind, run["plan"], "A worker")
     agents = [_agent(name, plan.setup, run["weights"].get(name), files) for name in plan.agents]
     use_threads(1)
     return plan.player(agents)

@@ -16,7 +16,7 @@ from typing import Any
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.atomic_files import locked, write_text
-from nainjaune_env.core.errors import RecordError, WorkError, as_sentence
+from nainjaune_env.core.errors import RecordError, WorkError, as_sentence, quoted
 from nainjaune_env.core.validation import check_keys, check_list, read_json
 
 from .identity import check_same, identity, package_version, run_id
@@ -25,6 +25,8 @@ from .units import Executor, Found, Plan, Results, Unit
 FOLDER = "shards"
 """The folder of shards in that of a command's results."""
 RUN_NAME = "run.json"
+MAX_MISSING = 100_000
+"""Missing shards that are counted: a damaged description may ask for thousands of millions."""
 
 
 class Shards:
@@ -81,17 +83,24 @@ class FinishedShards:
         """Yields the results in order; raises :class:`WorkError` where one is missing, there twice, or of another run."""
         run = read_run(self.folder)
         check_same(str(self.folder), run, {**run, "package": package_version()})
-        digest, names = run_id(run), {file_name(unit) for unit in plan.units()}
-        there = {path.name for path in self.folder.glob("*.json")} - {RUN_NAME}
-        for name in sorted(there - names):
+        digest, there = run_id(run), {path.name for path in self.folder.glob("*.json")} - {RUN_NAME}
+        names, missing = set[str](), list[str]()
+        for name in map(file_name, plan.units()):
+            if name in there:
+                names.add(name)
+            else:
+                missing.append(name)
+                if len(missing) == MAX_MISSING:
+                    break
+        for name in sorted(there - names) if len(missing) < MAX_MISSING else ():
             unit, _ = read_shard(self.folder / name, digest)
             other = file_name(unit)
             what = "are there twice, and also" if other in there else f"should be in {other!r}, and are"
             raise WorkError(f"The deals {_deals(unit)} {what} in {str(self.folder / name)!r}: keep one file for them.")
-        missing = sorted(names - there)
         if missing:
+            count = f"{len(missing)} of {len(names) + len(missing)}" if len(missing) < MAX_MISSING else f"At least {MAX_MISSING}"
             raise WorkError(
-                f"{len(missing)} of {len(names)} shards are missing in {str(self.folder)!r}, the first is {missing[0]!r}: "
+                f"{count} shards are missing in {str(self.folder)!r}, the first is {min(missing)!r}: "
                 "run the jobs that have not finished again."
             )
         for unit in units:
@@ -151,7 +160,12 @@ def _digest(content: Mapping[str, Any]) -> str:
 
 def read_run(folder: Path) -> dict[str, Any]:
     """Returns the identity in the folder of shards; raises :class:`WorkError` if there is none."""
-    return _read(folder / RUN_NAME, "description of a run", ("kind", "package", "weights", "plan"))
+    what = "description of a run"
+    run = _read(folder / RUN_NAME, what, ("kind", "package", "weights", "plan"))
+    for name, kind in (("kind", str), ("package", str), ("weights", dict), ("plan", dict)):
+        if not isinstance(run[name], kind):
+            raise WorkError(f"{str(folder / RUN_NAME)!r} is not a {what}: its {name!r} is {quoted(run[name])}.")
+    return run
 
 
 def _read(path: Path, what: str, keys: tuple[str, ...]) -> dict[str, Any]:

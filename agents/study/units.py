@@ -11,6 +11,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Episode
 
 from ..arena.duplicate import chunks
+from ..distributed.plan_fields import check_fields
 from ..distributed.units import Found, Player, Unit, setup_from
 from .action_values import ActionEvaluator
 from .playing import Plan, SeatedAs, play_chunk, tables_at_once
@@ -41,6 +42,9 @@ class StudyPlan:
     command: str | None = None
     """Reproduces the study."""
 
+    def __post_init__(self) -> None:
+        check_fields(self)
+
     @property
     def agents(self) -> tuple[str, ...]:
         """The names of all agents, that of the search among them, each once."""
@@ -53,8 +57,8 @@ class StudyPlan:
     @classmethod
     def from_dict(cls, held: dict[str, Any]) -> Self:
         """Returns the plan that :meth:`to_dict` wrote."""
-        lists = {key: None if held[key] is None else tuple(held[key]) for key in ("names", "pots", "search")}
-        return cls(**{**held, **lists, "setup": setup_from(held["setup"])})
+        values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in held.items()}
+        return cls(**{**values, "setup": setup_from(held["setup"])})
 
     def units(self) -> Iterator[Unit]:
         """Yields the episodes in order, a chunk a unit."""

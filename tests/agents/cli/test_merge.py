@@ -14,7 +14,9 @@ from typing import Any
 
 import pytest
 
+from nainjaune_agents.distributed.identity import identity
 from tests.agents.cli.command import status_of
+from tests.agents.distributed.runs import plan_of
 from tests.support.processes import running
 
 TABLE = "--preset djeco --players 3 --deals 70 --seed 5 --chunk 16"
@@ -155,12 +157,35 @@ def test_errors_of_comparisons_are_a_sentence(words: str, says: str, capfd: pyte
             '{"kind": "tournament", "package": "", "weights": {}, "plan": {}}',
             r"'a/shards' has a damaged description of its run: ",
         ),
+        ('{"kind": ["x"], "package": "", "weights": {}, "plan": {}}', r"its 'kind' is \['x'\]\."),
+        ('{"kind": "study", "package": "", "weights": [], "plan": {}}', r"its 'weights' is \[\]\."),
     ],
 )
 def test_a_folder_without_a_run_is_an_error(held: str | None, says: str, capfd: pytest.CaptureFixture[str]) -> None:
     if held is not None:
         Path("a/shards").mkdir(parents=True)
         Path("a/shards/run.json").write_text(held, encoding="utf-8")
+    status, _, err = command("merge a", capfd)
+    assert status == 2
+    assert re.search(rf"^nainjaune merge: [^\n]*{says}[^\n]*\n$", err)
+
+
+@pytest.mark.parametrize(
+    ("fields", "says"),
+    [
+        ({"deals": "x"}, "'deals' of a tournament is a whole number, not 'x'"),
+        ({"chunk": 0}, "'chunk' of a tournament is from 1 to 1000000000, not 0"),
+        ({"deals": 10**15}, "'deals' of a tournament is from 1 to 1000000000, not 1000000000000000"),
+        ({"deals": 10**9, "chunk": 1}, "At least 100000 shards are missing in 'a/shards'"),
+    ],
+)
+def test_a_damaged_description_of_a_run_is_a_sentence(
+    fields: dict[str, Any], says: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    run = identity(plan_of())
+    run["plan"] |= fields
+    Path("a/shards").mkdir(parents=True)
+    Path("a/shards/run.json").write_text(json.dumps(run), encoding="utf-8")
     status, _, err = command("merge a", capfd)
     assert status == 2
     assert re.search(rf"^nainjaune merge: [^\n]*{says}[^\n]*\n$", err)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -34,6 +36,7 @@ from tests.support.training import run_in
 
 cluster_utils = pytest.importorskip("ray.cluster_utils")
 
+from nainjaune_agents.distributed import cluster  # noqa: E402
 from nainjaune_agents.distributed.cluster import Cluster, connected  # noqa: E402
 from nainjaune_agents.sweeps import cluster as sweep_cluster  # noqa: E402
 from tests.agents.sweeps.test_cluster import weights  # noqa: E402
@@ -51,6 +54,17 @@ def test_no_cluster_on_this_machine_is_an_error(monkeypatch: pytest.MonkeyPatch,
     monkeypatch.delenv("RAY_ADDRESS", raising=False)
     with pytest.raises(WorkError, match="The cluster at 'auto' cannot be used: "):
         next(Cluster("auto").results(plan_of(), [], plan_of().units()))
+
+
+def test_a_cluster_that_no_longer_answers_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray itself ends the process after a minute, without an error that could be caught."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"127.0.0.1:{server.getsockname()[1]}"
+        monkeypatch.setattr("ray.get_runtime_context", lambda: SimpleNamespace(gcs_address=address))
+        monkeypatch.setattr(cluster, "LOST_SECONDS", 0.1)
+        cluster.await_answer()
+    with pytest.raises(WorkError, match=rf"The cluster at '{address}' has not answered .* repeat the command"):
+        cluster.processors()
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,87 @@
+"""Checks of the fields of plans: a plan is also read from a file, and then its values may be anything."""
+
+from __future__ import annotations
+
+import math
+from types import NoneType, UnionType
+from typing import Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
+
+from nainjaune_env.core.errors import ConfigError, NainJauneError, WorkError, as_sentence, choose_one, quoted
+from nainjaune_env.core.validation import MAX_SEED, whole
+
+from .units import Plan
+
+P = TypeVar("P", bound=Plan)
+
+MAX_DEALS = 10**9
+"""The largest number of deals or episodes: more than any machine plays in a year."""
+MAX_ITEMS = 1000
+"""The largest number of agents, or of other items of a field."""
+BOUNDS = {
+    "deals": (1, MAX_DEALS), "episodes": (1, MAX_DEALS), "seed": (0, MAX_SEED), "chunk": (1, MAX_DEALS), "first": (0, 1 << 62),
+    "share": (0, 1),
+}  # fmt: skip
+"""The smallest and the largest value of a field that is a number, by its name."""
+CHOICES = {"device": ("cpu", "cuda")}
+"""The values of a field that is a text, by its name."""
+_NAMES = {int: "a whole number", str: "a text", bool: "True or False", float: "a number", NoneType: "None"}
+
+
+def check_fields(plan: Any) -> None:
+    """Raises :class:`ConfigError` for a field of the dataclass ``plan`` of another type than declared, or beyond its bounds."""
+    for name, hint in get_type_hints(type(plan)).items():
+        if get_origin(hint) is ClassVar:
+            continue
+        value, what = getattr(plan, name), f"{name!r} of a {plan.KIND}"
+        if not _fits(value, hint):
+            raise ConfigError(f"{what} is {_text(hint)}, not {quoted(value)}.")
+        if isinstance(value, tuple) and len(value) > MAX_ITEMS:
+            raise ConfigError(f"{what} has at most {MAX_ITEMS} items, not {len(value)}.")
+        if value not in CHOICES.get(name, (value,)):
+            raise ConfigError(choose_one(name, value, CHOICES[name]))
+        low, high = BOUNDS.get(name, (None, None))
+        if value is not None and low is not None and high is not None and not low <= value <= high:
+            raise ConfigError(f"{what} is from {low} to {high}, not {quoted(value)}.")
+
+
+def _fits(value: object, hint: Any) -> bool:
+    """Returns whether ``value`` is of the type ``hint``; a bool is no number."""
+    origin, of = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return any(_fits(value, one) for one in of)
+    if origin is Literal:
+        return isinstance(value, str) and value in of
+    if origin is tuple and isinstance(value, tuple):
+        kinds = of[:1] * len(value) if of[-1] is Ellipsis else of
+        return len(kinds) == len(value) and all(map(_fits, value, kinds))
+    if hint is int:
+        return whole(value) is not None
+    if hint is float:
+        return type(value) in (int, float) and math.isfinite(value)  # type: ignore[arg-type]
+    return isinstance(value, origin or hint)
+
+
+def _text(hint: Any) -> str:
+    """Returns the type ``hint`` in words."""
+    origin, of = get_origin(hint), get_args(hint)
+    if origin in (Union, UnionType):
+        return " or ".join(map(_text, of))
+    if origin is Literal:
+        return " or ".join(map(repr, of))
+    if origin is tuple:
+        items = f"with {_text(of[0])} each" if of[-1] is Ellipsis else f"of {' and '.join(map(_text, of))}"
+        return f"a list {items}"
+    return _NAMES.get(hint, f"a {getattr(hint, '__name__', hint)}")
+
+
+def read_plan(kind: type[P], content: Any, where: str) -> P:
+    """Returns the plan that ``to_dict`` of the class ``kind`` wrote; raises :class:`WorkError` for anything else.
+
+    ``where`` names in its sentence what holds the ``content``.
+    """
+    try:
+        return kind.from_dict(content)
+    except KeyError as error:
+        raise WorkError(f"{where} has a damaged description of its run: the key {error} is missing.") from None
+    except (TypeError, ValueError, AttributeError, NainJauneError) as error:
+        raise WorkError(f"{where} has a damaged description of its run: {as_sentence(error)}") from None
