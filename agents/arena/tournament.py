@@ -1,4 +1,4 @@
-"""A tournament: every agent in a field of every other, on the same deals."""
+"""A tournament: every agent in a field of every other, or one agent in a field of each other, on the same deals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
-from nainjaune_env.core.errors import AgentError, quoted
+from nainjaune_env.core.errors import AgentError, ConfigError, quoted
 from nainjaune_env.core.spec import Setup
 
 from ..distributed.arrays import packed, unpacked
@@ -44,9 +44,9 @@ class Result:
     pots: list[int] | None
     """Chips in the pots before the antes, on every deal; None: empty."""
     edges: list[Edge]
-    """Every ordered pair of different agents, heroes in the order of ``agents``."""
+    """Every ordered pair of different agents, heroes in the order of ``agents``; one way the first agent is the only hero."""
     advantages: Advantages
-    """Of every pair of agents, on the same deals."""
+    """Of every pair of agents, on the same deals; one way there are none."""
     clocks: list[DecisionClock] = field(default_factory=list)
     """Times of each agent's decisions; empty if not measured."""
     ratings: Ratings | None = None
@@ -57,19 +57,31 @@ class Result:
     """Where it was played; agents that draw have other random numbers on another device."""
     chunk: int | None = None
     """Deals that were played at once; None: as many as ``Duplicate`` takes. Agents that draw have other numbers with another."""
+    one_way: bool = False
+    """Whether only the first agent is a hero, in a field of each other one."""
+
+    @property
+    def heroes(self) -> list[str]:
+        """The agents that have edges."""
+        return self.agents[:1] if self.one_way else self.agents
 
     def edge(self, hero: str, rival: str) -> Edge:
-        """Returns the edge of ``hero`` over a field of ``rival``."""
-        return next(edge for edge in self.edges if (edge.hero, edge.field_name) == (hero, rival))
+        """Returns the edge of ``hero`` over a field of ``rival``; raises :class:`AgentError` for a pair that was not played."""
+        for edge in self.edges:
+            if (edge.hero, edge.field_name) == (hero, rival):
+                return edge
+        raise AgentError(f"{quoted(hero)} was not played in a field of {quoted(rival)} in this tournament.")
 
     def advantage(self, one: str, other: str) -> Differences:
-        """Returns the advantages of ``one`` over ``other``, over deals."""
+        """Returns the advantages of ``one`` over ``other``, over deals; raises :class:`AgentError` where there are none."""
+        if self.one_way:
+            raise AgentError("An advantage takes both agents as heroes, and this tournament was played one way.")
         return self.advantages.of(self.agents.index(one), self.agents.index(other))
 
     @cached_property
     def alpha_rank(self) -> Masses | None:
-        """alpha-rank of the agents in order, from their advantages; None for two agents, where it adds nothing."""
-        if len(self.agents) < 3:
+        """alpha-rank of the agents in order, from their advantages; None for two agents, where it adds nothing, and one way."""
+        if len(self.agents) < 3 or self.one_way:
             return None
         found = self.advantages
         half = np.array([pair.half_width for pair in found.found])
@@ -115,6 +127,8 @@ class Result:
             }
             for (one, other), found in zip(self.advantages.pairs, self.advantages.found, strict=True)
         ]
+        if self.one_way:
+            held["one_way"] = True
         if self.device != "cpu":
             held["device"] = self.device
         if self.chunk is not None:
@@ -152,9 +166,13 @@ def _measures(behaviour: Behaviour) -> list[dict[str, Any]]:
 
 def check_names(agents: Sequence[Agent]) -> None:
     """Raises :class:`AgentError` for fewer than two agents, and for two of one name."""
-    names = [agent.name for agent in agents]
+    check_different([agent.name for agent in agents])
+
+
+def check_different(names: Sequence[str]) -> None:
+    """Raises :class:`AgentError` for fewer than two ``names`` of agents, and for one that is there twice."""
     if len(names) < 2 or len(set(names)) < len(names):
-        raise AgentError(f"A tournament takes two or more agents of different names, not {quoted(names)}.")
+        raise AgentError(f"A tournament takes two or more agents of different names, not {quoted([*names])}.")
 
 
 @dataclass(frozen=True)
@@ -171,11 +189,18 @@ class TournamentPlan(DealPlan):
     rated: bool = False
     device: str = "cpu"
     chunk: int | None = None
+    one_way: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_different(self.agents)
+        if self.one_way and self.rated:
+            raise ConfigError("Ratings are of rounds among all agents, so a tournament that is played one way has none.")
 
     @property
     def pairs(self) -> list[tuple[int, int]]:
         """The ordered pairs of agents by number, as in :class:`Result`."""
-        return list(permutations(range(len(self.agents)), 2))
+        return ordered_pairs(len(self.agents), one_way=self.one_way)
 
     def duplicate(self, agents: Sequence[Agent]) -> Duplicate:
         """Returns duplicate play among ``agents``."""
@@ -221,7 +246,7 @@ class TournamentSums:
     def __init__(self, plan: TournamentPlan) -> None:
         self.plan = plan
         self._edges = [EdgeSums(plan.setup, measure=plan.measure) for _ in plan.pairs]
-        self._advantages = AdvantageSums(len(plan.agents), plan.setup.players**2)
+        self._advantages = AdvantageSums(0 if plan.one_way else len(plan.agents), plan.setup.players**2)
         self._gains: dict[int, dict[int, NDArray[np.int64]]] = {}
         """By the first deal and the pair, until those of all pairs are there."""
         self._rankings: dict[int, NDArray[np.int16]] = {}
@@ -236,6 +261,8 @@ class TournamentSums:
         self._edges[unit.part].merge(EdgeSums.from_json(self.plan.setup, found["sums"]))
         for clock, taken in zip(self._clocks, found["clocks"], strict=True):
             clock.add(*taken)
+        if self.plan.one_way:
+            return
         gains = self._gains.setdefault(unit.first, {})
         gains[unit.part] = unpacked(found["gains"], (unit.deals,), np.int64)
         if len(gains) == pairs:
@@ -254,8 +281,13 @@ class TournamentSums:
         pots = None if plan.pots is None else list(plan.pots)
         return Result(
             plan.setup, [*plan.agents], plan.deals, plan.seed, pots, edges, self._advantages.advantages(), self._clocks, ratings,
-            plan.task, plan.device, plan.chunk,
+            plan.task, plan.device, plan.chunk, plan.one_way,
         )  # fmt: skip
+
+
+def ordered_pairs(agents: int, *, one_way: bool) -> list[tuple[int, int]]:
+    """Returns the pairs (hero, field) of different agents by number; ``one_way`` those whose hero is the first agent."""
+    return [pair for pair in permutations(range(agents), 2) if not one_way or pair[0] == 0]
 
 
 def tournament(
@@ -271,9 +303,13 @@ def tournament(
     progress: Callable[[int], object] | None = None,
     device: str = "cpu",
     chunk: int | None = None,
+    one_way: bool = False,
     executor: Executor | None = None,
 ) -> Result:
-    """Plays all ordered pairs of agents over the same ``deals`` deals.
+    """Plays all ordered pairs of agents over the same ``deals`` deals, or ``one_way`` the first agent in a field of each other.
+
+    One way an agent that is slow answers for one seat of a table at a time, and never for a field. There are no advantages then,
+    so nobody is called stronger, and no ratings.
 
     ``measure``: measure behaviour, and time decisions. ``rated``: play the deals once more among all agents, and rate them.
     Edges depend on neither. ``task``, ``pots`` and ``chunk`` are those of ``Duplicate``. ``progress`` is called with the number
@@ -281,12 +317,13 @@ def tournament(
     GPU decisions are not timed, as all tables decide at once. ``executor``: where units are played (None: in this process); other
     processes load the agents by their names. The result does not depend on it.
 
-    Raises :class:`AgentError` as :func:`check_names` does, and for an agent that cannot play there.
+    Raises :class:`AgentError` as :func:`check_names` does, and for an agent that cannot play there, and
+    :class:`~nainjaune_env.core.errors.ConfigError` for an argument out of its bounds, or both ``one_way`` and ``rated``.
     """
     check_names(agents)
     names = tuple(agent.name for agent in agents)
     plan = TournamentPlan(
-        setup, names, deals, seed, task, None if pots is None else tuple(pots), measure, rated, device, chunk
+        setup, names, deals, seed, task, None if pots is None else tuple(pots), measure, rated, device, chunk, one_way
     )  # fmt: skip
     return play_tournament(plan, agents, executor or InProcess(), progress)
 

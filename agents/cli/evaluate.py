@@ -12,6 +12,10 @@ minus what the field gets in that seat on that deal. The table of edges is print
 how they play), .csv, .json, .txt and .png. --records also plays whole matches among all agents, with rotating seats and the
 preset's own stacks, and writes their records.
 
+  nainjaune evaluate --one-way --agents zoo:strong@search=50 zoo:strong
+
+--one-way plays only the first agent, in a field of each other: the same edges of it in a fraction of the time, where it is slow.
+
   nainjaune evaluate --versus runs/second runs/first --until-decided \\
       --bounds 0 0.05
 
@@ -96,6 +100,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_seed_argument(parser)
     parser.add_argument("--out", type=Path, help="folder for results.html, .csv, .json, .txt and .png; must not contain results")
     parser.add_argument(
+        "--one-way",
+        action="store_true",
+        help="only the first agent is a hero, in a field of each other: for a slow first agent; no advantages and ratings",
+    )
+    parser.add_argument(
         "--no-ratings", action="store_true", help="do not play rounds among all agents (three or more) to rate them"
     )
     parser.add_argument(
@@ -136,6 +145,7 @@ def run(args: argparse.Namespace) -> int:
     check_worker_arguments(args)
     if args.rounds is not None and args.episode != "match":
         raise ConfigError("--rounds is the length of matches: it goes with --episode match.")
+    check_one_way(args)
     if args.deals is None:
         args.deals = MOST_DEALS if args.until_decided else DEALS
     setup = settle_setup(args, named)
@@ -169,14 +179,15 @@ def run(args: argparse.Namespace) -> int:
         with progress_bar(total=args.matches, unit="match") as bar:
             write_records(args.records, record_matches(setup, agents, args.matches, seed=args.seed, progress=bar.update))
         print(f"Records of {args.matches} matches: {printable(str(args.records))}")
-    pairs, rated = len(agents) * (len(agents) - 1), len(agents) > 2 and not args.no_ratings
+    rated = len(agents) > 2 and not (args.no_ratings or args.one_way)
     pots, measure = None if args.pots is None else tuple(args.pots), args.out is not None
     plan = TournamentPlan(
-        setup, tuple(agent.name for agent in agents), args.deals, args.seed, task, pots, measure, rated, args.device, args.chunk
+        setup, tuple(agent.name for agent in agents), args.deals, args.seed, task, pots, measure, rated, args.device, args.chunk,
+        args.one_way,
     )  # fmt: skip
     if args.shard is not None:
         return run_share(args, plan, agents)
-    total = pairs * args.deals + rated * min(args.deals, MOST_RATED)
+    total = len(plan.pairs) * args.deals + rated * min(args.deals, MOST_RATED)
     with progress_bar(total=total, unit="deal") as bar:
         executor = executor_of(args, bar.set_postfix_str)
         result = play_tournament(plan, agents, executor, bar.update)
@@ -187,3 +198,16 @@ def run(args: argparse.Namespace) -> int:
     if report is not None:
         print(f"Report: {printable(str(report))}")
     return 0
+
+
+def check_one_way(args: argparse.Namespace) -> None:
+    """Raises :class:`~nainjaune_env.core.errors.ConfigError` for ``--one-way`` where it does not apply."""
+    from nainjaune_env.core.errors import ConfigError
+
+    for other, why in (
+        (args.versus, "--versus compares two agents both ways, so --one-way goes with --agents."),
+        (args.control_variates, "--control-variates are of the first agent only in any case: leave out --one-way."),
+        (args.watch, "--watch shows the first agent in a field of the others in any case: leave out --one-way."),
+    ):
+        if args.one_way and other:
+            raise ConfigError(why)

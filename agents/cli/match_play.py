@@ -43,6 +43,7 @@ def run_matches(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent],
     from nainjaune_env.core.errors import ConfigError
 
     from ..arena.match_duplicate import MatchDuplicate
+    from ..arena.tournament import ordered_pairs
     from ..provenance import provenance
 
     for given, argument in ((args.records, "--records"), (args.pots, "--pots"), (args.device != "cpu" or None, "--device cuda")):
@@ -51,7 +52,7 @@ def run_matches(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent],
     if args.out is not None and (args.out / FILE_NAME).exists():
         raise ConfigError(f"{str(args.out / FILE_NAME)!r} exists, and is not overwritten: choose another --out.")
     play = MatchDuplicate(setup, agents, seed=args.seed, rounds=args.rounds, task=task)
-    pairs = [(hero, rival) for hero in range(len(agents)) for rival in range(len(agents)) if hero != rival]
+    pairs = ordered_pairs(len(agents), one_way=args.one_way)
     if args.out is not None:
         args.out.mkdir(parents=True, exist_ok=True)  # an error of this comes before the games
     with progress_bar(total=len(pairs) * args.deals, unit="match") as bar:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -26,6 +27,7 @@ from nainjaune_env.engine.history import MOST_PLIES, layout_with_history
 
 from ..task import Task, stored_task
 from .common_layout import common_layout
+from .foreign_files import foreign_kind
 
 FORMAT = "nainjaune-checkpoint"
 VERSION = 1
@@ -105,7 +107,7 @@ def load_checkpoint(path: Path) -> Checkpoint:
             head = opened.metadata() or {}
             tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118 - not a dict
     except (SafetensorError, OSError) as error:
-        raise CheckpointError(f"{str(path)!r} is no whole safetensors file (cut short?): {as_sentence(error)}") from None
+        raise CheckpointError(_not_a_checkpoint(path, error)) from None
     if head.get("format") != FORMAT or head.get("version") != str(VERSION):
         raise CheckpointError(
             f"{str(path)!r} is not a {FORMAT} of version {VERSION}: "
@@ -125,6 +127,20 @@ def load_checkpoint(path: Path) -> Checkpoint:
         if tensor.dtype is torch.float16:
             tensors[name] = tensor.float()
     return checkpoint
+
+
+def _not_a_checkpoint(path: Path, error: Exception) -> str:
+    """Returns the sentence on a file that safetensors refuses by ``error``."""
+    try:
+        kind = foreign_kind(path)
+    except (OSError, zipfile.BadZipFile):
+        kind = None
+    if kind is None:
+        return f"{str(path)!r} is no whole safetensors file (cut short?): {as_sentence(error)}"
+    return (
+        f"{str(path)!r} is {kind}, and an agent is the folder of a run or a .safetensors file, as nainjaune train writes it. "
+        "In Python, models of other libraries can be agents and opponents: docs/adaptors/gymnasium.md."
+    )
 
 
 def in_half_precision(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -25,6 +25,9 @@ def edge_text(edge: Edge, unit: str) -> str:
 
 def headline(result: Result) -> str:
     """Returns the main conclusion in a line."""
+    if result.one_way:
+        hero, *rivals = short_names(result.agents)
+        return f"{hero} in a field of {rivals[0]}" if len(rivals) == 1 else f"{hero} in fields of {len(rivals)} others"
     best = strongest(result)
     names = dict(zip(result.agents, short_names(result.agents), strict=True))
     if best is not None:
@@ -40,7 +43,9 @@ def headline(result: Result) -> str:
 
 
 def strongest(result: Result) -> str | None:
-    """Returns the agent that is :func:`stronger` than every other; None if there is none."""
+    """Returns the agent that is :func:`stronger` than every other; None if there is none, and one way."""
+    if result.one_way:
+        return None
     for agent in result.agents:
         if all(stronger(result, agent, other) for other in result.agents if other != agent):
             return agent
@@ -55,12 +60,20 @@ def stronger(result: Result, one: str, other: str) -> bool:
 def sentences(result: Result) -> list[str]:
     """Returns a conclusion on each pair: pairs with the strongest agent first, and the closest of them first."""
     names = dict(zip(result.agents, short_names(result.agents), strict=True))
+    if result.one_way:
+        return [_edge_sentence(result, names, edge) for edge in result.edges]
     best = strongest(result)
 
     def order(pair: tuple[str, str]) -> tuple[bool, float]:
         return best not in pair, abs(result.edge(*pair).mean) + abs(result.edge(*pair[::-1]).mean)
 
     return [_pair(result, names, *pair) for pair in sorted(combinations(result.agents, 2), key=order)]
+
+
+def _edge_sentence(result: Result, names: dict[str, str], edge: Edge) -> str:
+    unit = result.setup.game.unit
+    verb = {1: "gains", -1: "loses", 0: "shows no significant difference"}[estimate(edge).sign]
+    return f"{names[edge.hero]} {verb} in a field of {names[edge.field_name]}: {edge_text(edge, unit)} {unit} a round."
 
 
 def _pair(result: Result, names: dict[str, str], one: str, other: str) -> str:

@@ -65,10 +65,9 @@ class FieldSection:
     @property
     def legend(self) -> list[tuple[str, str, bool]]:
         """For each agent: classes, name, and whether it is the field."""
-        agents = enumerate(self._names.items())
         return [
-            (Bar("", number, Estimate(0, 0), agent == self._rival).shade, name, agent == self._rival)
-            for number, (agent, name) in agents
+            (Bar("", number, Estimate(0, 0), agent == self._rival).shade, self._names[agent], agent == self._rival)
+            for number, agent in self._agents
         ]
 
     @property
@@ -76,13 +75,18 @@ class FieldSection:
         """All estimates, each with the name of its hero."""
         return [(self._names[hero], each) for hero, estimates in self._estimates.items() for each in estimates]
 
+    @property
+    def _agents(self) -> list[tuple[int, str]]:
+        """The agents that played in this field, the field itself among them, with their numbers in the result."""
+        return [(number, agent) for number, agent in enumerate(self._names) if agent in self._estimates or agent == self._rival]
+
     def _parts(self, measure: Measure) -> Parts:
         return [(part, self._bars(measure, part)) for part in measure.parts or ("",)]
 
     def _bars(self, measure: Measure, part: str) -> list[Bar]:
         """Returns the estimates of each hero and of the field by itself."""
         place, bars = self._index[measure.name, part], []
-        for number, agent in enumerate(self._names):
+        for number, agent in self._agents:
             if agent == self._rival:
                 # the same beside every hero, unless the field draws; then one of several equally good estimates
                 own = next(iter(self._estimates.values()))[place].field
@@ -94,7 +98,7 @@ class FieldSection:
     def _difference_bars(self, measure: Measure, part: str) -> list[Bar]:
         """Returns the differences between each hero and the field."""
         place = self._index[measure.name, part]
-        heroes = [(number, agent) for number, agent in enumerate(self._names) if agent != self._rival]
+        heroes = [(number, agent) for number, agent in self._agents if agent != self._rival]
         return [Bar(self._names[agent], number, self._estimates[agent][place].difference) for number, agent in heroes]
 
     def _panels(self, measure: Measure) -> Iterator[Panel]:

@@ -80,7 +80,9 @@ def command(result: Result) -> str:
     if result.pots is not None:
         words += ["--pots", *map(str, result.pots)]
     words += task_words(result.task)
-    if result.ratings is None and len(result.agents) > 2:
+    if result.one_way:
+        words += ["--one-way"]
+    elif result.ratings is None and len(result.agents) > 2:
         words += ["--no-ratings"]
     if result.chunk is not None:
         words += ["--chunk", str(result.chunk)]
@@ -99,7 +101,7 @@ def _matrix(result: Result) -> list[tuple[str, list[tuple[str, int, str] | None]
         return SHADES[estimate(edge).sign], weight, edge_text(edge, result.setup.game.unit)
 
     names = short_names(result.agents)
-    return [(name, [cell(hero, rival) for rival in result.agents]) for hero, name in zip(result.agents, names, strict=True)]
+    return [(name, [cell(hero, rival) for rival in result.agents]) for hero, name in zip(result.heroes, names, strict=False)]
 
 
 def _fields(result: Result) -> list[FieldSection]:
@@ -107,4 +109,5 @@ def _fields(result: Result) -> list[FieldSection]:
     if not all(edge.behaviour for edge in result.edges):
         return []
     best = strongest(result)
-    return [FieldSection(result, rival) for rival in sorted(result.agents, key=lambda agent: agent != best)]
+    fields = {edge.field_name for edge in result.edges}
+    return [FieldSection(result, rival) for rival in sorted(result.agents, key=lambda agent: agent != best) if rival in fields]

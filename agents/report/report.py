@@ -80,7 +80,7 @@ def _draw_png(result: Result, path: Path) -> None:
 
     count = len(result.agents)
     short = short_names(result.agents)
-    means = np.full((count, count), np.nan)
+    means = np.full((len(result.heroes), count), np.nan)
     for edge in result.edges:
         means[result.agents.index(edge.hero), result.agents.index(edge.field_name)] = edge.mean
     bound = max(float(np.nanmax(np.abs(means))), 1e-9)
@@ -96,7 +96,7 @@ def _draw_png(result: Result, path: Path) -> None:
             color="white" if dark else "black",
         )  # fmt: skip
     matrix.set_xticks(range(count), short, rotation=30, ha="right")
-    matrix.set_yticks(range(count), short)
+    matrix.set_yticks(range(len(result.heroes)), short[: len(result.heroes)])
     matrix.set_xlabel("field")
     matrix.set_ylabel("hero")
     matrix.set_title(f"{result.setup.game.unit.capitalize()} a round, hero over field", fontsize=10)

@@ -40,7 +40,7 @@ def text_table(result: Result) -> str:
     """Returns the payoff matrix, a row per hero and a column per field, and below it the summaries of three or more agents."""
     short = short_names(result.agents)
     cells = [["hero \\ field", *short]]
-    for hero, name in zip(result.agents, short, strict=True):
+    for hero, name in zip(result.heroes, short, strict=False):
         edges = [None if hero == rival else result.edge(hero, rival) for rival in result.agents]
         cells.append([name, *("·" if edge is None else mean_of_deals(edge.moments) for edge in edges)])
     pots = "" if result.pots is None else f"{result.pots} in the pots before the antes, "

@@ -11,7 +11,7 @@ from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.arena.rated_rounds import rate
 from nainjaune_agents.arena.tournament import Result, tournament
 from nainjaune_agents.heuristics import heuristics
-from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.errors import AgentError, ConfigError
 from tests.agents.arena.edges import advantages, edges
 from tests.agents.arena.scripted import Chance, First, Last
 from tests.support.positions import small
@@ -102,3 +102,22 @@ def test_alpha_rank_is_that_of_the_edges_and_two_agents_need_none() -> None:
 def test_agents_are_two_or_more_of_different_names(names: list[str]) -> None:
     with pytest.raises(AgentError, match=r"two or more agents of different names, not \[.{,200}\.$"):
         tournament(small(), [First(name) for name in names], deals=2, seed=0)
+
+
+def test_one_way_the_first_agent_is_the_only_hero_and_is_asked_less() -> None:
+    setup, slow, rivals = small(4), First(), [Last("last"), Chance()]
+    both = tournament(setup, [slow, *rivals], deals=20, seed=1, measure=True)
+    asked, slow.asked = slow.asked, 0
+    way = tournament(setup, [slow, *rivals], deals=20, seed=1, measure=True, one_way=True)
+    assert 3 * slow.asked < asked
+    assert [(edge.hero, edge.field_name) for edge in way.edges] == [("first", "last"), ("first", "chance")]
+    assert [edge.moments for edge in way.edges] == [edge.moments for edge in both.edges[:2]]
+    assert (way.heroes, way.alpha_rank, way.advantages.pairs) == (["first"], None, [])
+    held = way.to_dict()
+    assert (held["one_way"], held["advantages"], "one_way" in both.to_dict()) == (True, [], False)
+    with pytest.raises(AgentError, match="played one way"):
+        way.advantage("first", "last")
+    with pytest.raises(AgentError, match="'last' was not played in a field of 'first'"):
+        way.edge("last", "first")
+    with pytest.raises(ConfigError, match="Ratings are of rounds among all agents"):
+        tournament(setup, [slow, *rivals], deals=20, seed=1, rated=True, one_way=True)
