@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.analysis.advice_hook import Forecast, signed
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.texts import sentence
+from nainjaune_env.core.texts import grouped, sentence
 
 from ..stats.intervals import Z_95
 from ..stats.multiple_testing import holm
@@ -66,7 +66,7 @@ def why(setup: Setup, table: np.record, advice: Advice, k: int, other: int, lang
         more=signed(float(behind[0]), language),
         ci95=signed(Z_95 * float(error[0]), language).lstrip("+"),
         unit=hooks.UNITS[language],
-        deals=int(advice.deals[k, [best, other]].min()),
+        deals=grouped(int(advice.deals[k, [best, other]].min()), language),
     )
     because = f"{texts.because}{texts.further.join(reasons)}" if reasons else ""
     return f"{sentence(said)}{because}."

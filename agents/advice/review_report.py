@@ -10,6 +10,7 @@ from typing import Any
 from nainjaune_env.analysis.advice_hook import signed
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.texts import grouped
 
 from ..report.text import align
 from ..stats.intervals import Z_95
@@ -31,7 +32,7 @@ def review_text(found: Sequence[Decision], *, file: str, model: str, deals: int,
     lines = align([heads, *rows], left=(0, 1))
     mistakes = costliest(found, worst)
     details = [line for one in mistakes for line in ["", *_mistake(one, file, language)]]
-    about = wrapped(texts.meaning.format(deals=deals, model=model))
+    about = wrapped(texts.meaning.format(deals=grouped(deals, language), model=model))
     return "\n".join([*lines, "", texts.costliest if mistakes else texts.none, *details, "", *about])
 
 

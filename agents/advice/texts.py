@@ -36,4 +36,4 @@ class Texts:
     meaning: str
 
 
-TEXTS: Mapping[str, Texts] = {name: read_texts(Texts, Path(__file__).with_name(f"texts_{name}.toml")) for name in ("en", "fr")}
+TEXTS: Mapping[str, Texts] = read_texts(Texts, Path(__file__).parent, "texts_{language}.toml")

@@ -9,7 +9,7 @@ import numpy as np
 
 from nainjaune_env.analysis.advice_hook import Prospect, percent, signed
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.texts import sentence
+from nainjaune_env.core.texts import grouped, sentence
 
 from ..report.text import align
 from ..stats.intervals import Z_95
@@ -100,4 +100,5 @@ def basis_lines(setup: Setup, advice: Advice, k: int, model: str, language: str)
 def basis(setup: Setup, advice: Advice, k: int, model: str, language: str) -> str:
     """Returns how the numbers were obtained, in a sentence."""
     unit = advice_hooks_of(setup.game).UNITS[language]
-    return sentence(TEXTS[language].basis.format(unit=unit, deals=int(advice.deals[k].max()), model=model))
+    deals = grouped(int(advice.deals[k].max()), language)
+    return sentence(TEXTS[language].basis.format(unit=unit, deals=deals, model=model))

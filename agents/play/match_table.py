@@ -145,10 +145,15 @@ class MatchTable:
     def _actions(self) -> list[int]:
         return [action for actions in self._rounds for action in actions]
 
-    def commentary(self, seat: int, language: str) -> Commentary:
-        """Returns a speaker to ``seat`` that knows the match up to now, with what it has said of the last round."""
+    def commentary(self, seat: int, language: str, *, names: Sequence[str], you: int | None) -> Commentary:
+        """Returns a speaker to ``seat`` that knows the match up to now, with what it has said of the last round.
+
+        It calls the seats by the players' ``names``, and ``you`` "you".
+        """
         assert self.setup.game.speaker is not None
-        speaker = self.setup.game.speaker(self.setup, self._opening, seat, language, _card_rng(self._opening))
+        speaker = self.setup.game.speaker(
+            self.setup, self._opening, seat, language, _card_rng(self._opening), names=names, you=you
+        )
         for actions in self._rounds[:-1]:
             for action in actions:
                 speaker.ply(action)

@@ -116,7 +116,14 @@ class Session:
     def _greet(self, notices: Sequence[str]) -> None:
         texts, setup = self.texts, self.table.setup
         title = texts.welcome.format(title=setup.game.title, preset=setup.preset, seats=", ".join(self.labels))
-        self._notices = [title, texts.seed.format(seed=self.table.seed), *notices, texts.help_hint, ""]
+        self._notices = [
+            title,
+            texts.seed.format(seed=self.table.seed),
+            *notices,
+            *self.table.speaker.typing(),
+            texts.help_hint,
+            "",
+        ]
         self._say(self._notices)
 
     def _round(self) -> None:
@@ -270,7 +277,7 @@ class Session:
         keys = {getattr(texts, f"{name}_words")[0]: getattr(texts, f"{name}_does") for name in commands}
         keys |= speaker.topics
         wide = max(map(len, keys))
-        self._say(["", *speaker.rules().splitlines(), "", texts.keys])
+        self._say(["", *speaker.rules().splitlines(), "", *speaker.typing(), "", texts.keys])
         self._say((f"  {word:<{wide}}  {does}" for word, does in keys.items()), indent=wide + 4)
         self._say([""])
 

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import ConfigError, RulesError
+from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.speech import Said
+from nainjaune_env.core.speech import Said, Speaker
 
 from ..seeds import Stream, generator
 from .match_table import MatchTable
@@ -61,7 +62,12 @@ class PersonsTable(MatchTable):
 
     def _begin(self) -> None:
         super()._begin()
-        self.speaker = self.commentary(self.seat, self.language).speaker
+        self.speaker = self._speaker()
+
+    def _speaker(self) -> Speaker:
+        names = [printable(agent.name) for agent in self._others]
+        names.insert(self.seat, "")  # is never shown: the person is "you"
+        return self.commentary(self.seat, self.language, names=names, you=self.seat).speaker
 
     def deal(self) -> None:
         """Deals the next round of the match, or of a new match if that is over."""
@@ -132,11 +138,13 @@ class PersonsTable(MatchTable):
         self._batch.restore(batch)
         self.payoff = payoff
         del self._rounds[-1][plies:], self.seats_of_round[plies:]
-        self.speaker = self.commentary(self.seat, self.language).speaker
+        self.speaker = self._speaker()
         return True
 
     def picture(self, *, color: bool, everything: bool = False) -> str:
         """Returns the table as the person's seat sees it; with ``everything`` as a spectator does, once the round is over."""
         assert self.setup.game.draw is not None
         seat = None if everything and self.round_over else self.seat
-        return self.setup.game.draw(self.setup, self._batch.tables[0], seat, language=self.language, color=color, **self.history)
+        return self.setup.game.draw(
+            self.setup, self._batch.tables[0], seat, language=self.language, color=color, you=self.seat, **self.history
+        )

@@ -71,7 +71,7 @@ class Texts:
     confirm_does: str
 
 
-TEXTS: Mapping[str, Texts] = {name: read_texts(Texts, Path(__file__).with_name(f"texts_{name}.toml")) for name in ("en", "fr")}
+TEXTS: Mapping[str, Texts] = read_texts(Texts, Path(__file__).parent, "texts_{language}.toml")
 
 
 def any_language(command: str) -> frozenset[str]:

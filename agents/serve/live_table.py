@@ -42,7 +42,7 @@ class LiveTable:
         self.table = MatchTable(
             settings.setup, agents, seed=settings.seed, chance=self._chance, by_rounds=settings.rounds is not None
         )
-        self._listeners: dict[tuple[int, str], Listener] = {}
+        self._listeners: dict[tuple[int, str, int | None], Listener] = {}
 
     def _chance(self, agent: int, index: NDArray[np.int64]) -> Rng:
         """The generator of a decision depends on its number alone, so that replay need not repeat those before it."""
@@ -148,19 +148,19 @@ class LiveTable:
         """These records. Writing those of long matches takes some tenths of a second, the first time that they are asked for."""
         return [write() for write in self._finished]
 
-    def listener(self, seat: int, language: str) -> Listener:
-        """Returns the listener of ``seat`` in a language, which the first call makes."""
-        key = seat, language
+    def listener(self, seat: int, language: str, you: int | None) -> Listener:
+        """Returns the listener of ``seat`` in a language, which the first call makes; ``you`` is the seat of its reader."""
+        key = seat, language, you
         if key not in self._listeners:
-            self._listeners[key] = Listener(self.table, seat, language, self.number)
+            self._listeners[key] = Listener(self.table, seat, language, self.settings.names, you, self.number)
         return self._listeners[key]
 
-    def events(self, seat: int | None, language: str) -> list[dict[str, Any]]:
+    def events(self, seat: int | None, language: str, you: int | None) -> list[dict[str, Any]]:
         """Returns the events of the round for ``seat``; None, a spectator, gets those of each ply as another seat does."""
         if seat is not None:
-            return [_event(*each) for each in self.listener(seat, language).events]
+            return [_event(*each) for each in self.listener(seat, language, you).events]
         n = self.settings.setup.players
-        each_seats = [self.listener(other, language).events for other in range(n)]
+        each_seats = [self.listener(other, language, you).events for other in range(n)]
         return [_event(*each_seats[(each[0][1] + 1) % n][k]) for k, each in enumerate(zip(*each_seats, strict=True))]
 
 
@@ -171,13 +171,14 @@ def _event(number: int, seat: int, said: list[Said]) -> dict[str, Any]:
 class Listener:
     """The words of the game for one seat, in one language, ply by ply."""
 
-    def __init__(self, table: MatchTable, seat: int, language: str, number: int) -> None:
-        """``number`` is that of the last ply made."""
+    def __init__(self, table: MatchTable, seat: int, language: str, names: Sequence[str], you: int | None, number: int) -> None:
+        """``names`` and ``you`` as in ``MatchTable.commentary``; ``number`` is that of the last ply made."""
         self._seat, self._language, self._table = seat, language, table
+        self._names, self._you = names, you
         self._begin(table, number)
 
     def _begin(self, table: MatchTable, number: int) -> None:
-        commentary = table.commentary(self._seat, self._language)
+        commentary = table.commentary(self._seat, self._language, names=self._names, you=self._you)
         self.speaker = commentary.speaker
         self.begun = commentary.begun
         """The lines on the deal."""

@@ -55,10 +55,10 @@ def _keep_nothing(number: int, action: int) -> None:
     """Keeps no ply: the table of a review is not played on."""
 
 
-def position_steps(played: Played, number: int, language: str) -> Iterator[dict[str, Any]]:
-    """Yields one message: the position after ``number`` plies as its seat to act saw it."""
+def position_steps(played: Played, number: int, language: str, you: int | None) -> Iterator[dict[str, Any]]:
+    """Yields one message: the position after ``number`` plies as its seat to act saw it; ``you`` is the seat of the reader."""
     live = played.at(number)
-    yield {**view(live, live.table.at_turn, language), "type": "position", "action": played.plies[number]}
+    yield {**view(live, live.table.at_turn, language, you), "type": "position", "action": played.plies[number]}
 
 
 def value_steps(advisers: Advisers, played: Played, number: int, language: str) -> Iterator[dict[str, Any]]:

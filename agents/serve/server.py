@@ -292,7 +292,7 @@ class TableServer:
         self._leave(viewer)
         viewer.table, viewer.seat = allowed.table, allowed.seat
         running.viewers.append(viewer)
-        _send(viewer, _view(running, viewer.seat, viewer.language))
+        _send(viewer, self._view(running, viewer.seat, viewer.language))
         assert allowed.table is not None
         self._wake(allowed.table)  # a table that an error has stopped tries again
         if self._prepared and viewer.seat is not None and running.live.settings.advice:
@@ -349,8 +349,17 @@ class TableServer:
             self._searches.stop(viewer)
             key = viewer.seat, viewer.language
             if key not in drawn:
-                drawn[key] = to_text(_view(running, *key))
+                drawn[key] = to_text(self._view(running, *key))
             viewer.send(drawn[key])
+
+    def _view(self, running: Running, seat: int | None, language: str) -> dict[str, Any]:
+        """Returns what one viewer is sent."""
+        live, setup = running.live, running.live.settings.setup
+        return {
+            **view(live, seat, language, seat),
+            "review": live.over and self.advisers.possible(setup),
+            "watch": None if running.edges is None else watched(running.speed, running.edges, setup.game.unit),
+        }
 
     def _wake(self, table: str) -> None:
         """Lets a table go on by itself, if it does and is not at it."""
@@ -413,15 +422,6 @@ class TableServer:
             resting = running.task is None or running.task.done()
             if resting and not running.viewers and now - running.left_at > FORGOTTEN:
                 del self._running[table]
-
-
-def _view(running: Running, seat: int | None, language: str) -> dict[str, Any]:
-    """Returns what one viewer is sent."""
-    unit = running.live.settings.setup.game.unit
-    return {
-        **view(running.live, seat, language),
-        "watch": None if running.edges is None else watched(running.speed, running.edges, unit),
-    }
 
 
 def _records(live: LiveTable) -> str:

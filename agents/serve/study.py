@@ -44,7 +44,7 @@ class Study:
         if number >= len(played.plies) or played.plies[number] == DEAL:
             raise Refusal("no_position")
         if message.kind == "position":
-            return Search(position_steps(played, number, language))
+            return Search(position_steps(played, number, language, allowed.seat))
         return Search(value_steps(self._advisers, played, number, language))
 
     def played(self, allowed: Pass, live: LiveTable) -> Played:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.core.texts import read_texts
 
 
@@ -20,4 +19,4 @@ class Texts:
     """What the page says; it fills in what stands in braces."""
 
 
-TEXTS: Mapping[str, Texts] = {name: read_texts(Texts, Path(__file__).with_name(f"texts_{name}.toml")) for name in LANGUAGES}
+TEXTS: Mapping[str, Texts] = read_texts(Texts, Path(__file__).parent, "texts_{language}.toml")

@@ -12,10 +12,10 @@ from nainjaune_env.engine.batch import loops_of
 from .live_table import LiveTable
 
 
-def view(live: LiveTable, seat: int | None, language: str) -> dict[str, Any]:
-    """Returns what ``seat`` may see of a table, as JSON values; None is a spectator."""
+def view(live: LiveTable, seat: int | None, language: str, you: int | None) -> dict[str, Any]:
+    """Returns what ``seat`` may see of a table, as JSON values; None is a spectator. ``you`` is the seat of the reader."""
     settings, table = live.settings, live.table
-    listener = live.listener(0 if seat is None else seat, language)
+    listener = live.listener(0 if seat is None else seat, language, you)
     mine = seat is not None and live.persons_turn and table.at_turn == seat
     speaker = listener.speaker
     return {
@@ -23,14 +23,14 @@ def view(live: LiveTable, seat: int | None, language: str) -> dict[str, Any]:
         "number": live.number,
         "game": settings.setup.game.title,
         "preset": settings.setup.preset,
-        "names": list(settings.names),
+        "names": list(speaker.names),
         "persons": settings.persons,
         "seat": seat,
         "advice": settings.advice and seat is not None,
         "turn": None if table.round_over else table.at_turn,
-        "picture": picture(live, seat, language),
+        "picture": picture(live, seat, language, you),
         "begun": listener.begun,
-        "events": live.events(seat, language),
+        "events": live.events(seat, language, you),
         "moves": [[action, speaker.echo(action)] for action in table.legal] if mine else [],
         "cards": _cards(live, seat) if mine and seat is not None else [],
         "settled": speaker.settled() if table.round_over else [],
@@ -68,7 +68,7 @@ def _places(totals: np.ndarray[Any, Any]) -> list[int]:
     return [1 + int((totals > own).sum()) for own in totals]
 
 
-def picture(live: LiveTable, seat: int | None, language: str) -> str | None:
+def picture(live: LiveTable, seat: int | None, language: str, you: int | None) -> str | None:
     """Returns the table as the game's painter draws it for ``seat``, from what the kernel's ``redact`` leaves.
 
     When the round is over everybody sees all cards. Until then a spectator sees all cards if only agents play, and else none.
@@ -79,9 +79,10 @@ def picture(live: LiveTable, seat: int | None, language: str) -> str | None:
         return None
     rows = table.position if viewer is None else _redacted(live, viewer)
     assert setup.game.pictures is not None
-    return setup.game.pictures.svg(setup, rows[0], viewer, language=language, names=live.settings.names, **table.history)
+    names = live.settings.names
+    return setup.game.pictures.svg(setup, rows[0], viewer, language=language, names=names, you=you, **table.history)
 
 
 def rules_text(live: LiveTable, seat: int | None, language: str) -> str:
     """Returns a summary of the table's rules."""
-    return live.listener(0 if seat is None else seat, language).speaker.rules()
+    return live.listener(0 if seat is None else seat, language, seat).speaker.rules()

@@ -152,6 +152,7 @@ class Pictures(Protocol):
         *,
         language: str = "en",
         names: Sequence[str] | None = None,
+        you: int | None = None,
         **history: Unpack[History],
     ) -> str:
         """Returns the table as an SVG document as ``seat`` sees it, with the arguments of ``GameSpec.draw``.
@@ -233,14 +234,18 @@ class GameSpec:
     then agents may get the plies of a round (``engine.history``).
     """
     draw: Callable[..., str] | None = None
-    """``draw(setup, table, seat, *, language, color, **history)``: the table as text as ``seat`` sees it.
+    """``draw(setup, table, seat, *, language, color, you, **history)``: the table as text as ``seat`` sees it.
 
-    ``seat`` None is a spectator, who sees everything; ``color``: with a terminal's colours. ``history`` is a :class:`History`.
+    ``seat`` None is a spectator, who sees everything; ``color``: with a terminal's colours; ``you``: the seat of the reader, whom
+    the text addresses. ``history`` is a :class:`History`.
     """
     pictures: Pictures | None = None
     """Tables as SVG, and records as films."""
     speaker: Callable[..., Speaker] | None = None
-    """``speaker(setup, opening, seat, language, rng)``: a match that begins with the table ``opening``, in words."""
+    """``speaker(setup, opening, seat, language, rng, *, names, you)``: a match that begins with the table ``opening``, in words.
+
+    It calls the seats by the players' ``names``, and ``you``, the seat of the reader, "you".
+    """
     measures: Measures | None = None
     """Statistics of play, for reports."""
     advice: AdviceHooks | None = None

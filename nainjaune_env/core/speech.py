@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 LANGUAGES = ("en", "fr")
@@ -25,12 +25,21 @@ class Speaker(Protocol):
     """
 
     @property
+    def names(self) -> Sequence[str]:
+        """The players' names in seat order, each different; empty where they are not known."""
+        ...
+
+    @property
     def topics(self) -> Mapping[str, str]:
         """The topics of :meth:`about`: the word to type, and a description of the answer."""
         ...
 
     def rules(self) -> str:
         """Returns a summary of the rules."""
+        ...
+
+    def typing(self) -> list[str]:
+        """Returns how to type a move, for whoever does not choose it with a button."""
         ...
 
     def begun(self) -> list[str]:

@@ -24,6 +24,8 @@ SEAT_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"
 _DARK_SEATS = (0, 2, 5, 7)
 """Seats whose colours need white text; the others have black."""
 GOLD = "#e3a90c"
+NAME_WIDTH = 260
+"""The longest name in a sentence, at font size 18."""
 
 # fmt: off
 _ADVANCES = {
@@ -36,7 +38,7 @@ _ADVANCES = {
           372, 372, 838, 837, 850, 850, 850, 850, 850, 838, 850, 812, 812, 812, 812, 724, 738, 719, 675, 675, 675, 675, 675, 675,
           1048, 593, 678, 678, 678, 678, 343, 343, 343, 343, 687, 712, 687, 687, 687, 687, 687, 838, 687, 712, 712, 712, 712, 652,
           716, 652),
-    ord("–"): (500, 1000), ord("‘"): (380, 380), ord("“"): (657, 657), ord("−"): (838,),
+    ord("–"): (500, 1000), ord("‘"): (380, 380), ord("“"): (657, 657), ord("−"): (838,), 0x202F: (200,),
 }
 # fmt: on
 WIDTHS = {chr(first + k): width for first, widths in _ADVANCES.items() for k, width in enumerate(widths)}
@@ -154,6 +156,11 @@ def fit(text: str, width: Number, size: Number) -> str:
         return text
     kept = next((k for k in range(len(text) - 1, 0, -1) if text_width(text[:k].rstrip() + "…", size) <= width), 0)
     return text[:kept].rstrip() + "…"
+
+
+def short_names(names: Sequence[str] | None) -> list[str] | None:
+    """Return ``names`` for a sentence in a picture: long ones are cut short."""
+    return None if names is None else [fit(name, NAME_WIDTH, 18) for name in names]
 
 
 def text(x: Number, y: Number, content: str, size: Number, *, anchor: str = "start", bold: bool = False, **style: Style) -> str:

@@ -1,6 +1,7 @@
 """Write the golden records; see the package's docstring."""
 
-from nainjaune_env.records.record import LANGUAGES, show_record, verify_record, write_records
+from nainjaune_env.core.speech import LANGUAGES
+from nainjaune_env.records.record import show_record, verify_record, write_records
 from tests.golden import CASES, FOLDER, SHOWN, play
 
 for name, case in CASES.items():

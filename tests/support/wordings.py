@@ -23,6 +23,13 @@ def texts_of(value: Any, where: str = "") -> Iterator[tuple[str, str]]:
             yield from texts_of(inner, f"{where}({number})")
 
 
+def french(text: str) -> str:
+    """A French text with its narrow no-break spaces."""
+    for spaced in (" ;", " :", " !", " ?", " %", " »", "« "):
+        text = text.replace(spaced, spaced.replace(" ", "\u202f"))
+    return text
+
+
 def blanks(text: str) -> set[str]:
     """The names in braces."""
     return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}

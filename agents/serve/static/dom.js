@@ -12,9 +12,17 @@ export function make(name, properties = {}, ...children) {
   return element;
 }
 
+/** Returns a value as text, a number with its thousands apart. */
+const shown = (value) => (typeof value === "number" ? value.toLocaleString(document.documentElement.lang) : String(value));
+
 /** Returns a text with what stands in braces filled in. */
 export function fill(text, values) {
-  return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? String(values[name]) : whole));
+  return text.replace(/\{(\w+)\}/g, (whole, name) => (name in values ? shown(values[name]) : whole));
+}
+
+/** Returns the names of a view, the reader's own marked. */
+export function shownNames(view, texts) {
+  return view.names.map((name, seat) => (seat === view.seat ? `${name} (${texts.you})` : name));
 }
 
 /** Returns an image for `showSvg`; its last picture is given up with `signal`. */

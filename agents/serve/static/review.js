@@ -1,7 +1,7 @@
 // The review of a table at which everything is played: decisions by their cost, and their positions.
 
 import { ValueTable } from "./advice.js";
-import { choice, fill, make, showSvg, svgImage } from "./dom.js";
+import { choice, fill, make, shownNames, showSvg, svgImage } from "./dom.js";
 
 export class ReviewPanel {
   /** `send(type, values)` sends a message, until `signal`. */
@@ -11,6 +11,7 @@ export class ReviewPanel {
     this.picture = svgImage(texts.picture, signal); // of the position
     this.chosen = new Map(); // what has been guessed, by position
     this.parts = {
+      review: make("button", { class: "main", type: "button", onclick: () => this.begin() }, texts.review),
       title: make("h2", { tabindex: -1 }, texts.review_of),
       whose: make("span"),
       guess: make("input", { type: "checkbox", name: "guess", onchange: () => this.guessChanged() }),
@@ -26,7 +27,7 @@ export class ReviewPanel {
       parts.progress, parts.status, parts.position, parts.list, parts.basis);
     this.element = make("section", { hidden: true },
       make("p", { class: "buttons" },
-        make("button", { class: "main", type: "button", onclick: () => this.begin() }, texts.review),
+        parts.review,
         make("button", { type: "button", onclick: () => send("play_on", { number: 0, seat: this.seat }) }, texts.again)),
       this.panel);
     document.addEventListener("visibilitychange", () => this.element.isConnected && !this.panel.hidden && this.look(), { signal });
@@ -35,6 +36,7 @@ export class ReviewPanel {
   /** Notes a view of the table. */
   show(view) {
     this.element.hidden = !view.over;
+    this.parts.review.hidden = !view.review;
     if (this.view === undefined) this.seat = view.seat ?? 0;
     const back = view.over && this.view !== undefined && !this.panel.hidden; // after a reconnection
     this.view = view;
@@ -43,7 +45,7 @@ export class ReviewPanel {
 
   begin() {
     this.panel.hidden = false;
-    const seats = this.view.names.map((name, seat) => [seat, name]);
+    const seats = shownNames(this.view, this.texts).map((name, seat) => [seat, name]);
     const field = choice(seats, this.seat, () => {
       this.seat = Number(field.value);
       this.compute();
@@ -99,8 +101,9 @@ export class ReviewPanel {
   /** Says what the decisions have cost in all, unless it would help to guess. */
   total() {
     const { review, texts } = this;
-    const values = { ...review, name: this.view.names[review.seat], decisions: review.decisions.length };
-    return fill(this.parts.guess.checked ? texts.review_count : texts.review_total, values);
+    const values = { ...review, name: shownNames(this.view, texts)[review.seat], decisions: review.decisions.length };
+    const lost = review.seat === this.view.seat ? texts.review_total_you : texts.review_total;
+    return fill(this.parts.guess.checked ? texts.review_count : lost, values);
   }
 
   isHidden(decision) {
@@ -114,8 +117,11 @@ export class ReviewPanel {
     if (this.decision) this.open(this.decision);
   }
 
+  /** Shows the decisions by their cost, unless that would help to guess: then in the order of play. */
   showList() {
-    this.parts.list.replaceChildren(...this.review.decisions.map((decision) => {
+    const decisions = [...this.review.decisions];
+    if (this.parts.guess.checked) decisions.sort((one, other) => one.number - other.number);
+    this.parts.list.replaceChildren(...decisions.map((decision) => {
       const button = make("button", { type: "button", "data-number": decision.number, onclick: () => this.open(decision) }, fill(this.texts.decision, decision));
       return make("li", {}, button, ...(this.isHidden(decision) ? [] : [make("span", {}, this.answer(decision))]));
     }));

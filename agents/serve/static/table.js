@@ -1,7 +1,7 @@
 // A table as the server sends it: the picture of its painter, the words, the legal moves.
 
 import { AdvicePanel } from "./advice.js";
-import { fill, make, showSvg, svgImage } from "./dom.js";
+import { fill, make, shownNames, showSvg, svgImage } from "./dom.js";
 import { ReviewPanel } from "./review.js";
 import { WatchPanel } from "./watch.js";
 
@@ -56,7 +56,7 @@ export class TablePage {
     const { parts, texts } = this;
     const first = this.view === null;
     this.view = view;
-    const names = view.names.map((name, seat) => (seat === view.seat ? `${name} (${texts.you})` : name));
+    const names = shownNames(view, texts);
     parts.title.textContent = `${view.game} · ${view.preset}`;
     parts.turn.textContent = this.turn(view, names);
     parts.turn.dataset.state = view.over ? "over" : view.round_over ? "between" : view.moves.length ? "mine" : "others";
@@ -80,7 +80,8 @@ export class TablePage {
   turn(view, names) {
     if (view.over) return this.texts.match_over;
     if (view.round_over) return this.texts.round_over;
-    return view.moves.length ? this.texts.your_turn : fill(this.texts.turn_of, { name: names[view.turn] });
+    if (view.turn === view.seat) return view.moves.length ? this.texts.your_turn : this.texts.you_are_forced;
+    return fill(this.texts.turn_of, { name: names[view.turn] });
   }
 
   showPicture(svg) {
@@ -132,7 +133,7 @@ export class TablePage {
 
   showEvents(view, names) {
     const lines = [...view.begun.map((text) => make("li", { class: "deal" }, text)), ...eventLines(view, names)
-      .map(([seat, text]) => make("li", {}, seat === null ? null : make("b", {}, `${names[seat]}: `), ...suits(text)))];
+      .map(([seat, text]) => make("li", {}, seat === null ? null : make("b", {}, `${names[seat]}${this.texts.colon}`), ...suits(text)))];
     this.parts.events.replaceChildren(...lines);
     this.parts.events.scrollTop = this.parts.events.scrollHeight;
   }
@@ -158,7 +159,7 @@ export class TablePage {
   /** Says in the live region what has happened since the last view. */
   announce(view, names, first) {
     const fresh = view.events.filter((ply) => ply.number > this.announced);
-    const said = eventLines({ events: fresh }, names).map(([seat, text]) => (seat === null ? text : `${names[seat]}: ${text}`));
+    const said = eventLines({ events: fresh }, names).map(([seat, text]) => (seat === null ? text : `${names[seat]}${this.texts.colon}${text}`));
     const parts = [...(first ? view.begun : []), ...(first ? said.slice(-3) : said), ...view.settled, this.parts.turn.textContent];
     if (view.number > this.announced || first) document.getElementById("live").replaceChildren(...parts.map((text) => make("p", {}, text)));
     this.announced = view.number;

@@ -55,7 +55,7 @@ def test_a_reason_is_what_the_difference_comes_from() -> None:
         "7♦ is worth +4.1 ± 0.8 chips more than A: +7.2 from pots (7♦ takes its pot 100 % of the time, not 64 %); "
         "−1.6 on cards left in hand; −1.5 from the others' hands at the end (out first 5 % of the time, not 20 %)."
     )
-    assert why(SETUP, TABLE, one, 0, 0, "fr").replace("\u00a0", " ") == (
+    assert why(SETUP, TABLE, one, 0, 0, "fr").replace("\u00a0", " ").replace("\u202f", " ") == (
         "7♦ vaut +4,1 ± 0,8 jetons de plus que A : +7,2 par les pots (7♦ prend son pot 100 % du temps, au lieu de 64 %) ; "
         "−1,6 sur les cartes qui restent en main ; −1,5 par les mains des autres à la fin (sorti premier 5 % du temps, "
         "au lieu de 20 %)."

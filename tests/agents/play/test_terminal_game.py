@@ -21,6 +21,7 @@ import pytest
 
 from nainjaune_agents.cli.main import main
 from nainjaune_env.records.record import read_records
+from tests.support.wordings import french
 
 PATIENCE = 120.0
 """Seconds until a text must have come: on a machine that has compiled nothing yet, much goes by before the first."""
@@ -186,10 +187,10 @@ def test_ctrl_d_leaves_and_keeps_what_is_finished(tmp_path: Path) -> None:
     file = tmp_path / "mine.jsonl"
     words = [*EXPLICIT, "--rounds=9", "--seed=7", "--no-confirm", "--lang=fr", f"--records={file}"]
     with player(*words) as person:
-        while person.until("À vous : ", "q pour quitter : ") == "À vous : ":
+        while person.until(french("À vous : "), french("q pour quitter : ")) == french("À vous : "):
             person.type(person.menu()[-1][0])
         person.type("")
-        person.until("À vous : ")
+        person.until(french("À vous : "))
         person.key(b"\x04")
         person.until("Vous avez quitté la table.", "Classement")
         assert person.end() == 0

@@ -89,6 +89,8 @@ def test_review_guess_first_and_play_on(game: str, served: base.Served, opened: 
     page.get_by_label("Guess first").check()
     assert page.locator(".decisions span").count() == 0
     expect(page.get_by_text("lost")).to_have_count(0)
+    shown = [int(button.get_attribute("data-number") or -1) for button in decisions.locator("button").all()]
+    assert shown == sorted(shown)  # in the order of play: that of their cost would help to guess
     decisions.first.get_by_role("button").click()
     guesses = page.locator(".position .move")
     guesses.first.wait_for()
@@ -119,6 +121,9 @@ def test_the_same_deal_again_in_french(served: base.Served, opened: base.Opener)
     assert base.at_rest(page) == "mine"
     begun = page.locator(".events .deal").all_inner_texts()
     base.play_by_mouse(page)
+    settled = page.locator(".plain li").all_inner_texts()
+    assert any("\u202f:" in line for line in settled)
+    assert not any(" :" in line for line in settled)
     page.get_by_role("button", name="Analyser les décisions").click()
     expect(page.locator(".decisions li").first).to_be_visible()
     expect(page.locator(".decisions li").first).to_contain_text("Manche 1, coup")

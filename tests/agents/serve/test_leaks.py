@@ -138,8 +138,8 @@ def test_the_comparison_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
     (game, *_) = games_with("speaker", "pictures")
 
-    def leaky(live: LiveTable, seat: int | None, language: str) -> dict[str, Any]:
-        return {**original(live, seat, language), "x": live.table.position.tobytes().hex()}
+    def leaky(live: LiveTable, seat: int | None, language: str, you: int | None) -> dict[str, Any]:
+        return {**original(live, seat, language, you), "x": live.table.position.tobytes().hex()}
 
     original = module.view
     monkeypatch.setattr(module, "view", leaky)

@@ -241,6 +241,8 @@ def test_no_review_where_cards_are_remembered(tmp_path: Path) -> None:
         page = Page(server, (await made(server, new_table(game)))[0])
         await page.hello()
         await play_on(page, random.Random(1))
+        assert page.last["over"]
+        assert not page.last["review"]  # the page does not offer what would be refused
         assert (await page.ask("review", seat=0))["text"] == REFUSALS["must_remember"]
         await page.ask("play_on", number=0, seat=0)
         await page.until("opened")

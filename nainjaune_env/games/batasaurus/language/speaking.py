@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from nainjaune_env.core.errors import IllegalActionError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import Said
-from nainjaune_env.core.texts import sentence
+from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.language import LANGUAGES, language_of
 from nainjaune_env.games.batasaurus.records.narrate import Narrator
@@ -32,10 +32,21 @@ _SLOT = re.compile(rf"(?:{'|'.join(word for phrases in _PHRASES for word in phra
 class Speaker:
     """Reports what the listener's seat may know (B4): of other seats' cards their values once shown, never their slots."""
 
-    def __init__(self, setup: Setup, opening: Any, seat: int, language: str, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        setup: Setup,
+        opening: Any,
+        seat: int,
+        language: str,
+        rng: np.random.Generator,
+        *,
+        names: Sequence[str] | None = None,
+        you: int | None = None,
+    ) -> None:
         """``opening`` is a table fresh from the deal. ``rng`` is not needed in this game.
 
-        Raises :class:`~nainjaune_env.core.errors.RulesError` for an unknown language.
+        ``names`` and ``you`` are those of :class:`~nainjaune_env.core.texts.SeatNames`. Raises
+        :class:`~nainjaune_env.core.errors.RulesError` for an unknown language.
         """
         texts = language_of(language)
         self.words = texts.words
@@ -44,7 +55,13 @@ class Speaker:
         self.setup = setup
         self.perfect = rules_of(setup).memory == Memory.PERFECT
         self.replay = Replay(setup, opening)
-        self.narrator = Narrator(self.words, setup.players)
+        self.seats = SeatNames(self.words, setup.players, names, you)
+        self.narrator = Narrator(self.words, self.seats, setup.players)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The players' names in seat order, each different; empty where they are not known."""
+        return self.seats.names
 
     @property
     def topics(self) -> Mapping[str, str]:
@@ -55,11 +72,16 @@ class Speaker:
         """Returns a summary of the rules, with the value of every knob."""
         rules: Any = self.setup.rules
         texts = (*self.phrases.rules, self.phrases.exhausted[rules.exhausted], self.phrases.memory[rules.memory])
-        return "\n".join([*texts, "", self.phrases.typing[rules.memory]]).format(dinosaurs=rules.dinosaurs)
+        return "\n".join(texts).format(dinosaurs=rules.dinosaurs)
+
+    def typing(self) -> list[str]:
+        """Returns how to type a card."""
+        rules: Any = self.setup.rules
+        return [self.phrases.typing[rules.memory]]
 
     def begun(self) -> list[str]:
         """Returns who leads."""
-        return [sentence(self.phrases.begun.format(seat=self.narrator.seats[int(self.replay.table.leader)]))]
+        return [self.seats.sentence(self.phrases.begun.format(seat=self.seats[int(self.replay.table.leader)]))]
 
     def ply(self, action: int) -> list[Said]:
         """Make the ply ``action``; returns the card as the listener sees it, and how the round of cards and the trick end."""
@@ -71,9 +93,9 @@ class Speaker:
             return [Said(seat, self.phrases.looks)]
         said = [Said(seat, self._card(seat, action, trick.rounds[number][-1].value, battle=battle))]
         if len(trick.dropped) > number:
-            said += [Said(None, sentence(line)) for line in self.narrator.round_over(trick, number)]
+            said += [Said(None, self.seats.sentence(line)) for line in self.narrator.round_over(trick, number)]
         if trick.gains is not None:
-            said.append(Said(None, sentence(self.narrator.taken(trick))))
+            said.append(Said(None, self.seats.sentence(self.narrator.taken(trick))))
         return said
 
     def _card(self, seat: int, slot: int, value: int, *, battle: bool) -> str:
@@ -159,7 +181,7 @@ class Speaker:
     def echo(self, action: int) -> str:
         """Returns the slot, and the dinosaur where the listener sees it."""
         if action == MEMORISE:
-            return self.phrases.looks
+            return self.phrases.look
         if self.perfect:
             return self.phrases.plays_own.format(card=self.words.named(self._value(action)), slot=action)
         return self.phrases.slot.format(slot=action)
@@ -173,12 +195,12 @@ class Speaker:
         words = {phrases.topics[name][0]: name for phrases in _PHRASES for name in phrases.topics}
         name = words.get(topic)
         if name == "piles":
-            return [self.narrator.titled(self.words.piles, self.narrator.by_seat(self.replay.piles))]
+            return [self.narrator.titled(self.words.piles, self.seats.by_seat(self.replay.piles))]
         return None if name is None else [f"{self.phrases.unshown}{self.words.colon}".rstrip(), *self._unshown()]
 
     def _unshown(self) -> list[str]:
         lines = []
-        for seat, name in enumerate(self.narrator.seats):
+        for seat, name in enumerate(self.seats.labels):
             values = " ".join(map(str, values_in(self.replay.table.held[seat])))
             lines.append(f"  {self.narrator.titled(name, values or '—')}")
         return lines

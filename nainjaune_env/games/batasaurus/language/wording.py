@@ -49,7 +49,6 @@ class Labels:
     pile: str
     unshown: str
     leads: str
-    you: str
     under: str
     """Before the values that lie under a seat's last card."""
     no_card: str
@@ -82,6 +81,8 @@ class Phrases:
     typing: Mapping[str, str]
     """How to type a card, by the value of ``memory``."""
     begun: str
+    look: str
+    """What the memorising step is called where it is offered."""
     looks: str
     plays_own: str
     commits: str

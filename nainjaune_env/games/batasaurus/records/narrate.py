@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.texts import sentence
+from nainjaune_env.core.texts import Called, SeatNames
 from nainjaune_env.games.batasaurus.language import language_of
 from nainjaune_env.games.batasaurus.language.wording import Words
 from nainjaune_env.games.batasaurus.records.replay import Trick
@@ -20,10 +20,9 @@ ROW = 6
 class Narrator:
     """The sentences of one game that narrated records and dialogues share. It adds up the piles, trick by trick."""
 
-    def __init__(self, words: Words, players: int) -> None:
+    def __init__(self, words: Words, seats: SeatNames, players: int) -> None:
         self.words = words
-        self.seats = [words.seat_short.format(seat=seat) for seat in range(players)]
-        """Names of the seats in a sentence."""
+        self.seats = seats
         self._piles = [0] * players
 
     def round_over(self, trick: Trick, number: int) -> list[str]:
@@ -31,11 +30,11 @@ class Narrator:
         words, plays, tied = self.words, trick.rounds[number], trick.tied(number)
         lines = []
         if number:
-            turned = (f"{self.seats[play.seat]} {words.named(play.value)}" for play in plays)
+            turned = (f"{self.seats.labels[play.seat]} {words.named(play.value)}" for play in plays)
             lines.append(self.titled(words.shows, " · ".join(turned)))
         if len(tied) > 1:
             value = max(play.value for play in plays)
-            lines.append(words.battle.format(seats=self._listed(tied), card=words.named(value)))
+            lines.append(words.battle.format(seats=self.seats.listed(tied), card=words.named(value)))
         if trick.dropped[number] != tied:  # where all drop out, the trick ends and `taken` says so
             lines += [words.drops.format(seat=self.seats[seat]) for seat in trick.dropped[number]]
         return lines
@@ -51,23 +50,16 @@ class Narrator:
             return words.takes.format(seat=self.seats[first], cards=words.count(gains[first]), pile=self._piles[first])
         rest = trick.cards - sum(gains)
         text = words.share_rest if rest else words.share
-        return text.format(seats=self._listed(takers), cards=words.count(gains[first]), rest=words.count(rest))
+        return text.format(seats=self.seats.listed(takers), cards=words.count(gains[first]), rest=words.count(rest))
 
     def piles(self, left: Sequence[int], piles: Sequence[int]) -> list[str]:
         """Returns the end of the game (B3.1): the cards ``left`` in front of each seat, and the final ``piles``."""
-        lines = [self.titled(self.words.left, self.by_seat(left))] if any(left) else []
-        return [*lines, self.titled(self.words.piles, self.by_seat(piles))]
+        lines = [self.titled(self.words.left, self.seats.by_seat(left))] if any(left) else []
+        return [*lines, self.titled(self.words.piles, self.seats.by_seat(piles))]
 
     def titled(self, title: str, text: str) -> str:
         """Returns ``title: text``, with the language's colon."""
         return f"{title}{self.words.colon}{text}"
-
-    def by_seat(self, values: Iterable[object]) -> str:
-        """Returns a value for each seat, on one line."""
-        return " · ".join(f"{seat} {value}" for seat, value in zip(self.seats, values, strict=True))
-
-    def _listed(self, seats: Iterable[int]) -> str:
-        return self.words.listed(self.seats[seat] for seat in seats)
 
 
 def show(setup: Setup, record: Mapping[str, Any], language: str, part: int | None = None) -> str:
@@ -77,17 +69,18 @@ def show(setup: Setup, record: Mapping[str, Any], language: str, part: int | Non
     """
     words = language_of(language).words
     check_part(part)
-    narrator, replay = Narrator(words, setup.players), replay_record(setup, record)
+    seats, replay = SeatNames(words, setup.players, record["agents"]), replay_record(setup, record)
+    narrator = Narrator(words, seats, setup.players)
     names = [words.seat.format(seat=seat, agent=agent) for seat, agent in enumerate(record["agents"])]
     dinosaurs = rules_of(setup).dinosaurs
     lines = [words.title.format(preset=record["preset"], players=setup.players, dinosaurs=dinosaurs), ""]
     lines += _layouts(setup, record["layouts"], narrator)
     for number, trick in enumerate(replay.tricks, 1):
-        lines += ["", words.trick.format(number=number, seat=narrator.seats[trick.leader])]
-        lines += [f"  {sentence(line)}" for line in _trick(trick, names, narrator)]
+        lines += ["", words.trick.format(number=number, seat=seats[trick.leader])]
+        lines += [f"  {seats.sentence(line)}" for line in _trick(trick, names, narrator)]
     winners = [names[seat] for seat in record["winners"]]
     text = words.wins if len(winners) == 1 else words.shared
-    result = text.format(winners=words.listed(winners), cards=words.count(max(replay.piles)))
+    result = text.format(winners=Called(words.listed(winners)), cards=words.count(max(replay.piles)))
     lines += ["", *narrator.piles(replay.left, replay.piles), narrator.titled(words.result, result)]
     return "\n".join(lines) + "\n"
 
@@ -98,7 +91,7 @@ def _layouts(setup: Setup, layouts: Sequence[Sequence[int]], narrator: Narrator)
         return _slots(words.sorted, layouts[0], words)
     lines = []
     for seat, layout in enumerate(layouts):
-        lines += _slots(words.slots.format(seat=narrator.seats[seat]), layout, words)
+        lines += _slots(words.slots.format(seat=narrator.seats.labels[seat]), layout, words)
     return [*lines, f"  {words.memorise}"]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
+from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.batasaurus.language import language_of
 from nainjaune_env.games.batasaurus.language.wording import Labels, Words
 from nainjaune_env.games.batasaurus.state import SLOTS, Phase
@@ -31,6 +32,7 @@ from nainjaune_env.render.svg import (
     polar,
     polygon,
     rect,
+    short_names,
     spread,
     text,
     text_width,
@@ -56,10 +58,10 @@ TIERS = (("#e4efd0", "#7ba05b"), ("#fbe7b5", "#d39b2f"), ("#f6cdb6", "#c0562f"))
 BACK = "ba-back"
 
 
-def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = None) -> str:
+def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = None, you: int | None = None) -> str:
     """Returns the scene as an SVG document, ``WIDTH`` by ``HEIGHT``; ``names`` are the players', in seat order.
 
-    Raises :class:`~nainjaune_env.core.errors.RulesError` for an unknown language.
+    ``you`` is the reader's seat. Raises :class:`~nainjaune_env.core.errors.RulesError` for an unknown language.
     """
     texts = language_of(language)
     words, labels = texts.words, texts.labels
@@ -67,7 +69,8 @@ def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = 
     me = seen.viewer or 0
     others = [(me + k) % seen.players for k in range(1, seen.players)]
     begin, step = spread(len(others), WIDTH - 40, PANEL, 18)
-    lines = status(seen, texts)
+    lines = status(seen, texts, SeatNames(words, seen.players, names, you))
+    *_, shown = status(seen, texts, SeatNames(words, seen.players, short_names(names), you))
     parts = [
         *_ground(),
         text(34, 42, "Batasaurus", 22, bold=True, fill=PALE),
@@ -79,7 +82,7 @@ def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = 
         ),
         *_trick(seen, words, labels),
         *_last(seen.last, words, labels),
-        pill(WIDTH / 2, STATUS_Y, lines[-1], 18, width=1000, fill=PLATE, ink=GLOW, edge=PLATE_EDGE),
+        pill(WIDTH / 2, STATUS_Y, shown, 18, width=1000, fill=PLATE, ink=GLOW, edge=PLATE_EDGE),
         *_own(seen, called[me], words, labels),
     ]
     title = f"Batasaurus · {seen.preset} · {labels.trick} {seen.trick} · {' · '.join(lines)}"

@@ -11,7 +11,7 @@ from typing import Unpack
 
 from nainjaune_env.core.spec import History, Setup
 from nainjaune_env.core.table import Table
-from nainjaune_env.core.texts import sentence
+from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.batasaurus.language import language_of
 from nainjaune_env.games.batasaurus.language.wording import Language, Words
 from nainjaune_env.games.batasaurus.state import Phase
@@ -35,26 +35,27 @@ def draw(
     *,
     language: str = "en",
     color: bool = False,
+    you: int | None = None,
     **history: Unpack[History],
 ) -> str:
     """Returns the table as text as ``seat`` sees it; a spectator (None) sees every card.
 
-    ``history`` is as in :func:`~.scene.seen_by`. ``color`` adds a terminal's colours. Raises :class:`RulesError` for an unknown
-    language, :class:`DealError` for an unknown seat.
+    ``you`` is the reader's seat. ``history`` is as in :func:`~.scene.seen_by`. ``color`` adds a terminal's colours. Raises
+    :class:`RulesError` for an unknown language, :class:`DealError` for an unknown seat.
     """
     texts = language_of(language)
-    text = picture(seen_by(setup, table, seat, **history), texts)
+    text = picture(seen_by(setup, table, seat, **history), texts, you)
     return coloured(text, texts.words) if color else text
 
 
-def picture(seen: Scene, texts: Language) -> str:
+def picture(seen: Scene, texts: Language, you: int | None = None) -> str:
     """Returns the scene as text, no line wider than ``WIDTH``."""
     words, labels = texts.words, texts.labels
     me = seen.viewer or 0
     others = [(me + k) % seen.players for k in range(1, seen.players)]
     lines = [f"Batasaurus · {seen.preset} · {labels.trick} {seen.trick}", ""]
     lines += beside([panel(seen, other, texts) for other in others])
-    lines += ["", *middle(seen, texts), "", *status_lines(seen, texts), ""]
+    lines += ["", *middle(seen, texts), "", *status_lines(seen, texts, SeatNames(words, seen.players, you=you)), ""]
     lines += beside([panel(seen, me, texts)])
     lines += all_slots(seen, words) if seen.viewer is None else own_slots(seen.slots[me] or (), words)
     return "\n".join(line.rstrip() for line in lines) + "\n"
@@ -77,7 +78,7 @@ def panel(seen: Scene, seat: int, texts: Language) -> list[str]:
     words, labels = texts.words, texts.labels
     inner = PANEL - 2
     mark = "▶ " if seat == seen.at_turn else ""
-    you = f" ({labels.you})" if seat == seen.viewer else ""
+    you = f" ({words.you})" if seat == seen.viewer else ""
     head = f" {mark}{words.seat_short.format(seat=seat)}{you} "
     foot = f" {labels.leads} " if seat == seen.leader and seen.at_turn is not None else ""
     rows = [f"{words.count(seen.cards[seat])} · {labels.pile} {seen.piles[seat]}", f"{labels.unshown}{words.colon}".rstrip()]
@@ -137,21 +138,22 @@ def wrapped(words: Iterable[str], width: int = WIDTH) -> list[str]:
     return lines
 
 
-def status_lines(seen: Scene, texts: Language) -> list[str]:
+def status_lines(seen: Scene, texts: Language, seats: SeatNames) -> list[str]:
     """Returns the last trick, and :func:`status`."""
-    lines = [] if seen.last is None else last_trick(seen.last, texts)
-    return [line.center(WIDTH) for line in [*lines, *status(seen, texts)]]
+    lines = [] if seen.last is None else last_trick(seen.last, texts, seats)
+    lines += [line for text in status(seen, texts, seats) for line in wrapped(text.split(" "))]
+    return [line.center(WIDTH) for line in lines]
 
 
-def status(seen: Scene, texts: Language) -> list[str]:
+def status(seen: Scene, texts: Language, seats: SeatNames) -> list[str]:
     """Returns whose turn it is and for what, or who won."""
     words, labels = texts.words, texts.labels
     stake = words.count(seen.at_stake)
     if seen.at_turn is None:
-        winners = [words.seat_short.format(seat=seat) for seat in seen.winners]
-        text = words.wins if len(winners) == 1 else words.shared
-        return [labels.over, sentence(text.format(winners=words.listed(winners), cards=words.count(max(seen.piles))))]
-    actor = words.seat_short.format(seat=seen.at_turn)
+        text = words.wins if len(seen.winners) == 1 else words.shared
+        won = text.format(winners=seats.listed(seen.winners), cards=words.count(max(seen.piles)))
+        return [labels.over, seats.sentence(won)]
+    actor = seats[seen.at_turn]
     if seen.phase == Phase.MEMORISING:
         return [labels.memorises.format(seat=actor)]
     if seen.phase == Phase.BATTLE:
@@ -159,21 +161,21 @@ def status(seen: Scene, texts: Language) -> list[str]:
     return [(labels.to_play if seen.at_stake else labels.to_lead).format(seat=actor, cards=stake)]
 
 
-def last_trick(last: LastTrick, texts: Language) -> list[str]:
+def last_trick(last: LastTrick, texts: Language, seats: SeatNames) -> list[str]:
     """Returns what each seat showed in the last trick, from its leader on, and who took it."""
     words, labels, n = texts.words, texts.labels, len(last.shown)
-    takers = [words.seat_short.format(seat=seat) for seat, cards in enumerate(last.gains) if cards]
+    takers = [seat for seat, cards in enumerate(last.gains) if cards]
     taken = labels.nobody
     if takers:
         text = labels.took if len(takers) == 1 else labels.shared
-        taken = text.format(seat=takers[0], seats=words.listed(takers), cards=words.count(max(last.gains)))
+        taken = text.format(seat=seats[takers[0]], seats=seats.listed(takers), cards=words.count(max(last.gains)))
     names = []
     for seat in ((last.leader + k) % n for k in range(n)):
         *before, final = (words.dinosaurs[value - 1] for value in last.shown[seat])
         played = [*(f"{name}," for name in before), f"{final} ·"]
-        names += [f"{words.seat_short.format(seat=seat)} {played[0]}", *played[1:]]
+        names += [f"{seats.labels[seat]} {played[0]}", *played[1:]]
     names[-1] = names[-1].removesuffix(" ·")
-    return [*wrapped(f"{labels.last}{words.colon}{taken}".split()), *wrapped(names)]
+    return [*wrapped(f"{labels.last}{words.colon}{taken}".split(" ")), *wrapped(names)]
 
 
 def own_slots(slots: Sequence[int | None], words: Words) -> list[str]:

@@ -9,9 +9,7 @@ from nainjaune_env.core.errors import RulesError, choose_one
 from nainjaune_env.core.texts import read_texts
 from nainjaune_env.games.nain_jaune.language.wording import Language
 
-LANGUAGES: Mapping[str, Language] = {
-    name: read_texts(Language, Path(__file__).with_name(f"{name}.toml")) for name in ("fr", "en")
-}
+LANGUAGES: Mapping[str, Language] = read_texts(Language, Path(__file__).parent)
 """The texts by the language's name."""
 
 

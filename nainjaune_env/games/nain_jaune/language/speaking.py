@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from nainjaune_env.core.cards import DECK, RANKS, by_rank
 from nainjaune_env.core.errors import IllegalActionError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import Said
-from nainjaune_env.core.texts import sentence
+from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS, PASS_MOVE, SILENT_MARK, cards_of
 from nainjaune_env.games.nain_jaune.language import LANGUAGES, language_of
 from nainjaune_env.games.nain_jaune.language.parsing import Typed, plain, understand
@@ -31,11 +31,22 @@ SHOWN_KNOBS = ("decline", "blocked", "payment", "stranded", "grand_opera", "anno
 class Speaker:
     """Replays the match on real cards, every hand included, and tells what the listener may know (N6)."""
 
-    def __init__(self, setup: Setup, opening: Any, seat: int, language: str, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        setup: Setup,
+        opening: Any,
+        seat: int,
+        language: str,
+        rng: np.random.Generator,
+        *,
+        names: Sequence[str] | None = None,
+        you: int | None = None,
+    ) -> None:
         """``opening`` is a match's table just after the first deal; ``rng`` draws which of several equal cards is played.
 
-        With the same generator, pictures and the record show the same cards. Raises
-        :class:`~nainjaune_env.core.errors.RulesError` for an unknown language.
+        With the same generator, pictures and the record show the same cards. ``names`` and ``you`` are those of
+        :class:`~nainjaune_env.core.texts.SeatNames`. Raises :class:`~nainjaune_env.core.errors.RulesError` for an unknown
+        language.
         """
         wording = language_of(language)
         self.words, self.phrases = wording.words, wording.phrases
@@ -44,7 +55,13 @@ class Speaker:
         self.setup = setup
         self.replay = Replay(setup, opening)
         self.explicit = self.replay.rules.announce == Announce.EXPLICIT
-        self.narrator = RoundNarrator(self.words, setup.players)
+        self.seats = SeatNames(self.words, setup.players, names, you)
+        self.narrator = RoundNarrator(self.words, self.seats)
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The players' names in seat order, each different; empty where they are not known."""
+        return self.seats.names
 
     @property
     def topics(self) -> Mapping[str, str]:
@@ -57,7 +74,11 @@ class Speaker:
         if self.explicit and self.replay.rules.unannounced:
             shown.add("unannounced")
         knobs = [self._knob(name) for name in self.setup.rules.names() if name in shown]
-        return "\n".join([*self.phrases.rules, *knobs, "", *self.phrases.typing])
+        return "\n".join([*self.phrases.rules, *knobs])
+
+    def typing(self) -> list[str]:
+        """Returns how to type a card, a pass and, if pots must be announced, an announcement."""
+        return [*self.phrases.typing, *([self.phrases.to_announce] if self.explicit else [])]
 
     def _knob(self, name: str) -> str:
         value, texts = getattr(self.setup.rules, name), self.phrases.knobs[name]
@@ -67,9 +88,9 @@ class Speaker:
     def begun(self) -> list[str]:
         """Returns who deals and who leads; before the first round also the rule of announcing, if pots must be announced."""
         table, rules = self.replay.table, self.replay.rules
-        lines = [self.words.round.format(number=int(table.rounds), dealer=int(table.dealer))]
-        leads = self.phrases.leads.format(seat=self.narrator.shorts[self.replay.seat], antes=self.amount(rules.round_antes))
-        lines.append(sentence(leads))
+        lines = [self.words.round.format(number=int(table.rounds), dealer=self.seats.labels[int(table.dealer)])]
+        leads = self.phrases.leads.format(seat=self.seats[self.replay.seat], antes=self.amount(rules.round_antes))
+        lines.append(self.seats.sentence(leads))
         return [*lines, self.phrases.knobs["announce"]["explicit"]] if self.explicit and table.rounds == 1 else lines
 
     def ply(self, action: int) -> list[Said]:
@@ -80,7 +101,7 @@ class Speaker:
     def dealt(self) -> None:
         """Begins the next round."""
         self.replay.deal()
-        self.narrator = RoundNarrator(self.words, self.replay.players)
+        self.narrator = RoundNarrator(self.words, self.seats)
 
     def menu(self, width: int) -> list[str]:
         """Returns a line for each action, in two columns if there are many."""
@@ -209,7 +230,7 @@ class Speaker:
         held = [int(cards) for cards in self.replay.table.cards[: self.replay.players]]
         return [
             self.phrases.stack.format(seat=short, chips=self.amount(chips), cards=self.words.counted(cards, self.words.cards))
-            for short, chips, cards in zip(self.narrator.shorts, self.replay.stacks, held, strict=True)
+            for short, chips, cards in zip(self.seats.labels, self.replay.stacks, held, strict=True)
         ]
 
     def _played(self) -> list[str]:
@@ -222,7 +243,7 @@ class Speaker:
     def settled(self) -> list[str]:
         """Returns the payments, with the cards that everybody had left, and the pots."""
         pots = f"{self.words.pots_after}{self.words.colon}{self.narrator.by_pot(self.replay.pots)}"
-        return [self.words.settling, *(f"  {line}" for line in self.narrator.settlement), pots]
+        return [*self.narrator.settlement, pots]
 
     def amount(self, number: int) -> str:
         """Returns ``1 chip`` or ``12 chips``."""

@@ -71,6 +71,8 @@ class Phrases:
     """How to type a move."""
     announcing: str
     """The words to type behind a pot card to announce it (N2.7)."""
+    to_announce: str
+    """How to type an announcement."""
     leads: str
     lead: str
     wanted: str

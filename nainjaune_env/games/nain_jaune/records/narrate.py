@@ -12,7 +12,7 @@ from nainjaune_env.core.cards import RANKS, by_rank
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import Said
 from nainjaune_env.core.table import Table
-from nainjaune_env.core.texts import sentence
+from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.nain_jaune import kernel
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS, PASS_MOVE, SILENT_MARK
 from nainjaune_env.games.nain_jaune.language import language_of
@@ -20,8 +20,6 @@ from nainjaune_env.games.nain_jaune.language.wording import Words, card_sign
 from nainjaune_env.games.nain_jaune.records.replay import Replay, open_recorded, recorded_rounds
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules
 from nainjaune_env.games.nain_jaune.state import POTS, TABLE
-
-MINUS = "−"
 
 
 class Payment(NamedTuple):
@@ -65,9 +63,9 @@ def settlement(table: Table, rules: KernelRules) -> Iterator[Payment]:
 class RoundNarrator:
     """The account of one round, ply by ply. Figures come from the kernel, by replay."""
 
-    def __init__(self, words: Words, players: int) -> None:
+    def __init__(self, words: Words, seats: SeatNames) -> None:
         self.words = words
-        self.shorts = [words.seat_short.format(seat=seat) for seat in range(players)]
+        self.seats = seats
         self.settlement: list[str] = []
         """The payments of the settlement, a line each; empty before it."""
         self._in_turn = False  # whether the seat at turn has played a card since it got the turn
@@ -83,7 +81,7 @@ class RoundNarrator:
         if replay.seat == replay.table.last:  # the circle is blocked (N2.6)
             now, rank = int(replay.table.required_rank), words.rank_names[required - 1]
             text = words.nobody_skip if now else words.nobody_restart
-            said.append(Said(None, text.format(rank=rank, seat=self.shorts[replay.seat], next=words.rank_names[now - 1])))
+            said.append(Said(None, text.format(rank=rank, seat=self.seats[replay.seat], next=words.rank_names[now - 1])))
         return said
 
     def _card(self, replay: Replay, seat: int, move: str) -> list[Said]:
@@ -120,23 +118,18 @@ class RoundNarrator:
         words, seat = self.words, payment.seat
         text: str = getattr(words, payment.text if payment.paid == payment.due else f"{payment.text}_short")
         filled = text.format(
-            seat=self.shorts[seat],
-            winner=self.shorts[int(replay.table.winner)],
+            seat=self.seats[seat],
+            winner=self.seats[int(replay.table.winner)],
             paid=payment.paid,
             due=payment.due,
             card=card_sign(POT_CARDS[payment.pot], words),
             cards=self.cards(replay.cards.hand(seat)),
         )
-        return sentence(filled)
+        return self.seats.sentence(filled)
 
     def cards(self, cards: Iterable[str]) -> str:
         """Returns cards as people write them, by rank."""
         return " ".join(card_sign(card, self.words) for card in by_rank(cards))
-
-    def by_seat(self, values: Iterable[object]) -> str:
-        """Returns a value for each seat, in a line."""
-        texts = [str(value).replace("-", MINUS) for value in values]
-        return " · ".join(f"{short} {text}" for short, text in zip(self.shorts, texts, strict=True))
 
     def by_pot(self, chips: Sequence[int]) -> str:
         """Returns the chips in each pot, in a line."""
@@ -172,7 +165,8 @@ class _RecordedRound:
         self.setup = setup
         self.words = words
         self.names = [words.seat.format(seat=seat, agent=agent) for seat, agent in enumerate(agents)]
-        self.narrator = RoundNarrator(words, setup.players)
+        self.seats = SeatNames(words, setup.players, agents)
+        self.narrator = RoundNarrator(words, self.seats)
         self.lines: list[str] = []
 
     def tell(self, written: Mapping[str, Any], number: int) -> list[str]:
@@ -195,17 +189,17 @@ class _RecordedRound:
             yield from self.narrator.ply(replay, seat, move)
 
     def _opening(self, written: Mapping[str, Any], replay: Replay, number: int) -> None:
-        words, narrator = self.words, self.narrator
-        self.lines.append(words.round.format(number=number, dealer=written["dealer"]))
-        self._say(words.stacks, narrator.by_seat(written["stacks"]))
+        words, narrator, seats = self.words, self.narrator, self.seats
+        self.lines.append(words.round.format(number=number, dealer=seats.labels[written["dealer"]]))
+        self._say(words.stacks, seats.by_seat(written["stacks"]))
         self._say(words.pots, narrator.by_pot(replay.pots))
         for seat, hand in enumerate(written["hands"]):
-            self._say(words.hand.format(seat=narrator.shorts[seat]), narrator.cards(hand))
+            self._say(words.hand.format(seat=seats.labels[seat]), narrator.cards(hand))
         self._say(words.talon, narrator.cards(written["talon"]))
 
     def _chips(self, title: str, replay: Replay, before: list[int]) -> None:
         stacks = (f"{now} ({now - then:+d})" for now, then in zip(replay.stacks, before, strict=True))
-        self._say(title, self.narrator.by_seat(stacks))
+        self._say(title, self.seats.by_seat(stacks))
         self._say(self.words.pots_after, self.narrator.by_pot(replay.pots))
 
     def _say(self, title: str, text: str) -> None:

@@ -26,10 +26,11 @@ def svg(
     *,
     language: str = "en",
     names: Sequence[str] | None = None,
+    you: int | None = None,
     **history: Unpack[History],
 ) -> str:
     """Returns the table as SVG as ``seat`` sees it; None is a spectator, who sees every hand. Other arguments as in ``draw``."""
-    return drawing(seen_by(setup, table, seat, **history), language=language, names=names)
+    return drawing(seen_by(setup, table, seat, **history), language=language, names=names, you=you)
 
 
 def own_cards(setup: Setup, table: Table, seat: int, **history: Unpack[History]) -> list[OwnCard]:

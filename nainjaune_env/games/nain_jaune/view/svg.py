@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nainjaune_env.core.cards import RANKS
+from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.nain_jaune.language import language_of
 from nainjaune_env.games.nain_jaune.language.wording import Labels, Words
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
@@ -33,6 +34,7 @@ from nainjaune_env.render.svg import (
     path,
     pill,
     rect,
+    short_names,
     spread,
     text,
     text_width,
@@ -75,25 +77,29 @@ class Spot:
         return HEAD + CARD_HEIGHT * SMALL + (self.rows - 1) * ROW_STEP + 10
 
 
-def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = None) -> str:
+def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = None, you: int | None = None) -> str:
     """Returns the scene as an SVG document, ``WIDTH`` by ``HEIGHT``; ``names`` are the players', in seat order.
 
-    Raises :class:`~nainjaune_env.core.errors.RulesError` for an unknown language.
+    ``you`` is the reader's seat. Raises :class:`~nainjaune_env.core.errors.RulesError` for an unknown language.
     """
     wording = language_of(language)
     words, labels = wording.words, wording.labels
     called = [f"{labels.seat} {seat}" for seat in range(seen.players)] if names is None else list(names)
-    lines = status(seen, words, labels)
+    seats = SeatNames(words, seen.players, names, you)
+    lines = [status(seen, words, labels, seats)]
+    shown = status(seen, words, labels, SeatNames(words, seen.players, short_names(names), you))
     parts = [
         *_felt(),
         *_title(seen, labels),
         *_board(seen, words),
         *(part for spot in spots(seen) for part in _panel(seen, spot, called[spot.seat], words)),
         *_run(seen, words, labels),
-        pill(WIDTH / 2, STATUS_Y, lines[0], 18, width=684, fill=PLATE, ink=GLOW, edge=PLATE_EDGE),
+        pill(WIDTH / 2, STATUS_Y, shown, 18, width=684, fill=PLATE, ink=GLOW, edge=PLATE_EDGE),
         *_own(seen, called[seen.viewer or 0], words),
         *_bubble(seen, words),
     ]
+    if seen.winner is not None:
+        lines.append(f"{labels.result}{words.colon}{seats.by_seat(f'{chips:+d}' for chips in seen.payoffs)}")
     title = f"Nain Jaune · {seen.preset} · {labels.round} {seen.round} · {' · '.join(lines)}"
     return document(WIDTH, HEIGHT, title, parts, pieces.definitions())
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from nainjaune_env.core.spec import History, Setup
 from nainjaune_env.core.table import Table
+from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.nain_jaune.language import language_of
 from nainjaune_env.games.nain_jaune.language.wording import Labels, Words, card_sign, paint
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
@@ -41,15 +42,16 @@ def draw(
     *,
     language: str = "en",
     color: bool = False,
+    you: int | None = None,
     **history: Unpack[History],
 ) -> str:
     """Returns the table as text as ``seat`` sees it; None is a spectator, who sees every hand.
 
-    ``history`` is as in :func:`seen_by`. ``color`` writes red suits in red for a terminal. Raises :class:`RulesError` for an
-    unknown language, :class:`DealError` for a seat that does not exist.
+    ``you`` is the reader's seat. ``history`` is as in :func:`seen_by`. ``color`` writes red suits in red for a terminal. Raises
+    :class:`RulesError` for an unknown language, :class:`DealError` for a seat that does not exist.
     """
     wording = language_of(language)
-    return picture(seen_by(setup, table, seat, **history), wording.words, wording.labels, color=color)
+    return picture(seen_by(setup, table, seat, **history), wording.words, wording.labels, color=color, you=you)
 
 
 def seen_by(
@@ -73,7 +75,7 @@ def seen_by(
     return scene(setup, table, seat, course_to(setup, table, opening, actions, rng, every_ply=every_ply))
 
 
-def picture(seen: Scene, words: Words, labels: Labels, *, color: bool = False) -> str:
+def picture(seen: Scene, words: Words, labels: Labels, *, color: bool = False, you: int | None = None) -> str:
     """Returns the scene as text, no line wider than ``WIDTH``."""
     me = seen.viewer or 0
     places: dict[str, list[list[str]]] = {"left": [], "top": [], "right": []}
@@ -85,7 +87,13 @@ def picture(seen: Scene, words: Words, labels: Labels, *, color: bool = False) -
     lines = [f"Nain Jaune · {seen.preset} · {labels.round} {seen.round}", ""]
     lines += beside(places["top"], "  ")
     lines += [f"{a} {b} {c}" for a, b, c in zip(left, middle, right, strict=True)]
-    lines += ["", *run_lines(seen, words, labels), "", *status_lines(seen, words, labels), ""]
+    lines += [
+        "",
+        *run_lines(seen, words, labels),
+        "",
+        *status_lines(seen, words, labels, SeatNames(words, seen.players, you=you)),
+        "",
+    ]
     lines += beside([panel(seen, me, words, labels)], "")
     lines += hand_lines(seen, words, labels)
     text = "\n".join(line.rstrip() for line in lines) + "\n"
@@ -172,24 +180,27 @@ def run_lines(seen: Scene, words: Words, labels: Labels) -> list[str]:
     return [] if seen.run is None else [f"({labels.no_run})".center(WIDTH)]
 
 
-def status_lines(seen: Scene, words: Words, labels: Labels) -> list[str]:
-    """Returns the last call, and :func:`status`."""
-    lines = status(seen, words, labels)
+def status_lines(seen: Scene, words: Words, labels: Labels, seats: SeatNames) -> list[str]:
+    """Returns the last call, :func:`status`, and the round's result."""
+    lines = [status(seen, words, labels, seats)]
+    if seen.winner is not None:
+        net = "   ".join(f"{seat}: {chips:+d}".replace("-", "−") for seat, chips in enumerate(seen.payoffs))
+        lines.append(f"{labels.result}   {net}")
     if seen.said is not None:
         seat, kind, number = seen.said
-        lines.insert(0, f"{labels.seat} {seat}{words.colon}{said(kind, number, words)}")
+        lines.insert(0, f"{seats.labels[seat]}{words.colon}{said(kind, number, words)}")
     return [line.center(WIDTH) for line in lines]
 
 
-def status(seen: Scene, words: Words, labels: Labels) -> list[str]:
-    """Returns the seat to act and the required rank, or in two lines how the round ended."""
+def status(seen: Scene, words: Words, labels: Labels, seats: SeatNames) -> str:
+    """Returns the seat to act and the required rank, or who went out."""
     if seen.winner is not None:
-        net = "   ".join(f"{seat}: {chips:+d}" for seat, chips in enumerate(seen.payoffs))
-        won = labels.won.format(seat=seen.winner) + (f", {labels.grand_opera}" if seen.grand_opera else "")
-        return [won, f"{labels.result}   {net}"]
+        won = labels.won.format(seat=seats[seen.winner])
+        return f"{won}, {labels.grand_opera}" if seen.grand_opera else won
+    assert seen.at_turn is not None
     if seen.required == 0:
-        return [labels.leads.format(seat=seen.at_turn)]
-    return [labels.wanted.format(seat=seen.at_turn, rank=words.rank_names[seen.required - 1])]
+        return labels.leads.format(seat=seats[seen.at_turn])
+    return labels.wanted.format(seat=seats[seen.at_turn], rank=words.rank_names[seen.required - 1])
 
 
 def said(kind: str, number: int, words: Words) -> str:

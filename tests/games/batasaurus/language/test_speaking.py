@@ -16,6 +16,7 @@ from nainjaune_env.games.batasaurus.language.speaking import Speaker
 from nainjaune_env.games.batasaurus.records.setup_table import setup_table
 from nainjaune_env.games.batasaurus.rules import BatasaurusRules
 from nainjaune_env.registry import make_setup
+from tests.support.wordings import french
 
 RNG = np.random.default_rng(1)
 SORTED = list(range(1, 13))
@@ -50,7 +51,7 @@ def test_b4_2_looking_comes_first() -> None:
     dialogue = speaker()
     assert dialogue.parse("") == dialogue.parse("memorise") == dialogue.parse("Mémorise") == MEMORISE
     assert refused(dialogue, "3") == "Memorise your cards first, then press Enter."
-    assert dialogue.ply(MEMORISE) == [Said(0, "memorises its cards")]
+    assert dialogue.ply(MEMORISE) == [Said(0, "memorises their cards")]
     dialogue.ply(MEMORISE)
     assert refused(dialogue, "memorise") == "There is nothing to memorise now: play a card."
 
@@ -125,13 +126,13 @@ def test_b2_3_a_battles_cards_are_shown_when_all_lie_there() -> None:
     assert dialogue.ply(4) == [Said(0, "Stégosaure (5)")]
     assert dialogue.ply(4) == [
         Said(1, "Stégosaure (5), emplacement 4"),
-        Said(None, "Bataille ! Stégosaure (5) pour place 0 et place 1."),
+        Said(None, french("Bataille ! Stégosaure (5) pour la place 0 et la place 1.")),
     ]
     assert dialogue.ply(0) == [Said(0, "une carte face cachée")]
     assert dialogue.ply(11) == [
         Said(1, "une carte face cachée, emplacement 11"),
-        Said(None, "On retourne : place 0 Compsognathus (1) · place 1 T. rex (12)"),
-        Said(None, "Place 1 remporte 4 cartes (4 en tout)."),
+        Said(None, french("On retourne : place 0 Compsognathus (1) · place 1 T. rex (12)")),
+        Said(None, "La place 1 remporte 4 cartes (4 en tout)."),
     ]
 
 
@@ -167,9 +168,9 @@ def test_what_may_be_asked() -> None:
     dialogue = speaker("fr", layouts=[SORTED, SORTED])
     dialogue.ply(11)
     dialogue.ply(0)
-    assert dialogue.about("piles") == ["Piles : place 0 2 · place 1 0"]
+    assert dialogue.about("piles") == [french("Piles : place 0 2 · place 1 0")]
     assert dialogue.about("restantes") == dialogue.about("unshown")
-    assert (dialogue.about("restantes") or [])[1] == "  place 0 : 1 2 3 4 5 6 7 8 9 10 11"
+    assert (dialogue.about("restantes") or [])[1] == french("  place 0 : 1 2 3 4 5 6 7 8 9 10 11")
     assert dialogue.about("T. rex") is None
 
 

@@ -37,5 +37,5 @@ def test_a_dinosaur_with_its_value() -> None:
 
 
 def test_an_unknown_language_is_refused() -> None:
-    with pytest.raises(RulesError, match=r"Unknown language 'it'\. Valid: fr, en\."):
+    with pytest.raises(RulesError, match=r"Unknown language 'it'\. Valid: en, fr\."):
         language_of("it")

@@ -21,6 +21,7 @@ from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scen
 from nainjaune_env.games.batasaurus.view.text import PANEL, WIDTH, draw, panel
 from nainjaune_env.registry import make_setup
 from tests.games.batasaurus.hidden import reshuffle
+from tests.support.wordings import french
 
 LAYOUTS = [
     [5, 12, 1, 8, 3, 10, 7, 2, 11, 6, 9, 4],
@@ -131,7 +132,7 @@ def test_in_french() -> None:
         "à la place 0 de poser une carte face cachée, 6 cartes en jeu", "pli précédent : la place 1 a remporté 3 cartes",
         "place 1 T. rex · place 2 Tricératops · place 0 Vélociraptor", "non montrées",
     ):  # fmt: skip
-        assert words in text, words
+        assert french(words) in text, words
 
 
 # ---------------------------------------------------------------- what is seen
@@ -156,7 +157,7 @@ def test_b4_2_under_glimpse_a_seat_sees_its_cards_in_its_memorising_step_alone()
             assert played.scene(seat).phase == (Phase.MEMORISING if steps < 3 else Phase.TRICK)
             text = played.draw(seat)
             assert ("T. rex" in text) == sees
-            assert ("seat 1 to memorise its cards" in text) == (steps == 0)
+            assert ("seat 1 to memorise their cards" in text) == (steps == 0)
     seen = glimpse().scene(1)
     assert seen.slots[1] == tuple(None if value in (12, 10, 9, 6) else FACE_DOWN for value in LAYOUTS[1])
     assert (seen.slots[0], seen.slots[2], seen.committed) == (None, None, (None, FACE_DOWN, None))

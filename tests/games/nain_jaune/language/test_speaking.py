@@ -20,6 +20,7 @@ from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.rules import PRESETS, NainJauneRules
 from nainjaune_env.games.nain_jaune.view.scene import course_to
 from nainjaune_env.registry import make_setup
+from tests.support.wordings import french
 
 MINE = "Ac 2c 5s 5c 6h 7s 7d 8h 9h 10h 10d Jc Qs Kh"
 
@@ -116,10 +117,12 @@ def test_n2_7_explicit_the_table_does_not_remind_of_the_words() -> None:
 
 
 def test_n2_7_explicit_is_said_once_when_the_match_begins() -> None:
-    reminder = "A pot card takes its pot only if its player says so: type “7d takes”. Played silently it takes nothing."
+    reminder = "A pot card takes its pot only if its player says so. Played silently it takes nothing."
     assert speaker(announce="explicit").begun()[-1] == reminder
     assert reminder not in speaker().begun()
     assert reminder in speaker(announce="explicit").rules()
+    assert speaker(announce="explicit").typing()[-1] == "To take a pot, type “7d takes”."
+    assert not any("takes" in line for line in speaker().typing())
     assert "A silent play pays 1 times its pot into it." in speaker(announce="explicit", unannounced=1).rules()
 
 
@@ -134,9 +137,9 @@ def test_the_menu_takes_two_columns_where_it_is_long() -> None:
 
 def test_french_menu() -> None:
     lines = speaker(language="fr").menu(40)
-    assert lines[0] == "Vous avez la main : posez une carte quelconque."
+    assert lines[0] == french("Vous avez la main : posez une carte quelconque.")
     assert "    A  A♠ A♣" in lines
-    assert "   Vc  V♣     prend son pot : 6 jetons" in lines
+    assert french("   Vc  V♣     prend son pot : 6 jetons") in lines
 
 
 # ---------------------------------------------------------------- what is told
@@ -145,14 +148,14 @@ def test_french_menu() -> None:
 def test_a_turn_is_told_in_the_calls_of_the_table() -> None:
     setup, opening = table("Kh Jh")
     told = Speaker(setup, opening, 0, "fr", np.random.default_rng(1))
-    assert told.begun() == ["Manche 1 — donneur : place 2", "La place 0 a la main. Chacun a payé 15 jetons aux pots."]
-    assert told.ply(ACTIONS.index("Kh")) == [Said(0, "R♥ « Roi qui prend ! » (+12) « Roi et je recommence ! »")]
+    assert told.begun() == [french("Manche 1 — donneur : place 2"), "La place 0 a la main. Chacun a payé 15 jetons aux pots."]
+    assert told.ply(ACTIONS.index("Kh")) == [Said(0, french("R♥ « Roi qui prend ! » (+12) « Roi et je recommence ! »"))]
     assert told.ply(ACTIONS.index("J")) == [Said(0, "V♥")]
     assert told.ply(ACTIONS.index("-")) == [Said(0, "— sans dame")]
     assert told.ply(ACTIONS.index("-")) == [Said(1, "sans dame")]
     assert told.ply(ACTIONS.index("-")) == [
         Said(2, "sans dame"),
-        Said(None, "Personne ne pose de dame : place 0 relance."),
+        Said(None, french("Personne ne pose de dame : la place 0 relance.")),
     ]
 
 

@@ -26,5 +26,5 @@ def test_lists_have_an_entry_for_each_rank_pot_and_source(language: str) -> None
 
 
 def test_an_unknown_language_is_refused() -> None:
-    with pytest.raises(RulesError, match=r"Unknown language 'it'\. Valid: fr, en\."):
+    with pytest.raises(RulesError, match=r"Unknown language 'it'\. Valid: en, fr\."):
         language_of("it")

@@ -16,6 +16,7 @@ from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.records.record import Record, make_record, show_record
 from nainjaune_env.registry import make_setup
 from tests.support.recorded import play, seeds, setups
+from tests.support.wordings import french
 
 DECK = [rank + suit for suit in "shdc" for rank in "A23456789TJQK"]
 
@@ -44,33 +45,36 @@ OPERA_MOVES = "As 2s 3s 4s 5s 6s 7d 8s 9s Td Jc Qs Kh Ah 2h"
 def test_every_call_in_french() -> None:
     text = show_record(record_of(OPERA, OPERA_MOVES, starting_stack=60), "fr")
     assert (
-        "  Place 0 (ann) : A♠ 2♠ 3♠ 4♠ 5♠ 6♠ 7♦ « Nain jaune qui prend ! » (+15) 8♠ 9♠ 10♦ « Dix qui prend ! » (+3) "
-        "V♣ « Valet qui prend ! » (+6) D♠ « Dame qui prend ! » (+9) R♥ « Roi qui prend ! » (+12) "
-        "« Roi et je recommence ! » A♥ 2♥ — plus de cartes !\n"
-    ) in text
-    assert "    Grand opéra ! Tous les pots vont à place 0 (+0).\n" in text
-    assert " sur 105 dus, faute de jetons : reste " in text
-    assert text.startswith("Nain Jaune, feuille « skip », 3 joueurs\n\nManche 1 — donneur : place 2\n")
-    assert text.endswith("Résultat : Place 0 (ann) gagne avec 180 jetons.\n")
+        french(
+            "  Place 0 (ann) : A♠ 2♠ 3♠ 4♠ 5♠ 6♠ 7♦ « Nain jaune qui prend ! » (+15) 8♠ 9♠ 10♦ « Dix qui prend ! » (+3) "
+            "V♣ « Valet qui prend ! » (+6) D♠ « Dame qui prend ! » (+9) R♥ « Roi qui prend ! » (+12) "
+            "« Roi et je recommence ! » A♥ 2♥ — plus de cartes !\n"
+        )
+        in text
+    )
+    assert french("    Grand opéra ! Tous les pots vont à ann (+0).\n") in text
+    assert french("    bob paie 45 à ann sur 105 dus, faute de jetons : reste ") in text
+    assert text.startswith(french("Nain Jaune, feuille « skip », 3 joueurs\n\nManche 1 — donneur : cleo\n"))
+    assert text.endswith(french("Résultat : Place 0 (ann) gagne avec 180 jetons.\n"))
 
 
 def test_every_call_in_english() -> None:
     text = show_record(record_of(OPERA, OPERA_MOVES, starting_stack=60), "en")
     assert "7♦ “The nain jaune takes all!” (+15) 8♠ 9♠ 10♦ “The ten takes all!” (+3) J♣ “The jack takes all!” (+6)" in text
     assert "K♥ “The king takes all!” (+12) “King and I start again!” A♥ 2♥ — out!\n" in text
-    assert "    Grand opéra! Every pot goes to seat 0 (+0).\n" in text
+    assert "    Grand opéra! Every pot goes to ann (+0).\n" in text
     assert "and has no more: left with" in text
 
 
 def test_stops_passes_and_blocked_circles() -> None:
     record = play(make_setup("nain_jaune", "skip", 3), 3)[0]
-    french, english = show_record(record, "fr"), show_record(record, "en")
-    assert " — sans 4\n" in french
-    assert ") : sans dame\n" in french
+    told, english = show_record(record, "fr"), show_record(record, "en")
+    assert " — sans 4\n" in told
+    assert french(") : sans dame\n") in told
     assert "): no queen\n" in english
-    assert "  Personne ne pose de " in french
-    assert " passe au rang suivant, " in french
-    assert " relance.\n" in french
+    assert "  Personne ne pose de " in told
+    assert " passe au rang suivant, " in told
+    assert " relance.\n" in told
     assert " goes on to the " in english
     assert " leads again.\n" in english
 
@@ -79,7 +83,7 @@ def test_n2_7_a_silent_play_says_what_it_cost() -> None:
     knobs = {"announce": "explicit", "unannounced": 1, "starting_stack": None}
     text = show_record(record_of(OPERA, OPERA_MOVES.replace("7d", "7d~"), **knobs), "fr")
     assert "6♠ 7♦ (sans annonce, −15) 8♠" in text
-    assert "Grand opéra ! Tous les pots vont à place 0 (+30)." in text
+    assert french("Grand opéra ! Tous les pots vont à ann (+30).") in text
     free = show_record(record_of(OPERA, OPERA_MOVES.replace("7d", "7d~"), announce="explicit"), "en")
     assert "6♠ 7♦ (unannounced) 8♠" in free
 
@@ -89,11 +93,11 @@ def test_n3_3_stranded_cards_are_told() -> None:
     moves = "As 2s 3s 4s 5s 6s 7s 8s 9s Ts Js Qh Kd Ah 2h"
     record = record_of(hands, moves, starting_stack=None, grand_opera="first_turn", stranded="twice_ante")
     text = show_record(record, "fr")
-    assert "Grand opéra ! Tous les pots vont à place 0 (+45)." in text
-    assert "    Place 1 a gardé 7♦ et ajoute 10 au pot.\n" in text
-    assert "    Place 2 a gardé D♠ et ajoute 6 au pot.\n" in text
+    assert french("Grand opéra ! Tous les pots vont à ann (+45).") in text
+    assert "    bob a gardé 7♦ et ajoute 10 au pot.\n" in text
+    assert "    cleo a gardé D♠ et ajoute 6 au pot.\n" in text
     poor = record_of(hands, moves, starting_stack=15, stranded="twice_ante")
-    assert "    Seat 1 kept 7♦ and adds 0 of the 10 due to its pot.\n" in show_record(poor, "en")
+    assert "    bob kept 7♦ and adds 0 of the 10 due to its pot.\n" in show_record(poor, "en")
 
 
 @settings(max_examples=40, deadline=None)
@@ -135,12 +139,12 @@ def test_a_shared_win_is_told() -> None:
     setup = make_setup("nain_jaune", "classic", 3, max_rounds=1)
     chips = max(record["stacks"])
     text = setup.game.transcriber.show(setup, shared, "fr")
-    assert f"Résultat : Place 0 (seat0) et Place 2 (seat2) gagnent à égalité avec {chips} jetons.\n" in text
+    assert french(f"Résultat : Place 0 (seat0) et Place 2 (seat2) gagnent à égalité avec {chips} jetons.\n") in text
 
 
 def test_an_unknown_language_is_refused() -> None:
     (record,) = play(make_setup("nain_jaune", "classic", 3, max_rounds=1), 1)
-    with pytest.raises(RulesError, match=r"Unknown language 'it'\. Valid: fr, en\."):
+    with pytest.raises(RulesError, match=r"Unknown language 'it'\. Valid: en, fr\."):
         show_record(record, "it")
 
 

@@ -20,6 +20,7 @@ from nainjaune_env.games.nain_jaune.rules import PRESETS
 from nainjaune_env.games.nain_jaune.view.scene import CAPTURE, KING, STOP, Course, scene
 from nainjaune_env.games.nain_jaune.view.text import WIDTH, draw
 from nainjaune_env.registry import make_setup
+from tests.support.wordings import french
 
 HANDS = [
     ["Ac", "2h", "3d", "4s", "5c", "6h", "9s", "Ts", "Jc", "Qs", "Kh", "Ks", "8c", "8s", "8h"],
@@ -84,7 +85,7 @@ def test_in_french() -> None:
     setup, table, history = play(MOVES)
     text = draw(setup, table, 0, language="fr", **history)
     for words in ("manche 1", "V♣", "D♠", "R♥", "place 1", "14 cartes", "49 jetons", "donneur", "Nain jaune qui prend !"):
-        assert words in text
+        assert french(words) in text
     assert draw(*play([])[:2], 0, language="fr").count("aucune carte posée") == 0  # without moves nobody knows
     setup, table, history = play([])
     assert "aucune carte posée" in draw(setup, table, 0, language="fr", **history)
@@ -152,7 +153,7 @@ def test_the_end_of_a_round_is_told() -> None:
     table["stage"], table["winner"], table["opera"] = 1, 1, 1
     text = draw(setup, table, 0)
     assert "seat 1 is out of cards, grand opéra!" in text
-    assert "0: -15   1: +0   2: -15" in text
+    assert "0: −15   1: +0   2: −15" in text
     assert "to act" not in text
 
 
