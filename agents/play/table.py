@@ -135,7 +135,7 @@ class PersonsTable(MatchTable):
         if not self._before:
             return False
         batch, payoff, plies = self._before.pop()
-        self._batch.restore(batch)
+        self._batch.restore(batch, trusted=True)
         self.payoff = payoff
         del self._rounds[-1][plies:], self.seats_of_round[plies:]
         self.speaker = self._speaker()

@@ -16,6 +16,7 @@ from nainjaune_env.core.prng import entropy, streams
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS, as_array, check_flag, check_name, check_seed, whole
 from nainjaune_env.engine.options import EpisodeOptions
+from nainjaune_env.engine.saved_state import SAVED, check_arrays, check_state
 from nainjaune_env.engine.start_values import parse_start
 from nainjaune_env.engine.threads import Threads
 from nainjaune_env.engine.workers import LEAST_SAMPLED, LEAST_STEPPED, Workers, worker_loops
@@ -78,6 +79,7 @@ class Batch:
         ``observe=False``, ``observation`` and ``mask`` are not written. ``threads``, for free processors, share the tables of a
         call; results do not depend on their number. ``seed=None`` draws a seed, which the attribute ``seed`` then holds.
         With ``keep_openings`` (CPU) ``openings (B,)`` are the tables as last reset or set, before any ply; else None.
+        ``dealt_from (B,) uint64`` are the states of the generators from which the last reset dealt.
 
         Raises :class:`RulesError` for match episodes without an end or a flag that is no bool, :class:`DealError` for an invalid
         number of tables, seed or start values, or for more tables than fit in memory, and :class:`DeviceError` for an invalid
@@ -117,6 +119,7 @@ class Batch:
         try:
             self._allocate()
             self.openings = np.zeros(tables, self.game.table) if keep_openings else None
+            self.dealt_from = np.zeros(tables, np.uint64)
         except MemoryError:
             raise DealError(f"{tables} tables do not fit in memory.") from None
         self.reset(seed=self.seed)
@@ -218,6 +221,7 @@ class Batch:
         else:  # the same in two parts
             self._loops.deal_tables(self.tables, self._rules, self._options, index, states, self._values, afresh)
             self._enter(index)
+        self.dealt_from[index] = states
 
     def _enter(self, index: NDArray[np.int64]) -> None:
         """Begins episodes at the tables ``index`` as they stand."""
@@ -385,26 +389,23 @@ class Batch:
 
     def save(self) -> dict[str, NDArray[Any]]:
         """Returns copies of the arrays that :meth:`restore` needs."""
-        return {name: getattr(self, name).copy() for name in _SAVED}
+        return {name: getattr(self, name).copy() for name in SAVED}
 
-    def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
+    def restore(self, saved: Mapping[str, NDArray[Any]], *, trusted: bool = False) -> None:
         """Restores the state that :meth:`save` returned.
 
-        Raises :class:`DealError` for one of another batch, in shape or dtype; then nothing has changed.
+        Raises :class:`DealError` for one of another batch, in shape or dtype, for tables that the rules do not allow, and for
+        arrays that do not fit the tables; then nothing has changed. ``trusted=True`` omits the checks of values, for a state that
+        this batch has saved and nobody has changed since.
         """
-        self._check_saved(saved)
-        for name in _SAVED:
-            getattr(self, name)[...] = saved[name]
+        for name, array in self._checked(saved, trusted).items():
+            getattr(self, name)[...] = array
 
-    def _check_saved(self, saved: object) -> None:
-        if not isinstance(saved, Mapping):
-            raise DealError(f"A batch restores what save() returned, not {quoted(saved)}.")
-        for name in _SAVED:
-            array = getattr(self, name)
-            given = as_array(f"A batch restores a state of its own: expected {name!r} to be an array, not", saved.get(name))
-            if given.shape != array.shape or given.dtype != array.dtype:
-                what = f"{quoted(array.dtype)} of shape {array.shape}, not {quoted(given.dtype)} of shape {given.shape}"
-                raise DealError(f"A batch restores a state of its own: expected {name!r} to be {what}.")
+    def _checked(self, saved: object, trusted: bool) -> dict[str, NDArray[Any]]:
+        state = check_arrays(saved, {name: getattr(self, name) for name in SAVED})
+        if not trusted:
+            check_state(self.setup, self._loops, self._options, state)
+        return state
 
     def set_tables(self, which: ArrayLike | None, rows: NDArray[Any], *, trusted: bool = False) -> None:
         """Sets the tables ``which`` to ``rows``: one record for all, or ``(K,)``; see the game's ``setup_table``.
@@ -442,7 +443,6 @@ def make_batch(setup: Setup, num_tables: int, *, device: str = "cpu", **options:
 
 
 MAX_TABLES = 1 << 28
-_SAVED = ("tables", "legal", "observation", "mask", "reward", "_credited", "deals", "done")
 
 
 def legal_actions(legal_bits: int) -> list[int]:

@@ -304,6 +304,13 @@ def observe_tables(tables: Any, rules: Any, seats: Any, observation: Any) -> Non
 
 
 @jit
+def payoffs_of_tables(tables: Any, rules: Any, payoffs: Any) -> None:
+    """Writes the payoffs of the round at each table so far to ``payoffs (B, n) int32``."""
+    for i in range(tables.size):
+        game.payoffs(tables[i], rules, payoffs[i])
+
+
+@jit
 def legal_at(tables: Any, rules: Any, i: Any) -> Any:
     """Returns the legal actions at table ``i`` as bits."""
     return game.legal(tables[i], rules)

@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nainjaune_env.core.errors import RecordError, quoted
+from nainjaune_env.core.table import Table
 from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.loops import MOST_SKIPPED
 from nainjaune_env.records.record import Record, record_of
 
 
@@ -57,6 +59,9 @@ class Recorder:
         self._autoreset = bool(mode.autoreset)
         self._agents = self._rows_of([f"seat_{seat}" for seat in range(batch.num_players)] if agents is None else agents)
         self._openings = batch.tables.copy()
+        self._dealt = np.zeros(batch.num_tables, np.bool_)  # whether `_openings` are as dealt, or after forced plies
+        self._rng_states = np.zeros(batch.num_tables, np.uint64)  # of the generators, before they dealt
+        self._again: Batch | None = None
         self._actions: list[list[int]] = [[] for _ in range(batch.num_tables)]
         self._open = np.zeros(batch.num_tables, np.bool_)
         self._finished: list[tuple[int, Record]] = []
@@ -74,11 +79,17 @@ class Recorder:
     def began(self, which: ArrayLike | None = None, openings: NDArray[Any] | None = None) -> None:
         """Note that ``reset`` or ``set_tables`` has begun episodes at the tables ``which`` (indices; None: all).
 
-        Call it before the next step. ``openings (K,)`` are the tables as they were dealt, before any forced ply (None: as they
-        are now). The actions of unfinished episodes are dropped.
+        Call it before the next step. ``openings (K,)`` are the tables as they were dealt, before any forced ply (None: what the
+        last reset dealt, if forced plies lead from it to the tables as they are now, else these). The actions of unfinished
+        episodes are dropped.
         """
         index = self.batch.indices(which)
+        self._begin(index, openings, self.batch.dealt_from[index])
+
+    def _begin(self, index: NDArray[np.int64], openings: NDArray[Any] | None, rng_states: NDArray[np.uint64]) -> None:
         self._openings[index] = self.batch.tables[index] if openings is None else openings
+        self._dealt[index] = openings is not None or not self.batch.mode.skip_forced
+        self._rng_states[index] = rng_states
         for i in index.tolist():
             self._actions[i] = []
         # with autoreset, `done` tells of the episode before
@@ -99,13 +110,15 @@ class Recorder:
         self.note(np.asarray(actions, np.int64)[playing], playing)
         ended = playing[self.batch.done[playing]]
         failed: RecordError | None = None
-        for i in ended.tolist():
+        following = np.zeros(len(ended), np.uint64)
+        for k, i in enumerate(ended.tolist()):
             try:
                 self._finished.append((i, self.record(i)))
+                following[k] = self._rng_state_after(i)
             except RecordError as error:
                 failed = failed or error
         if self._autoreset:
-            self.began(ended)
+            self._begin(ended, None, following)
         else:
             self._open[ended] = False
         if failed is not None:
@@ -113,12 +126,53 @@ class Recorder:
         finished, self._finished = self._finished, []
         return finished
 
+    def _played_again(self) -> Batch:
+        """Returns a batch that deals and plays as ``batch`` does, up to the end of each episode."""
+        if self._again is None:
+            episode: Any = "match" if self.batch.mode.whole_match else "round"
+            self._again = Batch(
+                self.batch.setup, self.batch.num_tables, episode=episode, autoreset=False, observe=False, keep_openings=True
+            )
+        if self.batch.start_values.size:
+            sizes = self.batch.game.start_values
+            columns = np.split(self.batch.start_values, np.cumsum([*sizes.values()])[:-1], axis=1)
+            self._again.set_start(dict(zip(sizes, columns, strict=True)))
+        return self._again
+
+    def _opening(self, i: int) -> Table:
+        """Returns the table as the episode began, before any ply: deals again where forced plies have been made since.
+
+        Rounds may even have been played to their end without a decision.
+        """
+        if not self._dealt[i]:
+            again, state = self._played_again(), self._rng_states[i : i + 1]
+            for _ in range(MOST_SKIPPED + 1):
+                again.reset([i], seeds=state)
+                if not (self._autoreset and again.done[i]):
+                    break
+                state = again.tables["rng"][i : i + 1].copy()
+            assert again.openings is not None
+            if again.tables[i].tobytes() == self._openings[i].tobytes():
+                self._openings[i] = again.openings[i]
+            self._dealt[i] = True
+        return self._openings[i]
+
+    def _rng_state_after(self, i: int) -> np.uint64:
+        """Returns the state of the generator of table ``i`` at the end of the episode that has been recorded."""
+        if not (self._autoreset and self.batch.mode.skip_forced):
+            return np.uint64(0)  # not needed
+        again, which = self._played_again(), np.array([i])
+        again.set_tables(which, self._openings[i], trusted=True)
+        for action in self._actions[i]:
+            again.step(np.array([action]), which)
+        return np.uint64(again.tables["rng"][i])
+
     def history(self, i: int) -> dict[str, Any]:
         """Return how table ``i`` reached its state, as the keyword arguments of ``GameSpec.draw`` and of a game's pictures.
 
         Every call gives a generator in the same state, so all pictures and records of an episode show the same cards.
         """
-        opening = self._openings[i]
+        opening = self._opening(i)
         return {
             "opening": opening,
             "actions": [*self._actions[i]],

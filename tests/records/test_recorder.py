@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from nainjaune_env.core.errors import DealError, RecordError
 from nainjaune_env.core.prng import streams
@@ -15,6 +17,7 @@ from nainjaune_env.engine.batch import Batch
 from nainjaune_env.records.record import Record, setup_of, verify_record
 from nainjaune_env.records.recorder import Recorder
 from nainjaune_env.registry import make_setup
+from tests.support.recorded import setups
 
 DJECO = make_setup("nain_jaune", "djeco", 3)
 SETUPS = [DJECO, make_setup("batasaurus", players=3), make_setup("batasaurus", players=3, memory="perfect", dinosaurs=4)]
@@ -188,3 +191,69 @@ def test_one_match_that_cannot_be_recorded_is_refused_once_and_nothing_else_is_l
     assert len(second) > 2 if autoreset else len(second) == 1
     assert [won(record) for record in first] == [won(record) for record in second[1:]]
     assert all(verify_record(record) == 1 for record in second)
+
+
+def record_matches(setup: Setup, *, tables: int, matches: int, seed: int = 1, autoreset: bool = True) -> int:
+    """Plays matches at random with forced plies skipped, and verifies a record of each; returns their number."""
+    batch = Batch(setup, tables, seed=seed, episode="match", autoreset=autoreset)
+    recorder, choices = Recorder(batch), streams(4, tables)
+    records = {i: recorder.record(i) for i in np.flatnonzero(batch.done).tolist()} if not autoreset else {}
+    count = sum(verify_record(record) > 0 for record in records.values())
+    gained = batch.reward.astype(np.int64)
+    while count < matches and not (batch.done.all() and not autoreset):
+        actions = batch.sample(choices)
+        batch.step(actions)
+        gained += batch.reward
+        for i, record in recorder.stepped(actions):
+            assert won(record) == gained[i].tolist()
+            gained[i] = 0
+            count += verify_record(record) > 0
+    return count
+
+
+SHORT = make_setup("nain_jaune", "classic", 6, ranks=6, suits=3, hand=2, max_rounds=2, starting_stack=49)
+
+
+def test_rounds_without_a_decision_are_recorded_too() -> None:
+    """Hands of two cards: of some matches the first round, of others all rounds, are forced plies alone."""
+    assert record_matches(SHORT, tables=100, matches=200) >= 200
+    assert record_matches(SHORT, tables=100, matches=100, autoreset=False) == 100
+
+
+short_hands = st.builds(
+    lambda players, **knobs: make_setup("nain_jaune", "classic", players, ranks=6, suits=3, **knobs),
+    players=st.integers(4, 6),
+    hand=st.integers(2, 3),
+    max_rounds=st.integers(1, 3),
+    starting_stack=st.sampled_from([None, 49, 60]),
+    decline=st.sampled_from(["never", "entry", "always"]),
+)
+
+
+@given(st.one_of(setups(), short_hands), st.integers(0, 2**32), st.booleans())
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_matches_under_any_rules_are_recorded(setup: Setup, seed: int, autoreset: bool) -> None:
+    assert record_matches(setup, tables=3, matches=3, seed=seed, autoreset=autoreset) >= 3
+
+
+def test_an_opening_that_is_not_known_is_refused_and_those_after_it_are_not() -> None:
+    batch = Batch(SHORT, 20, seed=1, episode="match")
+    choices = streams(4, 20)
+    for _ in range(9):
+        batch.step(batch.sample(choices))
+    recorder, refused, records = (
+        Recorder(batch),
+        list[str](),
+        list[Record](),
+    )  # in the middle of matches that were dealt in a step
+    for _ in range(15):
+        actions = batch.sample(choices)
+        batch.step(actions)
+        try:
+            records += [record for _, record in recorder.stepped(actions)]
+        except RecordError as error:
+            refused.append(str(error))
+    assert refused
+    assert all("A record begins with a match's first deal" in sentence for sentence in refused)
+    assert len(records) > 20
+    assert all(verify_record(record) for record in records)

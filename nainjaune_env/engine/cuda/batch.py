@@ -15,9 +15,10 @@ from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError
 from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import _SAVED, Batch, loops_of
+from nainjaune_env.engine.batch import Batch, loops_of
 from nainjaune_env.engine.cuda.device import OnDevice, is_device_array
 from nainjaune_env.engine.options import EpisodeOptions
+from nainjaune_env.engine.saved_state import SAVED
 
 
 def kernels_of(setup: Setup, options: EpisodeOptions) -> ModuleType:
@@ -235,13 +236,12 @@ class CudaBatch(OnDevice, Batch):
     def save(self) -> dict[str, NDArray[Any]]:
         """As ``Batch.save``; returns NumPy arrays, which a batch on any device can :meth:`restore`."""
         self.check()
-        return {name: self.fetch(getattr(self, name)) for name in _SAVED}
+        return {name: self.fetch(getattr(self, name)) for name in SAVED}
 
-    def restore(self, saved: Mapping[str, NDArray[Any]]) -> None:
+    def restore(self, saved: Mapping[str, NDArray[Any]], *, trusted: bool = False) -> None:
         """As ``Batch.restore``, of a state that :meth:`save` of a batch on any device returned."""
-        self._check_saved(saved)
-        for name in _SAVED:
-            getattr(self, name).copy_to_device(np.ascontiguousarray(saved[name]), stream=self._stream)
+        for name, array in self._checked(saved, trusted).items():
+            getattr(self, name).copy_to_device(array, stream=self._stream)
 
     def set_tables(self, which: Any, rows: Any, *, trusted: bool = False) -> None:
         """As ``Batch.set_tables``; ``rows`` may be on the device, from where the check copies them."""

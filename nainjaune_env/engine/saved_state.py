@@ -1,0 +1,83 @@
+"""What ``Batch.save`` returns, checked before it is restored: compiled code relies on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.core.errors import DealError, quoted
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.validation import as_array
+from nainjaune_env.engine.options import EpisodeOptions
+
+SAVED = ("tables", "legal", "observation", "mask", "reward", "_credited", "deals", "done")
+"""The arrays of a batch that are its state."""
+OF_OTHER = "A batch restores a state of its own"
+
+
+def check_arrays(saved: object, arrays: Mapping[str, Any]) -> dict[str, NDArray[Any]]:
+    """Returns the arrays in ``saved`` by name; raises :class:`DealError` unless shapes and dtypes are those of ``arrays``."""
+    if not isinstance(saved, Mapping):
+        raise DealError(f"A batch restores what save() returned, not {quoted(saved)}.")
+    state = {}
+    for name, array in arrays.items():
+        given = as_array(f"{OF_OTHER}: expected {name!r} to be an array, not", saved.get(name))
+        if given.shape != array.shape or given.dtype != array.dtype:
+            what = f"{quoted(array.dtype)} of shape {array.shape}, not {quoted(given.dtype)} of shape {given.shape}"
+            raise DealError(f"{OF_OTHER}: expected {name!r} to be {what}.")
+        state[name] = np.ascontiguousarray(given)
+    return state
+
+
+def check_state(setup: Setup, loops: ModuleType, options: EpisodeOptions, state: Mapping[str, NDArray[Any]]) -> None:
+    """Raises :class:`DealError` unless the tables in ``state`` can occur, stand at a decision or a rest, and fit the other arrays.
+
+    The last ``reward`` cannot be told from the tables; nor what is credited of rounds of a match that no seat had a decision in.
+    """
+    setup.check_tables(state["tables"])
+    count, players = state["reward"].shape
+    tables, payoffs, scratch = state["tables"].copy(), np.zeros((count, players), np.int32), np.zeros(players, np.int32)
+    entered = {name: np.zeros_like(state[name]) for name in SAVED[1:]}
+    order = ("legal", "observation", "mask", "reward", "_credited", "deals", "done")  # that of the loops' arguments
+    once = options._replace(autoreset=0)
+    loops.enter_tables(tables, setup.kernel_rules, once, np.arange(count), *(entered[name] for name in order), scratch)
+    loops.payoffs_of_tables(state["tables"], setup.kernel_rules, payoffs)
+    for name, right, expected in _comparisons(options, state, tables, entered, payoffs):
+        if not right.all():
+            i = int(np.argmin(right))
+            raise DealError(f"{OF_OTHER}: of table {i}, expected {name!r} to be {expected}, not {quoted(state[name][i].tolist())}.")
+
+
+def _comparisons(
+    options: EpisodeOptions,
+    state: Mapping[str, NDArray[Any]],
+    tables: NDArray[Any],
+    entered: Mapping[str, NDArray[Any]],
+    payoffs: NDArray[np.int32],
+) -> Iterator[tuple[str, NDArray[np.bool_], str]]:
+    """Yields names of arrays with whether each table's row is right, and what is expected of it."""
+    yield "tables", _equal(state["tables"], tables), "at a decision, or at the end of an episode"
+    at_rest = entered["legal"] == 0
+    yield "legal", state["legal"] == entered["legal"], "the bits of the actions that the rules allow"
+    # with autoreset `done` is of the episode before
+    rested = state["done"] | ~at_rest if options.autoreset else state["done"] == at_rest
+    yield "done", rested, "whether the episode is over"
+    if options.observe:
+        yield "observation", _equal(state["observation"], entered["observation"]), "what the seat to act observes"
+        yield "mask", _equal(state["mask"], entered["mask"]), "the actions that the rules allow"
+    if not (options.whole_match and options.skip_forced):
+        credited = state["_credited"]
+        right = _equal(credited, payoffs) | (~at_rest & (credited == 0).all(axis=1))
+        yield "_credited", right, "the payoffs of the round so far, or zeros before the first reward"
+    yield "deals", state["deals"] >= 1, "the number of rounds begun, at least 1"
+
+
+def _equal(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
+    """Returns whether rows have equal bytes, ``(B,)``."""
+    rows = (np.ascontiguousarray(array).view(np.uint8).reshape(len(array), -1) for array in (one, other))
+    first, second = rows
+    return np.asarray((first == second).all(axis=1), np.bool_)
