@@ -20,6 +20,7 @@ from nainjaune_env.agent import Agent, Rng, any_needs_history
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.batch import Batch, make_batch
 
 from ..seeds import Stream, generator
@@ -307,5 +308,10 @@ def chunk_deals(setup: Setup, chunk: int | None = None) -> int:
 
 
 def chunks(first: int, count: int, size: int) -> Iterator[tuple[int, int]]:
-    """Yields ``(start, length)`` of ranges of at most ``size`` that cover ``count`` numbers from ``first`` on."""
+    """Yields ``(start, length)`` of ranges of at most ``size`` that cover ``count`` numbers from ``first`` on.
+
+    Raises :class:`~nainjaune_env.core.errors.DealError` unless ``count`` and ``size`` are at least 1 and ``first`` at least 0.
+    """
+    first, count = check_whole("The first deal", first, 0), check_whole("The number of deals", count, 1)
+    size = check_whole("The number of deals played at once", size, 1)
     return ((at, min(size, first + count - at)) for at in range(first, first + count, size))

@@ -28,6 +28,7 @@ from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
+from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.batch import Batch
 
 from ..seeds import Stream, generator
@@ -109,7 +110,7 @@ class MatchDuplicate:
         self.setup = setup
         self.agents = list(agents)
         self.seed = seed
-        self.rounds = match_rounds(setup) if rounds is None else rounds
+        self.rounds = match_rounds(setup) if rounds is None else check_whole("The number of rounds of a match", rounds, 1)
         self.task = task
 
     def edge(self, hero: int, rival: int, matches: int, *, progress: Callable[[int], object] | None = None) -> MatchEdge:
@@ -123,7 +124,7 @@ class MatchDuplicate:
         pair = [self.agents[hero], self.agents[rival]]
         seating = np.ones((n + 1, n), np.int64)
         np.fill_diagonal(seating, 0)
-        for at, count in chunks(0, matches, CHUNK_TABLES // (n + 1)):
+        for at, count in chunks(0, check_whole("The number of matches", matches, 1), CHUNK_TABLES // (n + 1)):
             rngs = [generator(self.seed, Stream.MATCH_DUPLICATE, hero, rival, who, at) for who in range(2)]
             payoff, played = self.play(pair, np.broadcast_to(seating, (count, n + 1, n)), at, rngs)
             own = payoff[:, range(n), :, range(n)].transpose(1, 2, 0)  # (M, R, n): the hero in each seat

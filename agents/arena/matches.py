@@ -10,11 +10,13 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.records.record import Record
 from nainjaune_env.records.recorder import Recorder
 
 from ..seeds import Stream, generator
+from .duplicate import chunks
 from .play import play_out
 
 TABLES = 256
@@ -32,11 +34,11 @@ def record_matches(
     """Yields the records of ``matches`` whole matches in order, with the preset's own stacks.
 
     In match m, seat s is held by agent ``(s + m) mod len(agents)``. ``progress`` is called with the number of matches done.
-    Raises :class:`~nainjaune_env.core.errors.RulesError` if the rules define no end of a match.
+    Raises :class:`~nainjaune_env.core.errors.RulesError` if the rules define no end of a match, and
+    :class:`~nainjaune_env.core.errors.DealError` for a number of matches below 1.
     """
     n = setup.players
-    for at in range(0, matches, TABLES):
-        count = min(TABLES, matches - at)
+    for at, count in chunks(0, check_whole("The number of matches", matches, 1), TABLES):
         batch = Batch(setup, count, episode="match", autoreset=False, keep_openings=True)
         batch.reset(seeds=streams(seed, count, stream=MATCH_STREAM, first=at))
         seating = (np.arange(n)[None, :] + np.arange(at, at + count)[:, None]) % len(agents)

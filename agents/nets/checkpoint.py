@@ -1,7 +1,7 @@
 """Checkpoints: a safetensors file with the tensors, and their description as JSON in its header.
 
 Files are written atomically, and loading one cannot run code. The header also has the SHA-256 of tensors and description, which
-is compared when a file is loaded. Older files, those of the zoo among them, have none and load without that comparison.
+is compared when a file is loaded. Files of the zoo that were published without it are known by the SHA-256 of the whole file.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from nainjaune_env.core import atomic_files
 from nainjaune_env.core.atomic_files import replacing
 from nainjaune_env.core.errors import CheckpointError, as_sentence, quoted
 from nainjaune_env.core.layout import Layout
@@ -31,8 +32,16 @@ from .foreign_files import foreign_kind
 
 FORMAT = "nainjaune-checkpoint"
 VERSION = 1
-HEAD = ("format", "version", "about", "sha256")
-"""The keys of the header; ``about`` is a :class:`Checkpoint` without its tensors."""
+PUBLISHED = frozenset((
+    "221e15d6bc43da3a799885dc778415413390990e5e91deb33a9134e426934a77",
+    "2906867a3a920c20880812b7b92dc0e1e143e0e95779f76649e402466bdc145b",
+    "5a93f089af552bac9dbecb9b1cd36781d2dde22e6f6d094d194a958b87f0ab2b",
+    "6090de54ad09bcd630b45f9dc858b9a8e9a46eaeb67a8746487cb2551863203d",
+    "64da009148497feb63bdc0479e8110a0df5a2d5fd4a627328495b168438e71a9",
+    "6e5f5bb285503e3e4c7af207529a35bdf662e697ac3ac7c7a0907bdb461a56d2",
+    "c5fce674203d2868b84c7e3b7218180c3185b16c3f9ceac20fd5dae3997694b9",
+))  # fmt: skip
+"""SHA-256 of the files of ``zoo:strong-1``, and of one of ``zoo:strong``, whose heads have no digest."""
 FILE_NAME = "checkpoint.safetensors"
 """The name of the checkpoint in a run's folder."""
 ABOUT_NAME = "run.json"
@@ -113,8 +122,12 @@ def load_checkpoint(path: Path) -> Checkpoint:
             f"{str(path)!r} is not a {FORMAT} of version {VERSION}: "
             f"its head says {quoted(head.get('format'))}, version {quoted(head.get('version'))}."
         )
-    named = head.keys() <= set(HEAD)  # where damage is in the name of the digest, it is not an older file
-    if not named or ("sha256" in head and head["sha256"] != _digest(head.get("about", ""), tensors)):
+    if "sha256" not in head and atomic_files.digest(path) not in PUBLISHED:
+        raise CheckpointError(
+            f"{str(path)!r} has no SHA-256 in its head, so nothing shows that it is whole: "
+            "it was written by a version before the first release, or changed since. Train it again."
+        )
+    if "sha256" in head and head["sha256"] != _digest(head.get("about", ""), tensors):
         raise CheckpointError(f"{str(path)!r} was changed since it was written: its SHA-256 is not the one in its head.")
     try:
         checkpoint = Checkpoint(**json.loads(head["about"]), tensors=tensors)

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import Agent, DecisionBatch, Rng
 from nainjaune_env.core.errors import AgentError, choose_one
 from nainjaune_env.core.spec import GameSpec, Setup
+from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.determinize import determinize, generator_states
 
 from ..stats.sums import means, standard_errors
@@ -90,7 +91,7 @@ class SearchAgent:
         ``inference`` it makes them instead, from the plies of the round too.
         """
         self.name = name
-        self.deals = deals
+        self.deals = check_whole("The number of determinizations an action", deals, 1)
         self.halving = halving
         self._rollouts = rollouts
         self._prior = prior

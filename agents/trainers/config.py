@@ -102,13 +102,27 @@ MOST_VALUES = 100_000
 """Values that a configuration has at most, with its aliases written out."""
 
 
-_NULL, _INT, _FLOAT = (f"tag:yaml.org,2002:{name}" for name in ("null", "int", "float"))
+_NULL, _INT, _FLOAT, _MERGE = (f"tag:yaml.org,2002:{name}" for name in ("null", "int", "float", "merge"))
 _OCTAL_OR_BASE_60 = re.compile(r"[-+]?0[0-9_]+|.*:.*")
 """Numbers that PyYAML reads by YAML 1.1, where 010 is 8 and 1:30 is 90."""
 
 
 class _Loader(yaml.SafeLoader):
-    """YAML in which ``None`` is null, as in the tables of knobs, and no number is read in another base without saying so."""
+    """YAML in which ``None`` is null, as in the tables of knobs.
+
+    No key comes twice, and no number is read in another base without saying so.
+    """
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """Returns the mapping in ``node``; raises ``ValueError`` for a key that comes twice: PyYAML would keep the last one."""
+        lines: dict[Any, int] = {}
+        for key_node, _ in node.value:
+            if isinstance(key_node, yaml.ScalarNode) and key_node.tag != _MERGE:
+                key, line = self.construct_object(key_node), key_node.start_mark.line + 1
+                if key in lines:
+                    raise ValueError(f"the key {quoted(key)} is in line {lines[key]}, and again in line {line}: keep one of them")
+                lines[key] = line
+        return super().construct_mapping(node, deep=deep)
 
     def number(self, node: yaml.ScalarNode) -> float:
         """Returns the number in ``node``; raises ``ValueError`` where a reader would take it for another one."""

@@ -89,7 +89,10 @@ class RoundStarts:
         if self._task.start != CARRIED:
             return
         rows = state["tables"].numpy().view(self._batch.game.table)
-        if rows.shape != (self._batch.num_tables,) or state["rounds"].shape != rows.shape:
+        rounds = state["rounds"].numpy()
+        if rows.shape != (self._batch.num_tables,) or rounds.shape != rows.shape:
             raise ValueError(f"expected the matches of {self._batch.num_tables} tables")
+        if rounds.dtype != np.int64 or rounds.min() < 0:
+            raise ValueError("expected numbers of rounds that are begun, int64 of at least 0")
         self._batch.set_tables(None, rows)
-        self._rounds = state["rounds"].numpy().copy()
+        self._rounds = rounds.copy()

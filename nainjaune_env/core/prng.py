@@ -104,10 +104,13 @@ def streams(seed: int, count: int, stream: int = 0, *, first: int = 0) -> NDArra
     """Returns the generator states ``first .. first+count-1`` of ``seed`` and a ``stream`` number, ``(count,)``.
 
     State i depends on ``seed``, ``stream`` and i alone. Raises :class:`~nainjaune_env.core.errors.DealError` unless ``seed`` is a
-    whole number from 0 to 2**64 - 1.
+    whole number from 0 to 2**64 - 1, ``stream`` one, and ``count`` and ``first`` are at least 0.
     """
-    from nainjaune_env.core.validation import check_seed  # only here: what all modules import, compiled code depends on
+    # only here: what all modules import, compiled code depends on
+    from nainjaune_env.core.validation import check_seed, check_whole
 
+    count, first = check_whole("The number of generators", count, 0), check_whole("The first generator", first, 0)
+    stream = check_whole("A stream of a seed", stream)
     with np.errstate(over="ignore"):
         base = _mix(_mix(np.uint64(check_seed(seed))) + np.uint64(stream & 0xFFFFFFFFFFFFFFFF) * _MIX_2)
         # mixed again: states one gamma apart would give the same draws, shifted by one

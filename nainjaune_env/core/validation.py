@@ -63,7 +63,8 @@ def check_whole(what: str, given: object, low: int | None = None, high: int | No
     if number is None:
         raise DealError(f"{what} is a whole number, not {quoted(given)}.")
     if (low is not None and number < low) or (high is not None and number > high):
-        raise DealError(f"{what} is from {low} to {high}, not {quoted(number)}.")
+        bounds = f"at least {low}" if high is None else f"from {low} to {high}"
+        raise DealError(f"{what} is {bounds}, not {quoted(number)}.")
     return number
 
 

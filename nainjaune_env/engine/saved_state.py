@@ -34,7 +34,7 @@ def check_arrays(saved: object, arrays: Mapping[str, Any]) -> dict[str, NDArray[
 
 
 def check_state(setup: Setup, loops: ModuleType, options: EpisodeOptions, state: Mapping[str, NDArray[Any]]) -> None:
-    """Raises :class:`DealError` unless the tables in ``state`` can occur, stand at a decision or a rest, and fit the other arrays.
+    """Raises :class:`DealError` unless the tables in ``state`` can occur, at a decision or at rest, and fit the other arrays.
 
     The last ``reward`` cannot be told from the tables; nor what is credited of rounds of a match that no seat had a decision in.
     """
@@ -49,7 +49,9 @@ def check_state(setup: Setup, loops: ModuleType, options: EpisodeOptions, state:
     for name, right, expected in _comparisons(options, state, tables, entered, payoffs):
         if not right.all():
             i = int(np.argmin(right))
-            raise DealError(f"{OF_OTHER}: of table {i}, expected {name!r} to be {expected}, not {quoted(state[name][i].tolist())}.")
+            raise DealError(
+                f"{OF_OTHER}: of table {i}, expected {name!r} to be {expected}, not {quoted(state[name][i].tolist())}."
+            )
 
 
 def _comparisons(

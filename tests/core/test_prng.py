@@ -177,3 +177,11 @@ def test_rows_are_drawn_from_their_own_generators() -> None:
     assert rows.random((2, 0)).shape == (2, 0)
     with pytest.raises(ValueError, match=r"a draw of 2 rows, one for each generator, not of 3"):
         rows.random(3)
+
+
+@pytest.mark.parametrize("arguments", [(1, 1.5), (1, -1), (1, True), (1, 1, 0.5), (1.0, 1), (-1, 1)])
+def test_numbers_that_are_not_whole_are_refused(arguments: tuple[Any, ...]) -> None:
+    with pytest.raises(DealError, match=r"whole number|at least 0"):
+        streams(*arguments)
+    with pytest.raises(DealError, match=r"The first generator is at least 0, not -1\."):
+        streams(1, 1, first=-1)

@@ -326,6 +326,73 @@ def test_a_state_of_another_batch_is_not_restored() -> None:
     assert all(held.tobytes() == batch.save()[name].tobytes() for name, held in before.items())
 
 
+def altered(saved: dict[str, Any], name: str, field: str | None, value: Any) -> dict[str, Any]:
+    """A copy of a state with one value of table 1 altered."""
+    array = saved[name].copy()
+    (array if field is None else array[field])[1] = value
+    return {**saved, name: array}
+
+
+@pytest.mark.parametrize(
+    ("game", "name", "field", "value", "says"),
+    [
+        (
+            "nain_jaune",
+            "tables",
+            "seat",
+            7,
+            r"Table 1 of the 3 given cannot occur: expected a seat from 0 to 2; its field 'seat' is",
+        ),
+        ("batasaurus", "tables", "leader", 9, r"Table 1 of the 3 given cannot occur: .* its field 'leader' is 9\.$"),
+        (
+            "nain_jaune",
+            "legal",
+            None,
+            1 << 40,
+            r"of table 1, expected 'legal' to be the bits of the actions that the rules allow",
+        ),
+        ("nain_jaune", "legal", None, 0, r"of table 1, expected 'legal' to be the bits"),
+        ("nain_jaune", "done", None, True, r"of table 1, expected 'done' to be whether the episode is over, not True\.$"),
+        ("nain_jaune", "mask", None, True, r"of table 1, expected 'mask' to be the actions that the rules allow"),
+        ("nain_jaune", "observation", None, 9, r"of table 1, expected 'observation' to be what the seat to act observes"),
+        ("nain_jaune", "_credited", None, 5, r"of table 1, expected '_credited' to be the payoffs of the round so far"),
+        (
+            "nain_jaune",
+            "deals",
+            None,
+            -1,
+            r"of table 1, expected 'deals' to be the number of rounds begun, at least 1, not -1\.$",
+        ),
+    ],
+)
+def test_a_state_that_cannot_occur_is_not_restored(game: str, name: str, field: str | None, value: Any, says: str) -> None:
+    batch = Batch(make_setup(game, players=3), 3, seed=2, autoreset=False)
+    batch.step(batch.sample(streams(1, 3)))
+    before = batch.save()
+    batch.step(batch.sample(streams(2, 3)))
+    now = batch.save()
+    with pytest.raises(DealError, match=says):
+        batch.restore(altered(before, name, field, value))
+    assert all(array.tobytes() == batch.save()[key].tobytes() for key, array in now.items())
+    batch.restore(before)
+    assert all(array.tobytes() == batch.save()[key].tobytes() for key, array in before.items())
+
+
+@pytest.mark.parametrize("game", ["nain_jaune", "batasaurus", "signal_lamps"])
+@pytest.mark.parametrize("episode", ["round", "match"])
+@pytest.mark.parametrize("skip_forced", [True, False])
+@pytest.mark.parametrize("autoreset", [True, False])
+@pytest.mark.parametrize("start", ["fresh", "carried"])
+def test_what_a_batch_saves_it_restores(game: str, episode: Any, skip_forced: bool, autoreset: bool, start: Any) -> None:
+    batch = Batch(make_setup(game), 4, seed=3, episode=episode, start=start, skip_forced=skip_forced, autoreset=autoreset)
+    draws = streams(5, 4)
+    for _ in range(60):
+        batch.restore(batch.save())
+        batch.step(batch.sample(draws))
+        if not autoreset and batch.done.all():
+            batch.reset(carry=start == "carried")
+
+
 def test_tables_named_by_lists_of_unequal_lengths_are_refused() -> None:
     with pytest.raises(DealError, match=r"^Tables are named by their numbers in a row, not by \[\[0, 1\], \[2\]\]\.$"):
         make().reset([[0, 1], [2]])  # type: ignore[list-item]

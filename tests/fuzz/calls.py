@@ -220,6 +220,31 @@ def tables(setup: Setup, data: st.DataObject) -> None:
         play_to_end(batch, where)
 
 
+def saved_states(setup: Setup, data: st.DataObject) -> None:
+    """``restore`` of a state with altered tables or other arrays."""
+    options = {name: data.draw(st.booleans()) for name in ("skip_forced", "observe")}
+    batch = Batch(setup, 1, seed=data.draw(st.integers(0, 99)), autoreset=False, **options)
+    choices = streams(1, 1, 7)
+    for _ in range(data.draw(st.integers(0, 30))):
+        if not batch.done[0]:
+            batch.step(batch.sample(choices))
+    saved = batch.save()
+    if data.draw(st.booleans()):
+        saved["tables"] = odd_table(data, setup)
+    for _ in range(data.draw(st.integers(0, 2))):
+        name = data.draw(st.sampled_from(sorted(saved)))
+        array = np.array(saved[name])
+        if array.dtype.kind in "iub" and array.size:
+            saved[name] = array
+            array.flat[data.draw(st.integers(0, array.size - 1))] ^= array.dtype.type(1)
+        elif data.draw(st.booleans()):
+            saved[name] = data.draw(junk)
+    batch.reset(seed=1)
+    where = f"restore of {setup} with {saved!r}"
+    if unchanged(batch, lambda: batch.restore(saved), where):
+        play_to_end(batch, where)
+
+
 # ---------------------------------------------------------------- environments
 
 ENVIRONMENTS: dict[str, Callable[..., Any]] = {
@@ -294,6 +319,7 @@ PROPERTIES: tuple[tuple[Callable[..., None], tuple[st.SearchStrategy[Any], ...]]
     (rules, (st.data(),)),
     (batches, (any_setup, st.data())),
     (tables, (any_setup, st.data())),
+    (saved_states, (any_setup, st.data())),
     (environments, (st.data(),)),
 )
 
@@ -302,7 +328,7 @@ class Calls(Fuzzer):
     """Calls of the library; one case is some dozens of Hypothesis's examples."""
 
     name = "calls"
-    short = 4
+    short = 5
     long = 400
     examples = 15
 

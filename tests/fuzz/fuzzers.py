@@ -8,8 +8,9 @@ from .files import Checkpoints, LabelFiles
 from .kills import Kills
 from .oracle import Fuzzer
 from .records import Records
+from .shard_folders import ShardFolders
 from .threads import Threads
 from .worker_kills import WorkerKills
 
-ALL: tuple[type[Fuzzer], ...] = (Records, Checkpoints, LabelFiles, Commands, Calls, Kills, WorkerKills, Threads)
+ALL: tuple[type[Fuzzer], ...] = (Records, Checkpoints, LabelFiles, Commands, Calls, Kills, WorkerKills, ShardFolders, Threads)
 FUZZERS = {fuzzer.name: fuzzer for fuzzer in ALL}

@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import random
+import shutil
 import struct
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import save_file
 
+from nainjaune_agents.nets import checkpoint as checkpoint_files
 from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.checkpoint import (
     FILE_NAME,
@@ -28,6 +30,8 @@ from nainjaune_agents.nets.checkpoint import (
     save_checkpoint,
 )
 from nainjaune_agents.nets.net_agent import build_net, load_net_agent
+from nainjaune_agents.zoo.registry import player_registry
+from nainjaune_env.core.atomic_files import digest
 from nainjaune_env.core.errors import CheckpointError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
@@ -138,7 +142,13 @@ def test_the_net_plays_as_it_did(tmp_path: Path, recurrent: int) -> None:
     assert not loaded.training
 
 
-def test_one_from_before_there_was_memory_has_none(tmp_path: Path) -> None:
+def published(monkeypatch: pytest.MonkeyPatch, path: Path) -> Path:
+    """Has the file at ``path``, without a digest in its head, count as one that was published so."""
+    monkeypatch.setattr(checkpoint_files, "PUBLISHED", frozenset([digest(path)]))
+    return path
+
+
+def test_one_from_before_there_was_memory_has_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its head does not speak of it."""
     setup = small()
     save_checkpoint(tmp_path / "c", make(setup))
@@ -152,7 +162,7 @@ def test_one_from_before_there_was_memory_has_none(tmp_path: Path) -> None:
     text = json.dumps(head).encode()
     text += b" " * (-len(text) % 8)
     (tmp_path / "older").write_bytes(struct.pack("<Q", len(text)) + text + raw[8 + length :])
-    agent = load_net_agent(tmp_path / "older", setup, "older")
+    agent = load_net_agent(published(monkeypatch, tmp_path / "older"), setup, "older")
     assert (load_checkpoint(tmp_path / "older").recurrent, agent.net.recurrent) == (0, 0)
     observation = Batch(setup, 20).observation
     assert np.array_equal(agent.net.evaluate(observation)[0], fresh_net(setup).evaluate(observation)[0])
@@ -223,8 +233,11 @@ def test_a_pickle_is_not_opened(tmp_path: Path) -> None:
         ({"format": "nainjaune-checkpoint", "version": "1", "about": '{"gmae": "x"}'}, "unexpected keyword argument 'gmae'"),
     ],
 )
-def test_other_safetensors_files_are_refused(tmp_path: Path, head: dict[str, str] | None, says: str) -> None:
+def test_other_safetensors_files_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, head: dict[str, str] | None, says: str
+) -> None:
     save_file({"a": torch.zeros(2)}, tmp_path / "f", metadata=head)
+    published(monkeypatch, tmp_path / "f")
     with pytest.raises(CheckpointError, match=says):
         load_checkpoint(tmp_path / "f")
 
@@ -383,15 +396,22 @@ def test_a_changed_description_is_refused(saved: Path) -> None:
         load_checkpoint(saved)
 
 
-def test_an_older_file_has_no_digest_and_loads(saved: Path) -> None:
-    with_head(saved, lambda head: head.pop("sha256"))
-    assert load_checkpoint(saved).iteration == 12
-
-
-def test_a_file_with_a_damaged_name_of_its_digest_is_no_older_one(saved: Path) -> None:
-    with_head(saved, lambda head: head.update(sha257=head.pop("sha256")))
-    with pytest.raises(CheckpointError, match="was changed since it was written"):
+@pytest.mark.parametrize("change", [lambda head: head.pop("sha256"), lambda head: head.update(sha257=head.pop("sha256"))])
+def test_a_file_without_a_digest_is_refused_unless_it_was_published_so(
+    saved: Path, monkeypatch: pytest.MonkeyPatch, change: Callable[[dict[str, str]], object]
+) -> None:
+    with_head(saved, change)
+    with pytest.raises(CheckpointError, match="has no SHA-256 in its head, so nothing shows that it is whole: it was written by"):
         load_checkpoint(saved)
+    assert load_checkpoint(published(monkeypatch, saved)).iteration == 12
+
+
+def test_files_of_the_registry_load_wherever_they_are(tmp_path: Path) -> None:
+    """Those that were published without a digest too: a worker of a cluster has a copy."""
+    without = [player for player in player_registry().players() if player.card.sha256 in checkpoint_files.PUBLISHED]
+    assert {player.card.sha256 for player in without} == checkpoint_files.PUBLISHED
+    shutil.copy(without[0].path, tmp_path / "copy")
+    assert load_checkpoint(tmp_path / "copy").game == without[0].card.game
 
 
 @pytest.mark.parametrize("wrong", [float("nan"), float("inf"), -float("inf")])
@@ -421,7 +441,8 @@ def test_a_head_of_wrong_types_is_refused(tmp_path: Path, field: str, wrong: Any
         load_checkpoint(tmp_path / "c")
 
 
-def test_a_head_nested_without_end_is_refused(saved: Path) -> None:
+def test_a_head_nested_without_end_is_refused(saved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with_head(saved, lambda head: (head.pop("sha256"), head.update(about="[" * 200_000)))
+    published(monkeypatch, saved)
     with pytest.raises(CheckpointError, match="does not describe a checkpoint"):
         load_checkpoint(saved)

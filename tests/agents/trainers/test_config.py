@@ -129,6 +129,25 @@ def test_malformed_settings_are_errors(setting: str, says: str) -> None:
         apply_settings({"size": 1}, [setting])
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("seed: 1\nplayers: 3\nseed: 2\n", "the key 'seed' is in line 1, and again in line 3: keep one of them"),
+        ("rules: {stake: 1, stake: 2}\n", "the key 'stake' is in line 1, and again in line 1"),
+        ("rules:\n  stake: 1\n  'stake': 1\n", "the key 'stake' is in line 2, and again in line 3"),
+    ],
+)
+def test_a_key_that_comes_twice_is_refused(tmp_path: Path, text: str, says: str) -> None:
+    (tmp_path / "c.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=rf"c\.yaml' cannot be read as YAML: {says}"):
+        read_yaml(tmp_path / "c.yaml")
+
+
+def test_a_key_of_a_merged_mapping_may_be_replaced(tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text("a: &a {x: 1, y: 2}\nb: {<<: *a, x: 3}\n")
+    assert read_yaml(tmp_path / "c.yaml")["b"] == {"x": 3, "y": 2}
+
+
 def test_yaml_files(tmp_path: Path) -> None:
     path = tmp_path / "c.yaml"
     path.write_text("size: 4  # more\nrules:\n  stake: 2\n", encoding="utf-8")
