@@ -28,6 +28,7 @@ from nainjaune_env.agent import Agent, DecisionBatch, Rng, is_recurrent, needs_h
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.determinize import determinize, generator_states
 
@@ -97,6 +98,7 @@ def controlled_edge(
     draws at random, and for a game whose rounds cannot be rewound.
     """
     check(setup, hero, rival)
+    check_whole("The number of deals", deals, 1)
     result = ControlledEdge(hero.name, rival.name)
     for at, count in chunks(0, deals, CHUNK_TABLES // (setup.players + 1)):
         rngs = [generator(seed, Stream.DUPLICATE, 0, 1, who, at) for who in range(3)]

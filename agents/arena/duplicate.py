@@ -166,8 +166,10 @@ class Duplicate:
 
         Deal d is the same for every pair of agents. The random draws of agents depend on the seed, the pair, the device and all
         deals played at once with d; the edge of deterministic agents is the same on every device. ``progress`` is called with the
-        number of deals of a pair done since the last call.
+        number of deals of a pair done since the last call. Raises :class:`~nainjaune_env.core.errors.DealError` for a number of
+        deals below 1.
         """
+        check_whole("The number of deals", deals, 1)
         found = [EdgeSums(self.setup, measure=self.measure) for _ in pairs]
         for at, count in chunks(first_deal, deals, self.chunk * CHUNKS_AT_ONCE[self.device]):
             for pair, sums in zip(pairs, found, strict=True):
@@ -310,8 +312,8 @@ def chunk_deals(setup: Setup, chunk: int | None = None) -> int:
 def chunks(first: int, count: int, size: int) -> Iterator[tuple[int, int]]:
     """Yields ``(start, length)`` of ranges of at most ``size`` that cover ``count`` numbers from ``first`` on.
 
-    Raises :class:`~nainjaune_env.core.errors.DealError` unless ``count`` and ``size`` are at least 1 and ``first`` at least 0.
+    Raises :class:`~nainjaune_env.core.errors.DealError` unless ``first`` and ``count`` are at least 0 and ``size`` at least 1.
     """
-    first, count = check_whole("The first deal", first, 0), check_whole("The number of deals", count, 1)
+    first, count = check_whole("The first deal", first, 0), check_whole("The number of deals", count, 0)
     size = check_whole("The number of deals played at once", size, 1)
     return ((at, min(size, first + count - at)) for at in range(first, first + count, size))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.validation import check_whole
 
 from ..seeds import Stream, generator
 from ..stats.ratings import Ratings, fit, rankings
@@ -40,6 +41,7 @@ def rate(
     the tables are, as in ``Duplicate``. Of more than :data:`MOST_DEALS` deals the first so many are played.
     """
     check_device(setup, agents, device)
+    check_whole("The number of deals", deals, 1)
     start, found = start_with(pots, task), []
     for at, count in rated_shards(setup, deals, device):
         found.append(ranked(setup, agents, at, count, seed=seed, task=task, start=start, device=device))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import pickle
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,9 +13,14 @@ import pytest
 
 from nainjaune_agents.arena import duplicate
 from nainjaune_agents.arena.duplicate import Duplicate, chunks
+from nainjaune_agents.arena.match_duplicate import MatchDuplicate
+from nainjaune_agents.arena.matches import record_matches
+from nainjaune_agents.arena.rated_rounds import rate
+from nainjaune_agents.arena.tournament import tournament
+from nainjaune_agents.arena.versus import versus
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.task import Task
-from nainjaune_env.core.errors import ConfigError, DeviceError, MissingLibraryError
+from nainjaune_env.core.errors import ConfigError, DealError, DeviceError, MissingLibraryError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, make_batch
@@ -150,6 +156,22 @@ def test_chunks_cover_each_number_once(first: int, count: int, size: int) -> Non
     covered = [at + k for at, length in chunks(first, count, size) for k in range(length)]
     assert covered == list(range(first, first + count))
     assert all(1 <= length <= size for _, length in chunks(first, count, size))
+
+
+@pytest.mark.parametrize("deals", [0, -1, 1.5, True, None])
+def test_a_number_of_deals_that_cannot_be_played_is_refused(deals: Any) -> None:
+    agents = [First("a"), Last("b")]
+    calls: list[Callable[[], Any]] = [
+        lambda: Duplicate(small(), agents, seed=1).edge(0, 1, deals),
+        lambda: MatchDuplicate(small(), agents, seed=1).edge(0, 1, deals),
+        lambda: tournament(small(), agents, deals=deals, seed=1),
+        lambda: versus(small(), agents, deals=deals, seed=1),
+        lambda: rate(small(), agents, deals=deals, seed=1),
+        lambda: list(record_matches(small(), agents, deals, seed=1)),
+    ]
+    for call in calls:
+        with pytest.raises((DealError, ConfigError), match=r"a whole number, not|at least 1, not|from 1 to 1000000000, not"):
+            call()
 
 
 def test_the_same_seed_gives_the_same_edge_also_with_chance() -> None:
