@@ -7,8 +7,10 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
+import torch
 from gymnasium.utils.env_checker import data_equivalence
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
+from gymnasium.wrappers.vector import NumpyToTorch
 
 import nainjaune_env  # noqa: F401  (enters the games in Gymnasium's registry)
 from nainjaune_env.core.errors import DealError, IllegalActionError, RulesError
@@ -232,3 +234,17 @@ def test_actions_in_lists_of_unequal_lengths_are_refused() -> None:
     envs.reset(seed=1)
     with pytest.raises(IllegalActionError, match=r"^Expected one action a table, not \[\[0\], \[0, 1\]\]\.$"):
         envs.step([[0], [0, 1]])  # type: ignore[arg-type]
+
+
+def test_gymnasiums_wrapper_makes_tensors_of_it() -> None:
+    """`NumpyToTorch` imports array_api_compat, which the extra `train` installs."""
+    plain = gymnasium.make_vec("NainJaune-v0", num_envs=TABLES, preset="djeco", players=3, opponents="random")
+    envs = NumpyToTorch(gymnasium.make_vec("NainJaune-v0", num_envs=TABLES, preset="djeco", players=3, opponents="random"))
+    expected, info = plain.reset(seed=3)
+    observation, _ = envs.reset(seed=3)
+    assert isinstance(observation, torch.Tensor)
+    np.testing.assert_array_equal(observation.numpy(), expected)
+    actions = info["action_mask"].argmax(axis=1)
+    for one, two in zip(envs.step(torch.tensor(actions))[:4], plain.step(actions)[:4], strict=True):
+        assert isinstance(one, torch.Tensor)
+        np.testing.assert_array_equal(one.numpy(), two)

@@ -9,7 +9,9 @@ import pyspiel
 import pytest
 from numpy.typing import NDArray
 from open_spiel.python import policy as policies
+from open_spiel.python import rl_environment
 from open_spiel.python.algorithms import best_response, cfr, elo, expected_game_score, exploitability
+from open_spiel.python.pytorch import dqn
 
 import nainjaune_env.envs.open_spiel  # noqa: F401  (enters the games)
 from nainjaune_agents.exact import response
@@ -175,3 +177,20 @@ def play(game: Any, seats: list[Any], rng: np.random.Generator) -> list[float]:
         state.apply_action(int(rng.choice(list(moves), p=chances / chances.sum())))
     returns: list[float] = state.returns()
     return returns
+
+
+def test_dqn_learns_on_a_round() -> None:
+    """OpenSpiel's DQN and NFSP import tree, which the extra `openspiel` installs."""
+    env = rl_environment.Environment(pyspiel.load_game("python_batasaurus(dinosaurs=3,memory=perfect,returns=net)"))
+    (size,), actions = env.observation_spec()["info_state"], env.action_spec()["num_actions"]
+    agents = [
+        dqn.DQN(seat, size, actions, hidden_layers_sizes=[8], batch_size=4, learn_every=2, min_buffer_size_to_learn=4)
+        for seat in range(env.num_players)
+    ]
+    for _ in range(4):
+        step = env.reset()
+        while not step.last():
+            step = env.step([agents[step.observations["current_player"]].step(step).action])
+        for agent in agents:
+            agent.step(step)
+    assert all(np.isfinite(float(agent.loss)) for agent in agents)
