@@ -184,7 +184,7 @@ def test_dqn_learns_on_a_round() -> None:
     env = rl_environment.Environment(pyspiel.load_game("python_batasaurus(dinosaurs=3,memory=perfect,returns=net)"))
     (size,), actions = env.observation_spec()["info_state"], env.action_spec()["num_actions"]
     agents = [
-        dqn.DQN(seat, size, actions, hidden_layers_sizes=[8], batch_size=4, learn_every=2, min_buffer_size_to_learn=4)
+        dqn.DQN(seat, size, actions, hidden_layers_sizes=[8], batch_size=4, learn_every=4, min_buffer_size_to_learn=4)
         for seat in range(env.num_players)
     ]
     for _ in range(4):

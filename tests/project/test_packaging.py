@@ -198,7 +198,7 @@ def test_every_library_imported_is_asked_for() -> None:
     entries = [*PROJECT["project"]["dependencies"], *itertools.chain.from_iterable(extras.values())]
     asked = {entry.split(">")[0].lower() for entry in entries}
     names = {
-        "yaml": "pyyaml", "PIL": "pillow", "resvg_py": "resvg-py", "pyspiel": "open_spiel",
+        "yaml": "pyyaml", "PIL": "pillow", "resvg_py": "resvg-py", "pygame": "pygame-ce", "pyspiel": "open_spiel",
         "stable_baselines3": "stable-baselines3", "sb3_contrib": "sb3-contrib", "ray": "ray[rllib]", "mlflow": "mlflow-skinny",
     }  # fmt: skip
     # PufferLib's pins contradict our requirements: its extra has what it imports, and `make pufferlib` installs it after that
