@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _host(tables: TableServer) -> str:
-    return tables.add_host()
+    return tables.store.host_token()
 
 
 def run_server(args: argparse.Namespace, path: Path, about: str, first: Callable[[TableServer], Awaitable[str]]) -> int:
@@ -97,7 +97,6 @@ async def _serve(args: argparse.Namespace, path: Path, about: str, first: Callab
     store = Store(path)
     try:
         store.remove_old(args.days)
-        store.remove_hosts()  # the link that is printed is the only one
         tables = TableServer(store, agents=args.agents, prepared=True)
         serving = Serving(tables, args.host, args.port, names=args.name)
         link = f"http://{_shown(args.host)}:{serving.port}/#{await first(tables)}"

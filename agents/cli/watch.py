@@ -53,7 +53,7 @@ def run_watch(args: argparse.Namespace, setup: Setup, named: list[str], task: Ta
     settings = read_settings(given, named)
 
     async def first(tables: TableServer) -> str:
-        (token,) = await tables.add_table(settings)
+        (token,) = await tables.tables.add(settings)
         return token
 
     with tempfile.TemporaryDirectory() as folder:

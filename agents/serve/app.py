@@ -17,7 +17,8 @@ import tornado.websocket
 
 from ..play.replay_page import SCRIPT
 from .protocol import Rate
-from .server import TableServer, Viewer, to_text
+from .server import TableServer
+from .tables import Viewer, to_text
 from .texts import TEXTS
 
 PAGE = Path(__file__).with_name("static")
@@ -122,14 +123,25 @@ class _Socket(tornado.websocket.WebSocketHandler, _Guarded):
 
     def prepare(self) -> None:
         super().prepare()
-        own = self.application.settings["sockets"]
-        if "Origin" not in self.request.headers or len(own) >= self.tables.limits.connections:
+        if "Origin" not in self.request.headers or not self._makes_room():
             raise tornado.web.HTTPError(403)
 
+    def _makes_room(self) -> bool:
+        """Returns whether this connection may open: if there are too many, the oldest one without a place is closed for it."""
+        own: dict[_Socket, None] = self.application.settings["sockets"]
+        if len(own) < self.tables.limits.connections:
+            return True
+        idle = next((other for other in own if not other.viewer.has_place), None)
+        if idle is None:
+            return False
+        del own[idle]
+        idle.close(1013, "full")
+        return True
+
     def open(self, *args: str, **kwargs: str) -> None:
-        self.settings["sockets"].add(self)
         self.heard = asyncio.get_running_loop().time()
         self.viewer = Viewer(self._send, Rate(self.tables.limits))
+        self.settings["sockets"][self] = None
 
     def _send(self, text: str) -> None:
         if self.ws_connection is None or self.ws_connection.is_closing():
@@ -146,7 +158,7 @@ class _Socket(tornado.websocket.WebSocketHandler, _Guarded):
             self.close(1008, "rate")
 
     def on_close(self) -> None:
-        self.settings["sockets"].discard(self)
+        self.settings["sockets"].pop(self, None)
         if hasattr(self, "viewer"):
             self.tables.leave(self.viewer)
 
@@ -162,7 +174,7 @@ def make_app(tables: TableServer, *, names: frozenset[str] = frozenset()) -> tor
     return tornado.web.Application(
         [("/ws", _Socket, {"tables": tables}), ("/.*", _File, {"files": page_files()})],
         names=frozenset(name.lower() for name in names) | {"localhost"},
-        sockets=set(),
+        sockets={},
         websocket_max_message_size=max(tables.limits.message_bytes, tables.limits.record_bytes)
         * 4,  # in bytes: a character has at most 4
         websocket_ping_interval=PING,

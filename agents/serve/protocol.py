@@ -17,6 +17,9 @@ KINDS: Mapping[str, Mapping[str, type]] = {
     "hello": {"language": str, "greeting": int},
     "catalogue": {},
     "new": {"table": dict},
+    "tables": {},
+    "invite": {"table": str},
+    "delete": {"table": str},
     "play": {"number": int, "action": int},
     "deal": {"number": int},
     "advise": {"number": int},
@@ -69,9 +72,21 @@ class Limits:
     burst: int = 60
     """Messages of a connection at once."""
     connections: int = 1000
-    viewers: int = 64
-    """Connections at a table."""
+    onlookers: int = 600
+    """Connections of them that spectators and readers of replays may take: the rest is for players and the host."""
+    spectators: int = 64
+    """Spectators at a table."""
+    windows: int = 8
+    """Connections of one seat at its table; a further one takes the place of the oldest."""
     tables: int = 1000
+    further: int = 500
+    """Tables of them that may go on from others: the rest is for the host."""
+    further_of_link: int = 20
+    """Tables that may go on from others with one link."""
+    jobs: int = 32
+    """Replays and films that wait."""
+    jobs_of_link: int = 2
+    """Replays and films of one link that wait or are being made."""
     searches: int = 16
     """Searches for advice and reviews at once; each viewer has at most one."""
     idle: float = 3600.0

@@ -1,16 +1,15 @@
-// The form for a new table, and the invitations to those that were made here.
+// The form for a new table, and the host's list of tables with the invitations that this browser keeps.
 
 import { choice, fill, labelled, make } from "./dom.js";
 
 const KEPT = "nainjaune-tables";
 const MOST_KEPT = 20;
 
-/** Shows the form in `main`; `send(table)` asks the server for the table. */
+/** Shows the form in `main`; `send(type, values)` sends a message. */
 export function showForm(main, games, texts, send) {
   const form = make("form", { class: "card", onsubmit: submit });
   const state = { game: games[0], seats: [] };
   main.replaceChildren(make("h1", {}, texts.new_table), form, make("div", { id: "made" }));
-  showMade(texts);
   chooseGame(games[0].name);
 
   function chooseGame(name) {
@@ -75,7 +74,7 @@ export function showForm(main, games, texts, send) {
     allowStart(false); // until the server answers: its agents may take some time to load
     const { game, preset } = state;
     const changed = state.knobs.map(([knob, field]) => [knob.name, knobValue(knob, field)]);
-    send({
+    send("new", { table: {
       game: game.name,
       preset: preset.name,
       players: state.players,
@@ -86,7 +85,7 @@ export function showForm(main, games, texts, send) {
       pace: Number(state.pace.value),
       every_ply: state.every.value === "" ? null : state.every.value === "yes",
       advice: state.advice.value === "" ? null : state.advice.value === "yes",
-    });
+    } });
   }
 }
 
@@ -129,14 +128,10 @@ function knobValue(knob, field) {
   return field.value === "" ? null : Number(field.value);
 }
 
-/** Keeps the links to a table that was made, in this browser alone, and shows them. */
-export function keepMade(made, texts) {
-  const tables = [{ title: made.title, links: made.links }, ...keptTables()].slice(0, MOST_KEPT);
-  localStorage.setItem(KEPT, JSON.stringify(tables));
-  if (document.getElementById("made") === null) return; // the form has been left since
-  showMade(texts);
-  allowStart(true);
-  document.getElementById("made").scrollIntoView();
+/** Keeps the links to a table that was made, in this browser alone. */
+export function keepMade({ table, title, links }) {
+  const others = keptTables().filter((kept) => !kept.table || kept.table !== table);
+  localStorage.setItem(KEPT, JSON.stringify([{ table, title, links }, ...others].slice(0, MOST_KEPT)));
 }
 
 function keptTables() {
@@ -147,18 +142,36 @@ function keptTables() {
   }
 }
 
-function showMade(texts) {
+/** Shows all tables of the server, for the host, with the links that this browser keeps; `send(type, values)` sends a message. */
+export function showTables(tables, texts, send) {
+  const kept = new Map(keptTables().map((each) => [each.table, each.links]));
+  const date = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
+  const shown = tables.map(({ table, title, made, names, further }) => make("section", { class: "card" },
+    make("h3", {}, title), make("p", { class: "hint" }, `${date.format(1000 * made)} · ${names.join(", ")}${further ? ` · ${texts.further}` : ""}`),
+    linkList(kept.get(table) ?? [], texts),
+    make("p", { class: "buttons" },
+      kept.has(table) ? null : make("button", { type: "button", onclick: () => send("invite", { table }) }, texts.invite),
+      make("button", { type: "button", onclick: () => confirm(texts.sure) && send("delete", { table }) }, texts.delete))));
+  const list = document.getElementById("made");
+  list.replaceChildren(...(shown.length ? [make("h2", {}, texts.tables), ...shown] : []));
+  list.dataset.tables = shown.length;
+}
+
+/** Returns a list of the links that this browser keeps, for a page whose own link is not valid; null if it keeps none. */
+export function keptLinks(texts) {
   const tables = keptTables();
-  const shown = tables.map((table, number) =>
-    make("section", { class: "card" }, make("h3", {}, `${table.title} (${tables.length - number})`), make("ul", { class: "links" }, table.links.map((link) => {
-      const name = link.seat === null ? texts.spectators : fill(texts.invitation_for, link);
-      const state = make("span", { role: "status" });
-      const copy = make("button", { type: "button", onclick: () => copyLink(link.token, state, texts) }, fill(texts.copy, { name }));
-      const go = make("a", { href: `#${link.token}` }, link.seat === null ? texts.watch : fill(texts.to_table, link));
-      return make("li", {}, make("span", {}, name), go, copy, state);
-    }))),
-  );
-  document.getElementById("made").replaceChildren(...(shown.length ? [make("h2", {}, texts.invitations), ...shown] : []));
+  return tables.length ? make("div", {}, make("h2", {}, texts.invitations), tables.map(({ title, links }) =>
+    make("section", { class: "card" }, make("h3", {}, title), linkList(links, texts)))) : null;
+}
+
+function linkList(links, texts) {
+  return make("ul", { class: "links" }, links.map((link) => {
+    const name = link.seat === null ? texts.spectators : fill(texts.invitation_for, link);
+    const state = make("span", { role: "status" });
+    const copy = make("button", { type: "button", onclick: () => copyLink(link.token, state, texts) }, fill(texts.copy, { name }));
+    const go = make("a", { href: `#${link.token}` }, link.seat === null ? texts.watch : fill(texts.to_table, link));
+    return make("li", {}, make("span", {}, name), go, copy, state);
+  }));
 }
 
 async function copyLink(token, state, texts) {

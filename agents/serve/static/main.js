@@ -2,7 +2,7 @@
 
 import { Connection } from "./connection.js";
 import { make } from "./dom.js";
-import { allowStart, keepMade, showForm } from "./lobby.js";
+import { allowStart, keepMade, keptLinks, showForm, showTables } from "./lobby.js";
 import { showReplay, unpack } from "./replay.js";
 import { TablePage } from "./table.js";
 import { openRecords, saveFile, takeDrops, uploadCard } from "./uploads.js";
@@ -20,6 +20,7 @@ let visit = new AbortController(); // is aborted when the page begins anew: with
 const notice = document.getElementById("notice");
 let shown = ""; // the token whose page is shown
 let form = false; // whether the form is shown
+let fresh = false; // whether a table was made, and the list of tables has not come yet
 
 const connection = new Connection(heard, (state) => {
   document.body.dataset.connection = state;
@@ -38,14 +39,25 @@ function heard(message) {
   } else if (message.type === "host") {
     localStorage.setItem(HOST, shown);
     showHome();
-    if (form) allowStart(true); // after a reconnection: what has been filled in stays
-    else connection.send("catalogue");
+    if (!form) return send("catalogue");
+    allowStart(true); // after a reconnection: what has been filled in stays
+    send("tables");
   } else if (message.type === "catalogue") {
     form = true;
-    showForm(main, message.games, texts, (table) => connection.send("new", { table }));
+    showForm(main, message.games, texts, send);
     main.append(uploadCard(texts, openFile, unreadable));
-  } else if (message.type === "made") keepMade(message, texts);
-  else if (STUDY.has(message.type)) page?.study(message);
+    send("tables");
+  } else if (message.type === "made") {
+    keepMade(message);
+    if (!form) return; // it has been left since
+    allowStart(true);
+    fresh = true;
+    send("tables");
+  } else if (message.type === "tables") {
+    showTables(message.tables, texts, send);
+    if (fresh) document.getElementById("made").scrollIntoView();
+    fresh = false;
+  } else if (STUDY.has(message.type)) page?.study(message);
   else if (message.type === "rules") page?.showRules(message.text);
   else if (message.type === "record") page?.download(message.text);
   else if (message.type === "opened") location.hash = message.token;
@@ -56,6 +68,9 @@ function heard(message) {
   } else if (message.type === "refused" && ["replay", "film"].includes(message.of)) notice.textContent = message.text;
   else if (message.type === "refused") refused(message.text);
 }
+
+/** Sends a message with the token of the page. */
+const send = (type, values) => connection.send(type, values);
 
 /** Returns a page of the table that the link is of. */
 function tablePage() {
@@ -70,7 +85,7 @@ function refused(text) {
   else if (problem) {
     problem.textContent = text;
     if (form) allowStart(true);
-  } else main.replaceChildren(make("h1", {}, texts.title), make("p", { id: "problem", role: "alert" }, text));
+  } else main.replaceChildren(...[make("h1", {}, texts.title), make("p", { id: "problem", role: "alert" }, text), keptLinks(texts)].filter(Boolean));
 }
 
 /** Shows a recorded match, which can also be filmed. */
@@ -86,7 +101,7 @@ async function replay(message) {
   } });
 }
 
-const openFile = (text) => openRecords(text, notice, texts, (type, values) => connection.send(type, values));
+const openFile = (text) => openRecords(text, notice, texts, send);
 const unreadable = () => (notice.textContent = texts.no_text);
 
 /** The link to the form, for the host alone. */

@@ -15,8 +15,9 @@ import pytest
 from nainjaune_agents.advice.models import is_advised
 from nainjaune_agents.heuristics import yardstick
 from nainjaune_agents.serve.protocol import Limits, Rate
-from nainjaune_agents.serve.server import TableServer, Viewer
+from nainjaune_agents.serve.server import TableServer
 from nainjaune_agents.serve.store import Store
+from nainjaune_agents.serve.tables import Viewer
 from nainjaune_env.core.errors import RulesError
 from nainjaune_env.registry import get_game
 
@@ -121,7 +122,7 @@ class Page:
 
 
 def _busy(page: Page) -> bool:
-    running = page.server._running[page.viewer.table or ""]
+    running = page.server.tables.running[page.viewer.table or ""]
     return running.live.goes_by_itself
 
 

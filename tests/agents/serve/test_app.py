@@ -168,7 +168,7 @@ def test_a_page_that_goes_away_leaves_its_table(tmp_path: Path) -> None:
         links = (await ask(connection, type="new", token=serving.tables.add_host(), table=new_table(game)))["links"]
         view = await hello(connection, links[0]["token"])
         assert view["type"] == "view"
-        (running,) = serving.tables._running.values()
+        (running,) = serving.tables.tables.running.values()
         assert len(running.viewers) == 1
         connection.close()
         while running.viewers:

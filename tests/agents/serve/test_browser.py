@@ -131,6 +131,7 @@ def new_table(
     agents: Sequence[str] = ("random", "random"),
 ) -> list[str]:
     """Makes a table with the form; returns the links of the persons' seats and, last, of spectators."""
+    page.wait_for_selector("#made[data-tables]", state="attached")
     page.locator("[name=game]").select_option(game)
     page.locator("[name=players]").select_option(str(seats))
     for seat in range(seats):
@@ -144,7 +145,7 @@ def new_table(
     page.get_by_text("Seed, Pause").click()
     page.locator("[name=seed]").fill(seed)
     page.locator("[name=pace]").fill(pace)
-    before = page.locator("#made section").count()
+    before = int(page.locator("#made").get_attribute("data-tables") or 0)
     page.get_by_role("button", name="Start the table").click()
     expect(page.locator("#made section")).to_have_count(before + 1)
     links = page.locator("#made section").first.locator("a")

@@ -127,6 +127,26 @@ def test_a_pause_that_was_lost_is_asked_for_again(served: base.Served, opened: b
     expect(page.get_by_role("button", name="Go on")).to_be_visible()
 
 
+def test_the_host_finds_and_deletes_tables_after_a_restart(served: base.Served, opened: base.Opener) -> None:
+    host = opened(served.link)
+    link, _ = base.new_table(host, GAMES[0])
+    player, before = opened(link), served.link
+    served.kill()
+    served.start()
+    assert served.link == before
+    page = opened(served.link)  # another browser, which keeps no invitations
+    newest = page.locator("#made section").first
+    newest.get_by_role("button", name="New invitations").click()
+    expect(newest.get_by_role("link")).to_have_count(2)
+    count = page.locator("#made section").count()
+    page.on("dialog", lambda dialog: dialog.accept())
+    newest.get_by_role("button", name="Delete the table").click()
+    expect(page.locator("#made section")).to_have_count(count - 1)
+    expect(player.locator("#problem")).to_contain_text("deleted")
+    follow(host, served.link.split("#")[0] + "#nothing")
+    expect(host.get_by_role("heading", name="Invitations")).to_be_visible()
+
+
 def listeners(page: Page) -> int:
     """The number of listeners of the document and the window."""
     count = "[document, window].flatMap((each) => Object.values(getEventListeners(each)).flat()).length"

@@ -44,7 +44,7 @@ async def seated(server: TableServer, game: str, knobs: dict[str, Any], language
     players = get_game(game).presets[get_game(game).default_preset].players[-1]
     tokens = await made(server, new_table(game, persons=players, players=players, knobs=knobs, advice=True))
     pages = [Page(server, tokens[seat], language) for seat in range(players)]
-    (live,) = [running.live for running in server._running.values() if not running.viewers]
+    (live,) = [running.live for running in server.tables.running.values() if not running.viewers]
     return pages, Page(server, tokens[None], language), live
 
 
@@ -134,7 +134,7 @@ def test_hidden_cards_change_no_byte(
 
 def test_the_comparison_can_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A view that is not redacted differs."""
-    from nainjaune_agents.serve import server as module
+    from nainjaune_agents.serve import tables as module
 
     (game, *_) = games_with("speaker", "pictures")
 

@@ -34,7 +34,7 @@ RECORD = (ROOT / "tests" / "golden" / "batasaurus_perfect_2.jsonl").read_text(en
 def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """Does the work of a job in this process."""
 
-    async def work(self: Replays, kind: str, record: str, language: str, **more: int) -> bytes:
+    async def work(self: Replays, kind: str, record: str, language: str, link: bytes, **more: int) -> bytes:
         try:
             return job.work({"kind": kind, "record": record, "language": language, **more})
         except RecordError as error:
@@ -140,7 +140,7 @@ def test_the_size_of_records_and_what_they_count_for() -> None:
 def run(replay: Callable[[Replays], Awaitable[Any]], path: Path, **options: Any) -> Any:
     async def go() -> Any:
         with opened(path / "t.sqlite") as store:
-            return await replay(Replays(store, **options))
+            return await replay(Replays(store, Limits(jobs_of_link=3), **options))
 
     return asyncio.run(go())
 
@@ -164,7 +164,7 @@ def test_a_job_that_fails(text: str, error: type[Exception], about: str, tmp_pat
     monkeypatch.setattr(replays, "sys", script(tmp_path / "program", text))
     seconds = 0.2 if "sleep" in text else 60.0
     with pytest.raises(error, match=about):
-        run(lambda own: own.work("replay", RECORD, "en"), tmp_path, seconds=seconds)
+        run(lambda own: own.work("replay", RECORD, "en", b""), tmp_path, seconds=seconds)
 
 
 def test_jobs_wait_for_each_other_and_not_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,10 +172,9 @@ def test_jobs_wait_for_each_other_and_not_too_many(tmp_path: Path, monkeypatch: 
         tmp_path / "program", f"cat > /dev/null; mkdir {tmp_path}/one && sleep 0.05 && rmdir {tmp_path}/one && echo x"
     )
     monkeypatch.setattr(replays, "sys", program)
-    monkeypatch.setattr(replays, "MOST_WAITING", 3)
 
     async def several(own: Replays) -> list[Any]:
-        return await asyncio.gather(*(own.work("replay", RECORD, "en") for _ in range(4)), return_exceptions=True)
+        return await asyncio.gather(*(own.work("replay", RECORD, "en", b"") for _ in range(4)), return_exceptions=True)
 
     *done, refused = run(several, tmp_path)
     assert done == [b"x\n"] * 3
@@ -184,10 +183,10 @@ def test_jobs_wait_for_each_other_and_not_too_many(tmp_path: Path, monkeypatch: 
 
 @pytest.mark.slow
 def test_the_process_of_a_job(tmp_path: Path) -> None:
-    data = run(lambda own: own.work("replay", RECORD, "fr"), tmp_path)
+    data = run(lambda own: own.work("replay", RECORD, "fr", b""), tmp_path)
     assert data == replay_data(parse_record(RECORD), "fr")
     with pytest.raises(MessageError, match="as JSON"):
-        run(lambda own: own.work("replay", "{", "en"), tmp_path)
+        run(lambda own: own.work("replay", "{", "en", b""), tmp_path)
 
 
 def test_records_of_a_table_are_written_when_they_are_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

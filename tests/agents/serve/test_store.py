@@ -20,7 +20,7 @@ def test_plies_tokens_and_settings_come_back(tmp_path: Path) -> None:
     path, seat, looks, host = tmp_path / "a.sqlite", new_token(), new_token(), new_token()
     with opened(path) as store:
         store.add_table("t", {"x": [1]}, {seat: Pass("t", 2), looks: Pass("t", None)})
-        store.add_host(host)
+        store.add_passes({host: Pass(None, None)})
         for number, action in enumerate([5, 3, DEAL], 1):
             store.add_ply("t", number, action)
         with pytest.raises(sqlite3.IntegrityError):
@@ -55,7 +55,7 @@ def test_only_the_owner_reads_it_and_it_holds_no_token(tmp_path: Path) -> None:
 def test_a_table_is_added_whole_or_not_at_all(tmp_path: Path) -> None:
     with opened(tmp_path / "a.sqlite") as store:
         token = new_token()
-        store.add_host(token)
+        store.add_passes({token: Pass(None, None)})
         with pytest.raises(sqlite3.IntegrityError):
             store.add_table("t", {}, {token: Pass("t", 0)})
         assert store.num_tables() == 0
@@ -96,7 +96,7 @@ def test_files_of_other_programs_are_refused_and_not_written_to(tmp_path: Path, 
 def test_files_of_earlier_versions_and_of_killed_servers_are_opened(tmp_path: Path) -> None:
     path, token = tmp_path / "a.sqlite", new_token()
     with opened(path) as store:
-        store.add_host(token)
+        store.add_passes({token: Pass(None, None)})
         (tmp_path / "killed").mkdir()
         for each in (path, path.with_name("a.sqlite-wal")):
             shutil.copy(each, tmp_path / "killed")
@@ -105,4 +105,4 @@ def test_files_of_earlier_versions_and_of_killed_servers_are_opened(tmp_path: Pa
     for each in (path, tmp_path / "killed" / "a.sqlite"):
         with opened(each) as store:
             assert store.find_pass(token) == Pass(None, None)
-            store.add_replay(new_token(), "x")
+            store.add_replay(new_token(), "x", b"")

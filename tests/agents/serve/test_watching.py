@@ -10,7 +10,7 @@ import pytest
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.report.format_ci import mean_of_deals
-from nainjaune_agents.serve import server as server_module
+from nainjaune_agents.serve import tables as tables_module
 from nainjaune_agents.serve import watching
 from nainjaune_agents.serve.server import TableServer
 from nainjaune_agents.serve.settings import SLOWEST
@@ -69,7 +69,7 @@ def test_the_speed_changes_while_it_waits() -> None:
 
 
 def test_a_table_is_watched_at_a_speed_that_one_sets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server_module, "SHOW_EDGES", 0.0)
+    monkeypatch.setattr(tables_module, "SHOW_EDGES", 0.0)
     monkeypatch.setattr(watching, "MOST_DEALS", 4)
     seats = [{"agent": name} for name in ("longest", "lowest", "lowest", "random")]
 
@@ -78,7 +78,7 @@ def test_a_table_is_watched_at_a_speed_that_one_sets(tmp_path: Path, monkeypatch
         page = Page(server, tokens[None])
         first = await page.hello()
         assert (first["watch"]["milliseconds"], first["watch"]["paused"], first["watch"]["edges"]) == (10_000, False, [])
-        (running,) = server._running.values()
+        (running,) = server.tables.running.values()
         assert running.growing is not None
         await running.growing
         assert page.last["number"] == first["number"]  # the edges have grown while the table waited
@@ -108,9 +108,9 @@ def test_plies_that_no_person_makes_leave_the_loop_to_messages_between_them(
 ) -> None:
     """At most one ply of an agent is made in a turn of the event loop, however many tables there are."""
     turn, turns = 0, []
-    go_on = server_module.LiveTable.go_on
+    go_on = tables_module.LiveTable.go_on
 
-    def noted(self: server_module.LiveTable, action: int) -> None:
+    def noted(self: tables_module.LiveTable, action: int) -> None:
         turns.append(turn)
         go_on(self, action)
 
@@ -118,11 +118,11 @@ def test_plies_that_no_person_makes_leave_the_loop_to_messages_between_them(
         nonlocal turn
         for _ in range(4):
             await made(server, new_table("nain_jaune", persons=0, pace=0, seats=[{"agent": "lowest"}] * 4))
-        while not all(running.live.over for running in server._running.values()):
+        while not all(running.live.over for running in server.tables.running.values()):
             turn += 1
             await asyncio.sleep(0)
 
-    monkeypatch.setattr(server_module.LiveTable, "go_on", noted)
+    monkeypatch.setattr(tables_module.LiveTable, "go_on", noted)
     served(tmp_path, play)
     turns = [number for number in turns if number]  # those before are of single tables
     assert len(turns) > 100

@@ -1,0 +1,343 @@
+"""The tables of a server: which are in memory, who looks at them, and the plies that no person makes."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+import logging
+import secrets
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+from nainjaune_env.core.errors import NainJauneError
+
+from ..loading import use_threads
+from .advising import Advisers
+from .live_table import LiveTable
+from .players import LoadedAgents
+from .protocol import Limits, Rate, Refusal, error_text
+from .quotas import TableQuota
+from .searches import Searches
+from .settings import TableSettings, kept
+from .store import StorageError, Store
+from .texts import TEXTS
+from .tokens import Pass, new_token
+from .views import view
+from .watching import RunningEdges, Speed, watched
+
+THREADS = 2
+"""Threads in which agents decide."""
+QUICK = 0.002
+"""Agents that take less, in seconds, decide in the event loop: a thread would keep it waiting for longer."""
+BETWEEN_ROUNDS = 4.0
+"""Where only agents play, the next round is dealt after this number of pauses."""
+SHOW_EDGES = 1.0
+"""Seconds between views that show how edges have grown."""
+FORGOTTEN = 600.0
+"""Seconds after which a table that nobody looks at leaves the memory; the file keeps it."""
+RETRY = 2.0
+"""Seconds after which a ply that could not be stored is made again."""
+
+
+class Viewer:
+    """A connection of a page."""
+
+    def __init__(self, send: Callable[[str], object], rate: Rate) -> None:
+        """``send(text)`` sends a message, at once and in order."""
+        self.send = send
+        self.rate = rate
+        self.language = "en"
+        self.table: str | None = None
+        """The table it looks at."""
+        self.seat: int | None = None
+        """Its seat there; None: a spectator."""
+        self.has_place = False
+        """Whether it has one of the places for connections, since a hello with a right token."""
+        self.gone = False
+        """Whether the connection is closed: its last message may still be waiting for its table to load."""
+
+
+@dataclass
+class Running:
+    """A table in memory."""
+
+    live: LiveTable
+    viewers: list[Viewer] = field(default_factory=list)
+    task: asyncio.Task[None] | None = None
+    """Makes the plies that no person makes."""
+    slowest: dict[int, float] = field(default_factory=dict)
+    """By seat: the longest time in seconds that its agent has taken for a decision. The first one does not count, as it may have
+    compiled code. Where persons play, every ply of the seat takes at least as long, forced ones too, so that the time of a ply
+    does not show which were forced. It never decreases: a decrease would depend on the number of decisions."""
+    speed: Speed = field(kw_only=True)
+    edges: RunningEdges | None = field(kw_only=True)
+    """Where only agents play."""
+    advised: bool = field(kw_only=True)
+    """Whether there is advice under its rules."""
+    growing: asyncio.Task[None] | None = None
+    """Plays more deals for the edges."""
+    left_at: float = 0.0
+    """When the last viewer left, in seconds of the loop's clock."""
+
+    async def stop(self) -> None:
+        """Stops the table's tasks."""
+        tasks = [task for task in (self.task, self.growing) if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class Tables:
+    """The tables of a server. Used in one event loop."""
+
+    def __init__(self, store: Store, limits: Limits, searches: Searches, advisers: Advisers) -> None:
+        self._store = store
+        self._limits = limits
+        self._searches = searches
+        self._advisers = advisers
+        self._quota = TableQuota(store, limits)
+        self._agents = LoadedAgents()
+        self.running: dict[str, Running] = {}
+        """The tables in memory."""
+        self.loading = asyncio.Lock()
+        self._making = asyncio.Semaphore()
+        """Plies that no person makes are made one at a time, so that an action of a person waits for one of them at most."""
+        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="agents")
+        self._loader = ThreadPoolExecutor(1, thread_name_prefix="loading")
+        self._grower = ThreadPoolExecutor(1, thread_name_prefix="edges")
+
+    async def close(self) -> None:
+        """Stops all tables. What was played is in the file."""
+        await asyncio.gather(*(running.stop() for running in self.running.values()))
+        for threads in (self._threads, self._loader, self._grower):
+            threads.shutdown(wait=True)
+
+    async def add(self, settings: TableSettings, plies: Sequence[int] = (), *, link: bytes | None = None) -> dict[str, Pass]:
+        """Makes a table, which goes on after ``plies``; returns the passes of its seats and of spectators by token.
+
+        ``link`` is as in :meth:`TableQuota.reserve`, which refuses where there is no place.
+        """
+        table = secrets.token_urlsafe(9)
+        passes = new_passes(table, settings)
+        with self._quota.reserve(link):
+            async with self.loading:
+                running = await self._load(table, settings, plies)
+            self._store.add_table(table, settings.to_dict(), passes, plies, link=link)
+        self.running[table] = running
+        self.wake(table)
+        return passes
+
+    def invite(self, table: str) -> dict[str, Pass]:
+        """Returns new passes of the seats of a table and of spectators, by token; the earlier ones stay valid."""
+        if not self._store.has_table(table):
+            raise Refusal("no_table")
+        passes = new_passes(table, kept(self._store.settings(table)))
+        self._store.add_passes(passes)
+        return passes
+
+    async def delete(self, table: str) -> None:
+        """Deletes a table; its viewers are told so."""
+        if not self._store.delete_table(table):
+            raise Refusal("no_table")
+        running = self.running.pop(table, None)
+        if running is not None:
+            viewers, running.viewers = running.viewers, []
+            for viewer in viewers:
+                self._searches.stop(viewer)
+                viewer.table = None
+                refuse(viewer, "deleted")
+            await running.stop()
+
+    async def get(self, table: str) -> Running:
+        """Returns a table, which goes on from the file if it is not in memory."""
+        running = self.running.get(table)
+        if running is not None:
+            return running
+        async with self.loading:  # so that no table is in memory twice
+            if table not in self.running:
+                self._check_there(table)
+                running = await self._load(table, kept(self._store.settings(table)), self._store.plies(table))
+                self._check_there(table)
+                self.running[table] = running
+                self.wake(table)
+        return self.running[table]
+
+    def _check_there(self, table: str) -> None:
+        """Raises :class:`Refusal` if the table was deleted while a message to it waited."""
+        if not self._store.has_table(table):
+            raise Refusal("unknown_token")
+
+    async def _load(self, table: str, settings: TableSettings, plies: Sequence[int]) -> Running:
+        """Returns a table with its agents seated and its ``plies`` replayed, in a thread: others go on meanwhile."""
+
+        def load() -> tuple[LiveTable, RunningEdges | None, bool]:
+            agents = [None if name is None else self._agents.get(name, settings.setup) for name in settings.agents]
+            use_threads(1)
+            live = LiveTable(settings, agents, lambda number, action: self._store.add_ply(table, number, action))
+            live.replay(plies)
+            different = {agent.name: agent for agent in agents if agent is not None}
+            edges = None if settings.persons else RunningEdges(settings.setup, list(different.values()), settings.seed)
+            return live, edges, self._advisers.possible(settings.setup)
+
+        loop = asyncio.get_running_loop()
+        live, edges, advised = await loop.run_in_executor(self._loader, load)
+        return Running(live, speed=Speed(settings.pace), edges=edges, advised=advised, left_at=loop.time())
+
+    def look(self, viewer: Viewer, allowed: Pass) -> None:
+        """Shows a table in memory to a connection, from now on."""
+        assert allowed.table is not None
+        running = self.running[allowed.table]
+        same = [other for other in running.viewers if other.seat == allowed.seat and other is not viewer]
+        if allowed.seat is None and len(same) >= self._limits.spectators:
+            raise Refusal("too_many_viewers")
+        if allowed.seat is not None and len(same) >= self._limits.windows:
+            self.leave(same[0])
+            same[0].has_place = False
+            refuse(same[0], "too_many_windows")
+        self.leave(viewer)
+        viewer.table, viewer.seat = allowed.table, allowed.seat
+        running.viewers.append(viewer)
+        send(viewer, view_of(running, viewer.seat, viewer.language))
+        self.wake(allowed.table)  # a table that an error has stopped tries again
+
+    def leave(self, viewer: Viewer) -> None:
+        """Lets a connection look at no table."""
+        self._searches.stop(viewer)
+        if viewer.table is not None and viewer.table in self.running:
+            running = self.running[viewer.table]
+            running.viewers = [other for other in running.viewers if other is not viewer]
+            running.left_at = asyncio.get_running_loop().time()
+        viewer.table = None
+
+    def show(self, running: Running) -> None:
+        """Sends the table to all that look at it, drawn once for those who see the same."""
+        drawn: dict[tuple[int | None, str], str] = {}
+        for viewer in running.viewers:
+            self._searches.stop(viewer)
+            key = viewer.seat, viewer.language
+            if key not in drawn:
+                drawn[key] = to_text(view_of(running, *key))
+            viewer.send(drawn[key])
+
+    def wake(self, table: str) -> None:
+        """Lets a table go on by itself, if it does and is not at it."""
+        running = self.running[table]
+        if running.task is None or running.task.done():
+            running.task = asyncio.get_running_loop().create_task(self._run(running))
+        if running.edges is not None and (running.growing is None or running.growing.done()):
+            running.growing = asyncio.get_running_loop().create_task(self._grow(running, running.edges))
+
+    async def _run(self, running: Running) -> None:
+        """Makes the plies of agents and forced ones up to a person's turn, or the end."""
+        live, speed = running.live, running.speed
+        loop = asyncio.get_running_loop()
+        try:
+            while True:
+                if live.goes_by_itself:
+                    seat, decides = live.table.at_turn, live.table.needs_decision
+                    known = running.slowest.get(seat)
+                    slowest = known or 0.0
+                    if not decides or (0 < slowest < QUICK and live.agent_is_free):
+                        action, took = _decide(live)
+                    else:
+                        action, took = await loop.run_in_executor(self._threads, _decide, live)
+                    if decides:
+                        running.slowest[seat] = 0.0 if known is None else max(took, known)
+                    await speed.wait(least=slowest if live.settings.persons else 0.0, spent=took)
+                    make: Callable[[], None] = functools.partial(live.go_on, action)
+                elif not live.settings.persons and not live.over:
+                    await speed.wait(pauses=BETWEEN_ROUNDS)
+                    make = live.deal
+                else:
+                    return
+                await self._make(running, make)
+        except NainJauneError as error:
+            refuse_all(running, "stopped", reason=error_text(error))
+        except Exception:  # of an agent, say: the log has the details, which may show cards
+            logging.getLogger(__name__).exception("A table has stopped.")
+            refuse_all(running, "failed")
+
+    async def _make(self, running: Running, make: Callable[[], None]) -> None:
+        """Makes a ply and shows it. If it cannot be stored, viewers are told, and it is tried again until it can."""
+        told = False
+        while True:
+            async with self._making:
+                try:
+                    make()
+                except StorageError:
+                    if not told:
+                        refuse_all(running, "not_stored")
+                    told = True
+                else:
+                    self.show(running)
+                    await asyncio.sleep(0)  # messages that have come meanwhile go before the next ply
+                    return
+            await asyncio.sleep(RETRY)
+
+    async def _grow(self, running: Running, edges: RunningEdges) -> None:
+        """Plays more deals for the edges of a table as long as somebody watches, and shows them once a second."""
+        loop = asyncio.get_running_loop()
+        shown = loop.time()
+        try:
+            while running.viewers and not edges.complete:
+                await asyncio.sleep(await loop.run_in_executor(self._grower, edges.play_more))
+                if loop.time() - shown > SHOW_EDGES or edges.complete:
+                    self.show(running)
+                    shown = loop.time()
+        except Exception:  # of an agent; the table goes on
+            logging.getLogger(__name__).exception("An edge has stopped growing.")
+
+    def forget(self) -> None:
+        """Takes the tables out of memory that nobody has looked at for some time and that do not go on by themselves."""
+        now = asyncio.get_running_loop().time()
+        for table, running in list(self.running.items()):
+            resting = running.task is None or running.task.done()
+            if resting and not running.viewers and now - running.left_at > FORGOTTEN:
+                del self.running[table]
+
+
+def new_passes(table: str, settings: TableSettings) -> dict[str, Pass]:
+    """Returns passes of the seats of persons and of spectators, by new tokens."""
+    return {new_token(): Pass(table, seat) for seat in (*settings.persons, None)}
+
+
+def view_of(running: Running, seat: int | None, language: str) -> dict[str, Any]:
+    """Returns what one viewer is sent."""
+    live = running.live
+    unit = live.settings.setup.game.unit
+    return {
+        **view(live, seat, language, seat),
+        "review": live.over and running.advised,
+        "watch": None if running.edges is None else watched(running.speed, running.edges, unit),
+    }
+
+
+def _decide(live: LiveTable) -> tuple[int, float]:
+    """Returns the action of the agent at turn, or of a forced ply, and the seconds that it has taken."""
+    then = time.perf_counter()
+    return live.table.agents_action(), time.perf_counter() - then
+
+
+def to_text(message: Any) -> str:
+    """Returns a message as JSON."""
+    return json.dumps(message, ensure_ascii=False, separators=(",", ":"))
+
+
+def send(viewer: Viewer, message: Any) -> None:
+    """Sends a message to a viewer."""
+    viewer.send(to_text(message))
+
+
+def refuse(viewer: Viewer, name: str, *, of: str | None = None, reason: str = "") -> None:
+    """Sends the refusal ``name`` to a viewer in their language; ``of`` is the kind of message that is refused."""
+    send(viewer, {"type": "refused", "of": of, "text": TEXTS[viewer.language].refusals[name].format(reason=reason)})
+
+
+def refuse_all(running: Running, name: str, reason: str = "") -> None:
+    """Sends the refusal ``name`` to all viewers of a table, each in their language."""
+    for viewer in running.viewers:
+        refuse(viewer, name, reason=reason)

@@ -1,0 +1,74 @@
+"""What the event loop calls is compiled and loaded before, so that no connection waits for the compiler."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.games import games_with
+from tests.support.source import ROOT
+
+SCRIPT = """
+import asyncio, random, sys, threading, traceback
+from pathlib import Path
+from numba.core import event
+from nainjaune_agents.heuristics import yardstick
+from nainjaune_agents.serve.server import TableServer
+from tests.agents.serve.pages import FREE, Page, made, new_table, opened
+from tests.agents.serve.test_server import play_on
+
+loop_thread, seen = threading.get_ident(), []
+
+class Listener(event.Listener):
+    def on_start(self, event):
+        if threading.get_ident() == loop_thread:
+            seen.append("".join(traceback.format_stack(limit=14)))
+    def on_end(self, event):
+        pass
+
+async def play(server, game):
+    for language in ("en", "fr"):
+        table = new_table(game, rounds=2, seats=[{"person": "P"}, {"agent": yardstick(game)}], players=2)
+        tokens = await made(server, table)
+        looks = Page(server, tokens[None], language)
+        await looks.hello()
+        page = Page(server, tokens[0], language)
+        await page.ask("rules")
+        await page.hello()
+        await play_on(page, random.Random(1))
+        await page.ask("record")
+        await page.ask("position", number=1)
+        await page.until("position")
+        await page.ask("play_on", number=1, seat=1)
+        further = Page(server, page.last["token"], language)
+        await further.hello()
+        await further.settle()
+        watched = Page(server, (await made(server, new_table(game, persons=0)))[None], language)
+        await watched.hello()
+        while not watched.last.get("over"):
+            await asyncio.sleep(0.001)
+
+async def main(folder):
+    with opened(Path(folder) / "t.sqlite") as store:
+        server = TableServer(store, limits=FREE)
+        try:
+            for game in sys.argv[2:]:
+                await play(server, game)
+        finally:
+            await server.close()
+
+event.register("numba:compiler_lock", Listener())
+asyncio.run(main(sys.argv[1]))
+print(*seen[:3], sep="=====")
+sys.exit(bool(seen))
+"""
+
+
+@pytest.mark.slow
+def test_the_event_loop_compiles_and_loads_nothing(tmp_path: object) -> None:
+    """numba takes its lock for every function that is compiled, or loaded from the cache: never in the thread of the loop."""
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path), *games_with("speaker", "pictures")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout.strip()) == (0, ""), done.stdout + done.stderr
