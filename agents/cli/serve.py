@@ -8,9 +8,10 @@
   nainjaune serve --agents runs/first
 
 The page makes tables: game, rules, seats, who plays. Each person at a table has a link of their own, and spectators have one.
-What is played is kept in --data: a server that was stopped or killed goes on where it was. Whoever has the link that is printed
-makes tables. The link of a seat shows what that seat may know, so pass it on to that person alone. Connections are not encrypted;
-on a network that you do not trust, put a proxy with HTTPS in front, and give its name with --name.
+What is played is kept in --data: a server that was stopped or killed goes on where it was, and all links stay valid. Whoever has
+the link that is printed makes and deletes tables; --new-link makes another one. The link of a seat shows what that seat may know,
+so pass it on to that person alone. Connections are not encrypted; on a network that you do not trust, put a proxy with HTTPS in
+front, and give its name with --name.
 
 On their turn people see the expected payoff of each move, if the table was set up to allow it. At the end of a match they
 review their decisions, and play on from any of its positions.
@@ -52,20 +53,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--agents", nargs="+", default=[], metavar="AGENT", help="agents that may be seated besides those of the package, as runs"
     )
+    parser.add_argument(
+        "--new-link", action="store_true", help="print a new link that makes tables; all earlier ones are valid no longer"
+    )
     parser.add_argument("--no-browser", action="store_true", help="only print the link")
 
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command until Ctrl-C; returns the exit status."""
     from ..play.saved import make_private_folder, saved_path
+    from ..serve.players import check_extra
 
+    for name in args.agents:
+        check_extra(name)
     path: Path = saved_path().with_name("serve.sqlite") if args.data is None else args.data
     make_private_folder(path.parent)
-    return run_server(args, path, "Tables are served. Whoever has this link makes new ones:", _host)
 
+    async def host(tables: TableServer) -> str:
+        if args.new_link:
+            tables.store.remove_hosts()
+        return tables.store.host_token()
 
-async def _host(tables: TableServer) -> str:
-    return tables.store.host_token()
+    return run_server(args, path, "Tables are served. Whoever has this link makes new ones:", host)
 
 
 def run_server(args: argparse.Namespace, path: Path, about: str, first: Callable[[TableServer], Awaitable[str]]) -> int:

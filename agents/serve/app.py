@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+import logging
+import math
 import mimetypes
 import socket
 from collections.abc import Mapping, Sequence
@@ -14,6 +16,7 @@ import tornado.httpserver
 import tornado.ioloop
 import tornado.web
 import tornado.websocket
+from tornado.iostream import IOStream
 
 from ..play.replay_page import SCRIPT
 from .protocol import Rate
@@ -37,6 +40,10 @@ PING = 30.0
 """Seconds between two pings of a connection; one that does not answer is closed."""
 SWEEP = 60.0
 """Seconds between two looks at tables and connections that nobody uses."""
+ACCEPTED_AT_ONCE = 128
+"""Connections that are accepted before other messages are answered."""
+ACCEPT_AGAIN = 1.0
+"""Seconds to wait where no more connections can be accepted, as with too many open files."""
 LATE = 1 << 22
 """Bytes that may wait for a page that does not read them, before its connection is closed."""
 
@@ -154,8 +161,15 @@ class _Socket(tornado.websocket.WebSocketHandler, _Guarded):
 
     async def on_message(self, message: str | bytes) -> None:
         self.heard = asyncio.get_running_loop().time()
-        if not await self.tables.receive(self.viewer, message):
-            self.close(1008, "rate")
+        answers, task = self.settings["answers"], asyncio.current_task()
+        answers.add(task)
+        try:
+            if not await self.tables.receive(self.viewer, message):
+                self.close(1008, "rate")
+        except asyncio.CancelledError:  # the server stops while the answer is being made
+            self.close(1001, "server")
+        finally:
+            answers.discard(task)
 
     def on_close(self) -> None:
         self.settings["sockets"].pop(self, None)
@@ -175,6 +189,7 @@ def make_app(tables: TableServer, *, names: frozenset[str] = frozenset()) -> tor
         [("/ws", _Socket, {"tables": tables}), ("/.*", _File, {"files": page_files()})],
         names=frozenset(name.lower() for name in names) | {"localhost"},
         sockets={},
+        answers=set(),
         websocket_max_message_size=max(tables.limits.message_bytes, tables.limits.record_bytes)
         * 4,  # in bytes: a character has at most 4
         websocket_ping_interval=PING,
@@ -199,9 +214,34 @@ class Serving:
         self._server = tornado.httpserver.HTTPServer(
             self._app, max_body_size=1 << 16, max_header_size=1 << 14, idle_connection_timeout=60
         )
-        self._server.add_socket(listening)
+        self._listening = listening
+        self._refused_at = -math.inf
+        """When it was last said that no more connections can be accepted."""
+        self._waits: asyncio.TimerHandle | None = None
+        self._listen()
         self._sweep = tornado.ioloop.PeriodicCallback(self.sweep, SWEEP * 1000)
         self._sweep.start()
+
+    def _listen(self) -> None:
+        asyncio.get_running_loop().add_reader(self._listening, self._accept)
+
+    def _accept(self) -> None:
+        """Accepts the connections that wait. Where no more files may be open it says so, once a minute, and waits a second."""
+        loop = asyncio.get_running_loop()
+        for _ in range(ACCEPTED_AT_ONCE):
+            try:
+                connection, address = self._listening.accept()
+            except (BlockingIOError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                if loop.time() - self._refused_at > SWEEP:
+                    logging.getLogger(__name__).warning("No more connections can be accepted now: %s.", error.strerror)
+                    self._refused_at = loop.time()
+                loop.remove_reader(self._listening)
+                self._waits = loop.call_later(ACCEPT_AGAIN, self._listen)
+                return
+            sizes = {"max_buffer_size": self._server.max_buffer_size, "read_chunk_size": self._server.read_chunk_size}
+            self._server.handle_stream(IOStream(connection, **sizes), address)
 
     def sweep(self) -> None:
         """Closes connections that have sent nothing for long, and takes tables out of memory that nobody looks at."""
@@ -214,8 +254,15 @@ class Serving:
     async def close(self) -> None:
         """Stops listening and all tables."""
         self._sweep.stop()
-        self._server.stop()
+        asyncio.get_running_loop().remove_reader(self._listening)
+        if self._waits is not None:
+            self._waits.cancel()
+        self._listening.close()
         for connection in list(self._app.settings["sockets"]):
             connection.close(1001, "server")
+        answers = list(self._app.settings["answers"])
+        for answer in answers:
+            answer.cancel()
+        await asyncio.gather(*answers)
         await self.tables.close()
         await self._server.close_all_connections()

@@ -12,10 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, DecisionBatch, Rng, needs_history
-from nainjaune_env.core.errors import AgentError, choose_one
+from nainjaune_env.core.errors import AgentError, CheckpointError, NainJauneError, choose_one
 from nainjaune_env.core.spec import Setup
+from nainjaune_env.games import DEFAULT_GAME
+from nainjaune_env.registry import game_names, get_game
 
-from ..loading import SEARCHES, load_agent, named_agents
+from ..loading import SEARCHES, load_agent, named_agents, setup_of_runs
 from ..zoo import player_registry
 
 MOST_LOADED = 32
@@ -48,6 +50,22 @@ def check_agent(name: object, game: str, extra: Sequence[str] = ()) -> str:
                     raise AgentError(f"After @{modifier}= comes a whole number from 1 to {MOST_DEALS}, not {number}.")
             return name
     raise AgentError(choose_one("agent", name, names))
+
+
+def check_extra(name: str) -> None:
+    """Raises as ``load_agent`` does for a name that cannot be among the ``extra`` ones of :func:`offered`."""
+    first: NainJauneError | None = None
+    for game in sorted(game_names(), key=lambda game: game != DEFAULT_GAME):
+        if name in offered(game):
+            return
+        try:
+            load_agent(name, setup_of_runs([name], game) or get_game(game).setup(None, None))
+        except (AgentError, CheckpointError) as error:
+            first = first or error
+        else:
+            return
+    if first is not None:
+        raise first
 
 
 class OneAtATime:

@@ -84,17 +84,7 @@ class Replays:
         self._store = store
         self._seconds = seconds
         self._turns = FairTurns(limits)
-        self._process: asyncio.subprocess.Process | None = None
-        """That of the job that runs."""
-        self._closed = False
         self._drawn: OrderedDict[tuple[bytes, str], str] = OrderedDict()
-
-    async def close(self) -> None:
-        """Stops the job that runs, and refuses those that wait."""
-        self._closed = True
-        if self._process is not None and self._process.returncode is None:
-            self._process.kill()
-            await self._process.wait()
 
     async def open(self, record: str, language: str, link: bytes) -> str:
         """Keeps the text of a record, opened with ``link`` (``Store.link_of``); returns its token.
@@ -134,8 +124,6 @@ class Replays:
             return await self._run({"kind": kind, "record": record, "language": language, **more})
 
     async def _run(self, request: dict[str, Any]) -> bytes:
-        if self._closed:
-            raise Refusal("failed_job")
         pipe = asyncio.subprocess.PIPE
         command = [sys.executable, "-m", "nainjaune_agents.serve.job"]
         try:  # a session of its own: Ctrl-C in the terminal ends the server, which ends the job
@@ -143,7 +131,6 @@ class Replays:
         except OSError as error:  # no more file descriptors, say
             logging.getLogger(__name__).error("A replay or film cannot be made: %s", error)
             raise Refusal("failed_job") from None
-        self._process = process
         try:
             async with asyncio.timeout(self._seconds):
                 result, errors = await process.communicate(json.dumps(request).encode())
@@ -155,8 +142,6 @@ class Replays:
                 await process.wait()
         if process.returncode == REFUSED:
             raise MessageError(errors.decode(errors="replace"))
-        if self._closed:
-            raise Refusal("failed_job")
         if process.returncode != 0:
             logging.getLogger(__name__).error("A replay or film has failed: %s", errors.decode(errors="replace"))
             raise Refusal("failed_job")

@@ -61,7 +61,6 @@ class TableServer:
     async def close(self) -> None:
         """Stops all tables. What was played is in the file."""
         await self.tables.close()
-        await self._replays.close()
         await self._searches.close()
 
     def leave(self, viewer: Viewer) -> None:

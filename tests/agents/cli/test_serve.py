@@ -15,13 +15,16 @@ from nainjaune_env.core.atomic_files import locked
 from tests.agents.cli.command import status_of
 
 
+class Stopped(asyncio.Event):
+    """An event that is set from the start."""
+
+    async def wait(self) -> bool:  # type: ignore[override]
+        return True
+
+
 def test_it_prints_the_link_and_stops_in_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    class Stopped(asyncio.Event):
-        async def wait(self) -> bool:  # type: ignore[override]
-            return True
-
     monkeypatch.setattr(asyncio, "Event", Stopped)
     path = tmp_path / "deep" / "t.sqlite"
     assert status_of(["serve", "--port", "0", "--no-browser", "--data", str(path)]) == 0
@@ -52,6 +55,25 @@ def test_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cap
     monkeypatch.setitem(sys.modules, "tornado", None)
     assert status_of(["serve", "--no-browser", "--data", str(tmp_path / "t.sqlite")]) == 2
     assert re.search(r"needs the package 'tornado', .*\[serve\]", capfd.readouterr().err)
+
+
+def test_an_unknown_agent_is_refused_at_the_start(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "t.sqlite"
+    for name, text in (("nosuch", "Unknown agent 'nosuch'"), ("runs/none", "There is no run or checkpoint at 'runs/none'")):
+        assert status_of(["serve", "--no-browser", "--data", str(path), "--agents", "random", name]) == 2
+        assert text in capfd.readouterr().err
+    assert not path.exists()
+
+
+def test_the_link_stays_until_a_new_one_is_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    links = []
+    monkeypatch.setattr(asyncio, "Event", Stopped)
+    for more in ([], [], ["--new-link"], []):
+        assert status_of(["serve", "--port", "0", "--no-browser", "--data", str(tmp_path / "t.sqlite"), *more]) == 0
+        links += re.findall(r"#([\w-]{32})", capfd.readouterr().out)
+    assert links[0] == links[1] != links[2] == links[3]
 
 
 def test_addresses_in_links() -> None:

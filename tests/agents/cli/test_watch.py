@@ -7,24 +7,24 @@ import re
 
 import pytest
 
-from nainjaune_agents.serve.server import TableServer
 from nainjaune_agents.serve.settings import TableSettings
+from nainjaune_agents.serve.tables import Tables
 from tests.agents.cli.command import status_of
 
 
 def test_a_table_is_made_and_its_link_printed(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     found: list[TableSettings] = []
-    add_table = TableServer.add_table
+    add = Tables.add
 
-    async def noted(self: TableServer, settings: TableSettings) -> object:
+    async def noted(self: Tables, settings: TableSettings) -> object:
         found.append(settings)
-        return await add_table(self, settings)
+        return await add(self, settings)
 
     class Stopped(asyncio.Event):
         async def wait(self) -> bool:  # type: ignore[override]
             return True
 
-    monkeypatch.setattr(TableServer, "add_table", noted)
+    monkeypatch.setattr(Tables, "add", noted)
     monkeypatch.setattr(asyncio, "Event", Stopped)
     words = [
         "evaluate",

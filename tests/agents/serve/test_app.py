@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
+import socket
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,7 @@ import pytest
 from tornado.httpclient import AsyncHTTPClient, HTTPClientError, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
 
+from nainjaune_agents.serve import app
 from nainjaune_agents.serve.app import HEADERS, PAGE, Serving, is_own_name, page_files
 from nainjaune_agents.serve.protocol import Limits
 from nainjaune_agents.serve.server import TableServer
@@ -152,10 +155,6 @@ def test_a_message_that_is_too_large_closes_the_connection(tmp_path: Path) -> No
         assert [(await fast.read_message()) is None for _ in range(4)] == [False, False, False, True]
         fast.close()
         await asyncio.sleep(0.05)
-        for _ in range(3):
-            await connect(serving)
-        with pytest.raises(HTTPClientError, match="403"):
-            await connect(serving)
 
     served(tmp_path, play, Limits(message_bytes=100, record_bytes=100, connections=3, burst=2, a_second=0.0))
 
@@ -182,3 +181,61 @@ def test_a_page_that_goes_away_leaves_its_table(tmp_path: Path) -> None:
             pass
 
     served(tmp_path, play)
+
+
+def test_who_has_no_place_gives_way_to_new_connections(tmp_path: Path) -> None:
+    """Players get in however many connections say nothing, or look on."""
+    (game, *_) = games_with("speaker", "pictures")
+
+    async def play(serving: Serving) -> None:
+        silent = [await connect(serving) for _ in range(3)]
+        host = await connect(serving)
+        assert await silent[0].read_message() is None
+        links = (await ask(host, type="new", token=serving.tables.store.host_token(), table=new_table(game)))["links"]
+        seats = [await connect(serving) for _ in range(3)]
+        for seat in seats:
+            assert (await hello(seat, links[0]["token"]))["type"] == "view"
+        with pytest.raises(HTTPClientError, match="403"):  # all are players
+            await connect(serving)
+
+    served(tmp_path, play, Limits(connections=3))
+
+
+def test_at_the_limit_of_open_files_the_server_waits_and_says_so_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(app, "ACCEPT_AGAIN", 0.0)
+    accept, calls = socket.socket.accept, 0
+
+    def failing(self: socket.socket) -> Any:
+        nonlocal calls
+        calls += 1
+        if calls <= 20:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return accept(self)
+
+    monkeypatch.setattr(socket.socket, "accept", failing)
+
+    async def play(serving: Serving) -> None:
+        assert (await get(serving, "/"))[0] == 200
+
+    served(tmp_path, play)
+    assert calls > 20
+    assert [record.getMessage() for record in caplog.records] == ["No more connections can be accepted now: Too many open files."]
+
+
+def test_an_answer_that_is_being_made_when_the_server_stops_is_dropped_quietly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def never(self: TableServer, viewer: Any, message: str | bytes) -> bool:
+        await asyncio.Event().wait()
+        return True
+
+    monkeypatch.setattr(TableServer, "receive", never)
+
+    async def play(serving: Serving) -> None:
+        await (await connect(serving)).write_message("{}")
+        await asyncio.sleep(0.05)
+
+    served(tmp_path, play)
+    assert caplog.records == []

@@ -102,9 +102,9 @@ def test_links_take_turns_for_jobs() -> None:
 
         jobs = [asyncio.create_task(job(link)) for link in "aaab"]
         await asyncio.sleep(0)
-        with pytest.raises(Refusal, match="^busy_link$"):
+        with pytest.raises(Refusal, match=r"^busy_link$"):
             await job("a")
-        with pytest.raises(Refusal, match="^busy$"):
+        with pytest.raises(Refusal, match=r"^busy$"):
             await job("c")
         jobs[1].cancel()
         await asyncio.gather(*jobs, return_exceptions=True)
