@@ -41,7 +41,7 @@ def use_game(game: str) -> Iterator[None]:
         seats = [None, *range(setup.players)]
         for seat in seats:
             for language in LANGUAGES:
-                view(live, seat, language)
+                view(live, seat, language, seat)
                 rules_text(live, seat, language)
                 yield
         while not live.over:
@@ -51,10 +51,10 @@ def use_game(game: str) -> Iterator[None]:
                 live.go_on(live.table.agents_action())
             else:
                 live.play(live.table.at_turn, live.table.legal[0])
-            view(live, live.number % setup.players, LANGUAGES[0])
+            view(live, live.table.at_turn, LANGUAGES[0], live.table.at_turn)
             yield
         for seat in seats:
-            view(live, seat, LANGUAGES[0])
+            view(live, seat, LANGUAGES[0], seat)
         assert live.records
         yield
 

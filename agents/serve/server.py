@@ -18,7 +18,7 @@ from .protocol import Limits, Message, MessageError, Refusal, cost, error_text, 
 from .replays import Replays
 from .reviewing import against_agents
 from .searches import Searches
-from .settings import SLOWEST, TableSettings, catalogue, kept, read_settings
+from .settings import SLOWEST, TableSettings, catalogue, kept, playable, read_settings
 from .store import StorageError, Store
 from .study import KINDS, Study
 from .tables import Running, Tables, Viewer, refuse, send
@@ -38,7 +38,8 @@ class TableServer:
     def __init__(self, store: Store, *, agents: Sequence[str] = (), limits: Limits | None = None, prepared: bool = False) -> None:
         """``agents`` are names, such as those of runs, that may be seated besides those that come with the package.
 
-        With ``prepared`` advice is loaded as soon as somebody sits down at a table that allows it.
+        With ``prepared`` games are prepared from the start on, and advice is loaded as soon as somebody sits down at a table that
+        allows it.
         """
         self.store = store
         self.limits = Limits() if limits is None else limits
@@ -49,6 +50,9 @@ class TableServer:
         self._prepared = prepared
         self._replays = Replays(store, self.limits)
         self.tables = Tables(store, self.limits, self._searches, self.advisers)
+        if prepared:
+            for game in playable():
+                self.tables.games.begin(game)
         self._onlookers: set[Viewer] = set()
         """Spectators and readers of replays, who have places of their own."""
 
@@ -140,7 +144,7 @@ class TableServer:
                 raise MessageError(f"The host's token is of no table, so it cannot send {message.kind!r}.")
             send(viewer, {"type": "host"})
             return
-        running = await self.tables.get(allowed.table)
+        running = await self.tables.get(allowed.table, viewer)
         if message.kind == "hello":
             self._look(viewer, running, allowed)
         elif message.kind in KINDS:
@@ -184,7 +188,7 @@ class TableServer:
             send(viewer, {"type": "catalogue", "games": await asyncio.to_thread(catalogue, self._extra)})
         elif message.kind == "new":
             settings = await asyncio.to_thread(read_settings, message.values["table"], self._extra)
-            self._send_made(viewer, settings, await self.tables.add(settings))
+            self._send_made(viewer, settings, await self.tables.add(settings, viewer=viewer))
         elif message.kind == "tables":
             self._send_tables(viewer)
         elif message.kind == "invite":
@@ -227,7 +231,7 @@ class TableServer:
             raise Refusal("no_seat")
         viewer.rate.allows(FURTHER_TABLE)
         settings = await asyncio.to_thread(against_agents, live.settings, seat)
-        passes = await self.tables.add(settings, played.plies[:number], link=self.store.link_of(token))
+        passes = await self.tables.add(settings, played.plies[:number], viewer=viewer, link=self.store.link_of(token))
         send(viewer, {"type": "opened", "token": next(token for token, each in passes.items() if each.seat == seat)})
 
     def _look(self, viewer: Viewer, running: Running, allowed: Pass) -> None:

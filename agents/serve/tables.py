@@ -19,6 +19,7 @@ from ..loading import use_threads
 from .advising import Advisers
 from .live_table import LiveTable
 from .players import LoadedAgents
+from .preparing import PreparedGames
 from .protocol import Limits, Rate, Refusal, error_text
 from .quotas import TableQuota
 from .searches import Searches
@@ -100,6 +101,7 @@ class Tables:
         self._searches = searches
         self._advisers = advisers
         self._quota = TableQuota(store, limits)
+        self.games = PreparedGames()
         self._agents = LoadedAgents()
         self.running: dict[str, Running] = {}
         """The tables in memory."""
@@ -115,15 +117,19 @@ class Tables:
         await asyncio.gather(*(running.stop() for running in self.running.values()))
         for threads in (self._threads, self._loader, self._grower):
             threads.shutdown(wait=True)
+        self.games.close()
 
-    async def add(self, settings: TableSettings, plies: Sequence[int] = (), *, link: bytes | None = None) -> dict[str, Pass]:
+    async def add(
+        self, settings: TableSettings, plies: Sequence[int] = (), *, viewer: Viewer | None = None, link: bytes | None = None
+    ) -> dict[str, Pass]:
         """Makes a table, which goes on after ``plies``; returns the passes of its seats and of spectators by token.
 
-        ``link`` is as in :meth:`TableQuota.reserve`, which refuses where there is no place.
+        ``link`` is as in :meth:`TableQuota.reserve`, which refuses where there is no place. ``viewer`` waits for the table.
         """
         table = secrets.token_urlsafe(9)
         passes = new_passes(table, settings)
         with self._quota.reserve(link):
+            await self._prepare(settings, viewer)
             async with self.loading:
                 running = await self._load(table, settings, plies)
             self._store.add_table(table, settings.to_dict(), passes, plies, link=link)
@@ -152,19 +158,28 @@ class Tables:
                 refuse(viewer, "deleted")
             await running.stop()
 
-    async def get(self, table: str) -> Running:
-        """Returns a table, which goes on from the file if it is not in memory."""
+    async def get(self, table: str, viewer: Viewer) -> Running:
+        """Returns a table, which goes on from the file if it is not in memory; ``viewer`` waits for it."""
         running = self.running.get(table)
         if running is not None:
             return running
+        settings = kept(self._store.settings(table))
+        await self._prepare(settings, viewer)
         async with self.loading:  # so that no table is in memory twice
             if table not in self.running:
                 self._check_there(table)
-                running = await self._load(table, kept(self._store.settings(table)), self._store.plies(table))
+                running = await self._load(table, settings, self._store.plies(table))
                 self._check_there(table)
                 self.running[table] = running
                 self.wake(table)
         return self.running[table]
+
+    async def _prepare(self, settings: TableSettings, viewer: Viewer | None) -> None:
+        """Waits until the game of a table is prepared, and tells ``viewer`` so if it is not."""
+        game = settings.setup.game.name
+        if viewer is not None and not self.games.is_ready(game):
+            send(viewer, {"type": "preparing"})
+        await self.games.wait(game)
 
     def _check_there(self, table: str) -> None:
         """Raises :class:`Refusal` if the table was deleted while a message to it waited."""

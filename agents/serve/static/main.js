@@ -33,6 +33,11 @@ function showState() {
 }
 
 function heard(message) {
+  if (message.type === "preparing") {
+    notice.textContent = texts.preparing;
+    return;
+  }
+  if (notice.textContent === texts.preparing) notice.textContent = "";
   if (message.type === "view") {
     page ??= tablePage();
     page.show(message);
