@@ -35,6 +35,8 @@ Start = Literal["fresh"] | dict[str, Sequence[int]]
 """The chips at the start of rounds, as ``Batch`` takes it."""
 AfterStep = Callable[[NDArray[np.int64]], None]
 
+PAIR_KEY = (0, 1)
+"""Part of the key of agents' generators: the same for every pair, so that an edge does not depend on who else is listed."""
 CHUNK_TABLES = 8192
 """Tables of a chunk; the memory of a tournament depends on it and not on the number of deals."""
 CHUNKS_AT_ONCE = {"cpu": 1, "cuda": 32}
@@ -164,10 +166,10 @@ class Duplicate:
     ) -> list[Edge]:
         """Returns the edge of each pair (hero, field) of agents by number, over ``deals`` deals from ``first_deal`` on.
 
-        Deal d is the same for every pair of agents. The random draws of agents depend on the seed, the pair, the device and all
-        deals played at once with d; the edge of deterministic agents is the same on every device. ``progress`` is called with the
-        number of deals of a pair done since the last call. Raises :class:`~nainjaune_env.core.errors.DealError` for a number of
-        deals below 1.
+        Deal d is the same for every pair of agents. The random draws of agents depend on the seed, the device and the deals
+        played at once with d, not on other agents; the edge of deterministic agents is the same on every device. ``progress`` is
+        called with the number of deals of a pair done since the last call. Raises
+        :class:`~nainjaune_env.core.errors.DealError` for a number of deals below 1.
         """
         check_whole("The number of deals", deals, 1)
         found = [EdgeSums(self.setup, measure=self.measure) for _ in pairs]
@@ -234,7 +236,7 @@ class Duplicate:
         seating = np.ones((count, n + 1, n), np.int64)
         for seat in range(n):
             seating[:, seat, seat] = 0
-        rngs = [generator(self.seed, Stream.DUPLICATE, hero, rival, who, at) for who in range(2)]
+        rngs = [generator(self.seed, Stream.DUPLICATE, *PAIR_KEY, who, at) for who in range(2)]
         pair = [self.agents[hero], self.agents[rival]]
         seeds = self.deal_seeds(at, count)
         return play_deals(

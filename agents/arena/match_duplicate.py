@@ -36,7 +36,7 @@ from ..stats.differences import Differences
 from ..stats.intervals import to_json
 from ..stats.ratio_estimate import Estimate, Ratios
 from ..task import CARRIED, DEFAULT_TASK, Task, match_rounds
-from .duplicate import CHUNK_TABLES, chunks
+from .duplicate import CHUNK_TABLES, PAIR_KEY, chunks
 from .play import play_out
 
 MATCH_DEALS = 5 << 32
@@ -116,8 +116,9 @@ class MatchDuplicate:
     def edge(self, hero: int, rival: int, matches: int, *, progress: Callable[[int], object] | None = None) -> MatchEdge:
         """Returns the edge of agent number ``hero`` over a field of agent ``rival`` in the first ``matches`` matches of the seed.
 
-        Match m is the same for every pair of agents, as the module says. The random draws of agents depend on the seed, the pair
-        and all matches played at once with m. ``progress`` is called with the number of matches done since the last call.
+        Match m is the same for every pair of agents, as the module says. The random draws of agents depend on the seed and
+        all matches played at once with m, not on other agents. ``progress`` is called with the number of matches done since the
+        last call.
         """
         n = self.setup.players
         found = MatchEdge(self.agents[hero].name, self.agents[rival].name)
@@ -125,7 +126,7 @@ class MatchDuplicate:
         seating = np.ones((n + 1, n), np.int64)
         np.fill_diagonal(seating, 0)
         for at, count in chunks(0, check_whole("The number of matches", matches, 1), CHUNK_TABLES // (n + 1)):
-            rngs = [generator(self.seed, Stream.MATCH_DUPLICATE, hero, rival, who, at) for who in range(2)]
+            rngs = [generator(self.seed, Stream.MATCH_DUPLICATE, *PAIR_KEY, who, at) for who in range(2)]
             payoff, played = self.play(pair, np.broadcast_to(seating, (count, n + 1, n)), at, rngs)
             own = payoff[:, range(n), :, range(n)].transpose(1, 2, 0)  # (M, R, n): the hero in each seat
             field_alone = payoff[:, n]

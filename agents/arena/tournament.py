@@ -20,7 +20,7 @@ from ..distributed.arrays import packed, unpacked
 from ..distributed.units import Executor, Found, InProcess, Player, Unit
 from ..seeds import Stream, generator
 from ..stats.alpharank import Masses, masses
-from ..stats.differences import Differences
+from ..stats.differences import Differences, interval_notes
 from ..stats.intervals import to_json
 from ..stats.ratings import Ratings
 from ..stats.ratio_estimate import Estimate
@@ -78,6 +78,11 @@ class Result:
             raise AgentError("An advantage takes both agents as heroes, and this tournament was played one way.")
         return self.advantages.of(self.agents.index(one), self.agents.index(other))
 
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about the intervals of edges and advantages (``stats.differences``)."""
+        return interval_notes([*(edge.moments for edge in self.edges), *self.advantages.found])
+
     @cached_property
     def alpha_rank(self) -> Masses | None:
         """alpha-rank of the agents in order, from their advantages; None for two agents, where it adds nothing, and one way."""
@@ -127,6 +132,7 @@ class Result:
             }
             for (one, other), found in zip(self.advantages.pairs, self.advantages.found, strict=True)
         ]
+        held["notes"] = self.notes
         if self.one_way:
             held["one_way"] = True
         if self.device != "cpu":

@@ -23,7 +23,7 @@ from nainjaune_env.core.spec import Setup
 from ..distributed.arrays import packed, unpacked
 from ..distributed.units import Executor, Found, InProcess, Player, Unit, in_order
 from ..seeds import Stream, generator
-from ..stats.differences import Differences
+from ..stats.differences import Differences, interval_notes
 from ..stats.exact_sums import DifferenceSums
 from ..stats.intervals import to_json
 from ..stats.sequential import SequentialTest, anytime_half_width
@@ -63,6 +63,11 @@ class VersusResult:
         one, other = self._gains
         return one.differences(), other.differences()
 
+    @property
+    def notes(self) -> list[str]:
+        """Sentences about the intervals (``stats.differences``)."""
+        return interval_notes([self.advantage, *self.gains])
+
     def to_dict(self, test: SequentialTest | None) -> dict[str, Any]:
         """Returns the content of ``versus.json``; ``test`` is None if the number of deals was fixed."""
         (a, b), advantage = self.names, self.advantage
@@ -78,6 +83,7 @@ class VersusResult:
                 {"hero": hero, "field": rival, "mean": gain.mean, "ci95": to_json(gain.half_width), "differ": gain.differing}
                 for hero, rival, gain in zip((a, b), (b, a), self.gains, strict=True)
             ],
+            "notes": self.notes,
             "test": None,
         }
         if test is not None:

@@ -33,6 +33,7 @@ def run_controlled(args: argparse.Namespace, setup: Setup, agents: Sequence[Agen
     from ..arena.control_variate import check, controlled_edge
     from ..arena.tournament import check_names
     from ..report.format_ci import decimal, mean_of_deals
+    from ..stats.differences import interval_notes
     from ..task import DEFAULT_TASK
 
     if args.versus or args.out is not None or args.records is not None or args.device != "cpu" or args.episode == "match":
@@ -57,4 +58,6 @@ def run_controlled(args: argparse.Namespace, setup: Setup, agents: Sequence[Agen
         print(f"    duplicate              {mean_of_deals(edge.plain)}")
         print(f"    with control variates  {mean_of_deals(edge.controlled)}")
         print(f"    duplicate play alone needs {decimal(edge.deals_saved, '.1f')} times as many deals for this interval")
+    for note in interval_notes(moments for edge in edges for moments in (edge.plain, edge.controlled)):
+        print(note)
     return 0

@@ -45,6 +45,7 @@ def run_matches(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent],
     from ..arena.match_duplicate import MatchDuplicate
     from ..arena.tournament import ordered_pairs
     from ..provenance import provenance
+    from ..stats.differences import interval_notes
 
     for given, argument in ((args.records, "--records"), (args.pots, "--pots"), (args.device != "cpu" or None, "--device cuda")):
         if given is not None:
@@ -60,6 +61,7 @@ def run_matches(args: argparse.Namespace, setup: Setup, agents: Sequence[Agent],
     if args.out is not None:  # first: what is printed may be lost
         about = {"unit": setup.game.unit, "seed": args.seed, "matches": args.deals, "most_rounds": play.rounds, **task.to_dict()}
         held = {**setup.to_dict(), **about, "agents": [agent.name for agent in agents], "edges": [e.to_dict() for e in edges]}
+        held["notes"] = interval_notes(edge.matches for edge in edges)
         write_text(args.out / FILE_NAME, json.dumps({**held, **provenance()}, indent=2) + "\n")
     print(match_text(play, edges, args.deals))
     if args.out is not None:
@@ -71,6 +73,7 @@ def match_text(play: MatchDuplicate, edges: Sequence[MatchEdge], matches: int) -
     """Returns the result as a table, one row per pair."""
     from ..report.format_ci import mean_ci, mean_of_deals
     from ..report.text import align, short_names
+    from ..stats.differences import interval_notes
     from ..task import DEFAULT_TASK
 
     setup = play.setup
@@ -88,5 +91,6 @@ def match_text(play: MatchDuplicate, edges: Sequence[MatchEdge], matches: int) -
             "cards; 95 % intervals over matches.",
             "",
             *align(rows, left=(0, 1), ruled=True),
+            *interval_notes(edge.matches for edge in edges),
         ]
     )

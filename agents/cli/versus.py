@@ -111,8 +111,7 @@ def write_versus(folder: Path, plan: VersusPlan, result: VersusResult, test: Seq
 def summary_text(plan: VersusPlan, result: VersusResult, test: SequentialTest | None) -> str:
     """Returns the result in sentences, with the task if it is not the default."""
     from ..arena.advantage import stronger
-    from ..report.format_ci import decimal, few_differ, mean_of_deals
-    from ..report.text import FEW
+    from ..report.format_ci import decimal, mean_of_deals
     from ..stats.sequential import anytime_half_width
     from ..task import DEFAULT_TASK
 
@@ -127,7 +126,7 @@ def summary_text(plan: VersusPlan, result: VersusResult, test: SequentialTest | 
         f"  B in a field of A, beyond that field  {mean_of_deals(result.gains[1])}",
         f"  advantage of A, half the difference   {plain}",
     ]
-    lines += [FEW] if any(few_differ(found) for found in (advantage, *result.gains)) else []
+    lines += result.notes
     if test is None:
         who = {1: "A is stronger", -1: "B is stronger", 0: "Neither is significantly stronger"}[stronger(advantage)]
         return "\n".join([*lines, f"{who}: {plain} ({advantage.count} deals)."])

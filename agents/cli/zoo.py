@@ -119,6 +119,7 @@ def _card(player: Player) -> list[str]:
     """Returns the lines on a player's model card."""
     from ..report.format_ci import mean_ci
     from ..report.text import align
+    from ..stats.differences import CALIBRATED_COUNT, ROUGH
 
     card = player.card
     decisions, minutes = f"{card.decisions / 1e6:.3g} million decisions", f"{card.seconds / 60:.1f} minutes"
@@ -133,4 +134,5 @@ def _card(player: Player) -> list[str]:
     for rating in card.ratings:
         edge = mean_ci(rating.mean, rating.ci95)
         rows.append([rating.field, rating.table, edge, f"{rating.deals} deals, seed {rating.seed}"])
-    return lines + [f"  {line}" for line in align(rows, left=(0, 1, 3))]
+    rough = [ROUGH] if any(rating.deals < CALIBRATED_COUNT for rating in card.ratings) else []
+    return [*lines, *(f"  {line}" for line in align(rows, left=(0, 1, 3))), *rough]

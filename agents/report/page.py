@@ -18,7 +18,7 @@ from ..task import task_words
 from .charts import dots
 from .conclusions import edge_text, estimate, headline, sentences, strongest
 from .field_section import FieldSection
-from .format_ci import UNKNOWN, few_differ, format_ci
+from .format_ci import UNKNOWN, format_ci
 from .summaries import EXPLANATIONS, POINTS, summary_columns
 from .text import short_names
 
@@ -45,7 +45,6 @@ def page(result: Result, made: Mapping[str, Any]) -> str:
     conclusions = [sentence.replace(" ± ", "\u00a0±\u00a0") for sentence in sentences(result)]  # no line break within
     edges = sorted(result.edges, key=lambda edge: -edge.mean)
     edge_chart = dots([(f"{names[edge.hero]} in a field of {names[edge.field_name]}", estimate(edge)) for edge in edges], unit)
-    few = any(few_differ(edge.moments) for edge in edges)
     heads, columns = summary_columns(result)
     ratings = list(zip(names.values(), result.ratings.points, strict=True)) if result.ratings else []
     return environment.get_template("page.html").render(
@@ -57,7 +56,6 @@ def page(result: Result, made: Mapping[str, Any]) -> str:
         conclusions=conclusions[:MANY_PAIRS],
         further_conclusions=conclusions[MANY_PAIRS:],
         matrix=_matrix(result),
-        few_differ=few,
         shades=SHADES,
         edge_chart=edge_chart,
         fold_edges=len(edges) > MANY_EDGES,

@@ -9,10 +9,8 @@ from nainjaune_env.core.printable import printable
 
 from ..arena.tournament import Result
 from ..task import DEFAULT_TASK
-from .format_ci import few_differ, mean_of_deals
+from .format_ci import mean_of_deals
 from .summaries import summary_columns
-
-FEW = "Without an interval: too few deals differ for one (docs/evaluation.md)."
 
 
 def align(rows: Sequence[Sequence[str]], *, left: Collection[int] = (), ruled: bool = False) -> list[str]:
@@ -52,8 +50,7 @@ def text_table(result: Result) -> str:
         "in the same seat on the\nsame deal; 95 % intervals over deals.\n"
     )
     below = summary_lines(result)
-    few = [FEW] if any(few_differ(edge.moments) for edge in result.edges) else []
-    return head + "\n".join([*align(cells, ruled=True), *few, *(["", *below] if below else [])]) + "\n"
+    return head + "\n".join([*align(cells, ruled=True), *result.notes, *(["", *below] if below else [])]) + "\n"
 
 
 def summary_lines(result: Result) -> list[str]:

@@ -85,4 +85,6 @@ class RunningEdges:
 def watched(speed: Speed, edges: RunningEdges, unit: str) -> dict[str, Any]:
     """Returns what a page shows of them, as JSON values; ``unit`` is that of payoffs."""
     milliseconds = round(1000 * speed.seconds)
-    return {"milliseconds": milliseconds, "paused": speed.paused, "deals": edges.deals, "edges": edges.rows(), "unit": unit}
+    rough = any(edge.moments.rough for edge in edges.edges)
+    shown = {"deals": edges.deals, "edges": edges.rows(), "rough": rough, "unit": unit}
+    return {"milliseconds": milliseconds, "paused": speed.paused, **shown}

@@ -15,6 +15,7 @@ to the farther end. ``docs/evaluation.md`` has the coverage.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple, Self
 
@@ -29,6 +30,14 @@ ENOUGH_TO_DECIDE = 20
 """The same for the decision of a sequential test, which looks many times."""
 RARE = 0.25
 """Share of values other than 0 below which intervals are not Student's."""
+CALIBRATED_COUNT, CALIBRATED_SIZE = 300, 30
+"""Least number of values, and least effective number of those other than 0, for an interval that is not called rough."""
+
+TOO_FEW = "Without an interval: too few deals differ for one (docs/evaluation.md)."
+ROUGH = (
+    f"Intervals over fewer than {CALIBRATED_COUNT} deals, or where few deals outweigh the rest, "
+    "can miss more often than 1 time in 20 (docs/evaluation.md)."
+)
 
 
 class Side(NamedTuple):
@@ -72,6 +81,18 @@ class Differences(Moments):
         return sum(side.number for side in self.sides)
 
     @property
+    def effective_size(self) -> float:
+        """Kish's effective number of the values other than 0: as many of equal size would weigh as much as the largest do."""
+        sizes, squares = (sum(side[at] for side in self.sides) for at in (1, 2))
+        return sizes**2 / squares if squares else 0.0
+
+    @property
+    def rough(self) -> bool:
+        """Whether there is an interval, but over too few values, or values too unequal, to rely on its 95 %."""
+        few = self.count < CALIBRATED_COUNT or self.effective_size < CALIBRATED_SIZE
+        return few and not math.isnan(self.half_width)
+
+    @property
     def rare(self) -> bool:
         """Whether so few values differ from 0 that intervals are not Student's."""
         return self.differing < RARE * self.count
@@ -93,6 +114,13 @@ class Differences(Moments):
         down = math.hypot(gain - gain_ends[0], loss_ends[1] - loss)
         up = math.hypot(gain_ends[1] - gain, loss - loss_ends[0])
         return max(down, up) ** 2 / (Z_95**2 * squares)
+
+
+def interval_notes(shown: Iterable[Differences]) -> list[str]:
+    """Returns the sentences that belong beside the intervals of ``shown``: what they lack, and how far to trust them."""
+    shown = list(shown)
+    notes = {TOO_FEW: any(math.isnan(each.inflation) for each in shown), ROUGH: any(each.rough for each in shown)}
+    return [note for note, due in notes.items() if due]
 
 
 def gamma_interval(side: Side, another: float) -> tuple[float, float, float]:

@@ -40,6 +40,6 @@ export class WatchPanel {
     this.slider.setAttribute("aria-valuetext", fill(texts.seconds_a_ply, { seconds: watch.milliseconds / 1000 }));
     const rows = watch.edges.map(([hero, field, edge]) => make("li", {}, fill(texts.edge, { hero, field }), " ", make("b", {}, edge)));
     this.edges.replaceChildren(...(rows.length ? [make("ul", { class: "plain" }, rows),
-      make("p", { class: "hint" }, fill(texts.edge_hint, { deals: watch.deals, unit: watch.unit }))] : []));
+      make("p", { class: "hint" }, fill(texts.edge_hint, { deals: watch.deals, unit: watch.unit }), watch.rough ? ` ${texts.edge_rough}` : "")] : []));
   }
 }

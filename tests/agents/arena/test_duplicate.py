@@ -104,6 +104,21 @@ def test_every_pair_gets_the_same_deals() -> None:
     assert len(seen[0]) > 80
 
 
+def test_an_edge_does_not_depend_on_who_else_is_listed() -> None:
+    """Not even that of agents that draw; in deals, and in matches."""
+    setup = small()
+    draws, others = [Chance("a"), Chance("b")], [Last("l"), First()]
+    lists = [draws, [*others, *draws], [draws[1], others[0], draws[0]]]
+    edges, matches = [], []
+    for agents in lists:
+        hero, rival = (agents.index(agent) for agent in draws)
+        edges.append(Duplicate(setup, agents, seed=4).edge(hero, rival, 20).moments)
+        matches.append(MatchDuplicate(setup, agents, seed=4, rounds=2).edge(hero, rival, 5).matches)
+    assert edges[0] == edges[1] == edges[2]
+    assert matches[0] == matches[1] == matches[2]
+    assert edges[0].squares > 0
+
+
 def test_deals_depend_on_seed_and_number_alone() -> None:
     tournament = Duplicate(small(), [First(), Last("l")], seed=5)
     assert tournament.deal_seeds(0, 10)[6:].tolist() == tournament.deal_seeds(6, 4).tolist()
@@ -180,7 +195,7 @@ def test_the_same_seed_gives_the_same_edge_also_with_chance() -> None:
 
     assert edge(1) == edge(1)
     assert edge(1) != edge(2)
-    assert edge(1) != edge(1, hero=1)
+    assert edge(1) == edge(1, hero=1)  # every pair has the same numbers, and the two play alike
 
 
 def test_pots_that_the_deals_begin_with() -> None:

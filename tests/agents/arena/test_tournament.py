@@ -53,7 +53,7 @@ def test_a_rule_of_thumb_beats_chance_and_chance_does_not_beat_it(result: Result
 def test_results_are_as_others_will_read_them(result: Result) -> None:
     held = result.to_dict()
     names = ["game", "preset", "players", "rules", "deals", "seed", "unit", "pots", "objective", "start", "agents", "edges"]
-    names += ["advantages", "ratings", "alpha_rank"]
+    names += ["advantages", "notes", "ratings", "alpha_rank"]
     assert list(held) == names
     assert result.ratings is not None
     assert held["ratings"] == result.ratings.to_dict()

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.image import imread
+from numpy.typing import NDArray
 
 from nainjaune_agents.arena.advantage import Advantages
 from nainjaune_agents.arena.duplicate import Edge
@@ -18,7 +19,7 @@ from nainjaune_agents.arena.tournament import Result, tournament
 from nainjaune_agents.report.conclusions import sentences
 from nainjaune_agents.report.report import write_report
 from nainjaune_agents.report.text import text_table
-from nainjaune_agents.stats.differences import Differences
+from nainjaune_agents.stats.differences import ROUGH, TOO_FEW, Differences
 from tests.agents.arena.edges import advantages as advantages_of
 from tests.agents.arena.edges import differences, edges
 from tests.agents.arena.scripted import First, Last
@@ -145,13 +146,37 @@ def test_too_few_deals_that_differ_are_said_everywhere_instead_of_an_interval(tm
     assert "no significant difference" in said
     assert "+0.06 (3 of 50 deals differ) chips" in said
     report = write_report(result, tmp_path)
-    assert "they are too few for an" in report.read_text(encoding="utf-8")
+    assert TOO_FEW in report.read_text(encoding="utf-8")
     held = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    assert held["notes"] == [TOO_FEW]
     for row in (*held["edges"], *held["advantages"]):
         assert (row["ci95"], row["differ"]) == (None, 3)
     assert held["advantages"][0]["stronger"] is None
     with (tmp_path / "results.csv").open(encoding="utf-8", newline="") as file:
         assert [(row["ci95"], row["differ"]) for row in csv.DictReader(file)] == [("", "3")] * 2
+
+
+def test_intervals_not_to_rely_on_are_said_everywhere(tmp_path: Path) -> None:
+    """Over 299 deals, and over 3,000 of which one outweighs the rest; not over 300 that are much alike."""
+
+    def notes(values: NDArray[np.float64]) -> list[str]:
+        found = Differences.of(values)
+        edges = [Edge("a", "b", found, [found] * 3), Edge("b", "a", found.negated(), [found] * 3)]
+        advantages = Advantages(2)
+        advantages.found = [found]
+        result = Result(small(), ["a", "b"], found.count, 0, None, edges, advantages)
+        folder = tmp_path / str(len(values))
+        folder.mkdir()
+        report = write_report(result, folder).read_text(encoding="utf-8")
+        assert (ROUGH in text_table(result)) == (ROUGH in report)
+        noted: list[str] = json.loads((folder / "results.json").read_text(encoding="utf-8"))["notes"]
+        assert (ROUGH in noted) == (ROUGH in report)
+        return noted
+
+    alike = np.resize([1.0, -2.0, 2.5], 3000)
+    assert notes(alike[:299]) == [ROUGH]
+    assert notes(alike[:300]) == []
+    assert notes(np.append(alike[:2999], 5000.0)) == [ROUGH]
 
 
 def test_equal_agents_make_a_picture_too(tmp_path: Path) -> None:

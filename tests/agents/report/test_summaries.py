@@ -13,6 +13,7 @@ from nainjaune_agents.report.page import command, page
 from nainjaune_agents.report.report import write_report
 from nainjaune_agents.report.summaries import csv_rows
 from nainjaune_agents.report.text import summary_lines, text_table
+from nainjaune_agents.stats.differences import ROUGH
 from nainjaune_agents.stats.ratings import Ratings
 from nainjaune_agents.stats.ratio_estimate import Estimate
 from tests.agents.arena.edges import advantages, edges
@@ -57,7 +58,8 @@ def test_two_agents_are_not_summed_up(result: Result) -> None:
     two = replace(result, agents=NAMES[:2], edges=result.edges[:2], ratings=None)
     assert (summary_lines(two), [*csv_rows(two)]) == ([], [])
     assert "In one number" not in page(two, MADE)
-    assert text_table(two).splitlines()[-1].startswith("      lowest")
+    assert text_table(two).splitlines()[-2].startswith("      lowest")
+    assert text_table(two).splitlines()[-1] == ROUGH
 
 
 def test_the_page_shows_both_and_says_what_they_are(result: Result) -> None:

@@ -42,6 +42,21 @@ def of(sample: NDArray[np.float64] | list[float]) -> Differences:
     return found
 
 
+def test_intervals_that_miss_too_often_are_called_rough() -> None:
+    """One value in 200 is 40 times as large as the others: few values then miss the mean often, and say so."""
+    rng = np.random.default_rng(5)
+    for size, missed, rough in ((30, 0.1, 1.0), (100, 0.2, 1.0), (5000, 0.03, 0.0)):
+        found = [of(sample) for sample in rng.normal(0, 1, (400, size)) + 40 * (rng.random((400, size)) < 0.005)]
+        assert np.mean([abs(each.mean - 0.2) > each.half_width for each in found]) > missed
+        assert np.mean([each.rough for each in found]) == rough
+    alike = rng.normal(0, 1, 300).tolist()
+    assert not of(alike).rough
+    assert of(alike[1:]).rough
+    assert of([*alike, 100.0]).rough
+    assert not of([0.0] * 50).rough  # it has no interval
+    assert (of([3.0, -3.0, 0.0]).effective_size, of([0.0]).effective_size) == (2, 0)
+
+
 @pytest.mark.parametrize(("size", "by_t", "shown"), [(50, 0.6, 0.0), (100, 0.8, 0.0), (1000, 0.93, 0.97), (5000, 0.95, 1.0)])
 def test_intervals_hold_where_students_do_not(size: int, by_t: float, shown: float) -> None:
     """Of 1,000 samples at most 6.5 % miss, 2.2 standard errors above 5 %; those without an interval miss nothing."""

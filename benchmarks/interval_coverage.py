@@ -1,0 +1,107 @@
+"""Measures how often 95 % intervals over deals contain the true edge: samples of few deals, drawn from very many.
+
+The edge over all --population deals counts as the true one. From these deals samples are drawn with replacement, and each gets
+three intervals: Student's t, the printed one (``stats/differences.py``), and Hall's (1992), which corrects Student's t for the
+skewness of the sample, as wide on both sides as on the wider one. A row says how many samples have a printed interval and, of
+these, how many contain the true edge by each, and how many are called rough.
+
+  python benchmarks/interval_coverage.py                    about three minutes
+  python benchmarks/interval_coverage.py --preset skip --pots 60 --agents closer tally
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.loading import load_agent, use_threads
+from nainjaune_agents.stats.differences import Differences
+from nainjaune_agents.stats.intervals import t_95
+from nainjaune_env import make_setup
+from nainjaune_env.core.errors import NainJauneError
+
+CASES = [
+    (preset, pots, pair)
+    for preset in ("djeco", "classic", "skip", "tableau")
+    for pots in (None, 60)
+    for pair in (("zoo:strong", "closer"), ("closer", "tally"), ("tally", "lowest"))
+]
+"""Preset, chips in each pot before the antes, hero and field."""
+
+
+def gains(
+    preset: str | None, players: int | None, pots: int | None, pair: tuple[str, str], deals: int, seed: int
+) -> NDArray[np.float64]:
+    """Return the hero's gain on each of ``deals`` deals, in the game's unit."""
+    setup = make_setup(None, preset, players)
+    chips = None if pots is None else [pots] * setup.game.start_values["pots"]
+    duplicate = Duplicate(setup, [load_agent(name, setup) for name in pair], seed=seed, pots=chips)
+    use_threads(1)
+    parts = [duplicate.blocks(0, 1, at, min(duplicate.chunk, deals - at)) for at in range(0, deals, duplicate.chunk)]
+    return np.concatenate(parts)
+
+
+def halls(values: NDArray[np.float64]) -> float:
+    """Return the half-width of the interval by Hall's transformation: the distance from the mean to its farther end."""
+    count, deviations = len(values), values - values.mean()
+    spread = np.sqrt((deviations**2).mean())
+    if spread == 0:
+        return 0.0
+    skewness = (deviations**3).mean() / spread**3
+    skewness = skewness if abs(skewness) > 1e-6 else 1e-6  # the transformation divides by it
+    ends = np.array([-1, 1]) * t_95(count - 1) / np.sqrt(count)
+    moved = 3 / skewness * (np.cbrt(1 + skewness * (ends - skewness / (6 * count))) - 1)
+    return float(np.abs(moved).max() * values.std(ddof=1))
+
+
+def row(population: NDArray[np.float64], size: int, samples: int, rng: np.random.Generator) -> list[str]:
+    """Return the shares for ``samples`` samples of ``size`` deals: an interval, and of these covered (3 ×), rough."""
+    found = []
+    for _ in range(samples):
+        values = population[rng.integers(len(population), size=size)]
+        shown, off = Differences.of(values), abs(values.mean() - population.mean())
+        if not np.isnan(shown.half_width):
+            student = t_95(size - 1) * np.sqrt(shown.variance / size)
+            found.append([off <= student, off <= shown.half_width, off <= halls(values), shown.rough])
+    shares = np.mean(found, axis=0) if found else np.full(4, np.nan)
+    return [f"{100 * share:.1f} %" if share == share else "–" for share in (len(found) / samples, *shares)]
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--preset", help="measure this rule sheet only, with --agents")
+    parser.add_argument("--players", type=int, default=4, help="seats (default: %(default)s)")
+    parser.add_argument("--pots", type=int, help="chips in each pot before the antes")
+    parser.add_argument("--agents", nargs=2, metavar=("HERO", "FIELD"), default=["closer", "tally"])
+    parser.add_argument("--population", type=int, default=40_000, help="deals to draw from (default: %(default)s)")
+    parser.add_argument("--sizes", type=int, nargs="+", default=[30, 100, 300, 1000, 3000], help="deals of a sample")
+    parser.add_argument("--samples", type=int, default=2000, help="samples of each size (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=777)
+    return parser.parse_args(arguments)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Play, draw and print the table."""
+    options = parse(arguments)
+    cases = CASES if options.preset is None else [(options.preset, options.pots, tuple(options.agents))]
+    rng = np.random.default_rng(options.seed)
+    print(f"{options.players} seats, {options.population:,} deals of seed {options.seed}, {options.samples:,} samples\n")
+    print("| | pots | hero, field | skewness | deals | an interval | Student's t | printed | Hall's | rough |")
+    print("|---|---:|---|---:|---:|---:|---:|---:|---:|---:|")
+    for preset, pots, pair in cases:
+        try:
+            population = gains(preset, options.players, pots, pair, options.population, options.seed)
+        except NainJauneError as error:
+            sys.exit(str(error))
+        skewness = ((population - population.mean()) ** 3).mean() / population.std() ** 3
+        for size in options.sizes:
+            cells = [preset, str(pots or ""), ", ".join(f"`{name}`" for name in pair), f"{skewness:.1f}", f"{size:,}"]
+            print("|", " | ".join([f"`{cells[0]}`", *cells[1:], *row(population, size, options.samples, rng)]), "|", flush=True)
+
+
+if __name__ == "__main__":
+    main()
