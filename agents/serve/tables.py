@@ -324,8 +324,10 @@ def view_of(running: Running, seat: int | None, language: str) -> dict[str, Any]
     """Returns what one viewer is sent."""
     live = running.live
     unit = live.settings.setup.game.unit
+    sent = view(live, seat, language, seat)
     return {
-        **view(live, seat, language, seat),
+        **sent,
+        "advice": sent["advice"] and running.advised,
         "review": live.over and running.advised,
         "watch": None if running.edges is None else watched(running.speed, running.edges, unit),
     }

@@ -138,8 +138,8 @@ def test_no_advice_where_cards_are_remembered(tmp_path: Path) -> None:
 
     async def play(server: TableServer) -> None:
         for game in games:
-            page = Page(server, (await made(server, new_table(game)))[0])
-            assert (await page.hello())["advice"] is False
+            page = Page(server, (await made(server, new_table(game, advice=True)))[0])
+            assert (await page.hello())["advice"] is False  # the page has no switch for what would be refused
             await page.settle()
             assert (await page.ask("advise", number=page.last["number"]))["text"] == REFUSALS["must_remember"]
 
