@@ -14,7 +14,7 @@ from typing import Any
 
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError, MissingLibraryError, choose_one, quoted
-from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.spec import Setup, check_setup
 from nainjaune_env.registry import get_game
 
 from .exact import exact_agents
@@ -131,6 +131,9 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
     :class:`~nainjaune_env.core.errors.DeviceError` for a device that is not available, and
     :class:`~nainjaune_env.core.errors.MissingLibraryError` for a network without torch.
     """
+    check_setup(setup)
+    if not isinstance(name, str):
+        raise AgentError(f"An agent's name is a text, not {quoted(name)}.")
     ending = _ending(name)
     if ending:
         return _modified(load_agent(ending[1], setup, device=device), ending[2], ending[3], setup, device)

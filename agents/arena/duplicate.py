@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import Agent, Rng, any_needs_history
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.prng import streams
-from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.spec import Setup, check_setup
 from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.batch import Batch, make_batch
 
@@ -127,6 +127,7 @@ class Duplicate:
         it. ``chunk``: deals played at once (None: those of :data:`CHUNK_TABLES` tables). Raises :class:`AgentError` for an agent
         that cannot play there, and :class:`~nainjaune_env.core.errors.DeviceError` if there is no such device.
         """
+        check_setup(setup)
         check_device(setup, agents, device)
         self.setup = setup
         self.agents = list(agents)

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import Agent, Rng, any_needs_history
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.prng import streams
-from nainjaune_env.core.spec import Setup
+from nainjaune_env.core.spec import Setup, check_setup
 from nainjaune_env.core.table import Stage
 from nainjaune_env.core.validation import check_whole
 from nainjaune_env.engine.batch import Batch
@@ -102,6 +102,7 @@ class MatchDuplicate:
         ``task``: the payoff that is measured, and the start of a match. Raises :class:`ConfigError` for the start ``carried``,
         since matches have a beginning.
         """
+        check_setup(setup)
         task.check(setup)
         if task.start == CARRIED:
             raise ConfigError(

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 
-from nainjaune_env.core.errors import MissingLibraryError, NainJauneError
+from nainjaune_env.core.errors import MissingLibraryError, NainJauneError, quoted
 
 from . import (
     advise,
@@ -58,6 +58,7 @@ def main(argv: Sequence[str] | None = None) -> int:
                 from .completion import complete
 
                 complete(parser)
+            check_words(parser, sys.argv[1:] if argv is None else argv)
             args, unknown = parser.parse_known_args(argv)
             program = args.parser.prog
             if unknown:
@@ -80,6 +81,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (NainJauneError, OSError) as error:
         print_error(program, error)
         return FAILED
+
+
+def check_words(parser: Parser, words: Sequence[str]) -> None:
+    """Ends the program with a sentence where one of the ``words`` has a character that no file name and no terminal has."""
+    for word in words:
+        try:
+            if "\0" not in word and os.fsencode(word) is not None:
+                continue
+        except UnicodeEncodeError:
+            pass
+        parser.error(f"an argument has a character that no name can have: {quoted(word)}")
 
 
 def command_line(program: str) -> Parser:

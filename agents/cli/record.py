@@ -65,12 +65,12 @@ def _sentence(text: str) -> str:
 
 def _verify(path: str, program: str) -> int:
     """Prints a line on a file; returns the exit status. After an error the next file is verified."""
-    from nainjaune_env.records.record import read_lines
+    from nainjaune_env.records.record import open_lines, read_lines
 
     matches = rounds = 0
     try:
-        with open(path, "rb") as file, _progress(path) as bar:
-            for line in read_lines(_watched(file, bar), path):
+        with open_lines(path) as read, _progress(path) as bar:
+            for line in read_lines(_watched(read, bar), path):
                 matches += 1
                 rounds += line.rounds
         if matches == 0:

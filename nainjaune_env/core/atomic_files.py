@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -96,12 +97,14 @@ def locked(path: Path, *, wait: bool = True) -> Iterator[None]:
 
     The lock is that of a file ``.<name>.lock`` beside ``path``, which is removed in the end. The system releases it when a
     process is killed. Raises ``TimeoutError`` where another holds it and ``wait`` is False, and ``OSError`` on a system
-    without locks.
+    without locks, and for a lock that is a symbolic link: it may lead to a file of someone else.
     """
     from filelock import FileLock  # it takes 40 ms, and most commands lock nothing
 
     path.parent.mkdir(parents=True, exist_ok=True)
     file = path.with_name(f".{path.name}.lock")
+    if file.is_symlink():
+        raise OSError(errno.ELOOP, "A lock is a file, and this is a symbolic link: remove it", str(file))
     with FileLock(file, timeout=-1 if wait else 0, fallback_to_soft=False):
         try:
             yield

@@ -333,3 +333,10 @@ class Setup:
             "rules": self.rules.to_dict(),
             "players": self.players,
         }
+
+
+def check_setup(given: object) -> Setup:
+    """Returns ``given`` if it is a setup; raises :class:`RulesError` for anything else, such as the name of a preset."""
+    if not isinstance(given, Setup):
+        raise RulesError(f"Expected the rules of a table as make_setup() returns them, not {quoted(given)}.")
+    return given

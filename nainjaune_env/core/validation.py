@@ -90,6 +90,8 @@ def read_json(path: Path, what: str, error: type[NainJauneError]) -> Any:
     Raises ``error`` if there is none, it is incomplete, or an object in it has a key twice.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise ValueError("it is no file")  # a device may have no end
         return json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=distinct_keys)
     except FileNotFoundError:
         raise error(f"There is no {what} at {str(path)!r}.") from None

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, choose_one, quoted
 from nainjaune_env.core.jit import JIT_ENABLED, instantiate
 from nainjaune_env.core.prng import entropy, streams
-from nainjaune_env.core.spec import GameSpec, Setup
+from nainjaune_env.core.spec import GameSpec, Setup, check_setup
 from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS, as_array, check_flag, check_name, check_seed, whole
 from nainjaune_env.engine.options import EpisodeOptions
 from nainjaune_env.engine.saved_state import SAVED, check_arrays, check_state
@@ -85,6 +85,7 @@ class Batch:
         number of tables, seed or start values, or for more tables than fit in memory, and :class:`DeviceError` for an invalid
         number of threads.
         """
+        self.setup = check_setup(setup)
         tables, workers = whole(num_tables), whole(threads)
         if tables is None or not 1 <= tables <= MAX_TABLES:
             raise DealError(f"A batch has at least 1 table, and at most {MAX_TABLES}, not {quoted(num_tables)}.")
@@ -94,7 +95,6 @@ class Batch:
         self.seed = entropy() if seed is None else check_seed(seed)
         if check_name("episode", episode, ("round", "match")) == "match":
             setup.game.check_match(setup.rules)
-        self.setup = setup
         self.game = setup.game
         self.layout = setup.layout
         self.num_tables = tables

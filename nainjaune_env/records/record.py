@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -26,6 +27,8 @@ from nainjaune_env.registry import get_game
 
 FORMAT = "nainjaune-record"
 VERSION = 1
+MAX_LINE = 1 << 26
+"""Bytes of the longest line that is read: a match of the widest rules has a thousandth of that."""
 HEAD = ("format", "version", "game", "preset", "rules", "players", "seed", "agents")
 """The keys that every record begins with, in order; those of the body (``Transcriber.BODY``) follow."""
 
@@ -181,6 +184,8 @@ def read_lines(lines: Iterable[bytes], name: str) -> Iterator[Line]:
     """
     for number, line in enumerate(lines, 1):
         try:
+            if len(line) > MAX_LINE:
+                raise RecordError(f"Expected a record in a line of at most {MAX_LINE} bytes.")
             record = _parse_line(line)
             rounds = verify_record(record)
         except RecordError as error:
@@ -212,9 +217,23 @@ def _is_json(line: bytes) -> bool:
 
 def read_records(path: str | os.PathLike[str]) -> Iterator[Record]:
     """Yields the verified records of a file, line by line, as :func:`read_lines`; raises ``OSError`` where it cannot be read."""
-    with open(path, "rb") as file:
-        for line in read_lines(file, os.fspath(path)):
+    with open_lines(path) as lines:
+        for line in read_lines(lines, os.fspath(path)):
             yield line.record
+
+
+@contextmanager
+def open_lines(path: str | os.PathLike[str]) -> Iterator[Iterator[bytes]]:
+    """The lines of the file at ``path``, one by one; of one without end, such as a device, no more than is refused.
+
+    Raises ``OSError`` where it cannot be read, and :class:`RecordError` for a name that no file can have.
+    """
+    try:
+        file = open(path, "rb")  # noqa: SIM115 - closed below
+    except ValueError as error:  # a NUL or half of a surrogate pair
+        raise RecordError(f"{quoted(os.fspath(path))} is the name of no file: {as_sentence(error)}") from None
+    with file:
+        yield iter(lambda: file.readline(MAX_LINE + 1), b"")
 
 
 def write_records(path: str | os.PathLike[str], records: Iterable[Mapping[str, Any]], *, overwrite: bool = False) -> int:
@@ -259,6 +278,8 @@ def check_appendable(path: str | os.PathLike[str]) -> None:
     """
     if not os.path.exists(path):
         return
+    if not os.path.isfile(path):
+        raise RecordError(f"{quoted(os.fspath(path))} is no file, so nothing is added to it.")
     with open(path, "rb") as file:
         lines = file.readlines()
     if not lines:

@@ -150,3 +150,11 @@ def test_a_lock_is_never_only_the_presence_of_a_file(tmp_path: Path, monkeypatch
     monkeypatch.setattr("fcntl.flock", missing)
     with pytest.raises(OSError, match="not implemented"), locked(tmp_path / "a"):
         pass
+
+
+def test_a_lock_that_is_a_link_is_refused_and_what_it_leads_to_is_untouched(tmp_path: Path) -> None:
+    (tmp_path / "other").write_text("theirs", encoding="utf-8")
+    (tmp_path / ".a.lock").symlink_to(tmp_path / "other")
+    with pytest.raises(OSError, match="this is a symbolic link: remove it"), locked(tmp_path / "a"):
+        pass
+    assert (tmp_path / "other").read_text(encoding="utf-8") == "theirs"

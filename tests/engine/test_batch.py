@@ -760,3 +760,9 @@ def test_rules_under_which_no_episode_has_a_decision_do_not_hang_a_reset() -> No
     batch = Batch(make_setup("nain_jaune", "skip", 2, hand=1), 2)
     assert batch.done.all()
     assert (batch.legal == 0).all()
+
+
+@pytest.mark.parametrize("given", ["djeco", None, 3])
+def test_what_is_no_setup_is_a_sentence(given: object) -> None:
+    with pytest.raises(RulesError, match=r"Expected the rules of a table as make_setup\(\) returns them, not"):
+        Batch(given, 4)  # type: ignore[arg-type]

@@ -79,6 +79,7 @@ LIBRARIES: dict[str, set[str]] = {
     "optuna": {f"{AGENTS}.sweeps.sampler", f"{AGENTS}.sweeps.search"},
     "wandb": {f"{AGENTS}.trainers.experiment_logs"},
     "mlflow": {f"{AGENTS}.trainers.experiment_logs"},
+    "sqlalchemy": {f"{AGENTS}.trainers.experiment_logs"},
 }
 """Library -> the packages and modules that may import it."""
 

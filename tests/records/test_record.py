@@ -19,6 +19,7 @@ from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.core.validation import identical
+from nainjaune_env.records import record as record_module
 from nainjaune_env.records.record import (
     HEAD,
     Record,
@@ -477,3 +478,18 @@ def test_a_move_that_is_no_list_is_named_by_its_number(records: list[Record], wr
     record["rounds"][0]["moves"][4] = wrong
     with pytest.raises(RecordError, match=rf"^Round 1, move 5: expected \[.*, and the move is {re.escape(repr(wrong))}\.$"):
         verify_record(record)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="needs a file without end")
+def test_a_file_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(record_module, "MAX_LINE", 1000)
+    with pytest.raises(RecordError, match="/dev/zero, line 1: Expected a record in a line of at most 1000 bytes"):
+        next(read_records("/dev/zero"))
+    with pytest.raises(RecordError, match="'/dev/zero' is no file, so nothing is added to it"):
+        check_appendable("/dev/zero")
+
+
+@pytest.mark.parametrize("name", ["a\0b", "a\ud800b"])
+def test_a_name_that_no_file_can_have_is_a_sentence(name: str) -> None:
+    with pytest.raises(RecordError, match="is the name of no file"):
+        next(read_records(name))

@@ -20,7 +20,7 @@ from nainjaune_agents.arena.tournament import tournament
 from nainjaune_agents.arena.versus import versus
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_agents.task import Task
-from nainjaune_env.core.errors import ConfigError, DealError, DeviceError, MissingLibraryError
+from nainjaune_env.core.errors import ConfigError, DealError, DeviceError, MissingLibraryError, RulesError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, make_batch
@@ -261,3 +261,10 @@ def test_chunks_played_at_once_are_summed_up_as_each_by_itself(monkeypatch: pyte
     assert together.behaviour is not None
     assert alone.behaviour is not None
     assert str(list(together.behaviour.estimates())) == str(list(alone.behaviour.estimates()))
+
+
+@pytest.mark.parametrize("function", [Duplicate, MatchDuplicate])
+def test_what_is_no_setup_is_a_sentence(function: Callable[..., object]) -> None:
+    for given in (None, "djeco"):
+        with pytest.raises(RulesError, match=r"Expected the rules of a table as make_setup\(\) returns them, not"):
+            function(given, [], seed=1)

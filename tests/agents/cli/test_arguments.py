@@ -78,3 +78,9 @@ def test_bounds_belong_to_what_is_allowed() -> None:
     for text in ("0", "8", "0.99", "7.01"):
         with pytest.raises(argparse.ArgumentTypeError, match=f"^expected a number from 1 to 7, not '{text}'$"):
             number(1, 7)(text)
+
+
+@pytest.mark.parametrize("word", ["a\0b", "a\ud800b"])
+def test_an_argument_that_no_file_can_be_called_is_a_sentence(word: str, capfd: pytest.CaptureFixture[str]) -> None:
+    assert status_of(["record", "verify", word]) == 2
+    assert capfd.readouterr().err.startswith("nainjaune: An argument has a character that no name can have: 'a\\")
