@@ -70,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
     from nainjaune_env.core.errors import ConfigError, RulesError
-    from nainjaune_env.records.record import setup_of
+    from nainjaune_env.records.record import setup_of, shown_names
 
     if args.out.suffix not in ENDINGS:
         raise ConfigError(f"--out must end in {', '.join(ENDINGS)}, not {str(args.out)!r}.")
@@ -83,7 +83,7 @@ def run(args: argparse.Namespace) -> int:
         raise RulesError(f"The game {setup.game.name!r} has no pictures.")
     if args.seat is not None and args.seat not in range(setup.players):
         raise ConfigError(f"--seat must be from 0 to {setup.players - 1}, not {args.seat}.")
-    names = [printable(name) for name in record["agents"]]
+    names = shown_names(record)
     film = setup.game.pictures.film(setup, record, args.seat, part=args.round, language=args.lang, names=names)
     pictures = list(film)
     if args.out.suffix == ".gif":

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from nainjaune_env.core.errors import RulesError
-from nainjaune_env.core.printable import printable
-from nainjaune_env.records.record import setup_of, show_record, verify_record
+from nainjaune_env.records.record import setup_of, show_record, shown_names, verify_record
 
 TEMPLATE = Path(__file__).with_name("replay_page.html")
 SCRIPT = Path(__file__).with_name("replay.js")
@@ -45,7 +44,7 @@ def replay_data(record: Mapping[str, Any], language: str) -> bytes:
     setup = setup_of(record)
     if setup.game.pictures is None:
         raise RulesError(f"The game {setup.game.name!r} has no pictures.")
-    words, names = WORDS[language], [printable(name) for name in record["agents"]]
+    words, names = WORDS[language], shown_names(record)
     seats: list[int | None] = [None, *range(setup.players)]
     numbers: dict[str, int] = {}
     """The parts of pictures between two ``<``, of which most come in many pictures, with their numbers."""

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from nainjaune_env.core.errors import NainJauneError, RecordError
-from nainjaune_env.core.printable import printable
-from nainjaune_env.records.record import Record, parse_record, setup_of, verify_record
+from nainjaune_env.records.record import Record, parse_record, setup_of, shown_names, verify_record
 
 from ..play.replay_page import replay_data
 from .protocol import error_text
@@ -46,7 +45,7 @@ def _film(record: Record, language: str, part: int, view: int) -> bytes:
     if view > setup.players:
         raise RecordError(f"The viewpoint is a number from 0 to {setup.players}, not {view}.")
     assert setup.game.pictures is not None  # only games with pictures have replays
-    seat, names = (view - 1 if view else None), [printable(name) for name in record["agents"]]
+    seat, names = (view - 1 if view else None), shown_names(record)
     pictures = list(setup.game.pictures.film(setup, record, seat, part=part, language=language, names=names))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "film.gif"

@@ -32,6 +32,11 @@ MAX_LINE = 1 << 26
 HEAD = ("format", "version", "game", "preset", "rules", "players", "seed", "agents")
 """The keys that every record begins with, in order; those of the body (``Transcriber.BODY``) follow."""
 
+MAX_NAME = 4096
+"""Characters of an agent's name in a record: as many as the path of a run may have."""
+MAX_SHOWN_NAME = 100
+"""Characters of an agent's name where it is shown."""
+
 Record = dict[str, Any]
 
 
@@ -96,7 +101,9 @@ def setup_of(record: Mapping[str, Any]) -> Setup:
     seed = record["seed"]
     if seed is not None and not (type(seed) is int and 0 <= seed <= MAX_SEED):
         raise RecordError(f"The record: expected 'seed' to be a whole number from 0 to {MAX_SEED} or null, not {quoted(seed)}.")
-    check_list("The record", "agents", record["agents"], str, setup.players)
+    for name in check_list("The record", "agents", record["agents"], str, setup.players):
+        if len(name) > MAX_NAME:
+            raise RecordError(f"The record: expected names of agents of at most {MAX_NAME} characters, not {len(name)}.")
     return setup
 
 
@@ -122,11 +129,17 @@ def verify_record(record: Mapping[str, Any]) -> int:
     return transcriber.verify(setup, {key: record[key] for key in transcriber.BODY})
 
 
+def shown_names(record: Mapping[str, Any]) -> list[str]:
+    """Returns the agents' names in seat order as texts, pictures and pages show them: printable, long ones cut short with "…"."""
+    names = [printable(name[: MAX_SHOWN_NAME + 1]) for name in record["agents"]]
+    return [name if len(name) <= MAX_SHOWN_NAME else name[: MAX_SHOWN_NAME - 1] + "…" for name in names]
+
+
 def show_record(record: Mapping[str, Any], language: str = "en", part: int | None = None) -> str:
     """Verifies a record and returns it as readable text; ``part``: one round only, from 1."""
     verify_record(record)
     setup = setup_of(record)
-    shown = {**record, "agents": [printable(name) for name in record["agents"]]}
+    shown = {**record, "agents": shown_names(record)}
     return transcriber_of(setup.game).show(setup, shown, language, part)
 
 

@@ -44,6 +44,7 @@ _ADVANCES = {
 WIDTHS = {chr(first + k): width for first, widths in _ADVANCES.items() for k, width in enumerate(widths)}
 """Width of each bold character in thousandths of the font size; other characters count as 1000. Plain ones are no wider."""
 
+_ELLIPSIS_WIDTH = WIDTHS.get("…", 1000)
 
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
@@ -151,11 +152,15 @@ def text_width(text: str, size: Number) -> float:
 
 
 def fit(text: str, width: Number, size: Number) -> str:
-    """Return ``text``, cut short with a ``…`` where it is wider than ``width``."""
-    if text_width(text, size) <= width:
-        return text
-    kept = next((k for k in range(len(text) - 1, 0, -1) if text_width(text[:k].rstrip() + "…", size) <= width), 0)
-    return text[:kept].rstrip() + "…"
+    """Return ``text``, cut short with a ``…`` where it is wider than ``width``. Takes as long as what is kept."""
+    total, kept = 0, 0
+    for k, character in enumerate(text):
+        total += WIDTHS.get(character, 1000)
+        if total * size / 1000 > width:
+            return text[:kept].rstrip() + "…"
+        if not character.isspace() and (total + _ELLIPSIS_WIDTH) * size / 1000 <= width:
+            kept = k + 1
+    return text
 
 
 def short_names(names: Sequence[str] | None) -> list[str] | None:

@@ -16,12 +16,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from nainjaune_env.core.errors import RecordError
+from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import LANGUAGES
 from nainjaune_env.core.validation import identical
 from nainjaune_env.records import record as record_module
 from nainjaune_env.records.record import (
     HEAD,
+    MAX_NAME,
+    MAX_SHOWN_NAME,
     Record,
     append_record,
     check_appendable,
@@ -32,6 +35,7 @@ from nainjaune_env.records.record import (
     read_records,
     setup_of,
     show_record,
+    shown_names,
     verify_record,
     write_records,
 )
@@ -154,6 +158,10 @@ def having(**values: Any) -> Callable[[Record], None]:
         ),
         (having(agents=["a", "b"]), "The record: expected 'agents' to be a list of 3 texts, not ['a', 'b']."),
         (having(agents=["a", "b", 3]), "The record: expected 'agents' to be a list of 3 texts, not ['a', 'b', 3]."),
+        (
+            having(agents=["a", "b", "c" * (MAX_NAME + 1)]),
+            "The record: expected names of agents of at most",
+        ),
         (having(rules=[]), "The record's rules: expected an object with the keys direction, decline,"),
         (having(extra=1), "The record: Unknown key 'extra'."),
         (without("winners"), "The record: the key 'winners' is missing;"),
@@ -272,6 +280,14 @@ def test_make_record_refuses_names_that_do_not_fit(of_any_game: Record) -> None:
     assert make_record(setup, body, agents=of_any_game["agents"], seed=7) == of_any_game
     with pytest.raises(RecordError, match="expected 'agents' to be a list of 3 texts"):
         make_record(setup, body, agents=["a"])
+
+
+def test_a_long_name_is_kept_whole_and_shown_cut_short(of_any_game: Record) -> None:
+    record = {**of_any_game, "agents": ["x" * MAX_NAME, *of_any_game["agents"][1:]]}
+    assert parse_record(format_record(record)) == record
+    assert shown_names(record)[0] == "x" * (MAX_SHOWN_NAME - 1) + "…"
+    assert shown_names({"agents": ["\x1b" * MAX_SHOWN_NAME]})[0] == printable("\x1b" * MAX_SHOWN_NAME)[: MAX_SHOWN_NAME - 1] + "…"
+    assert "x" * MAX_SHOWN_NAME not in show_record(record)
 
 
 # --------------------------------------------------------------------- files

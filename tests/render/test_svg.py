@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import xml.etree.ElementTree as ET
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import given
@@ -61,6 +62,21 @@ def test_text_is_made_to_fit(content: str, width: float) -> None:
     assert svg.text_width(short, 16) <= width
     assert short == content or short.endswith("…")
     assert content.startswith(short.removesuffix("…"))
+
+
+def test_of_a_long_text_only_the_part_that_fits_is_read() -> None:
+    """A name in a record may be long, and is fitted in every picture of its match."""
+
+    class Counted(str):
+        read = 0
+
+        def __iter__(self) -> Iterator[str]:
+            for character in str.__iter__(self):
+                Counted.read += 1
+                yield character
+
+    assert svg.fit(Counted("x" * 10_000), 100, 16).endswith("x…")
+    assert 0 < Counted.read < 20
 
 
 @given(st.integers(1, 30), st.floats(60, 900), st.floats(10, 60), st.floats(0, 10))

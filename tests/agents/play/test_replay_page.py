@@ -15,7 +15,7 @@ import pytest
 from nainjaune_agents.play.replay_page import WORDS, replay_page
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.speech import LANGUAGES
-from nainjaune_env.records.record import Record, read_records, setup_of
+from nainjaune_env.records.record import MAX_NAME, MAX_SHOWN_NAME, Record, read_records, setup_of
 
 GOLDEN = Path(__file__).parents[2] / "golden"
 FILES = ("batasaurus_perfect_2", "batasaurus_glimpse_3")
@@ -30,6 +30,13 @@ def data_of(page: str) -> dict[str, Any]:
     assert packed is not None
     found: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed[1])))
     return found
+
+
+def test_a_long_name_makes_no_long_page() -> None:
+    record = record_in(FILES[0])
+    usual, long = (data_of(replay_page({**record, "agents": [name, "b"]}, "en")) for name in ("a", "a" * MAX_NAME))
+    assert len(json.dumps(long)) < 2 * len(json.dumps(usual))
+    assert len(long["title"]) < len(usual["title"]) + MAX_SHOWN_NAME
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
