@@ -7,7 +7,9 @@ import random
 import shutil
 from pathlib import Path
 
-from nainjaune_agents.distributed.shards import RUN_NAME, FinishedShards, Shards
+from nainjaune_agents.arena.tournament import TournamentPlan
+from nainjaune_agents.distributed.plan_fields import read_plan
+from nainjaune_agents.distributed.shards import RUN_NAME, FinishedShards, Shards, read_run
 from nainjaune_agents.distributed.units import Executor, InProcess
 from nainjaune_env.core.errors import WorkError
 from tests.agents.distributed.runs import figures, plan_of
@@ -37,6 +39,7 @@ class ShardFolders(Fuzzer):
             done = [self._alter(place, rng) for _ in range(rng.randint(1, 3))]
             for executor in (Shards(place, InProcess()), FinishedShards(place)):
                 self._check(executor, place, f"{type(executor).__name__} after {'; '.join(done)}")
+            self._read(place, f"reading after {'; '.join(done)}")
         finally:
             shutil.rmtree(place)
 
@@ -46,6 +49,10 @@ class ShardFolders(Fuzzer):
         if found not in ([], [self.expected]):
             raise Fault(f"{where}: other results")
         check_nothing_lost(before, tree(place), where)
+
+    def _read(self, place: Path, where: str) -> None:
+        """What ``merge`` does first, which takes the plan from the folder."""
+        refused(lambda: next(read_plan(TournamentPlan, read_run(place)["plan"], "A folder").units()), WorkError, where=where)
 
     def _alter(self, place: Path, rng: random.Random) -> str:
         """Alters a file of the folder; returns what was done."""

@@ -41,7 +41,15 @@ FITTING = {
 """By the destination of an argument, after a command where that matters: files that it may be meant for."""
 COSTLY = set(split("measuring worst deals matches rounds iterations limit draws minutes choosing search error seconds hold ply"))
 """Large values of these are long runs and not errors."""
-JUNK = ["", *split("-1 -7 x 1.5 nan -inf 0 ² 0x10 1_0 é \x1b[31m a=b = : @ zoo: ../../evil", " "), " 3", "9" * 300]
+JUNK = [
+    "",
+    *split("-1 -7 x 1.5 nan -inf 0 ² 0x10 1_0 é \x1b[31m a=b = : @ zoo: ../../evil", " "),
+    " 3",
+    "9" * 300,
+    "a\0b",
+    "a\ud800b",
+    "a\udcffb",
+]
 LARGE = ["99999999999", "99999999999999999999999", "1e300", "inf", "1e-300", str(2**31), str(2**63), str(2**64)]
 KEYS = split(
     "tables=16 tables=99999999999999 threads=99999999999 seed=-1 seed=18446744073709551616 init=nope hidden=[] hidden=[8] "
