@@ -35,36 +35,42 @@ def use_game(game: str) -> Iterator[None]:
     setup = spec.setup(None, None)
     is_advised(setup)
     yield
-    for settings in (_settings(setup, None), _settings(setup, AGENT)):
-        agents = [None if name is None else LoadedAgents().get(name, setup) for name in settings.agents]
-        live = LiveTable(settings, agents, lambda number, action: None)
-        seats = [None, *range(setup.players)]
-        for seat in seats:
-            for language in LANGUAGES:
-                view(live, seat, language, seat)
-                rules_text(live, seat, language)
-                yield
-        while not live.over:
-            if live.table.round_over:
-                live.deal()
-            elif live.goes_by_itself:
+    for rounds, agent in ((None, None), (2, AGENT)):  # rounds of a match are dealt otherwise than single ones
+        live = _table(setup, rounds, agent)
+        yield from _views(live)
+        while not live.table.round_over:
+            if live.goes_by_itself:
                 live.go_on(live.table.agents_action())
             else:
                 live.play(live.table.at_turn, live.table.legal[0])
             view(live, live.table.at_turn, LANGUAGES[0], live.table.at_turn)
             yield
-        for seat in seats:
-            view(live, seat, LANGUAGES[0], seat)
-        assert live.records
-        yield
+        yield from _views(live)
+        assert len(live.records) == live.num_records
+        if not live.over:
+            live.deal()
+        yield from _views(live)
 
 
-def _settings(setup: Setup, agent: str | None) -> TableSettings:
-    """Returns the settings of a table of persons with one agent, or without."""
+def _table(setup: Setup, rounds: int | None, agent: str | None) -> LiveTable:
+    """Returns a table of persons, with an agent in the last seat if it is given."""
     n = setup.players
-    agents = (*[None] * (n - 1), agent)
-    names = tuple(str(seat) for seat in range(n))
-    return TableSettings(setup, names, agents, rounds=2, seed=0, pace=0.0, every_ply=True, advice=False)
+    names, agents = tuple(map(str, range(n))), (*[None] * (n - 1), agent)
+    settings = TableSettings(setup, names, agents, rounds, seed=0, pace=0.0, every_ply=True)
+    loaded = LoadedAgents()
+    seated = [None if name is None else loaded.get(name, setup) for name in agents]
+    return LiveTable(settings, seated, lambda number, action: None)
+
+
+def _views(live: LiveTable) -> Iterator[None]:
+    """Makes what each viewer is sent."""
+    for seat in (None, *range(live.settings.setup.players)):
+        view(live, seat, LANGUAGES[0], seat)
+        yield
+    for language in LANGUAGES[1:]:
+        view(live, 0, language, 0)
+        rules_text(live, 0, language)
+        yield
 
 
 class PreparedGames:

@@ -29,26 +29,30 @@ class Listener(event.Listener):
         pass
 
 async def play(server, game):
-    for language in ("en", "fr"):
-        table = new_table(game, rounds=2, seats=[{"person": "P"}, {"agent": yardstick(game)}], players=2)
-        tokens = await made(server, table)
-        looks = Page(server, tokens[None], language)
-        await looks.hello()
-        page = Page(server, tokens[0], language)
-        await page.ask("rules")
-        await page.hello()
-        await play_on(page, random.Random(1))
-        await page.ask("record")
-        await page.ask("position", number=1)
-        await page.until("position")
-        await page.ask("play_on", number=1, seat=1)
-        further = Page(server, page.last["token"], language)
-        await further.hello()
-        await further.settle()
-        watched = Page(server, (await made(server, new_table(game, persons=0)))[None], language)
-        await watched.hello()
-        while not watched.last.get("over"):
-            await asyncio.sleep(0.001)
+    seats = [{"person": "P"}, {"agent": yardstick(game)}]
+    match = Page(server, (await made(server, new_table(game, rounds=None, seats=seats, players=2)))[0], "fr")
+    await match.hello()
+    while match.last["rounds"] == 0 or match.last["round_over"]:
+        await play_on(match, random.Random(1), most=1)
+        if match.last["over"]:
+            break
+    tokens = await made(server, new_table(game, rounds=2, seats=seats, players=2))
+    looks, page = Page(server, tokens[None], "fr"), Page(server, tokens[0])
+    await page.ask("rules")
+    for each in (looks, page):
+        await each.hello()
+    await play_on(page, random.Random(1))
+    await page.ask("record")
+    await page.ask("position", number=1)
+    await page.until("position")
+    await page.ask("play_on", number=1, seat=1)
+    further = Page(server, page.last["token"])
+    await further.hello()
+    await further.settle()
+    watched = Page(server, (await made(server, new_table(game, persons=0)))[None])
+    await watched.hello()
+    while not watched.last.get("over"):
+        await asyncio.sleep(0.001)
 
 async def main(folder):
     with opened(Path(folder) / "t.sqlite") as store:
