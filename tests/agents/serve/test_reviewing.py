@@ -181,7 +181,7 @@ def test_what_is_refused(tmp_path: Path) -> None:
             ("play_on", {"number": 1 << 30, "seat": 0}, "no_position"), ("play_on", {"number": 0, "seat": 9}, "no_seat"),
         ):  # fmt: skip
             assert (await page.ask(kind, **values))["text"] == REFUSALS[why]
-        server.limits = replace(server.limits, tables=server.store.num_tables())
+        server.tables._quota._limits = replace(server.limits, tables=server.store.num_tables())
         assert (await page.ask("play_on", number=0, seat=0))["text"] == REFUSALS["too_many_tables"]
 
     served(tmp_path, play)
