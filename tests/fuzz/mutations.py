@@ -9,7 +9,8 @@ from typing import Any
 
 JUNK: tuple[Any, ...] = (
     None, True, False, -1, 0, 1, 2, 7, 2**31, -(2**31), 2**63, 2**64, 10**40, 0.5, 1e300, "", "As", "7d~", "-", "djeco", "é",
-    "\x1b[2J", "../../evil", "x" * 5000, [], [0], [[]], ["As"], [0, 0, 0, 0, 0], [[0, "As"]], {}, {"dealer": 0}, {"": None},
+    "\x1b[2J", "../../evil", "x" * 5000, "x" * 4000, [], [0], [[]], ["As"], [0, 0, 0, 0, 0], [[0, "As"]], {}, {"dealer": 0},
+    {"": None},
 )  # fmt: skip
 """Values to stand where others stood."""
 

@@ -9,7 +9,15 @@ from typing import Any
 
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.speech import LANGUAGES
-from nainjaune_env.records.record import Record, append_record, format_record, parse_record, read_lines, show_record
+from nainjaune_env.records.record import (
+    MAX_SHOWN_NAME,
+    Record,
+    append_record,
+    format_record,
+    parse_record,
+    read_lines,
+    show_record,
+)
 from nainjaune_env.registry import make_setup
 from tests import golden
 from tests.games.batasaurus.records.test_write import on_the_twin as batasaurus_on_the_twin
@@ -69,8 +77,13 @@ class Records(Fuzzer):
         if parse_record(format_record(accepted)) != accepted:
             raise Fault(f"accepted, and not the same when it is written and read again: {where}")
         for language in LANGUAGES:
-            if error := refused(lambda language=language: show_record(accepted, language), RecordError, where=where):
+            shown: list[str] = []
+            if error := refused(
+                lambda shown=shown, language=language: shown.append(show_record(accepted, language)), RecordError, where=where
+            ):
                 raise Fault(f"accepted, and cannot be shown: {error}: {where}")
+            if "x" * (MAX_SHOWN_NAME + 1) in shown[0]:
+                raise Fault(f"a long name is shown whole: {where}")
         if accepted != original and accepted["game"] in TWINS:
             try:
                 TWINS[accepted["game"]](accepted)

@@ -130,10 +130,12 @@ def test_a_pause_that_was_lost_is_asked_for_again(served: base.Served, opened: b
 def test_the_host_finds_and_deletes_tables_after_a_restart(served: base.Served, opened: base.Opener) -> None:
     host = opened(served.link)
     link, _ = base.new_table(host, GAMES[0])
-    player, before = opened(link), served.link
+    before = served.link
     served.kill()
     served.start()
     assert served.link == before
+    player = opened(link)
+    assert base.at_rest(player) == "mine"
     page = opened(served.link)  # another browser, which keeps no invitations
     newest = page.locator("#made section").first
     newest.get_by_role("button", name="New invitations").click()
