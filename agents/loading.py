@@ -6,7 +6,6 @@ import importlib
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from os.path import exists  # Path.exists raises an error for too long a name
 from pathlib import Path
@@ -15,7 +14,6 @@ from typing import Any
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import AgentError, MissingLibraryError, choose_one, quoted
 from nainjaune_env.core.spec import Setup, check_setup
-from nainjaune_env.registry import get_game
 
 from .exact import exact_agents
 from .heuristics import heuristics, modifiers
@@ -25,6 +23,8 @@ from .zoo import PREFIX, is_zoo_name, player_registry
 
 SAMPLED = "@sample"
 """Suffix of a run's name to draw actions from the policy, instead of taking the likeliest."""
+TRANSFERRED = "@transfer"
+"""Suffix of a run's name to play also under other rules than those it was trained under."""
 SEARCHES = (SearchAgent, AdaptiveSearchAgent)
 """The searches over an agent, in any game; each has a modifier."""
 SEARCH_SETTINGS = {"objective", "inference", "rollouts"}
@@ -52,15 +52,21 @@ def unmodified(name: str) -> str:
     return name
 
 
-def is_sampled(name: str) -> bool:
-    """Returns whether an agent's name without modifiers ends in :data:`SAMPLED`, and is not itself the path of a run."""
-    return name.endswith(SAMPLED) and not _is_path(name)
+def split_suffixes(name: str) -> tuple[str, set[str]]:
+    """Returns an agent's name without its modifiers and suffixes, and its suffixes: :data:`SAMPLED`, :data:`TRANSFERRED`.
+
+    What stands at the end of an existing path is none.
+    """
+    name, suffixes = unmodified(name), set()
+    while not _is_path(name) and (suffix := next(filter(name.endswith, (SAMPLED, TRANSFERRED)), None)):
+        suffixes.add(suffix)
+        name = name.removesuffix(suffix)
+    return name, suffixes
 
 
 def undrawn(name: str) -> str:
-    """Returns an agent's name without its modifiers and without :data:`SAMPLED`."""
-    text = unmodified(name)
-    return text.removesuffix(SAMPLED) if is_sampled(text) else text
+    """Returns an agent's name without its modifiers and suffixes."""
+    return split_suffixes(name)[0]
 
 
 def run_named(name: str) -> tuple[str | None, Path]:
@@ -99,8 +105,12 @@ def checkpoint_path(name: str, setup: Setup, *, anywhere: bool = False) -> Path 
     With ``anywhere`` that of a zoo agent is the one for all tables of the game. None if it has no checkpoint. Raises
     :class:`AgentError` for a zoo agent that is not for such tables.
     """
-    text = undrawn(name)
-    return player_registry().find(text, setup, anywhere=anywhere).path if is_zoo_name(text) else _run_at(text, setup.game.name)
+    text, suffixes = split_suffixes(name)
+    if not is_zoo_name(text):
+        return _run_at(text, setup.game.name)
+    if TRANSFERRED in suffixes:
+        raise AgentError(f"{quoted(name)}: a zoo agent chooses its file by the rules; {TRANSFERRED} is for a run or a file.")
+    return player_registry().find(text, setup, anywhere=anywhere).path
 
 
 def _run_at(name: str, game: str) -> Path | None:
@@ -120,7 +130,8 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
 
     ``name`` is that of a heuristic, a solution (``exact``) or a zoo agent (``zoo:strong``), or the path of a run's folder or
     checkpoint (``runs/a``, also ``ppo:runs/a``; it may contain ``:`` and ``@``). ``runs/a@best`` and ``runs/a@100`` are the
-    checkpoints that the run keeps of its best evaluation and of iteration 100. With ``@sample`` a network draws from its policy.
+    checkpoints that the run keeps of its best evaluation and of iteration 100. With ``@sample`` a network draws from its policy;
+    with ``@transfer`` it plays also under other rules than those it was trained under.
     Modifiers may follow: ``@search=50`` for a search of 50 deals an action by rollouts of the agent, and those of the game
     (``cheapest@remember=0.7``). ``@search=50,objective=centred`` searches for another payoff than the seat's own (``task``), and
     ``@search=50,inference=policy`` draws deals by what the others have played (``search.inference``). In
@@ -151,7 +162,11 @@ def load_agent(name: str, setup: Setup, *, device: str | None = None) -> Agent:
         except ModuleNotFoundError as error:
             raise MissingLibraryError(f"The network of the agent {quoted(name)}", str(error.name), "train") from error
 
-        return load_net_agent(path, setup, name, algorithm=algorithm, stochastic=is_sampled(name), device=device)
+        suffixes = split_suffixes(name)[1]
+        any_rules = is_zoo_name(name) or TRANSFERRED in suffixes  # the registry has compared the rules of its players
+        return load_net_agent(
+            path, setup, name, algorithm=algorithm, stochastic=SAMPLED in suffixes, any_rules=any_rules, device=device
+        )
     if missing is not None and ("/" in name or missing.suffix):
         raise AgentError(f"There is no run or checkpoint at {quoted(str(missing))}.")
     zoo = [PREFIX + player for player in player_registry().names()]
@@ -197,9 +212,8 @@ def setup_of_runs(names: Sequence[str], game: str, *, for_all_tables: bool = Tru
             from .nets.checkpoint import load_checkpoint
 
             kept = load_checkpoint(path)
-            sheet = get_game(kept.game).setup(kept.preset, kept.players)
             where = anywhere if kept.common else found
-            where[name] = replace(sheet, rules=sheet.rules.replace(**kept.rules))
+            where[name] = kept.setup
     found = found or (anywhere if for_all_tables else {})
     setups = list(found.values())
     for name, setup in found.items():

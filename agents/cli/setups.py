@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from nainjaune_env.core.printable import printable
 from nainjaune_env.games import DEFAULT_GAME
 
 from .arguments import integer
@@ -34,8 +32,7 @@ def game_of(args: argparse.Namespace) -> GameSpec:
 def settle_setup(args: argparse.Namespace, agents: Sequence[str]) -> Setup:
     """Returns the setup of the arguments, else that of the runs among ``agents``, else the default one.
 
-    If the arguments set rules and a run was trained under others, a note goes to stderr. Raises
-    :class:`~nainjaune_env.core.errors.AgentError` if the runs play another game than ``--game``.
+    Raises :class:`~nainjaune_env.core.errors.AgentError` if the runs play another game than ``--game``.
     """
     from nainjaune_env.core.errors import AgentError
 
@@ -47,12 +44,4 @@ def settle_setup(args: argparse.Namespace, agents: Sequence[str]) -> Setup:
     trained = None if given else setup_of_runs(agents, usual.name)
     if trained and args.game and trained.game is not usual:
         raise AgentError(f"The runs among the agents play {trained.game.title}, but --game is {usual.title}.")
-    setup = trained or resolve_setup(usual.name, args.preset, args.players, apply_settings({}, args.set))
-    for name in agents if given else ():
-        own = setup_of_runs([name], usual.name, for_all_tables=False)
-        if own is not None and own.rules != setup.rules:
-            print(
-                f"Note: {printable(name)} was trained under the rules of {own.preset}, and plays under others here.",
-                file=sys.stderr,
-            )
-    return setup
+    return trained or resolve_setup(usual.name, args.preset, args.players, apply_settings({}, args.set))

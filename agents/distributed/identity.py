@@ -20,7 +20,8 @@ from nainjaune_env.core import atomic_files
 from nainjaune_env.core.errors import WorkError, quoted
 from nainjaune_env.core.spec import Setup
 
-from ..loading import checkpoint_path, load_agent, undrawn, use_threads
+from ..loading import TRANSFERRED, checkpoint_path, load_agent, undrawn, use_threads
+from ..zoo import is_zoo_name
 from .plan_fields import read_plan
 from .units import Plan, Player
 
@@ -112,4 +113,6 @@ def _agent(name: str, setup: Setup, sha256: str | None, files: Mapping[str, Path
     found = None if path is None or not path.exists() else atomic_files.digest(path)
     if found != sha256:
         raise WorkError(f"A worker has other weights of {quoted(name)}: SHA-256 {found}, and the run is of {sha256}.")
-    return load_agent(name if files is None else f"{path}{name.removeprefix(undrawn(name))}", setup)
+    if files is None:
+        return load_agent(name, setup)
+    return load_agent(f"{path}{TRANSFERRED if is_zoo_name(name) else ''}{name.removeprefix(undrawn(name))}", setup)

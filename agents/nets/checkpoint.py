@@ -10,7 +10,7 @@ import hashlib
 import json
 import zipfile
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, get_origin, get_type_hints
 
@@ -25,6 +25,7 @@ from nainjaune_env.core.errors import CheckpointError, as_sentence, quoted
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.history import MOST_PLIES, layout_with_history
+from nainjaune_env.registry import get_game
 
 from ..task import Task, stored_task
 from .common_layout import common_layout
@@ -85,6 +86,12 @@ class Checkpoint:
     def task(self) -> Task:
         """The task that the network was trained at."""
         return stored_task(self.algorithm, self.config)
+
+    @property
+    def setup(self) -> Setup:
+        """The setup that the network was trained under; for a network for all tables, that of its defaults."""
+        sheet = get_game(self.game).setup(self.preset, self.players)
+        return replace(sheet, rules=sheet.rules.replace(**self.rules))
 
 
 def save_checkpoint(path: Path, checkpoint: Checkpoint) -> None:
@@ -225,3 +232,20 @@ def check_fits(checkpoint: Checkpoint, setup: Setup, where: str) -> None:
         raise CheckpointError(
             f"{where} chooses among {checkpoint.actions} actions, and here there are {len(setup.game.actions)}."
         )
+
+
+def check_rules(checkpoint: Checkpoint, setup: Setup, where: str) -> None:
+    """Raises :class:`CheckpointError` if the network was trained under other rules of a round than those of ``setup``.
+
+    A network observes no rules that were the same in all of its training, and may lose any amount under others. One for all
+    tables observes the rules.
+    """
+    trained = checkpoint.setup
+    if checkpoint.common or trained.same_round(setup):
+        return
+    other = [name for name in setup.rules.names() if getattr(trained.rules, name) != getattr(setup.rules, name)]
+    own, here = (", ".join(f"{name}={getattr(rules, name)}" for name in other) for rules in (trained.rules, setup.rules))
+    raise CheckpointError(
+        f"{where} was trained under {own}, and this table has {here}: it does not observe these rules, and may lose any amount. "
+        "Train it under them, take a network for all tables, or add @transfer to its name to play it nevertheless."
+    )

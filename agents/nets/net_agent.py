@@ -19,7 +19,7 @@ from nainjaune_env.engine.history import observation_with_history
 
 from ..sampling import greedy, sample
 from .arch import make_net
-from .checkpoint import Checkpoint, check_fits, layout_of, load_checkpoint
+from .checkpoint import Checkpoint, check_fits, check_rules, layout_of, load_checkpoint
 from .devices import check_device
 from .fused_mlp import FusedInference, fast_dtype
 from .policy_value import PolicyValueNet
@@ -148,15 +148,18 @@ def load_net_agent(
     *,
     algorithm: str | None = None,
     stochastic: bool = False,
+    any_rules: bool = False,
     device: str | None = None,
 ) -> NetAgent:
     """Returns the agent trained in the run at ``path`` (a folder or a checkpoint file), for tables with ``setup``, on ``device``.
 
-    Raises :class:`CheckpointError` where it cannot play at them or was trained by another ``algorithm`` (None: any), and
-    :class:`~nainjaune_env.core.errors.DeviceError` where there is no such device.
+    Raises :class:`CheckpointError` where it cannot play at them, was trained by another ``algorithm`` (None: any), or, without
+    ``any_rules``, under other rules, and :class:`~nainjaune_env.core.errors.DeviceError` where there is no such device.
     """
     checkpoint = load_checkpoint(path)
     if algorithm is not None and checkpoint.algorithm != algorithm:
         raise CheckpointError(f"{str(path)!r} was trained by {checkpoint.algorithm!r}, not by {algorithm!r}.")
     check_fits(checkpoint, setup, repr(str(path)))
+    if not any_rules:
+        check_rules(checkpoint, setup, repr(str(path)))
     return NetAgent(name, build_net(checkpoint, setup, repr(str(path))), stochastic=stochastic, device=device)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
 from nainjaune_env.core.atomic_files import write_text
-from nainjaune_env.core.errors import CheckpointError, ConfigError, as_sentence
+from nainjaune_env.core.errors import CheckpointError, ConfigError, RulesError, as_sentence
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import read_json
+from nainjaune_env.registry import get_game
 
 from ..task import DEFAULT_TASK, Start, Task, start_text
 
@@ -68,6 +70,9 @@ class ModelCard:
     """The number of seats, likewise."""
     knobs: dict[str, Any]
     """Knobs set over the preset in training."""
+    house_rules: dict[str, list[Any]]
+    """Values of knobs at which measurements show that it can play, besides those of its training; of a network for all tables,
+    all such values. A number between two of them counts as one."""
     sha256: str
     """Of the network's file, 64 hexadecimal digits."""
     note: str
@@ -86,8 +91,27 @@ class ModelCard:
 
     @property
     def anywhere(self) -> bool:
-        """Whether it plays at any table of its game."""
+        """Whether it plays with any number of seats under any preset of its game."""
         return self.preset is None
+
+    def serves(self, setup: Setup) -> bool:
+        """Returns whether it can play at tables with ``setup``: by its training, or by ``house_rules``."""
+        if setup.game.name != self.game or self.players not in (None, setup.players):
+            return False
+        trained = self.setup().rules
+        usual = {
+            knob: getattr(trained, knob)
+            for knob, values in self.house_rules.items()
+            if _is_among(getattr(setup.rules, knob), values)
+        }
+        try:
+            return replace(setup, rules=setup.rules.replace(**usual)).same_round(replace(setup, rules=trained))
+        except RulesError:  # the other knobs are far from the usual ones
+            return False
+
+    def setup(self) -> Setup:
+        """Returns the setup it was trained under; the game's default one if it plays at any table."""
+        return get_game(self.game).setup(self.preset, self.players, **self.knobs)
 
     @property
     def made_at(self) -> str:
@@ -96,6 +120,12 @@ class ModelCard:
             return "at no known commit"
         own = self.commit.removesuffix(LOCAL_CHANGES)
         return f"at commit {own[:12]}" + (" with local changes" if own != self.commit else "")
+
+
+def _is_among(value: Any, values: list[Any]) -> bool:
+    """Returns whether ``value`` is one of ``values``, or a number between two of them."""
+    numbers = [one for one in values if type(one) is int]
+    return value in values or (type(value) is int and bool(numbers) and min(numbers) <= value <= max(numbers))
 
 
 def save_card(path: Path, card: ModelCard) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from nainjaune_env.core.atomic_files import digest
 from nainjaune_env.core.errors import CheckpointError, ConfigError, as_sentence, quoted
@@ -17,7 +18,7 @@ from nainjaune_env.core.validation import read_json
 from nainjaune_env.registry import get_game
 
 from ..arena.duplicate import Duplicate
-from ..loading import load_agent, undrawn
+from ..loading import TRANSFERRED, load_agent, undrawn
 from ..nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, check_fits, in_half_precision, load_checkpoint, save_checkpoint
 from ..task import DEFAULT_TASK, Task
 from ..trainers.config import LENGTH_KEYS
@@ -160,6 +161,7 @@ def publish(
         preset=None if checkpoint.common else checkpoint.preset,
         players=None if checkpoint.common else checkpoint.players,
         knobs={} if checkpoint.common else setups[0].knobs,
+        house_rules=_values_of_knobs(setups) if checkpoint.common else {},
         sha256=digest(path),
         note=note,
         algorithm=checkpoint.algorithm,
@@ -184,6 +186,11 @@ def check_finished(run: Path, checkpoint: Checkpoint) -> None:
         )
 
 
+def _values_of_knobs(setups: Sequence[Setup]) -> dict[str, list[Any]]:
+    """Returns the values of every knob in ``setups``, in their order."""
+    return {name: list(dict.fromkeys(getattr(setup.rules, name) for setup in setups)) for name in setups[0].rules.names()}
+
+
 def _stem(checkpoint: Checkpoint, setup: Setup) -> str:
     """Returns the stem of the file's name: the game if it plays at any table, else the preset, seats and knobs."""
     if checkpoint.common:
@@ -195,7 +202,7 @@ def _stem(checkpoint: Checkpoint, setup: Setup) -> str:
 def _rating(
     hero: str, rival: str, setup: Setup, task: Task, deals: int, seed: int, progress: Callable[[int], object] | None
 ) -> Rating:
-    duplicate = Duplicate(setup, [load_agent(hero, setup), load_agent(rival, setup)], seed=seed, task=task)
+    duplicate = Duplicate(setup, [load_agent(hero + TRANSFERRED, setup), load_agent(rival, setup)], seed=seed, task=task)
     edge = duplicate.edge(0, 1, deals, progress=progress)
     if math.isnan(edge.ci95):
         differ = f"{edge.moments.differing} of {deals} deals differ in a field of {rival!r}"

@@ -45,15 +45,14 @@ class Player:
     @property
     def plays_at(self) -> str:
         """The tables it plays at, in words."""
-        title = get_game(self.card.game).title
-        if self.card.anywhere:
-            return f"{title} at any table"
-        knobs = "".join(f", {knob} {value}" for knob, value in self.card.knobs.items())
-        return f"{title} ({self.card.preset}{knobs}) with {self.card.players} seats"
+        where = f"{get_game(self.card.game).title} at any table" if self.card.anywhere else table_text(self.card.setup())
+        return where + (" under the house rules on its card" if self.card.house_rules else "")
 
-    def setup(self) -> Setup:
-        """Returns the setup it was trained under; the game's default one if it plays at any table."""
-        return get_game(self.card.game).setup(self.card.preset, self.card.players, **self.card.knobs)
+
+def table_text(setup: Setup) -> str:
+    """Returns a game, its preset, the knobs that differ from it, and the seats, in words."""
+    knobs = "".join(f", {knob} {value}" for knob, value in setup.knobs.items())
+    return f"{setup.game.title} ({setup.preset}{knobs}) with {setup.players} seats"
 
 
 class PlayerRegistry:
@@ -74,9 +73,9 @@ class PlayerRegistry:
     def find(self, name: str, setup: Setup, *, anywhere: bool = False) -> Player:
         """Returns the file of ``name`` (``zoo:strong``) for tables with ``setup``, with ``anywhere`` its file for all tables.
 
-        Prefers a file trained under the same rules, then one with this preset and number of seats under other knobs, then one for
-        any table; among equals that with fewer knobs. Raises :class:`AgentError` if there is no such player or no file that fits,
-        and :class:`CheckpointError` if the file does not match the hash on its card.
+        Prefers a file trained under the same rules of a round, then one for this preset and number of seats whose card has the
+        house rules, then one for any table (``ModelCard.serves``). Raises :class:`AgentError` if there is no such player or no
+        file that can play, and :class:`CheckpointError` if the file does not match the hash on its card.
         """
         own = name.removeprefix(PREFIX)
         if own not in self.names():
@@ -85,24 +84,21 @@ class PlayerRegistry:
         fitting = [(rank, player) for player in players if (rank := _rank(player, setup)) is not None]
         if not fitting:
             where = "; ".join(player.plays_at for player in self.players(own))
-            table = f"{setup.game.title} " + ("at any table" if anywhere else f"({setup.preset}) with {setup.players} seats")
+            table = f"{setup.game.title} at any table" if anywhere else table_text(setup)
             raise AgentError(f"{name} does not play {table}. It plays: {where}.")
-        _, found = min(fitting, key=lambda ranked: (ranked[0], len(ranked[1].card.knobs)))
+        _, found = min(fitting, key=lambda ranked: ranked[0])
         if not found.path.is_file() or digest(found.path) != found.card.sha256:
             raise CheckpointError(f"{str(found.path)!r} does not match the hash on its card: it was changed, or is incomplete.")
         return found
 
 
 def _rank(player: Player, setup: Setup) -> int | None:
-    """Returns how well a player fits, 0 best; None if it cannot play."""
-    card = player.card
-    if card.game != setup.game.name:
+    """Returns how well a player fits, 0 best; None if it is not known to play well there."""
+    if not player.card.serves(setup):
         return None
-    if card.anywhere:
+    if player.card.anywhere:
         return 2
-    if card.preset != setup.preset or card.players != setup.players:
-        return None
-    return 0 if player.setup().rules == setup.rules else 1
+    return 0 if player.card.setup().same_round(setup) else 1
 
 
 def player_registry() -> PlayerRegistry:

@@ -318,6 +318,13 @@ class Setup:
         sheet = self.game.presets[self.preset].rules
         return {name: value for name in self.rules.names() if (value := getattr(self.rules, name)) != getattr(sheet, name)}
 
+    def same_round(self, other: Setup) -> bool:
+        """Returns whether both have the same rules of a round; what ends a match and how a table is drawn may differ."""
+        if self.game is not other.game or self.players != other.players:
+            return False
+        one, two = (setup.game.compile_rules(setup.game.single_round(setup.rules), setup.players) for setup in (self, other))
+        return one == two
+
     def check_tables(self, rows: NDArray[Any]) -> None:
         """Checks ``rows``, one record or ``(K,)``, that come from outside: compiled code relies on their fields.
 

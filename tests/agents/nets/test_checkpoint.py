@@ -25,6 +25,7 @@ from nainjaune_agents.nets.checkpoint import (
     FILE_NAME,
     Checkpoint,
     check_fits,
+    check_rules,
     in_half_precision,
     load_checkpoint,
     save_checkpoint,
@@ -265,9 +266,13 @@ def test_for_another_table_it_is_refused(other: dict[str, Any], says: str) -> No
         check_fits(make(setup, **other), setup, "it")
 
 
-def test_house_rules_may_differ() -> None:
-    """A player trained on one sheet may sit down at another: what it sees there means the same."""
+def test_house_rules_may_differ_only_where_a_round_is_the_same() -> None:
+    """The observation means the same at another sheet, so weights may be taken over; how the network plays there is not known."""
     check_fits(make(small()), small(payment="cards", stake=3), "it")
+    check_rules(make(small()), small(max_rounds=9, direction="counterclockwise"), "it")
+    trained = r"it was trained under payment=points, stake=1, and this table has payment=cards, stake=3"
+    with pytest.raises(CheckpointError, match=trained):
+        check_rules(make(small()), small(payment="cards", stake=3), "it")
 
 
 def test_seats_count() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from nainjaune_agents.loading import checkpoint_path, load_agent, setup_of_runs
 from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.search import SearchAgent
-from nainjaune_agents.zoo import Player, PlayerRegistry, player_registry
+from nainjaune_agents.zoo import Player, PlayerRegistry, load_card, player_registry, save_card
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import AgentError, CheckpointError
 from nainjaune_env.registry import get_game
@@ -37,11 +38,13 @@ def box(tmp_path: Path) -> Path:
     [
         (small(), "classic-3"),
         (OTHER, "classic-3-stake-2"),
-        (small(3, stake=3), "classic-3"),
+        (small(3, max_rounds=7, direction="counterclockwise"), "classic-3"),
+        (small(3, stake=3), "nain_jaune"),
         (small(4), "nain_jaune"),
         (make_setup("nain_jaune", "djeco", 3), "nain_jaune"),
+        (small(3, hand=15), "classic-3"),
     ],
-    ids=["its own rules", "its own knobs", "its sheet under other knobs", "other seats", "another sheet"],
+    ids=["its rules", "its knobs", "its rules of a round", "other knobs", "other seats", "another sheet", "its hand by number"],
 )
 def test_the_one_that_fits_best_is_taken(box: Path, setup: object, file: str) -> None:
     assert PlayerRegistry(box).find("zoo:strong", setup).path.stem == file  # type: ignore[arg-type]
@@ -53,10 +56,27 @@ def test_the_network_for_all_tables_can_be_asked_for(box: Path) -> None:
         PlayerRegistry(box).find("zoo:narrow", small(), anywhere=True)
 
 
+def test_a_player_for_one_table_plays_under_the_house_rules_on_its_card(box: Path) -> None:
+    path, stake = box / "strong" / "classic-3.json", small(3, stake=3)
+    assert PlayerRegistry(box).find("zoo:strong", stake).path.stem == "nain_jaune"
+    save_card(path, dataclasses.replace(load_card(path), house_rules={"stake": [2, 4], "decline": ["entry"]}))
+    assert PlayerRegistry(box).find("zoo:strong", stake).path.stem == "classic-3"
+    assert PlayerRegistry(box).find("zoo:strong", small(3, stake=2)).path.stem == "classic-3-stake-2", "its own rules come first"
+    assert PlayerRegistry(box).find("zoo:strong", small(3, stake=5)).path.stem == "nain_jaune"
+
+
+def test_rules_that_no_file_is_known_to_play_are_refused(box: Path) -> None:
+    other = r"zoo:strong does not play .*stake 6.*; Nain Jaune at any table under the house rules on its card\."
+    with pytest.raises(AgentError, match=other):
+        PlayerRegistry(box).find("zoo:strong", small(3, stake=6))
+    with pytest.raises(AgentError, match=r"zoo:strong does not play .*stake 5, starting_stack 45"):
+        PlayerRegistry(box).find("zoo:strong", small(3, stake=5, starting_stack=45, hand=4, ranks=11))
+
+
 def test_what_it_does_not_play_is_said(box: Path) -> None:
-    with pytest.raises(AgentError, match=r"zoo:narrow does not play .* \(classic\) with 4 seats\. It plays: .* with 3 seats\."):
+    with pytest.raises(AgentError, match=r"zoo:narrow does not play .*\) with 4 seats\. It plays: .* with 3 seats\."):
         PlayerRegistry(box).find("zoo:narrow", small(4))
-    with pytest.raises(AgentError, match=r"zoo:strong does not play Batasaurus .*It plays: .*; Nain Jaune at any table\."):
+    with pytest.raises(AgentError, match=r"zoo:strong does not play Batasaurus .*It plays: .*; Nain Jaune at any table under"):
         PlayerRegistry(box).find("zoo:strong", make_setup("batasaurus"))
     with pytest.raises(AgentError, match=r"Unknown zoo player 'zoo:strng'\. Did you mean 'zoo:strong'\?"):
         PlayerRegistry(box).find("zoo:strng", small())
@@ -83,6 +103,8 @@ def test_they_are_agents_by_name(box: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert checkpoint_path("zoo:strong@search=2", small(4)) == box / "strong" / "nain_jaune.safetensors"
     assert checkpoint_path("lowest", small()) is None
     assert setup_of_runs(["zoo:strong", "lowest"], "nain_jaune") is None
+    with pytest.raises(AgentError, match=r"a zoo agent chooses its file by the rules; @transfer is for a run or a file\."):
+        load_agent("zoo:strong@transfer", small())
     with pytest.raises(AgentError, match=r"Unknown agent 'lowset'.* zoo:narrow, zoo:strong\."):
         load_agent("lowset", small())
 
@@ -101,3 +123,25 @@ def test_those_that_come_with_the_package_play(player: Player) -> None:
     assert player.card.made_by
     assert player.card.ratings
     assert {key.split(".")[0] for key in load_checkpoint(player.path).tensors} == {"model"}
+
+
+def test_house_rules_are_not_played_by_a_player_of_other_rules() -> None:
+    """Under ``decline=always`` the player of ``classic`` loses 36 chips a round, and that for all tables wins 3."""
+    setup = make_setup("nain_jaune", "classic", 4, decline="always")
+    player = player_registry().find("zoo:strong", setup)
+    assert player.path.stem == "nain_jaune"
+    edge = Duplicate(setup, [load_agent("zoo:strong", setup), load_agent("closer", setup)], seed=3).edge(0, 1, 200)
+    assert edge.mean > edge.ci95
+    with pytest.raises(CheckpointError, match=r"under decline=never, and this table has decline=always: .* add @transfer"):
+        load_agent(str(player.path.with_name("classic-4.safetensors")), setup)
+
+
+@pytest.mark.parametrize("ending", ["", "@sample", "@search=2", "@sample@search=2"])
+def test_the_file_of_another_table_plays_only_if_asked(ending: str) -> None:
+    path = player_registry().find("zoo:strong", make_setup("nain_jaune", "djeco", 4)).path
+    setup = make_setup("nain_jaune", "djeco", 4, payment="points")
+    with pytest.raises(CheckpointError, match="payment=cards, and this table has payment=points"):
+        load_agent(f"{path}{ending}", setup)
+    suffixes, _, search = ending.partition("@search")
+    transferred = [f"{path}@transfer{ending}", f"{path}{suffixes}@transfer{'@search' if search else ''}{search}"]
+    assert [load_agent(name, setup).name for name in transferred] == transferred

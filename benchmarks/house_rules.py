@@ -1,0 +1,173 @@
+"""Rates the player that a name gives under every house rule.
+
+Settings are every value of each knob alone, at every preset and number of seats, and random pairs of knobs. Each is a line of
+--out: the edge over a field of --field by duplicate play, with the file of the registry that plays there, or the sentence by
+which the player is refused. A run that was stopped continues. --markdown prints the table of docs/zoo.md.
+
+  python benchmarks/house_rules.py --agent zoo:strong --field closer --deals 400 --seed 190 --pairs 200 --out house_rules.jsonl
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.loading import checkpoint_path, load_agent, use_threads
+from nainjaune_env.core.errors import AgentError, CheckpointError, RulesError
+from nainjaune_env.core.spec import GameSpec, Setup
+from nainjaune_env.registry import get_game
+
+NUMBERS: dict[str, tuple[int | None, ...]] = {
+    "unannounced": (0, 1, 3),
+    "stake": (1, 2, 5, 20),
+    "starting_stack": (None, 49, 60, 200, 1000),
+    "max_rounds": (None, 1, 12),
+    "ranks": (6, 8, 10, 11, 12, 13),
+    "suits": (2, 3, 4),
+    "hand": (None, 4, 8, 12),
+    "dinosaurs": (3, 5, 8),
+}
+"""The values of knobs that are numbers."""
+MAX_TRIES = 100
+"""Random pairs that are tried, in multiples of those that are wanted: not every pair makes a table."""
+
+Setting = tuple[str, int, dict[str, Any]]
+"""A preset, a number of seats, and knobs."""
+
+
+def parse(arguments: list[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--game", default="nain_jaune")
+    parser.add_argument("--agent", default="zoo:strong", help="the hero (default: %(default)s)")
+    parser.add_argument("--field", default="closer", help="the agent of the field (default: %(default)s)")
+    parser.add_argument("--preset", help="only this one (default: all)")
+    parser.add_argument("--players", type=int, help="only this number of seats (default: all)")
+    parser.add_argument("--deals", type=int, default=400, help="of each setting (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=190, help="of the deals, and of the random pairs (default: %(default)s)")
+    parser.add_argument("--pairs", type=int, default=200, help="settings with two random knobs (default: %(default)s)")
+    parser.add_argument("--out", type=Path, default=Path("house_rules.jsonl"), help="default: %(default)s")
+    parser.add_argument("--markdown", action="store_true", help="print the table of what --out has, and play nothing")
+    return parser.parse_args(arguments)
+
+
+def values(game: GameSpec) -> dict[str, tuple[Any, ...]]:
+    """Returns the values of every knob of ``game`` that are tried."""
+    rules = game.presets[game.default_preset].rules
+    about = {f.name: f.metadata for f in dataclasses.fields(rules)}
+    return {name: NUMBERS[name] if one["kind"] == "number" else one["choices"] or (False, True) for name, one in about.items()}
+
+
+def make(game: GameSpec, setting: Setting) -> Setup | None:
+    """Returns the setup of a setting; None where the rules do not allow it."""
+    preset, players, knobs = setting
+    try:
+        return game.setup(preset, players, **knobs)
+    except RulesError:
+        return None
+
+
+def settings(game: GameSpec, tables: Sequence[tuple[str, int]], pairs: int, seed: int) -> Iterator[Setting]:
+    """Yields ``tables`` (preset, seats) as they are, then with every knob's values alone, then ``pairs`` random pairs of knobs."""
+    tried = values(game)
+    for preset, players in tables:
+        rules = game.presets[preset].rules
+        yield preset, players, {}
+        for name, choices in tried.items():
+            yield from ((preset, players, {name: value}) for value in choices if value != getattr(rules, name))
+    rng = np.random.default_rng(seed)
+    seen: list[Setting] = []
+    for _ in range(MAX_TRIES * pairs):
+        if len(seen) == pairs:
+            return
+        preset, players = tables[rng.integers(len(tables))]
+        names = rng.choice(sorted(tried), 2, replace=False)
+        knobs = {str(name): tried[name][rng.integers(len(tried[name]))] for name in names}
+        setup = make(game, (preset, players, knobs))
+        setting = preset, players, knobs
+        if setup is not None and setup.knobs == knobs and setting not in seen:
+            seen.append(setting)
+            yield setting
+
+
+def rate(setup: Setup, hero: str, field: str, deals: int, seed: int) -> dict[str, Any]:
+    """Returns the edge of ``hero``, or the sentence by which it is refused."""
+    try:
+        agent = load_agent(hero, setup)
+    except (AgentError, CheckpointError) as error:
+        return {"refused": str(error)}
+    path = checkpoint_path(hero, setup)
+    edge = Duplicate(setup, [agent, load_agent(field, setup)], seed=seed).edge(0, 1, deals)
+    return {"file": None if path is None else path.stem, "mean": round(edge.mean, 4), "ci95": round(edge.ci95, 4)}
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    """Returns the lines of a file of results; none where there is no file."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def markdown(rows: list[dict[str, Any]]) -> str:
+    """Returns a table: by knob and value, the settings, those clearly above and below 0, and the lowest edge."""
+    groups: dict[str, list[dict[str, Any]]] = {}
+    for row in rows:
+        knobs = row["knobs"]
+        name = (
+            "a preset as it is"
+            if not knobs
+            else "two random knobs"
+            if len(knobs) > 1
+            else "`{}={}`".format(*next(iter(knobs.items())))
+        )
+        groups.setdefault(name, []).append(row)
+    lines = ["| knob | tables | above 0 | below 0 | refused | lowest edge |", "|---|---:|---:|---:|---:|---|"]
+    for name, group in groups.items():
+        rated = [row for row in group if "mean" in row]
+        above = sum(row["mean"] > row["ci95"] for row in rated)
+        below = sum(row["mean"] < -row["ci95"] for row in rated)
+        worst = min(rated, key=lambda row: (row["mean"] + row["ci95"], row["mean"]), default=None)
+        lowest = "" if worst is None else "{mean:+.2f} ± {ci95:.2f} (`{preset}`, {players} seats)".format(**worst)
+        lines.append(f"| {name} | {len(group)} | {above} | {below} | {len(group) - len(rated)} | {lowest} |")
+    return "\n".join(lines)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Rates all settings that --out does not have yet."""
+    options = parse(arguments)
+    if options.markdown:
+        print(markdown(rows_of(options.out)))
+        return
+    game = get_game(options.game)
+    load_agent(options.agent, game.setup())  # torch is imported before its threads are set
+    use_threads(1)
+    run = {name: getattr(options, name) for name in ("agent", "field", "deals", "seed")}
+    done = rows_of(options.out)
+    if any({name: row[name] for name in run} != run for row in done):
+        sys.exit(f"{options.out} has results of other agents, deals or seeds.")
+    tables = [
+        (preset, players)
+        for preset, sheet in game.presets.items()
+        for players in sheet.players
+        if options.preset in (None, preset) and options.players in (None, players)
+    ]
+    known = [(row["preset"], row["players"], row["knobs"]) for row in done]
+    with options.out.open("a") as out:
+        for setting in tqdm([*settings(game, tables, options.pairs, options.seed)], unit="setting"):
+            setup = make(game, setting)
+            if setup is None or setting in known:
+                continue
+            preset, players, knobs = setting
+            result = rate(setup, options.agent, options.field, options.deals, options.seed)
+            out.write(json.dumps({"preset": preset, "players": players, "knobs": knobs, **run, **result}) + "\n")
+            out.flush()
+
+
+if __name__ == "__main__":
+    main()
