@@ -4,7 +4,10 @@ Settings are every value of each knob alone, at every preset and number of seats
 --out: the edge over a field of --field by duplicate play, with the file of the registry that plays there, or the sentence by
 which the player is refused. A run that was stopped continues. --markdown prints the table of docs/zoo.md.
 
-  python benchmarks/house_rules.py --agent zoo:strong --field closer --deals 400 --seed 190 --pairs 200 --out house_rules.jsonl
+--card writes the house rules of a model card: the single values at which the edge is clearly above 0 in every file of --results.
+
+  python benchmarks/house_rules.py --agent zoo:strong --field closer --deals 3000 --seed 192 --pairs 200 --out house_rules.jsonl
+  python benchmarks/house_rules.py --results house_rules.jsonl --card agents/zoo/mine/nain_jaune.json
 """
 
 from __future__ import annotations
@@ -22,6 +25,7 @@ from tqdm import tqdm
 
 from nainjaune_agents.arena.duplicate import Duplicate
 from nainjaune_agents.loading import checkpoint_path, load_agent, use_threads
+from nainjaune_agents.zoo import HouseRules, load_card, save_card
 from nainjaune_env.core.errors import AgentError, CheckpointError, RulesError
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.registry import get_game
@@ -56,6 +60,8 @@ def parse(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--pairs", type=int, default=200, help="settings with two random knobs (default: %(default)s)")
     parser.add_argument("--out", type=Path, default=Path("house_rules.jsonl"), help="default: %(default)s")
     parser.add_argument("--markdown", action="store_true", help="print the table of what --out has, and play nothing")
+    parser.add_argument("--card", type=Path, metavar="JSON", help="write the house rules of this model card, and play nothing")
+    parser.add_argument("--results", type=Path, nargs="+", help="with --card: files of results")
     return parser.parse_args(arguments)
 
 
@@ -76,7 +82,7 @@ def make(game: GameSpec, setting: Setting) -> Setup | None:
 
 
 def settings(game: GameSpec, tables: Sequence[tuple[str, int]], pairs: int, seed: int) -> Iterator[Setting]:
-    """Yields ``tables`` (preset, seats) as they are, then with every knob's values alone, then ``pairs`` random pairs of knobs."""
+    """Yields ``tables`` (preset, seats) as they are, with every knob's values alone, then ``pairs`` random pairs of knobs."""
     tried = values(game)
     for preset, players in tables:
         rules = game.presets[preset].rules
@@ -138,6 +144,33 @@ def markdown(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def house_rules(game: GameSpec, rows: list[dict[str, Any]], *, presets: bool) -> list[HouseRules]:
+    """Returns the tables and the values of knobs at which all ``rows`` have an edge clearly above 0; equal ones together.
+
+    ``presets``: whether the preset as it is must be one of them."""
+    good: dict[tuple[str, int], dict[str, list[Any]]] = {}
+    bad: list[tuple[str, int, dict[str, Any]]] = []
+    for row in rows:
+        table, knobs = (row["preset"], row["players"]), row["knobs"]
+        if "mean" not in row or row["mean"] <= row["ci95"]:
+            bad.append((*table, knobs))
+        elif len(knobs) <= 1:
+            listed = good.setdefault(table, {})
+            for knob, value in knobs.items():
+                listed.setdefault(knob, [getattr(game.presets[row["preset"]].rules, knob)]).append(value)
+    merged: dict[str, HouseRules] = {}
+    for (preset, players), listed in good.items():
+        if presets and (preset, players, {}) in bad:
+            continue
+        knobs = {}
+        for knob, (usual, *others) in listed.items():
+            values = [value for value in dict.fromkeys(others) if (preset, players, {knob: value}) not in bad]
+            if values and not make(game, (preset, players, {knob: values[0]})).same_round(make(game, (preset, players, {}))):
+                knobs[knob] = [usual, *values]
+        merged.setdefault(repr((preset, knobs)), HouseRules(preset, [], knobs)).players.append(players)
+    return [*merged.values()]
+
+
 def main(arguments: list[str] | None = None) -> None:
     """Rates all settings that --out does not have yet."""
     options = parse(arguments)
@@ -145,6 +178,13 @@ def main(arguments: list[str] | None = None) -> None:
         print(markdown(rows_of(options.out)))
         return
     game = get_game(options.game)
+    if options.card is not None:
+        card = load_card(options.card)
+        rows = [row for path in options.results for row in rows_of(path)]
+        save_card(
+            options.card, dataclasses.replace(card, house_rules=house_rules(get_game(card.game), rows, presets=card.anywhere))
+        )
+        return
     load_agent(options.agent, game.setup())  # torch is imported before its threads are set
     use_threads(1)
     run = {name: getattr(options, name) for name in ("agent", "field", "deals", "seed")}

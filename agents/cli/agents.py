@@ -8,7 +8,8 @@
 An edge is the payoff of the agent minus that of a field of another agent in
 the same seat on the same deals, with a 95 % interval over deals. The folder
 of a training run is also an agent: runs/first plays the likeliest action of
-its network, and runs/first@sample draws from its policy; --run lists the
+its network, runs/first@sample draws from its policy, and runs/first@transfer
+plays also under other rules than those of its training; --run lists the
 checkpoints that a run keeps (runs/first@best, runs/first@100). tally@search=50
 searches over tally; zoo:strong@search=50,inference=policy draws hidden cards
 by what the others have played. docs/heuristics.md, docs/zoo.md and

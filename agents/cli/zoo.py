@@ -128,6 +128,8 @@ def _card(player: Player) -> list[str]:
         card.note,
         f"Trained by {card.algorithm}: {decisions}, {minutes}, on {card.machine}, {card.made_at}. Reproduced by:",
         *(f"  {command}" for command in card.made_by),
+        *(["House rules under which it plays, too:"] if card.house_rules else []),
+        *(f"  {rules.table}" for rules in card.house_rules),
         "Edges, a round, over a field of",
     ]
     rows = []

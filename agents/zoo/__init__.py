@@ -7,11 +7,12 @@ it is its card.
 
 from __future__ import annotations
 
-from .model_card import ModelCard, Rating, load_card, save_card
+from .model_card import HouseRules, ModelCard, Rating, load_card, save_card
 from .registry import PREFIX, Player, PlayerRegistry, is_zoo_name, player_registry
 
 __all__ = [
     "PREFIX",
+    "HouseRules",
     "ModelCard",
     "Player",
     "PlayerRegistry",

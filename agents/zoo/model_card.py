@@ -60,6 +60,41 @@ class Rating:
 
 
 @dataclass(frozen=True)
+class HouseRules:
+    """Tables at which measurements show that a network plays well (``benchmarks/house_rules.py``)."""
+
+    preset: str
+    players: list[int]
+    knobs: dict[str, list[Any]]
+    """Values of knobs; all others are those of the preset. A number between two that are listed counts as listed."""
+
+    def include(self, setup: Setup) -> bool:
+        """Returns whether ``setup`` is one of the tables: what ends a match does not count."""
+        if setup.preset != self.preset or setup.players not in self.players:
+            return False
+        usual = setup.game.presets[self.preset].rules
+        listed = {
+            knob: getattr(usual, knob) for knob, values in self.knobs.items() if _is_among(getattr(setup.rules, knob), values)
+        }
+        try:
+            return replace(setup, rules=setup.rules.replace(**listed)).same_round(replace(setup, rules=usual))
+        except RulesError:  # the usual values are not allowed beside the others
+            return False
+
+    @property
+    def table(self) -> str:
+        """The tables in words."""
+        knobs = (f"{knob} {' or '.join(map(str, values))}" for knob, values in self.knobs.items())
+        return ", ".join([self.preset, *knobs, f"{' or '.join(map(str, self.players))} seats"])
+
+
+def _is_among(value: Any, values: list[Any]) -> bool:
+    """Returns whether ``value`` is one of ``values``, or a number between two of them."""
+    numbers = [one for one in values if type(one) is int]
+    return value in values or (type(value) is int and bool(numbers) and min(numbers) <= value <= max(numbers))
+
+
+@dataclass(frozen=True)
 class ModelCard:
     """The content of a model card."""
 
@@ -70,9 +105,8 @@ class ModelCard:
     """The number of seats, likewise."""
     knobs: dict[str, Any]
     """Knobs set over the preset in training."""
-    house_rules: dict[str, list[Any]]
-    """Values of knobs at which measurements show that it can play, besides those of its training; of a network for all tables,
-    all such values. A number between two of them counts as one."""
+    house_rules: list[HouseRules]
+    """Where it plays besides the rules of its training; for a network for all tables, all tables at which it plays."""
     sha256: str
     """Of the network's file, 64 hexadecimal digits."""
     note: str
@@ -96,18 +130,10 @@ class ModelCard:
 
     def serves(self, setup: Setup) -> bool:
         """Returns whether it can play at tables with ``setup``: by its training, or by ``house_rules``."""
-        if setup.game.name != self.game or self.players not in (None, setup.players):
+        if setup.game.name != self.game:
             return False
-        trained = self.setup().rules
-        usual = {
-            knob: getattr(trained, knob)
-            for knob, values in self.house_rules.items()
-            if _is_among(getattr(setup.rules, knob), values)
-        }
-        try:
-            return replace(setup, rules=setup.rules.replace(**usual)).same_round(replace(setup, rules=trained))
-        except RulesError:  # the other knobs are far from the usual ones
-            return False
+        trained = not self.anywhere and self.setup().same_round(setup)
+        return trained or any(rules.include(setup) for rules in self.house_rules)
 
     def setup(self) -> Setup:
         """Returns the setup it was trained under; the game's default one if it plays at any table."""
@@ -120,12 +146,6 @@ class ModelCard:
             return "at no known commit"
         own = self.commit.removesuffix(LOCAL_CHANGES)
         return f"at commit {own[:12]}" + (" with local changes" if own != self.commit else "")
-
-
-def _is_among(value: Any, values: list[Any]) -> bool:
-    """Returns whether ``value`` is one of ``values``, or a number between two of them."""
-    numbers = [one for one in values if type(one) is int]
-    return value in values or (type(value) is int and bool(numbers) and min(numbers) <= value <= max(numbers))
 
 
 def save_card(path: Path, card: ModelCard) -> None:
@@ -144,11 +164,13 @@ def load_card(path: Path) -> ModelCard:
             f"The model card at {str(path)!r} has the keys {', '.join(held)}, not {', '.join(sorted(expected))}."
         )
     try:
-        if not isinstance(held["ratings"], list):
-            raise TypeError("'ratings' is not a list")
+        for name in ("ratings", "house_rules"):
+            if not isinstance(held[name], list):
+                raise TypeError(f"{name!r} is not a list")
+        house_rules = [HouseRules(**rules) for rules in held["house_rules"]]
         ratings = [Rating(**rating) for rating in held["ratings"]]
         for rating in ratings:
             _ = rating.task
-        return ModelCard(**{**held, "ratings": ratings})
+        return ModelCard(**{**held, "ratings": ratings, "house_rules": house_rules})
     except (TypeError, ConfigError) as error:
-        raise CheckpointError(f"The model card at {str(path)!r} has malformed ratings: {as_sentence(error)}") from None
+        raise CheckpointError(f"The model card at {str(path)!r} is malformed: {as_sentence(error)}") from None

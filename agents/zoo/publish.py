@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 from nainjaune_env.core.atomic_files import digest
 from nainjaune_env.core.errors import CheckpointError, ConfigError, as_sentence, quoted
@@ -22,7 +21,7 @@ from ..loading import TRANSFERRED, load_agent, undrawn
 from ..nets.checkpoint import ABOUT_NAME, FILE_NAME, Checkpoint, check_fits, in_half_precision, load_checkpoint, save_checkpoint
 from ..task import DEFAULT_TASK, Task
 from ..trainers.config import LENGTH_KEYS
-from . import ModelCard, PlayerRegistry, Rating, save_card
+from . import HouseRules, ModelCard, PlayerRegistry, Rating, save_card
 from .model_card import LOCAL_CHANGES
 from .registry import check_player_name, is_zoo_name, player_registry
 
@@ -161,7 +160,7 @@ def publish(
         preset=None if checkpoint.common else checkpoint.preset,
         players=None if checkpoint.common else checkpoint.players,
         knobs={} if checkpoint.common else setups[0].knobs,
-        house_rules=_values_of_knobs(setups) if checkpoint.common else {},
+        house_rules=_trained_at(setups) if checkpoint.common else [],
         sha256=digest(path),
         note=note,
         algorithm=checkpoint.algorithm,
@@ -186,9 +185,13 @@ def check_finished(run: Path, checkpoint: Checkpoint) -> None:
         )
 
 
-def _values_of_knobs(setups: Sequence[Setup]) -> dict[str, list[Any]]:
-    """Returns the values of every knob in ``setups``, in their order."""
-    return {name: list(dict.fromkeys(getattr(setup.rules, name) for setup in setups)) for name in setups[0].rules.names()}
+def _trained_at(setups: Sequence[Setup]) -> list[HouseRules]:
+    """Returns ``setups`` as house rules, those that differ in the seats only together."""
+    tables: dict[str, HouseRules] = {}
+    for setup in setups:
+        knobs = {knob: [value] for knob, value in setup.knobs.items()}
+        tables.setdefault(repr((setup.preset, knobs)), HouseRules(setup.preset, [], knobs)).players.append(setup.players)
+    return [*tables.values()]
 
 
 def _stem(checkpoint: Checkpoint, setup: Setup) -> str:

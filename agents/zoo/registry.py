@@ -73,8 +73,8 @@ class PlayerRegistry:
     def find(self, name: str, setup: Setup, *, anywhere: bool = False) -> Player:
         """Returns the file of ``name`` (``zoo:strong``) for tables with ``setup``, with ``anywhere`` its file for all tables.
 
-        Prefers a file trained under the same rules of a round, then one for this preset and number of seats whose card has the
-        house rules, then one for any table (``ModelCard.serves``). Raises :class:`AgentError` if there is no such player or no
+        Prefers a file trained under the same rules of a round, then one for another table whose card has the house rules, then
+        one for any table (``ModelCard.serves``). Raises :class:`AgentError` if there is no such player or no
         file that can play, and :class:`CheckpointError` if the file does not match the hash on its card.
         """
         own = name.removeprefix(PREFIX)

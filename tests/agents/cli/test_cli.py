@@ -151,8 +151,10 @@ def test_runs_are_rated_under_their_own_rules(elsewhere: Path, capfd: pytest.Cap
     assert (held["rules"], held["players"]) == (own.rules.to_dict(), own.players)
     options = ["--preset", "tableau", "--players", str(own.players)]
     status, out, err = nainjaune(capfd, "evaluate", "--agents", "lowest", "runs/a", "--deals", "5", *options)
-    assert (status, "preset tableau" in out) == (0, True)
-    assert err == f"Note: runs/a was trained under the rules of {own.preset}, and plays under others here."
+    assert (status, out) == (2, "")
+    assert re.search(r"'runs/a' was trained under .*payment=points.*, and this table has .*payment=cards", err)
+    status, out, err = nainjaune(capfd, "evaluate", "--agents", "lowest", "runs/a@transfer", "--deals", "5", *options)
+    assert (status, "preset tableau" in out, err) == (0, True, "")
     for_all_tables = str(player_registry().find("zoo:strong", make_setup(preset="djeco", players=2)).path)
     status, _, err = nainjaune(capfd, "evaluate", "--agents", "lowest", for_all_tables, "--deals", "5", *options)
     assert (status, err) == (0, "")  # it was trained under these rules too

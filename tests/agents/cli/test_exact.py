@@ -207,8 +207,9 @@ def test_runs_are_measured_under_their_own_rules(elsewhere: Path, capfd: pytest.
     assert all(math.isfinite(row["exploitability"]) and row["exploitability"] > 0 for row in held["agents"])
     assert held["agents"][0]["exploitability"] != held["agents"][1]["exploitability"]
     status, out, err = exact(capfd, f"{GAME} --set dinosaurs=4 --agents runs/a")
-    assert status == 0
-    assert err == "Note: runs/a was trained under the rules of batasaurus, and plays under others here."
+    assert status == 2
+    assert "'runs/a' was trained under dinosaurs=3, and this table has dinosaurs=4: " in err
+    assert exact(capfd, f"{GAME} --set dinosaurs=4 --agents runs/a@transfer")[0] == 0
 
 
 def test_solve_prints_every_size(capfd: pytest.CaptureFixture[str]) -> None:

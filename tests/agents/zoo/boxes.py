@@ -10,14 +10,14 @@ import torch
 from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.checkpoint import save_checkpoint
 from nainjaune_agents.nets.common_layout import common_layout
-from nainjaune_agents.zoo import ModelCard, Rating, save_card
+from nainjaune_agents.zoo import HouseRules, ModelCard, Rating, save_card
 from nainjaune_env.core.atomic_files import digest
 from nainjaune_env.core.spec import Setup
 from tests.agents.nets.test_checkpoint import make
 
 RATING = Rating(field="lowest", preset="classic", players=3, knobs={"max_rounds": 2}, mean=0.5, ci95=0.1, deals=50, seed=9)
-HOUSE_RULES = {"decline": ["never"], "payment": ["points"], "stranded": ["match_pot"], "stake": [1, 5], "starting_stack": [None]}
-"""Of a network for all tables: those of the presets ``djeco`` and ``classic``, and larger stakes."""
+HOUSE_RULES = [HouseRules("djeco", [2, 3, 4], {}), HouseRules("classic", [3, 4], {"stake": [1, 5], "decline": ["entry"]})]
+"""Of a network for all tables."""
 
 
 def put(box: Path, name: str, setup: Setup, stem: str, *, anywhere: bool = False) -> Path:
@@ -29,7 +29,7 @@ def put(box: Path, name: str, setup: Setup, stem: str, *, anywhere: bool = False
         "preset": None if anywhere else setup.preset,
         "players": None if anywhere else setup.players,
         "knobs": {} if anywhere else setup.knobs,
-        "house_rules": HOUSE_RULES if anywhere else {},
+        "house_rules": HOUSE_RULES if anywhere else [],
     }
     card = ModelCard(
         **values, sha256=digest(path), note="A small one.", algorithm="ppo", made_by=["python train.py --out runs/x"],

@@ -67,9 +67,9 @@ def with_no_list(held: dict[str, Any]) -> None:
     [
         (without, "has the keys .*, not .*sha256"),
         (of_another_version, "is not a nainjaune-zoo-card of version 1"),
-        (with_a_strange_rating, "has malformed ratings: .*unexpected keyword"),
-        (with_a_strange_task, "has malformed ratings: .*'heavy'"),
-        (with_no_list, "has malformed ratings: 'ratings' is not a list"),
+        (with_a_strange_rating, "is malformed: .*unexpected keyword"),
+        (with_a_strange_task, "is malformed: .*'heavy'"),
+        (with_no_list, "is malformed: 'ratings' is not a list"),
     ],
 )
 def test_another_one_is_refused(card: Path, change: Any, says: str) -> None:

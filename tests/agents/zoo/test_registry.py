@@ -14,7 +14,7 @@ from nainjaune_agents.loading import checkpoint_path, load_agent, setup_of_runs
 from nainjaune_agents.nets.checkpoint import load_checkpoint
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.search import SearchAgent
-from nainjaune_agents.zoo import Player, PlayerRegistry, load_card, player_registry, save_card
+from nainjaune_agents.zoo import HouseRules, Player, PlayerRegistry, load_card, player_registry, save_card
 from nainjaune_env import make_setup
 from nainjaune_env.core.errors import AgentError, CheckpointError
 from nainjaune_env.registry import get_game
@@ -59,10 +59,11 @@ def test_the_network_for_all_tables_can_be_asked_for(box: Path) -> None:
 def test_a_player_for_one_table_plays_under_the_house_rules_on_its_card(box: Path) -> None:
     path, stake = box / "strong" / "classic-3.json", small(3, stake=3)
     assert PlayerRegistry(box).find("zoo:strong", stake).path.stem == "nain_jaune"
-    save_card(path, dataclasses.replace(load_card(path), house_rules={"stake": [2, 4], "decline": ["entry"]}))
+    save_card(path, dataclasses.replace(load_card(path), house_rules=[HouseRules("classic", [3], {"stake": [2, 4]})]))
     assert PlayerRegistry(box).find("zoo:strong", stake).path.stem == "classic-3"
     assert PlayerRegistry(box).find("zoo:strong", small(3, stake=2)).path.stem == "classic-3-stake-2", "its own rules come first"
-    assert PlayerRegistry(box).find("zoo:strong", small(3, stake=5)).path.stem == "nain_jaune"
+    for other in (small(3, stake=5), small(3, stake=3, decline="entry"), small(4, stake=3)):
+        assert PlayerRegistry(box).find("zoo:strong", other).path.stem == "nain_jaune"
 
 
 def test_rules_that_no_file_is_known_to_play_are_refused(box: Path) -> None:
