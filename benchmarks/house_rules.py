@@ -144,30 +144,49 @@ def markdown(rows: list[dict[str, Any]]) -> str:
     return "\n".join(lines)
 
 
-def house_rules(game: GameSpec, rows: list[dict[str, Any]], *, presets: bool) -> list[HouseRules]:
-    """Returns the tables and the values of knobs at which all ``rows`` have an edge clearly above 0; equal ones together.
+def without_gaps(tried: list[Any], good: list[Any], usual: Any) -> list[Any]:
+    """Returns ``usual`` and the ``good`` values, but of numbers only those without another ``tried`` one between them.
 
-    ``presets``: whether the preset as it is must be one of them."""
-    good: dict[tuple[str, int], dict[str, list[Any]]] = {}
-    bad: list[tuple[str, int, dict[str, Any]]] = []
-    for row in rows:
-        table, knobs = (row["preset"], row["players"]), row["knobs"]
-        if "mean" not in row or row["mean"] <= row["ci95"]:
-            bad.append((*table, knobs))
-        elif len(knobs) <= 1:
-            listed = good.setdefault(table, {})
-            for knob, value in knobs.items():
-                listed.setdefault(knob, [getattr(game.presets[row["preset"]].rules, knob)]).append(value)
+    Between numbers on a card every number counts. Those around the usual one stay, or the longest run of them.
+    """
+    values = [usual, *good]
+    runs: list[list[int]] = [[]]
+    for number in sorted({value for value in (usual, *tried) if type(value) is int}):
+        if number in values:
+            runs[-1].append(number)
+        else:
+            runs.append([])
+    kept = max(runs, key=lambda run: (usual in run, len(run)))
+    return [value for value in values if type(value) is not int or value in kept]
+
+
+def house_rules(game: GameSpec, results: list[list[dict[str, Any]]], *, presets: bool) -> list[HouseRules]:
+    """Returns the tables, and the values of single knobs, at which the edge is clearly above 0 in each of ``results``.
+
+    Tables with equal values stand together. ``presets``: whether the preset as it is must be among them.
+    """
+    clear = [
+        [(row["preset"], row["players"], row["knobs"]) for row in rows if row.get("mean", 0) > row.get("ci95", 0)]
+        for rows in results
+    ]
+    good = [setting for setting in clear[0] if all(setting in others for others in clear[1:])]
     merged: dict[str, HouseRules] = {}
-    for (preset, players), listed in good.items():
-        if presets and (preset, players, {}) in bad:
-            continue
-        knobs = {}
-        for knob, (usual, *others) in listed.items():
-            values = [value for value in dict.fromkeys(others) if (preset, players, {knob: value}) not in bad]
-            if values and not make(game, (preset, players, {knob: values[0]})).same_round(make(game, (preset, players, {}))):
-                knobs[knob] = [usual, *values]
-        merged.setdefault(repr((preset, knobs)), HouseRules(preset, [], knobs)).players.append(players)
+    for preset, players in dict.fromkeys((preset, players) for preset, players, _ in good):
+        table = game.setup(preset, players)
+        knobs: dict[str, list[Any]] = {}
+        for knob in table.rules.names():
+            tried = [
+                row["knobs"][knob]
+                for row in results[0]
+                if (row["preset"], row["players"], [*row["knobs"]]) == (preset, players, [knob])
+            ]
+            values = without_gaps(
+                tried, [value for value in tried if (preset, players, {knob: value}) in good], getattr(table.rules, knob)
+            )
+            if any(not table.same_round(game.setup(preset, players, **{knob: value})) for value in values):
+                knobs[knob] = values
+        if (preset, players, {}) in good if presets else knobs:
+            merged.setdefault(repr((preset, knobs)), HouseRules(preset, [], knobs)).players.append(players)
     return [*merged.values()]
 
 
@@ -180,10 +199,9 @@ def main(arguments: list[str] | None = None) -> None:
     game = get_game(options.game)
     if options.card is not None:
         card = load_card(options.card)
-        rows = [row for path in options.results for row in rows_of(path)]
-        save_card(
-            options.card, dataclasses.replace(card, house_rules=house_rules(get_game(card.game), rows, presets=card.anywhere))
-        )
+        results = [rows_of(path) for path in options.results]
+        tables = house_rules(get_game(card.game), results, presets=card.anywhere)
+        save_card(options.card, dataclasses.replace(card, house_rules=tables))
         return
     load_agent(options.agent, game.setup())  # torch is imported before its threads are set
     use_threads(1)

@@ -111,9 +111,6 @@ def player_section(player: Player) -> str:
             f"{card.made_at}. `{player.path.parent.name}/{player.path.name}`, "
             f"{player.path.stat().st_size / 1e6:.2f} MB.\n",
             f"```\n{commands}\n```\n",
-            *(["House rules under which it plays, too:\n"] if card.house_rules else []),
-            *(f"- {rules.table}" for rules in card.house_rules),
-            "",
             markdown_table(["table", "over a field of", f"edge, {unit} a round", "deals", "seed"], rows),
         ]
     )

@@ -84,8 +84,8 @@ class HouseRules:
     @property
     def table(self) -> str:
         """The tables in words."""
-        knobs = (f"{knob} {' or '.join(map(str, values))}" for knob, values in self.knobs.items())
-        return ", ".join([self.preset, *knobs, f"{' or '.join(map(str, self.players))} seats"])
+        knobs = (f"{knob} {'/'.join(map(str, values))}" for knob, values in self.knobs.items())
+        return ", ".join([self.preset, *knobs, f"{'/'.join(map(str, self.players))} seats"])
 
 
 def _is_among(value: Any, values: list[Any]) -> bool:
