@@ -45,8 +45,7 @@ class Player:
     @property
     def plays_at(self) -> str:
         """The tables it plays at, in words."""
-        where = f"{get_game(self.card.game).title} at any table" if self.card.anywhere else table_text(self.card.setup())
-        return where + (" under the house rules on its card" if self.card.house_rules else "")
+        return f"{get_game(self.card.game).title} at any table" if self.card.anywhere else table_text(self.card.setup())
 
 
 def table_text(setup: Setup) -> str:
@@ -84,6 +83,8 @@ class PlayerRegistry:
         fitting = [(rank, player) for player in players if (rank := _rank(player, setup)) is not None]
         if not fitting:
             where = "; ".join(player.plays_at for player in self.players(own))
+            if any(player.card.house_rules for player in self.players(own)):
+                where += f", under the house rules that `nainjaune zoo {own}` lists"
             table = f"{setup.game.title} at any table" if anywhere else table_text(setup)
             raise AgentError(f"{name} does not play {table}. It plays: {where}.")
         _, found = min(fitting, key=lambda ranked: ranked[0])

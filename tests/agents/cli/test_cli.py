@@ -246,7 +246,7 @@ def test_train_end_to_end(capfd: pytest.CaptureFixture[str]) -> None:
     assert status == 2
     assert "this differs (tables: 32 then, 3 now)" in err
 
-    words = ["--agents", "random", "runs/a", "ppo:runs/a@sample", "--preset=classic", "--players=3", "--deals=5"]
+    words = ["--agents", "random", "runs/a", "ppo:runs/a@sample", "--preset=classic", "--players=3", "--set=stake=2", "--deals=5"]
     status, out, _ = nainjaune(capfd, "evaluate", *words)
     assert status == 0
     assert "a@sample" in out
