@@ -44,7 +44,7 @@ def settings(agents: Sequence[str | None], **changes: object) -> TableSettings:
 
 async def table(browser: Browser, serving: Serving, address: str) -> None:
     """A person's turn, with cards to choose from."""
-    passes = await serving.tables.add_table(settings([None, "tally", "longest", "lowest"]))
+    passes = await serving.tables.tables.add(settings([None, "tally", "longest", "lowest"]))
     page = await browser.new_page(viewport={"width": WIDTH, "height": 920}, locale="en-GB")
     await page.goto(f"{address}#{next(token for token, each in passes.items() if each.seat == 0)}")
     for _ in range(60):
@@ -72,7 +72,7 @@ async def replay(browser: Browser, serving: Serving, address: str) -> None:
 async def watch(browser: Browser, serving: Serving, address: str) -> None:
     """Agents that play each other, on a dark screen."""
     agents = ["closer", "lowest", "longest", "lowest"]
-    passes = await serving.tables.add_table(settings(agents, pace=0.1, rounds=100))
+    passes = await serving.tables.tables.add(settings(agents, pace=0.1, rounds=100))
     page = await browser.new_page(viewport={"width": WIDTH, "height": 1120}, locale="en-GB", color_scheme="dark")
     await page.goto(f"{address}#{next(iter(passes))}")
     await page.get_by_text("over 1,022 deals").or_(page.get_by_text("over 2,046 deals")).wait_for(timeout=300_000)
