@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.core.errors import AgentError
+from nainjaune_env.core.errors import AgentError, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import as_array
 from nainjaune_env.engine.batch import Batch
@@ -144,6 +144,14 @@ class HistoryAgent(Agent, Protocol):
 
     needs_history: bool
     """Whether it does."""
+
+
+def check_agents(agents: Iterable[object]) -> None:
+    """Raises :class:`AgentError` for one of ``agents`` that is no agent, such as the name of one."""
+    for agent in agents:
+        if isinstance(agent, type) or not isinstance(agent, Agent):  # a class has the methods of its instances
+            hint = "; load_agent(name, setup) makes one of a name" if isinstance(agent, str) else ""
+            raise AgentError(f"An agent has a name and act(decisions, rng), unlike {quoted(agent)}{hint}.")
 
 
 def needs_history(agent: Agent) -> bool:

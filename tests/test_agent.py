@@ -10,10 +10,12 @@ import numpy as np
 import pytest
 import torch
 
-from nainjaune_agents.heuristics import heuristics, modifiers
+from nainjaune_agents.arena.duplicate import Duplicate
+from nainjaune_agents.heuristics import RandomAgent, heuristics, modifiers
 from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.net_agent import ROWS, NetAgent
-from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, StochasticPolicy
+from nainjaune_env.agent import Agent, DecisionBatch, RecurrentAgent, StochasticPolicy, check_agents
+from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
@@ -170,3 +172,12 @@ def test_probabilities_of_great_logits_are_finite() -> None:
     shares = agent.probabilities(decisions)
     assert np.isfinite(shares).all()
     assert shares.sum(axis=1) == pytest.approx(np.ones(30))
+
+
+@pytest.mark.parametrize("other", ["closer", None, RandomAgent, 3])
+def test_what_is_no_agent_is_refused(other: object) -> None:
+    check_agents([RandomAgent()])
+    with pytest.raises(AgentError, match=r"An agent has a name and act\(decisions, rng\), unlike"):
+        check_agents([RandomAgent(), other])
+    with pytest.raises(AgentError, match="An agent has a name"):
+        Duplicate(make_setup(), [RandomAgent(), other], seed=1)  # type: ignore[list-item]

@@ -16,7 +16,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Rng, any_needs_history
+from nainjaune_env.agent import Agent, Rng, any_needs_history, check_agents
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup, check_setup
@@ -128,6 +128,7 @@ class Duplicate:
         that cannot play there, and :class:`~nainjaune_env.core.errors.DeviceError` if there is no such device.
         """
         check_setup(setup)
+        check_agents(agents)
         check_device(setup, agents, device)
         self.setup = setup
         self.agents = list(agents)

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, Rng, any_needs_history
+from nainjaune_env.agent import Agent, Rng, any_needs_history, check_agents
 from nainjaune_env.core.errors import ConfigError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup, check_setup
@@ -103,6 +103,7 @@ class MatchDuplicate:
         since matches have a beginning.
         """
         check_setup(setup)
+        check_agents(agents)
         task.check(setup)
         if task.start == CARRIED:
             raise ConfigError(

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent
+from nainjaune_env.agent import Agent, check_agents
 from nainjaune_env.core.errors import AgentError, ConfigError, quoted
 from nainjaune_env.core.spec import Setup
 
@@ -172,6 +172,7 @@ def _measures(behaviour: Behaviour) -> list[dict[str, Any]]:
 
 def check_names(agents: Sequence[Agent]) -> None:
     """Raises :class:`AgentError` for fewer than two agents, and for two of one name."""
+    check_agents(agents)
     check_different([agent.name for agent in agents])
 
 
