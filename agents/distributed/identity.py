@@ -75,13 +75,16 @@ def run_id(run: Mapping[str, Any]) -> str:
 def check_same(where: str, there: Mapping[str, Any], here: Mapping[str, Any]) -> None:
     """Raises :class:`WorkError`, naming the first difference, unless the run ``there`` is the run ``here``."""
     if there.get("package") != here["package"]:
-        raise WorkError(f"{where} was made with version {there.get('package')} of the package, and this is {here['package']}.")
+        version = quoted(there.get("package"))
+        raise WorkError(f"{where} was made with version {version} of the package, and this is {here['package']!r}.")
     for name in {**there["weights"], **here["weights"]}:
         one, other = there["weights"].get(name), here["weights"].get(name)
         if one != other:
-            raise WorkError(f"{where} was made with other weights of {quoted(name)}: SHA-256 {one}, and here it is {other}.")
+            raise WorkError(
+                f"{where} was made with other weights of {quoted(name)}: SHA-256 {quoted(one)}, and here it is {quoted(other)}."
+            )
     if there["kind"] != here["kind"]:
-        raise WorkError(f"{where} belongs to another run: a {there['kind']}, not a {here['kind']}.")
+        raise WorkError(f"{where} belongs to another run: its kind is {quoted(there['kind'])}, not {here['kind']!r}.")
     for key in here["plan"]:
         one, other = there["plan"].get(key), here["plan"][key]
         if one != other:

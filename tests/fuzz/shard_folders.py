@@ -75,7 +75,7 @@ class ShardFolders(Fuzzer):
             shutil.copy(self.other / path.name, path)
             return f"{path.name} from another run"
         if kind == 4:
-            shutil.copy(source, place / "copy.json")
+            (place / "copy.json").write_bytes(source.read_bytes())
             return f"{source.name} copied to copy.json"
         if kind == 5:
             path.write_bytes(damage_bytes(path.read_bytes(), rng))

@@ -39,9 +39,10 @@ def test_weights_are_those_of_the_file_that_plays() -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"package": "0.1 (sources 0)"}, r"^here was made with version 0\.1 \(sources 0\) of the package, and this is .+\.$"),
-        ({"weights": {"a": "00"}}, r"^here was made with other weights of 'a': SHA-256 00, and here it is None\.$"),
-        ({"kind": "comparison"}, r"^here belongs to another run: a comparison, not a tournament\.$"),
+        ({"package": "0.1 (sources 0)"}, r"^here was made with version '0\.1 \(sources 0\)' of the package, and this is .+\.$"),
+        ({"weights": {"a": "00"}}, r"^here was made with other weights of 'a': SHA-256 '00', and here it is None\.$"),
+        ({"kind": "comparison"}, r"^here belongs to another run: its kind is 'comparison', not 'tournament'\.$"),
+        ({"kind": "\x1b[2J"}, r"^here belongs to another run: its kind is '\\x1b\[2J', not 'tournament'\.$"),
         ({"plan": {"seed": 2}}, r"^here belongs to another run: its seed is 2, not 1\.$"),
         ({"plan": {"chunk": None}}, r"^here belongs to another run: its chunk is None, not 4\.$"),
         ({"more": 1}, r"^here belongs to another run\.$"),

@@ -180,6 +180,6 @@ def test_a_folder_of_another_run_is_refused(folder: Path) -> None:
     run = json.loads((folder / RUN_NAME).read_text(encoding="utf-8"))
     assert run == identity(plan_of(deals=8))
     (folder / RUN_NAME).write_text(json.dumps({**run, "package": "0.1"}), encoding="utf-8")
-    refused(folder, r"was made with version 0\.1 of the package, and this is ")
+    refused(folder, r"was made with version '0\.1' of the package, and this is ")
     (folder / RUN_NAME).unlink()
     refused(folder, "There is no description of a run at ")
