@@ -99,18 +99,21 @@ def kept_checkpoints(folder: Path) -> dict[str, Path]:
     return {f"{folder}@{name}": path for name, path in kept.items()}
 
 
-def checkpoint_path(name: str, setup: Setup, *, anywhere: bool = False) -> Path | None:
+def checkpoint_path(name: str, setup: Setup, *, anywhere: bool = False, any_rules: bool = False) -> Path | None:
     """Returns the checkpoint, a file or the folder of a run, of the agent called ``name`` for tables with ``setup``.
 
-    With ``anywhere`` that of a zoo agent is the one for all tables of the game. None if it has no checkpoint. Raises
-    :class:`AgentError` for a zoo agent that is not for such tables.
+    With ``anywhere`` that of a zoo agent is the one for all tables of the game; with ``any_rules`` it may be one that does not
+    play under the rules of ``setup`` (``PlayerRegistry.find``). None if it has no checkpoint. Raises :class:`AgentError` for a
+    zoo agent that is not for such tables, and for a suffix after a modifier.
     """
     text, suffixes = split_suffixes(name)
+    if suffixes and _ending(text):
+        raise AgentError(f"{quoted(name)}: {' and '.join(sorted(suffixes))} stands before modifiers such as @search=50.")
     if not is_zoo_name(text):
         return _run_at(text, setup.game.name)
     if TRANSFERRED in suffixes:
         raise AgentError(f"{quoted(name)}: a zoo agent chooses its file by the rules; {TRANSFERRED} is for a run or a file.")
-    return player_registry().find(text, setup, anywhere=anywhere).path
+    return player_registry().find(text, setup, anywhere=anywhere, any_rules=any_rules).path
 
 
 def _run_at(name: str, game: str) -> Path | None:

@@ -52,7 +52,8 @@ def load_initial_weights(
     :class:`CheckpointError` if there is no such run, it was trained for another objective, which its value head predicts, or the
     two networks differ in their layers or their layout.
     """
-    checkpoint = load_checkpoint(checkpoint_path(run, setup, anywhere=common is not None) or Path(run))
+    path = checkpoint_path(run, setup, anywhere=common is not None, any_rules=True)  # it learns to play under those of `setup`
+    checkpoint = load_checkpoint(path or Path(run))
     where = f"{run!r}, named by 'init',"
     check_fits(checkpoint, setup, where)
     check_objective(checkpoint, objective, where)

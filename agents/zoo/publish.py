@@ -14,7 +14,6 @@ from nainjaune_env.core.atomic_files import digest
 from nainjaune_env.core.errors import CheckpointError, ConfigError, as_sentence, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import read_json
-from nainjaune_env.registry import get_game
 
 from ..arena.duplicate import Duplicate
 from ..loading import TRANSFERRED, load_agent, undrawn
@@ -66,8 +65,8 @@ def origin(run: Path) -> Origin:
     if initialised_from is None:
         return own
     if is_zoo_name(initialised_from):
-        setup = get_game(checkpoint.game).setup(checkpoint.preset, checkpoint.players)
-        card = player_registry().find(undrawn(initialised_from), setup, anywhere=checkpoint.common).card
+        player = undrawn(initialised_from)
+        card = player_registry().find(player, checkpoint.setup, anywhere=checkpoint.common, any_rules=True).card
         return replace(own, seconds=card.seconds + seconds, decisions=card.decisions + decisions)
     if Path(initialised_from).is_file():
         raise CheckpointError(

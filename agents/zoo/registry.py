@@ -69,37 +69,42 @@ class PlayerRegistry:
         for path in sorted(self.folder.glob(f"{name or '*'}/*.json")):
             yield Player(PREFIX + path.parent.name, path.with_suffix(".safetensors"), load_card(path))
 
-    def find(self, name: str, setup: Setup, *, anywhere: bool = False) -> Player:
+    def find(self, name: str, setup: Setup, *, anywhere: bool = False, any_rules: bool = False) -> Player:
         """Returns the file of ``name`` (``zoo:strong``) for tables with ``setup``, with ``anywhere`` its file for all tables.
 
         Prefers a file trained under the same rules of a round, then one for another table whose card has the house rules, then
-        one for any table (``ModelCard.serves``). Raises :class:`AgentError` if there is no such player or no
-        file that can play, and :class:`CheckpointError` if the file does not match the hash on its card.
+        one for any table (``ModelCard.serves``). With ``any_rules``, as for further training, files that are not known to play
+        well there follow: of the same preset and number of seats, then for any table. Among equals it prefers the file with
+        fewer knobs. Raises :class:`AgentError` if there is no such player or no file that fits, and :class:`CheckpointError` if
+        the file does not match the hash on its card.
         """
         own = name.removeprefix(PREFIX)
         if own not in self.names():
             raise AgentError(choose_one("zoo player", name, [PREFIX + known for known in self.names()]))
         players = [player for player in self.players(own) if player.card.anywhere or not anywhere]
-        fitting = [(rank, player) for player in players if (rank := _rank(player, setup)) is not None]
+        fitting = [(rank, player) for player in players if (rank := _rank(player, setup, any_rules)) is not None]
         if not fitting:
             where = "; ".join(player.plays_at for player in self.players(own))
             if any(player.card.house_rules for player in self.players(own)):
                 where += f", under the house rules that `nainjaune zoo {own}` lists"
             table = f"{setup.game.title} at any table" if anywhere else table_text(setup)
             raise AgentError(f"{name} does not play {table}. It plays: {where}.")
-        _, found = min(fitting, key=lambda ranked: ranked[0])
+        _, found = min(fitting, key=lambda ranked: (ranked[0], len(ranked[1].card.knobs)))
         if not found.path.is_file() or digest(found.path) != found.card.sha256:
             raise CheckpointError(f"{str(found.path)!r} does not match the hash on its card: it was changed, or is incomplete.")
         return found
 
 
-def _rank(player: Player, setup: Setup) -> int | None:
-    """Returns how well a player fits, 0 best; None if it is not known to play well there."""
-    if not player.card.serves(setup):
+def _rank(player: Player, setup: Setup, any_rules: bool) -> int | None:
+    """Returns how well a player fits, 0 best; None if it does not. ``any_rules``: also those not known to play well there."""
+    card = player.card
+    if card.serves(setup):
+        return 2 if card.anywhere else 0 if card.setup().same_round(setup) else 1
+    if not any_rules or card.game != setup.game.name:
         return None
-    if player.card.anywhere:
-        return 2
-    return 0 if player.card.setup().same_round(setup) else 1
+    if card.anywhere:
+        return 4
+    return 3 if (card.preset, card.players) == (setup.preset, setup.players) else None
 
 
 def player_registry() -> PlayerRegistry:

@@ -160,6 +160,14 @@ def test_endings_that_are_none(name: str, says: str) -> None:
         load_agent(name, make_setup("batasaurus"))
 
 
+@pytest.mark.parametrize("suffix", ["@sample", "@transfer"])
+def test_a_suffix_after_a_modifier_is_refused(run: str, suffix: str) -> None:
+    """The modifier would be dropped: the network would play without the search."""
+    name = f"{run}@search=2{suffix}"
+    with pytest.raises(AgentError, match=rf"{suffix} stands before modifiers"):
+        load_agent(name, make_setup("batasaurus"))
+
+
 def test_what_modifies_agents_in_another_game() -> None:
     sentence = r"ending of an agent's name in Nain Jaune: '@remember'\..* Valid: @heed=, @search=, @adaptive=\."
     with pytest.raises(AgentError, match=sentence):

@@ -74,6 +74,14 @@ def test_rules_that_no_file_is_known_to_play_are_refused(box: Path) -> None:
         PlayerRegistry(box).find("zoo:strong", small(3, stake=5, starting_stack=45, hand=4, ranks=11))
 
 
+def test_further_training_begins_from_a_file_that_is_not_known_to_play_there(box: Path) -> None:
+    registry = PlayerRegistry(box)
+    assert registry.find("zoo:strong", small(3, stake=6), any_rules=True).path.stem == "classic-3"
+    assert registry.find("zoo:strong", small(3, stake=6), anywhere=True, any_rules=True).path.stem == "nain_jaune"
+    with pytest.raises(AgentError, match=r"zoo:narrow does not play .*\) with 4 seats\."):
+        registry.find("zoo:narrow", small(4), any_rules=True)
+
+
 def test_what_it_does_not_play_is_said(box: Path) -> None:
     with pytest.raises(AgentError, match=r"zoo:narrow does not play .*\) with 4 seats\. It plays: .* with 3 seats\."):
         PlayerRegistry(box).find("zoo:narrow", small(4))
