@@ -8,6 +8,7 @@ import logging
 import math
 import mimetypes
 import socket
+from collections import deque
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -21,7 +22,7 @@ from tornado.iostream import IOStream
 from ..play.replay_page import SCRIPT
 from .protocol import Rate
 from .server import TableServer
-from .tables import Viewer, to_text
+from .tables import Viewer, refuse, to_text
 from .texts import TEXTS
 
 PAGE = Path(__file__).with_name("static")
@@ -148,6 +149,8 @@ class _Socket(tornado.websocket.WebSocketHandler, _Guarded):
     def open(self, *args: str, **kwargs: str) -> None:
         self.heard = asyncio.get_running_loop().time()
         self.viewer = Viewer(self._send, Rate(self.tables.limits))
+        self._waiting: deque[str | bytes] = deque()
+        """Messages that are not answered yet, that which is being answered first."""
         self.settings["sockets"][self] = None
 
     def _send(self, text: str) -> None:
@@ -159,17 +162,37 @@ class _Socket(tornado.websocket.WebSocketHandler, _Guarded):
             return
         self.write_message(text).add_done_callback(_ignore)
 
-    async def on_message(self, message: str | bytes) -> None:
+    def on_message(self, message: str | bytes) -> None:
+        """Lets a message be answered after those before it.
+
+        Tornado would read nothing while it waited for the answer, no pong either, and close a connection that waits for a film.
+        """
         self.heard = asyncio.get_running_loop().time()
-        answers, task = self.settings["answers"], asyncio.current_task()
-        answers.add(task)
+        limits, waiting = self.tables.limits, self._waiting
+        if waiting and sum(max(1, len(each) / limits.message_bytes) for each in (*waiting, message)) > limits.burst:
+            refuse(self.viewer, "too_fast")
+            self.close(1008, "rate")
+            return
+        waiting.append(message)
+        if len(waiting) == 1:
+            answers = self.settings["answers"]
+            task = asyncio.get_running_loop().create_task(self._answer())
+            answers.add(task)
+            task.add_done_callback(answers.discard)
+
+    async def _answer(self) -> None:
+        """Answers the messages that wait, in order."""
         try:
-            if not await self.tables.receive(self.viewer, message):
-                self.close(1008, "rate")
+            while self._waiting and not self.viewer.gone:
+                if not await self.tables.receive(self.viewer, self._waiting[0]):
+                    self.close(1008, "rate")
+                    return
+                self._waiting.popleft()
         except asyncio.CancelledError:  # the server stops while the answer is being made
             self.close(1001, "server")
-        finally:
-            answers.discard(task)
+        except Exception:
+            logging.getLogger(__name__).exception("A message could not be answered.")
+            self.close(1011, "error")
 
     def on_close(self) -> None:
         self.settings["sockets"].pop(self, None)

@@ -18,6 +18,7 @@ from nainjaune_agents.serve import app
 from nainjaune_agents.serve.app import HEADERS, PAGE, Serving, is_own_name, page_files
 from nainjaune_agents.serve.protocol import Limits
 from nainjaune_agents.serve.server import TableServer
+from nainjaune_agents.serve.tables import Viewer
 from tests.agents.serve.pages import new_table, opened
 from tests.support.games import games_with
 
@@ -53,22 +54,23 @@ async def connect(serving: Serving, **headers: str) -> WebSocketClientConnection
     return CLIENTS[-1]
 
 
-async def ask(connection: WebSocketClientConnection, **message: Any) -> dict[str, Any]:
+async def ask(connection: WebSocketClientConnection, **message: Any) -> Any:
     await connection.write_message(json.dumps(message))
     return await heard(connection)
 
 
-async def hello(connection: WebSocketClientConnection, token: str) -> dict[str, Any]:
+async def hello(connection: WebSocketClientConnection, token: str) -> Any:
     greeted = await ask(connection, type="hello", token=token, language="fr", greeting=3)
     assert greeted == {"type": "greeted", "greeting": 3}
     return await heard(connection)
 
 
-async def heard(connection: WebSocketClientConnection) -> dict[str, Any]:
+async def heard(connection: WebSocketClientConnection) -> Any:
+    """The next message that is not on a game that is being prepared."""
     answer = await connection.read_message()
     assert isinstance(answer, str)
-    found: dict[str, Any] = json.loads(answer)
-    return found
+    message = json.loads(answer)
+    return await heard(connection) if message == {"type": "preparing"} else message
 
 
 def test_the_files_of_the_page_and_no_others(tmp_path: Path) -> None:
@@ -152,7 +154,8 @@ def test_a_message_that_is_too_large_closes_the_connection(tmp_path: Path) -> No
         fast = await connect(serving)
         for _ in range(3):
             await fast.write_message("{}")
-        assert [(await fast.read_message()) is None for _ in range(4)] == [False, False, False, True]
+            assert await fast.read_message() is not None
+        assert await fast.read_message() is None
         fast.close()
         await asyncio.sleep(0.05)
 
@@ -239,3 +242,56 @@ def test_an_answer_that_is_being_made_when_the_server_stops_is_dropped_quietly(
 
     served(tmp_path, play)
     assert caplog.records == []
+
+
+def test_while_an_answer_is_being_made_pings_are_answered_and_messages_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A film takes longer than the time in which a page must answer a ping: its connection stays."""
+    begun: list[str | bytes] = []
+    release, pinged = asyncio.Event(), asyncio.Event()
+
+    async def slow(self: TableServer, viewer: Viewer, message: str | bytes) -> bool:
+        begun.append(message)
+        await release.wait()
+        viewer.send(json.dumps(message))
+        return True
+
+    monkeypatch.setattr(TableServer, "receive", slow)
+    monkeypatch.setattr(app._Socket, "on_ping", lambda self, data: pinged.set())
+
+    async def play(serving: Serving) -> None:
+        connection = await connect(serving)
+        for message in ("film", "hello"):
+            await connection.write_message(message)
+        connection.ping(b"?")
+        async with asyncio.timeout(60):
+            await pinged.wait()
+        assert begun == ["film"]
+        release.set()
+        assert [await heard(connection), await heard(connection)] == ["film", "hello"]
+        connection.close()
+        await asyncio.sleep(0.05)
+
+    served(tmp_path, play)
+
+
+def test_a_connection_with_too_many_messages_that_wait_is_closed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def never(self: TableServer, viewer: Viewer, message: str | bytes) -> bool:
+        await asyncio.Event().wait()
+        return True
+
+    monkeypatch.setattr(TableServer, "receive", never)
+
+    async def play(serving: Serving) -> None:
+        connection = await connect(serving)
+        for _ in range(4):
+            await connection.write_message("{}")
+        async with asyncio.timeout(60):
+            assert (await heard(connection))["type"] == "refused"
+            assert await connection.read_message() is None
+        assert connection.close_code == 1008
+        connection.close()
+        await asyncio.sleep(0.05)
+
+    served(tmp_path, play, Limits(burst=3))

@@ -24,7 +24,10 @@ def advised_table(host: Page, game: str, **changes: Any) -> str:
         """(table) => new Promise((made) => {
             const socket = new WebSocket(`ws://${location.host}/ws`);
             socket.onopen = () => socket.send(JSON.stringify({ type: "new", token: location.hash.slice(1), table }));
-            socket.onmessage = (event) => made(JSON.parse(event.data).links[0].token);
+            socket.onmessage = (event) => {
+                const { type, links } = JSON.parse(event.data);
+                if (type === "made") made(links[0].token); // "preparing" may come before
+            };
         })""",
         table,
     )

@@ -52,7 +52,9 @@ async def all_asked(page: Page, number: int) -> None:
     """Everything that a page may ask for, allowed or not."""
     for kind, values in (
         ("hello", {"language": page.language, "greeting": 1}), ("rules", {}), ("record", {}), ("deal", {"number": number}),
-        ("catalogue", {}), ("play", {"number": number + 1, "action": 0}), ("play", {"number": number, "action": 62}),
+        ("catalogue", {}), ("tables", {}), ("invite", {"table": "-"}), ("delete", {"table": "-"}), ("new", {"table": {}}),
+        ("speed", {"milliseconds": 1, "paused": True}), ("film", {"round": 1, "view": 0}),
+        ("play", {"number": number + 1, "action": 0}), ("play", {"number": number, "action": 62}),
     ):  # fmt: skip
         await page.ask(kind, **values)
     for kind, values in (("review", {"seat": SEAT}), ("position", {"number": 1}), ("play_on", {"number": 0, "seat": 0})):
