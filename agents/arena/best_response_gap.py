@@ -27,6 +27,7 @@ from .duplicate import Duplicate, Edge, EdgeSums, chunk_deals, chunks
 TIMED_DEALS = (8, 32, 128)
 """Deals that :func:`seconds_a_deal` plays, one number after the other until one takes :data:`TIMED_SECONDS`."""
 TIMED_SECONDS = 1.0
+"""Processor time that is long enough to be measured."""
 
 
 @dataclass(frozen=True)

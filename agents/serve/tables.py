@@ -278,15 +278,15 @@ class Tables:
 
     async def _make(self, running: Running, make: Callable[[], None]) -> None:
         """Makes a ply and shows it. If it cannot be stored, viewers are told, and it is tried again until it can."""
-        told = False
+        reported = False
         while True:
             async with self._making:
                 try:
                     make()
                 except StorageError:
-                    if not told:
+                    if not reported:
                         refuse_all(running, "not_stored")
-                    told = True
+                    reported = True
                 else:
                     self.show(running)
                     await asyncio.sleep(0)  # messages that have come meanwhile go before the next ply

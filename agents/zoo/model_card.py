@@ -68,6 +68,12 @@ class HouseRules:
     knobs: dict[str, list[Any]]
     """Values of knobs; all others are those of the preset. A number between two that are listed counts as listed."""
 
+    def __post_init__(self) -> None:
+        if type(self.players) is not list or not isinstance(self.knobs, dict):
+            raise TypeError("house rules have a list of 'players' and 'knobs' by name")
+        if any(type(values) is not list for values in self.knobs.values()):
+            raise TypeError("the values of a knob in 'house_rules' are a list")
+
     def include(self, setup: Setup) -> bool:
         """Returns whether ``setup`` is one of the tables: what ends a match does not count."""
         if setup.preset != self.preset or setup.players not in self.players:

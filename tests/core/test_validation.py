@@ -125,5 +125,5 @@ def test_a_file_that_is_no_json_is_refused(content: bytes | None, says: str, tmp
 
 
 def test_a_folder_is_no_json(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"is not a card: .*Is a directory"):
+    with pytest.raises(ConfigError, match=r"is not a card: it is no file\.$"):
         read_json(tmp_path, "card", ConfigError)

@@ -58,6 +58,14 @@ def with_a_strange_task(held: dict[str, Any]) -> None:
     held["ratings"][0]["start"] = "heavy"
 
 
+def with_a_house_rule_of_one_seat(held: dict[str, Any]) -> None:
+    held["house_rules"] = [{"preset": "classic", "players": 3, "knobs": {}}]
+
+
+def with_a_house_rule_of_one_value(held: dict[str, Any]) -> None:
+    held["house_rules"] = [{"preset": "classic", "players": [3], "knobs": {"stake": 2}}]
+
+
 def with_no_list(held: dict[str, Any]) -> None:
     held["ratings"] = {}
 
@@ -70,6 +78,8 @@ def with_no_list(held: dict[str, Any]) -> None:
         (with_a_strange_rating, "is malformed: .*unexpected keyword"),
         (with_a_strange_task, "is malformed: .*'heavy'"),
         (with_no_list, "is malformed: 'ratings' is not a list"),
+        (with_a_house_rule_of_one_seat, "is malformed: house rules have a list of 'players'"),
+        (with_a_house_rule_of_one_value, "is malformed: the values of a knob in 'house_rules' are a list"),
     ],
 )
 def test_another_one_is_refused(card: Path, change: Any, says: str) -> None:
