@@ -81,6 +81,7 @@ class Store:
         path.touch(mode=0o600, exist_ok=True)
         try:
             _check_own(path)
+            path.chmod(0o600)  # it holds the host's token, also where it was made by somebody else
             self._file = _open(path)
         except sqlite3.OperationalError as error:  # a full disk, say
             raise ConfigError(f"The file of tables {str(path)!r} cannot be opened: {error}.") from None

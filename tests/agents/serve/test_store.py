@@ -46,6 +46,8 @@ def test_plies_tokens_and_settings_come_back(tmp_path: Path) -> None:
 
 def test_only_the_owner_reads_it_and_it_holds_no_token(tmp_path: Path) -> None:
     path, token = tmp_path / "a.sqlite", new_token()
+    path.touch()
+    path.chmod(0o644)
     with opened(path) as store:
         store.add_table("t", {}, {token: Pass("t", 0)})
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
