@@ -201,11 +201,11 @@ def _modified(agent: Agent, word: str, text: str, setup: Setup, device: str | No
     return known[word](agent, value)
 
 
-def setup_of_runs(names: Sequence[str], game: str, *, for_all_tables: bool = True) -> Setup | None:
+def setup_of_runs(names: Sequence[str], game: str) -> Setup | None:
     """Returns the setup under which the runs among the agents ``names`` were trained; None if none of them is a run.
 
-    Runs for all tables of their game count only if there are no others, or not at all (``for_all_tables=False``). Zoo agents,
-    which choose a file by the table, do not count. Raises :class:`AgentError` if two runs were trained under different setups.
+    Runs for all tables of their game count only if there are no others. Zoo agents, which choose a file by the table, do not
+    count. Raises :class:`AgentError` if two runs were trained under different setups.
     """
     found: dict[str, Setup] = {}
     anywhere: dict[str, Setup] = {}
@@ -217,7 +217,7 @@ def setup_of_runs(names: Sequence[str], game: str, *, for_all_tables: bool = Tru
             kept = load_checkpoint(path)
             where = anywhere if kept.common else found
             where[name] = kept.setup
-    found = found or (anywhere if for_all_tables else {})
+    found = found or anywhere
     setups = list(found.values())
     for name, setup in found.items():
         if setup.to_dict() != setups[0].to_dict():
