@@ -10,7 +10,7 @@ CONFIG ?= configs/nain_jaune/ppo.yaml
 NOTEBOOK ?=
 EXTRAS ?= all,dev,docs
 # what `make quick` and `make lowest` test
-QUICK ?= tests/core tests/engine tests/games tests/records tests/envs tests/project/test_layers.py tests/project/test_module_sizes.py tests/test_agent.py
+QUICK ?= tests/core tests/compiler tests/engine tests/games tests/records tests/envs tests/project/test_layers.py tests/test_agent.py
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 BROWSER := build/browser

@@ -207,7 +207,7 @@ class CompilePlan:
 
 @contextmanager
 def _unannounced() -> Iterator[None]:
-    """Switches the notice of each process off (``core.compile_notice``), as the parts are reported."""
+    """Switches the notice of each process off (``compiler.compile_notice``), as the parts are reported."""
     before = os.environ.get("NAINJAUNE_QUIET")
     os.environ["NAINJAUNE_QUIET"] = "1"
     try:

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Rng
+from nainjaune_env.compiler.jit import inlined, jit
 from nainjaune_env.core.bits import lowest
 from nainjaune_env.core.errors import DivergenceError
-from nainjaune_env.core.jit import inlined, jit
 
 
 @inlined

@@ -13,8 +13,8 @@ from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.analysis.advice_hook import BEST, AdviceHooks
 from nainjaune_env.analysis.stat_hook import columns
 from nainjaune_env.analysis.stats import measures_of
+from nainjaune_env.compiler.jit import instantiate
 from nainjaune_env.core.errors import AgentError, RulesError
-from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.prng import RowStreams
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.engine.batch import Batch

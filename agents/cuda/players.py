@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Rng, needs_history
+from nainjaune_env.compiler.jit import instantiate
 from nainjaune_env.core.errors import AgentError
-from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import loops_of
 from nainjaune_env.engine.cuda.batch import CudaBatch

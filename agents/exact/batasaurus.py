@@ -31,9 +31,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import DecisionBatch, Rng
+from nainjaune_env.compiler.jit import jit
 from nainjaune_env.core.bits import count, nth_lowest
 from nainjaune_env.core.errors import AgentError, RulesError
-from nainjaune_env.core.jit import jit
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.games.batasaurus.rules import Memory, rules_of
 from nainjaune_env.games.batasaurus.state import ONE, SLOTS, Phase

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_env.compiler.jit import jit
 from nainjaune_env.core.errors import AgentError
-from nainjaune_env.core.jit import jit
 
 from .response import add_counterfactual_values, best_response_gains, realization_plan
 from .tree import Tree

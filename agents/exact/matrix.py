@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nainjaune_env.core.jit import jit
+from nainjaune_env.compiler.jit import jit
 
 EPSILON = 1e-11
 """Smaller numbers count as zero in a tableau, whose entries are between 1 and 2 at first."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.jit import jit
+from nainjaune_env.compiler.jit import jit
 from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.prng import mix
 from nainjaune_env.core.table import Stage, Table

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_env.compiler.jit import jit
 from nainjaune_env.core.errors import AgentError
-from nainjaune_env.core.jit import jit
 
 from .tree import Tree
 

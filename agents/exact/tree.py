@@ -22,8 +22,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_env.compiler.jit import instantiate
 from nainjaune_env.core.errors import TreeError
-from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.spec import Chance, GameSpec, Setup
 from nainjaune_env.engine.batch import Batch, loops_of
 

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, CompiledPolicy, DecisionBatch, RecurrentAgent, Rng
+from nainjaune_env.compiler.jit import jit
 from nainjaune_env.core.bits import lowest
 from nainjaune_env.core.errors import AgentError
-from nainjaune_env.core.jit import jit
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.games.batasaurus.actions import MEMORISE

@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, CompiledPolicy, DecisionBatch, Rng, is_recurrent, needs_history
+from nainjaune_env.compiler.jit import jit
 from nainjaune_env.core.bits import count, lowest
 from nainjaune_env.core.errors import AgentError
-from nainjaune_env.core.jit import jit
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.games.nain_jaune.actions import PASS, POT

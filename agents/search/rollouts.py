@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, DecisionBatch
-from nainjaune_env.core.jit import instantiate, jit
+from nainjaune_env.compiler.jit import instantiate, jit
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.engine.batch import Batch

@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from nainjaune_env.analysis.features import choices_at
-from nainjaune_env.core.jit import jit
+from nainjaune_env.compiler.jit import jit
 
 from .action_values import Values
 from .columns import OPTION, ColumnSpec, Source

@@ -14,8 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from nainjaune_env.compiler.jit import jit
 from nainjaune_env.core.bits import lowest
-from nainjaune_env.core.jit import jit
 
 from ..nets.modules import masked_log_softmax
 from .gpu_rollout import unpacked

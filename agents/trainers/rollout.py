@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from nainjaune_env.agent import SeatAssignment
-from nainjaune_env.core.jit import jit
+from nainjaune_env.compiler.jit import jit
 from nainjaune_env.core.prng import RowStreams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import make_batch

@@ -11,8 +11,8 @@ import numpy as np
 
 from nainjaune_env.analysis.feature_hook import FeatureHooks
 from nainjaune_env.analysis.stat_hook import Measures
+from nainjaune_env.compiler.jit import inlined, jit
 from nainjaune_env.core.bits import count
-from nainjaune_env.core.jit import inlined, jit
 from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.table import Stage
 

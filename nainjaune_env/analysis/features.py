@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from nainjaune_env.analysis.feature_hook import SET, Column, FeatureHooks, row_dtype
 from nainjaune_env.analysis.stats import checked_actions, measures_of
+from nainjaune_env.compiler.jit import instantiate
 from nainjaune_env.core.errors import RecordError
-from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.engine.batch import Episode, loops_of
 

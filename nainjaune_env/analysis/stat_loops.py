@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from nainjaune_env.analysis.stat_hook import Measures
-from nainjaune_env.core.jit import jit
+from nainjaune_env.compiler.jit import jit
 from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.table import Stage
 

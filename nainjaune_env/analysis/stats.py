@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nainjaune_env.analysis.stat_hook import Measures
+from nainjaune_env.compiler.jit import instantiate
 from nainjaune_env.core.errors import RecordError
-from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.core.validation import as_array
 from nainjaune_env.engine.batch import loops_of

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.intrinsics import nth_bit, processor_has, store_counts, store_word
-from nainjaune_env.core.jit import inlined, replaced_by
+from nainjaune_env.compiler.intrinsics import nth_bit, processor_has, store_counts, store_word
+from nainjaune_env.compiler.jit import inlined, replaced_by
 from nainjaune_env.core.prng import below
 
 

@@ -96,6 +96,6 @@ def complete_kernel(game: str, kernel: ModuleType, *, has_start_values: bool) ->
         raise ValueError(f"{game}: the kernel {kernel.__name__} lacks the functions {', '.join(missing)}.")
     if all(hasattr(kernel, name) for name in OPTIONAL):
         return kernel
-    from nainjaune_env.core.jit import instantiate  # numba is loaded with the first game, not with this module
+    from nainjaune_env.compiler.jit import instantiate  # numba is loaded with the first game, not with this module
 
     return join_kernel(kernel, instantiate("nainjaune_env.core.kernel_defaults", game, game=kernel))

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from nainjaune_env.compiler.jit import inlined, jit
 from nainjaune_env.core.bits import lowest
-from nainjaune_env.core.jit import inlined, jit
 from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.table import Table
 

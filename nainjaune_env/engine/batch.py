@@ -10,8 +10,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nainjaune_env.compiler.jit import JIT_ENABLED, instantiate
 from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, choose_one, quoted
-from nainjaune_env.core.jit import JIT_ENABLED, instantiate
 from nainjaune_env.core.prng import entropy, streams
 from nainjaune_env.core.spec import GameSpec, Setup, check_setup
 from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS, as_array, check_flag, check_name, check_seed, whole

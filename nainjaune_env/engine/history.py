@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_env.compiler.jit import instantiate
 from nainjaune_env.core.errors import AgentError
-from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.layout import Feature, Layout
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.engine.batch import Batch, loops_of

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.compiler.jit import inlined, jit
 from nainjaune_env.core.bits import lowest
-from nainjaune_env.core.jit import inlined, jit
 from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.table import Stage
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.compiler.jit import inlined, jit
 from nainjaune_env.core.bits import count, nth_lowest
-from nainjaune_env.core.jit import inlined, jit
 from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.prng import uniform
 from nainjaune_env.core.table import Stage, Table
@@ -145,8 +145,8 @@ def play_to_learner(
 
     In self-play every decision is the learner's.
 
-    ``numbers`` are the rules and ``EpisodeOptions``, packed (``core.packed``). ``kinds (K,) int8`` says what is done first: take
-    ``actions[k]``, or begin an episode, with a seat by ``rule``, where episodes without a decision of the learner are dealt
+    ``numbers`` are the rules and ``EpisodeOptions``, packed (``compiler.packed``). ``kinds (K,) int8`` says what is done first:
+    take ``actions[k]``, or begin an episode, with a seat by ``rule``, where episodes without a decision of the learner are dealt
     again. ``own`` is ``LearnerArrays``; the observation and the mask are the learner's, or those of the agent at turn. The loop
     also leaves a table whose ``plies`` are full.
 

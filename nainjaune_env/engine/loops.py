@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.compiler.intrinsics import prefetch_record
+from nainjaune_env.compiler.jit import inlined, jit, replaced_by
 from nainjaune_env.core.bits import count, lowest, nth_lowest
-from nainjaune_env.core.intrinsics import prefetch_record
-from nainjaune_env.core.jit import inlined, jit, replaced_by
 from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.prng import advance, mix
 from nainjaune_env.core.table import Stage, Table

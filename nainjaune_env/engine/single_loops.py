@@ -1,7 +1,7 @@
 """Compiled functions over a single table; ``jit.instantiate`` binds a game, its loops and the unpacker of its rules.
 
-``tables (1,)`` is the table and ``numbers`` are its rules and ``EpisodeOptions``, packed (``core.packed``). The other arrays are
-those of ``engine.loops``.
+``tables (1,)`` is the table and ``numbers`` are its rules and ``EpisodeOptions``, packed (``compiler.packed``). The other
+arrays are those of ``engine.loops``.
 """
 
 # ruff: noqa: F821  (`game`, `loops` and `unpack` are bound when this is instantiated)
@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.compiler.jit import instantiate, jit
+from nainjaune_env.compiler.packed import lengths, unpacker
 from nainjaune_env.core.bits import lowest
-from nainjaune_env.core.jit import instantiate, jit
 from nainjaune_env.core.kernel import Kernel
-from nainjaune_env.core.packed import lengths, unpacker
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import loops_of

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from nainjaune_env.core.intrinsics import address_of, array_at, fetch_add, load, pause
-from nainjaune_env.core.jit import jit
+from nainjaune_env.compiler.intrinsics import address_of, array_at, fetch_add, load, pause
+from nainjaune_env.compiler.jit import jit
 
 loops: Any
 """``loops`` of a game; bound by ``jit.instantiate``."""

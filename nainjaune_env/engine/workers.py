@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.core.jit import instantiate
+from nainjaune_env.compiler.jit import instantiate
 
 LEAST_STEPPED, LEAST_SAMPLED = 256, 2048
 """Least rows of a step and of a draw that are shared: an exchange with the workers takes as long as some 100 and 1,000 rows."""

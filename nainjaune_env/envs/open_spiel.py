@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_env.compiler.packed import pack
 from nainjaune_env.core.errors import (
     DealError,
     IllegalActionError,
@@ -30,7 +31,6 @@ from nainjaune_env.core.errors import (
     choose_one,
     quoted,
 )
-from nainjaune_env.core.packed import pack
 from nainjaune_env.core.spec import Chance, GameSpec, Setup
 from nainjaune_env.core.validation import check_seed, whole
 from nainjaune_env.engine.batch import Batch, legal_actions

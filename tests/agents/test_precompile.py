@@ -12,7 +12,7 @@ import pytest
 
 from nainjaune_agents.precompile import FIRST, PARTS, CompilePlan, Target, stages
 from nainjaune_agents.trainers import ppo, ppo_config
-from nainjaune_env.core.jit import JIT_ENABLED
+from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
 

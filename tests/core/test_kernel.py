@@ -55,7 +55,7 @@ def test_defaults_make_single_plies_and_ask_where_there_is_a_choice() -> None:
         step=lambda table, rules, action: calls.append((table, rules, int(action))),
         resample=lambda table, rules, seat: calls.append((int(table.rng), rules, seat)),
     )
-    from nainjaune_env.core import jit
+    from nainjaune_env.compiler import jit
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(jit, "JIT_ENABLED", False)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nainjaune_env.compiler.jit import jit
 from nainjaune_env.core import prng
 from nainjaune_env.core.errors import DealError
-from nainjaune_env.core.jit import jit
 from nainjaune_env.core.prng import RowStreams, below, entropy, mix, next_word, streams
 
 # `rng` stands second: numba would take a record that begins as a game's does for that game's table, and warn

@@ -8,8 +8,8 @@ import pickle
 import numpy as np
 import pytest
 
+from nainjaune_env.compiler.packed import pack
 from nainjaune_env.core.errors import IllegalActionError
-from nainjaune_env.core.packed import pack
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.single_loops import single_loops_of

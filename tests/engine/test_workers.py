@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from nainjaune_env import Batch, make_setup
-from nainjaune_env.core.jit import JIT_ENABLED
+from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.workers import LEAST_SAMPLED, LEAST_STEPPED, Workers, worker_loops
 from nainjaune_env.registry import game_names

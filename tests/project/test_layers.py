@@ -18,7 +18,7 @@ from tests.support.source import Source, imports, sources
 ENV, AGENTS = "nainjaune_env", "nainjaune_agents"
 LAYERS: dict[str, int] = {
     # 0: the foundation, and the protocols of what a game may offer beyond its kernel
-    f"{ENV}.core.*": 0, f"{ENV}.games": 0, f"{ENV}.render.svg": 0,
+    f"{ENV}.core.*": 0, f"{ENV}.compiler.*": 0, f"{ENV}.games": 0, f"{ENV}.render.svg": 0,
     f"{ENV}.analysis.stat_hook": 0, f"{ENV}.analysis.feature_hook": 0, f"{ENV}.analysis.advice_hook": 0,
     # 1: many tables, stepped by compiled loops
     f"{ENV}.engine.*": 1,
@@ -43,11 +43,11 @@ LAYERS: dict[str, int] = {
 LIBRARIES: dict[str, set[str]] = {
     "numpy": {"*"},
     "numba": {
-        f"{ENV}.core.intrinsics",
-        f"{ENV}.core.jit",
-        f"{ENV}.core.compile_notice",
-        f"{ENV}.core.call_types",
-        f"{ENV}.core.code_libraries",
+        f"{ENV}.compiler.intrinsics",
+        f"{ENV}.compiler.jit",
+        f"{ENV}.compiler.compile_notice",
+        f"{ENV}.compiler.call_types",
+        f"{ENV}.compiler.code_libraries",
         f"{ENV}.engine.cuda.*",
         f"{AGENTS}.cuda.kernels",
     },
@@ -69,7 +69,7 @@ LIBRARIES: dict[str, set[str]] = {
     "matplotlib": {f"{AGENTS}.report.*", f"{AGENTS}.trainers.curves", f"{AGENTS}.sweeps.trial_plots"},
     "tensorboard": {f"{AGENTS}.trainers.curves"},
     "yaml": {f"{AGENTS}.trainers.*"},
-    "tqdm": {f"{AGENTS}.cli.*", f"{ENV}.core.compile_notice"},
+    "tqdm": {f"{AGENTS}.cli.*", f"{ENV}.compiler.compile_notice"},
     "argcomplete": {f"{AGENTS}.cli.*"},
     "jinja2": {f"{AGENTS}.report.page"},
     "markupsafe": {f"{AGENTS}.report.*"},
@@ -175,7 +175,7 @@ def test_no_import_goes_round() -> None:
         (f"{AGENTS}.arena.play", "from torch import nn", "imports torch"),
         (f"{AGENTS}.arena.play", "from ..agents import Turn", "imports nainjaune_agents.agents, which is not there"),
         (f"{AGENTS}.seeds", "import agents.sampling", "imports agents.sampling"),
-        (f"{ENV}.core.jit", "from nainjaune_env.engine.batch import Batch", "layer 1"),
+        (f"{ENV}.compiler.jit", "from nainjaune_env.engine.batch import Batch", "layer 1"),
         (f"{ENV}.core.spec", "if TYPE_CHECKING:\n    from nainjaune_env.registry import get_game", "layer 3"),
     ],
 )

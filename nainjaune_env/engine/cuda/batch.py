@@ -11,8 +11,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nainjaune_env.compiler.jit import instantiate
 from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, choose_one
-from nainjaune_env.core.jit import instantiate
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, loops_of

@@ -11,8 +11,8 @@ import importlib
 import importlib.util
 from typing import Any
 
+from nainjaune_env.compiler.jit import JIT_ENABLED, F, compiled
 from nainjaune_env.core.errors import DeviceError, MissingLibraryError
-from nainjaune_env.core.jit import JIT_ENABLED, F, compiled
 
 
 def find_cuda() -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.core.jit import jit
+from nainjaune_env.compiler.jit import jit
 
 
 @jit

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nainjaune_env.agent import Agent, CompiledAgent, SeatAssignment, needs_history
+from nainjaune_env.compiler.jit import instantiate
+from nainjaune_env.compiler.packed import lengths, pack, unpacker
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError, quoted
-from nainjaune_env.core.jit import instantiate
-from nainjaune_env.core.packed import lengths, pack, unpacker
 from nainjaune_env.core.prng import RowStreams, entropy, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import finite, whole

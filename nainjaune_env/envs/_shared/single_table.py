@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_env.compiler.packed import pack
 from nainjaune_env.core.errors import IllegalActionError
-from nainjaune_env.core.packed import pack
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Episode
 from nainjaune_env.engine.single_loops import single_loops_of

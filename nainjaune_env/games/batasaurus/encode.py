@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.compiler.jit import jit
 from nainjaune_env.core.bits import write_flags
-from nainjaune_env.core.jit import jit
 from nainjaune_env.core.layout import Feature, Layout
 from nainjaune_env.core.table import Table
 from nainjaune_env.games.batasaurus.kernel import sees_own_cards, value_bit

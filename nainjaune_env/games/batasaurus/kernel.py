@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.compiler.jit import inlined, jit
 from nainjaune_env.core.bits import count
-from nainjaune_env.core.jit import inlined, jit
 from nainjaune_env.core.prng import below
 from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.games.batasaurus.actions import MEMORISE

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.compiler.jit import inlined
 from nainjaune_env.core.cards import DECK, RANKS, card_number, card_rank
-from nainjaune_env.core.jit import inlined
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules
 from nainjaune_env.games.nain_jaune.state import NUM_RANKS, POTS
 

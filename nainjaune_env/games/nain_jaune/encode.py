@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.compiler.jit import inlined, jit
 from nainjaune_env.core.bits import SPREAD, write_counts, write_flags, write_word
-from nainjaune_env.core.jit import inlined, jit
 from nainjaune_env.core.layout import Feature, Layout
 from nainjaune_env.core.table import Table
 from nainjaune_env.games.nain_jaune.rules import KernelRules

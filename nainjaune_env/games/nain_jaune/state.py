@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.compiler.jit import inlined, jit
 from nainjaune_env.core.bits import count
-from nainjaune_env.core.jit import inlined, jit
 from nainjaune_env.games.nain_jaune.rules import KernelRules
 
 MAX_SEATS = 8

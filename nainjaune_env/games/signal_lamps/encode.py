@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from nainjaune_env.core.jit import jit
+from nainjaune_env.compiler.jit import jit
 from nainjaune_env.core.layout import Feature, Layout
 from nainjaune_env.core.table import Table
 from nainjaune_env.games.signal_lamps.kernel import NAMING, phase, sees_symbol

@@ -12,8 +12,8 @@ from nainjaune_agents.cli import compile as module
 from nainjaune_agents.cli.main import main
 from nainjaune_agents.precompile import PARTS, CompilePlan
 from nainjaune_agents.trainers import ppo_config
+from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.core.errors import MissingLibraryError
-from nainjaune_env.core.jit import JIT_ENABLED
 from nainjaune_env.registry import game_names
 from tests.agents.cli.command import status_of
 
@@ -102,6 +102,6 @@ def test_code_that_would_not_be_kept_is_not_compiled(
     assert not out
     assert err.startswith("nainjaune compile: Nothing would be kept of what is compiled. ")
     monkeypatch.setenv("NAINJAUNE_CACHE", str(tmp_path / "mine"))
-    monkeypatch.setattr("nainjaune_env.core.jit.JIT_ENABLED", False)
+    monkeypatch.setattr("nainjaune_env.compiler.jit.JIT_ENABLED", False)
     assert status_of(["compile"]) == 2
     assert "NUMBA_DISABLE_JIT switches the compiler off." in capfd.readouterr().err

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from nainjaune_agents.heuristics import rules_of_thumb
-from nainjaune_env.core.jit import JIT_ENABLED
+from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import game_names, get_game
 from tests.engine.cuda.capabilities import CAPABILITIES, each_capability

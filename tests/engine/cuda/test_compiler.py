@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.core.errors import DeviceError, MissingLibraryError
 from nainjaune_env.core.extras import install_command
-from nainjaune_env.core.jit import JIT_ENABLED
 from nainjaune_env.engine.batch import Batch, make_batch
 from nainjaune_env.engine.cuda import compiler
 from nainjaune_env.registry import make_setup

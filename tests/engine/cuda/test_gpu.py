@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_env.core.jit import JIT_ENABLED
+from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch, make_batch
 from nainjaune_env.registry import make_setup

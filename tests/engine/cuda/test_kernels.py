@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from nainjaune_env.core.jit import JIT_ENABLED
+from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import game_names, get_game
 from tests.engine.cuda.capabilities import each_capability

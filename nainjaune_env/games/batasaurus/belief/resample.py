@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.compiler.jit import inlined, jit
 from nainjaune_env.core.bits import random_bit
-from nainjaune_env.core.jit import inlined, jit
 from nainjaune_env.core.table import Table
 from nainjaune_env.games.batasaurus.kernel import sees_own_cards, value_bit
 from nainjaune_env.games.batasaurus.rules import KernelRules, Memory

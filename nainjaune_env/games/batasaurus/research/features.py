@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.analysis.feature_hook import SET, Column, Text, of_rivals
+from nainjaune_env.compiler.jit import inlined, jit
 from nainjaune_env.core.bits import count
-from nainjaune_env.core.jit import inlined, jit
 from nainjaune_env.core.table import Table
 from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.kernel import value_bit

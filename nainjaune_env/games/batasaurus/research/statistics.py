@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from nainjaune_env.analysis.stat_hook import SHARE, Measure, tally_dtype
-from nainjaune_env.core.jit import inlined, jit
+from nainjaune_env.compiler.jit import inlined, jit
 from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.rules import KernelRules

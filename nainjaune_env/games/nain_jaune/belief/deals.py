@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.compiler.jit import inlined, jit
 from nainjaune_env.core.bits import count, lowest
-from nainjaune_env.core.jit import inlined, jit
 from nainjaune_env.core.prng import next_word
 from nainjaune_env.core.table import Table
 from nainjaune_env.games.nain_jaune.belief.resample import draw, resample, stack_deck, unseen_by

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.analysis.feature_hook import SET, Column, Text, of_rivals
+from nainjaune_env.compiler.jit import inlined, jit
 from nainjaune_env.core.bits import count, lowest
 from nainjaune_env.core.cards import DECK, RANKS
-from nainjaune_env.core.jit import inlined, jit
 from nainjaune_env.core.table import Table
 from nainjaune_env.games.nain_jaune.actions import PASS, is_pot_card, is_silent, pot_of, rank_of
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules

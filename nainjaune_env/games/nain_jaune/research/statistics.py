@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.analysis.stat_hook import SHARE, Measure, tally_dtype
-from nainjaune_env.core.jit import inlined, jit
+from nainjaune_env.compiler.jit import inlined, jit
 from nainjaune_env.core.table import Table
 from nainjaune_env.games.nain_jaune.actions import PASS, POT, is_pot_card, is_silent, pot_of, rank_of
 from nainjaune_env.games.nain_jaune.kernel import affordable, payment_due

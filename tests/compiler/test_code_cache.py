@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from nainjaune_env.core import code_cache, locked_cache
-from nainjaune_env.core.code_cache import cache_folder, package_root, remove_unused, source_hash
+from nainjaune_env.compiler import code_cache, locked_cache
+from nainjaune_env.compiler.code_cache import cache_folder, package_root, remove_unused, source_hash
 
 
 @pytest.fixture(autouse=True)
@@ -247,7 +247,7 @@ def test_a_folder_that_cannot_be_removed_stays(tmp_path: Path, monkeypatch: pyte
 def test_the_package_compiles_and_plays_without_a_cache(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     code = (
-        "from nainjaune_env.core.jit import jit; from nainjaune_env.core.code_cache import cache_folder\n"
+        "from nainjaune_env.compiler.jit import jit; from nainjaune_env.compiler.code_cache import cache_folder\n"
         "from nainjaune_env.core.prng import streams\n"
         "assert cache_folder(streams) is None\n"
         "double = jit(lambda x: 2 * x)\n"

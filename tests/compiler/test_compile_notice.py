@@ -12,8 +12,8 @@ import numba
 import pytest
 from numba.core import event
 
-from nainjaune_env.core import compile_notice
-from nainjaune_env.core.jit import JIT_ENABLED, jit
+from nainjaune_env.compiler import compile_notice
+from nainjaune_env.compiler.jit import JIT_ENABLED, jit
 
 pytestmark = pytest.mark.skipif(not JIT_ENABLED, reason="the compiler is switched off")
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.core.jit import JIT_ENABLED, inlined
+from nainjaune_env.compiler.jit import JIT_ENABLED, inlined
 
 
 def pack(*values: tuple[Any, ...]) -> NDArray[np.int64]:

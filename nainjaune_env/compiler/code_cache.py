@@ -25,7 +25,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from nainjaune_env.core.locked_cache import warn_uncached
+from nainjaune_env.compiler.locked_cache import warn_uncached
 
 PACKAGE_ROOT = Path(__file__).resolve().parents[1]
 NUMBA_VERSION = version("numba")

@@ -13,8 +13,8 @@ from numba.core import errors
 from numba.core.caching import NullCache
 from numba.core.compiler import Compiler
 
-from nainjaune_env.core.code_libraries import LinkedCompiler, LinkedLibrary
-from nainjaune_env.core.jit import JIT_ENABLED, instantiate, jit
+from nainjaune_env.compiler.code_libraries import LinkedCompiler, LinkedLibrary
+from nainjaune_env.compiler.jit import JIT_ENABLED, instantiate, jit
 from nainjaune_env.registry import make_setup
 
 pytestmark = [

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_env.core import code_cache
+from nainjaune_env.compiler import code_cache
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from nainjaune_env import game_names, get_game
-from nainjaune_env.core.packed import lengths, pack, unpacker
+from nainjaune_env.compiler.packed import lengths, pack, unpacker
 
 
 class Inner(NamedTuple):

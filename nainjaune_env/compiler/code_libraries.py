@@ -19,7 +19,7 @@ from numba.core.imputils import lower_constant
 from numba.core.types import Dispatcher
 from numba.extending import models, register_model
 
-from nainjaune_env.core.call_types import remembering
+from nainjaune_env.compiler.call_types import remembering
 
 
 class LinkedFunctionType(Dispatcher):

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from nainjaune_env.compiler.intrinsics import processor_has
+from nainjaune_env.compiler.jit import JIT_ENABLED, jit
 from nainjaune_env.core.bits import nth_lowest, write_counts, write_word
-from nainjaune_env.core.intrinsics import processor_has
-from nainjaune_env.core.jit import JIT_ENABLED, jit
 
 WORD = np.int64(-0x7EDCBA9876543211)
 

@@ -10,8 +10,8 @@ import pytest
 from numba.core import errors
 from numba.core.registry import cpu_target
 
-from nainjaune_env.core.call_types import RememberingContext, remembering
-from nainjaune_env.core.jit import JIT_ENABLED, jit
+from nainjaune_env.compiler.call_types import RememberingContext, remembering
+from nainjaune_env.compiler.jit import JIT_ENABLED, jit
 
 pytestmark = pytest.mark.skipif(not JIT_ENABLED, reason="the compiler is switched off")
 

@@ -21,10 +21,10 @@ import numba
 import numpy as np
 from numba.core.caching import FunctionCache
 
-from nainjaune_env.core.code_cache import cache_folder
-from nainjaune_env.core.code_libraries import LinkedCache, LinkedCompiler, LinkedFunctionType
-from nainjaune_env.core.compile_notice import announce_compilation
-from nainjaune_env.core.locked_cache import lock_cache, warn_uncached
+from nainjaune_env.compiler.code_cache import cache_folder
+from nainjaune_env.compiler.code_libraries import LinkedCache, LinkedCompiler, LinkedFunctionType
+from nainjaune_env.compiler.compile_notice import announce_compilation
+from nainjaune_env.compiler.locked_cache import lock_cache, warn_uncached
 
 F = TypeVar("F", bound=Callable[..., Any])
 

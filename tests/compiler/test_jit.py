@@ -14,9 +14,9 @@ from typing import Any
 import numba
 import pytest
 
-from nainjaune_env.core import jit as compiler
-from nainjaune_env.core.code_cache import cache_folder
-from nainjaune_env.core.jit import JIT_ENABLED, instantiate, jit
+from nainjaune_env.compiler import jit as compiler
+from nainjaune_env.compiler.code_cache import cache_folder
+from nainjaune_env.compiler.jit import JIT_ENABLED, instantiate, jit
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import game_names, get_game
@@ -147,13 +147,13 @@ def test_the_first_use_from_several_threads_gives_what_one_thread_gives() -> Non
 def test_one_instance_of_a_template_is_loaded_from_the_cache_where_no_other_is(tmp_path: Path) -> None:
     """Each instance has a cached function of its own, though file, line and arguments are the same."""
     (tmp_path / "kernels.py").write_text(
-        "from nainjaune_env.core.jit import jit\nclass one: f = jit(lambda x: x + 1)\nclass two: f = jit(lambda x: x + 2)\n"
+        "from nainjaune_env.compiler.jit import jit\nclass one: f = jit(lambda x: x + 1)\nclass two: f = jit(lambda x: x + 2)\n"
     )
     (tmp_path / "template.py").write_text(
-        "from nainjaune_env.core.jit import jit\nf = game.f\n@jit\ndef twice(x):\n    return f(f(x))\n"
+        "from nainjaune_env.compiler.jit import jit\nf = game.f\n@jit\ndef twice(x):\n    return f(f(x))\n"
     )
     code = (
-        "import sys; from nainjaune_env.core.jit import instantiate; import kernels\n"
+        "import sys; from nainjaune_env.compiler.jit import instantiate; import kernels\n"
         "for name in sys.argv[1:]:\n"
         "    twice = instantiate('template', name, game=getattr(kernels, name)).twice\n"
         "    print(twice(0), sum(twice.stats.cache_hits.values()))\n"

@@ -16,8 +16,8 @@ import pytest
 from numba.core import caching, types
 from numba.core.event import RecordingListener, install_listener
 
-from nainjaune_env.core import code_cache, locked_cache
-from nainjaune_env.core.jit import JIT_ENABLED, jit
+from nainjaune_env.compiler import code_cache, locked_cache
+from nainjaune_env.compiler.jit import JIT_ENABLED, jit
 
 pytestmark = pytest.mark.skipif(not JIT_ENABLED, reason="the compiler is switched off")
 
