@@ -1,52 +1,85 @@
-"""Games by name: every folder in ``nainjaune_env.games`` whose package defines ``SPEC``."""
+"""Games by name: the folders in ``nainjaune_env.games``, and the games that other distributions offer by an entry point."""
 
 from __future__ import annotations
 
 import copyreg
 import functools
-import importlib
 import inspect
 import pkgutil
 from collections.abc import Callable, Mapping
+from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from nainjaune_env import games
-from nainjaune_env.core.errors import KeywordError, RulesError, choose_one
+from nainjaune_env.core.errors import GameError, KeywordError, RulesError, choose_one, quoted
+from nainjaune_env.core.hooks import described, located
 from nainjaune_env.core.spec import GameSpec, Setup
 from nainjaune_env.core.validation import check_name
 from nainjaune_env.games import DEFAULT_GAME
 
+GROUP = "nainjaune_env.games"
+"""The entry points with which other distributions offer games: ``name = "package:SPEC"``."""
+
 
 @functools.cache
+def _offers() -> dict[str, list[EntryPoint]]:
+    """Returns who offers a game, by the game's name, in alphabetical order: the folder first. Imports no game."""
+    folder = [found.name for found in pkgutil.iter_modules(games.__path__) if found.ispkg]
+    ours = [EntryPoint(name, f"{games.__name__}.{name}:SPEC", GROUP) for name in folder]
+    found: dict[str, list[EntryPoint]] = {}
+    for offer in sorted((*ours, *entry_points(group=GROUP)), key=lambda offer: offer.name):
+        found.setdefault(offer.name, []).append(offer)
+    return found
+
+
 def game_names() -> tuple[str, ...]:
     """Returns the names of all games, sorted."""
-    return tuple(sorted(found.name for found in pkgutil.iter_modules(games.__path__) if found.ispkg))
+    return tuple(_offers())
 
 
 def get_game(name: str = DEFAULT_GAME) -> GameSpec:
-    """Returns the game called ``name``; raises :class:`RulesError` for an unknown name."""
+    """Returns the game called ``name``.
+
+    Raises :class:`RulesError` for an unknown name, and :class:`GameError`, which names the game's folder, if it cannot be loaded.
+    """
     return _import_game(check_name("game", name, game_names()))
 
 
 @functools.cache
 def _import_game(name: str) -> GameSpec:
-    spec = importlib.import_module(f"{games.__name__}.{name}").SPEC
-    assert isinstance(spec, GameSpec)
+    offer, *others = _offers()[name]
+    if others:
+        homes = " and ".join(located(offer.module) for offer in (offer, *others))
+        raise GameError(f"Expected one game called {name!r}, not {homes}.")
+    try:
+        spec = offer.load()
+    except Exception as error:
+        raise GameError(f"The game {located(offer.module)} cannot be loaded: {described(error)}") from error
+    if not isinstance(spec, GameSpec) or spec.name != name:
+        raise GameError(f"Expected a GameSpec of the name {name!r} from {located(offer.module)}, not {quoted(spec)}.")
     return spec
 
 
 def game_with(preset: str | None) -> GameSpec:
     """Returns the game with the preset ``preset``, whose name is unique among games; for None, the default game.
 
-    Raises :class:`RulesError` for an unknown preset.
+    Raises :class:`RulesError` for an unknown preset, and :class:`GameError` for one that two games have.
     """
+    if preset is None:
+        return get_game(DEFAULT_GAME)
     sheets = _game_of_presets()
-    return get_game(DEFAULT_GAME if preset is None else sheets[check_name("preset", preset, sheets)])
+    return get_game(sheets[check_name("preset", preset, sheets)])
 
 
 def _game_of_presets() -> dict[str, str]:
-    """Returns the name of the game of every preset."""
-    return {sheet: name for name in game_names() for sheet in get_game(name).presets}
+    """Returns the name of the game of every preset; raises :class:`GameError` if two games have the same one."""
+    found: dict[str, str] = {}
+    for name in game_names():
+        for sheet in get_game(name).presets:
+            if found.setdefault(sheet, name) != name:
+                both = " and ".join(located(get_game(one).package) for one in (found[sheet], name))
+                raise GameError(f"Expected a preset {sheet!r} of one game, not of the games {both}.")
+    return found
 
 
 def make_setup(game: str | None = None, preset: str | None = None, players: int | None = None, **knobs: object) -> Setup:

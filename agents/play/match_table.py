@@ -47,7 +47,7 @@ class MatchTable:
         Raises :class:`RulesError` if the game has no texts or pictures, or a match would have no end.
         """
         game = setup.game
-        if game.speaker is None or game.draw is None:
+        if game.speaker is None or game.render_text is None:
             raise RulesError(f"{game.title} has no texts or no pictures, so no person can play it.")
         if not by_rounds:
             game.check_match(setup.rules)

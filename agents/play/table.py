@@ -143,8 +143,8 @@ class PersonsTable(MatchTable):
 
     def picture(self, *, color: bool, everything: bool = False) -> str:
         """Returns the table as the person's seat sees it; with ``everything`` as a spectator does, once the round is over."""
-        assert self.setup.game.draw is not None
+        assert self.setup.game.render_text is not None
         seat = None if everything and self.round_over else self.seat
-        return self.setup.game.draw(
+        return self.setup.game.render_text(
             self.setup, self._batch.tables[0], seat, language=self.language, color=color, you=self.seat, **self.history
         )

@@ -19,6 +19,10 @@ class NainJauneError(Exception):
     """Base of all errors raised on purpose by this package."""
 
 
+class GameError(NainJauneError, ValueError):
+    """A game that cannot be imported, that lacks a part, or whose parts do not fit together."""
+
+
 class RulesError(NainJauneError, ValueError):
     """An unknown preset or knob, a knob's value that is not allowed, or a wrong number of seats."""
 

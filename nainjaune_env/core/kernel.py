@@ -9,6 +9,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import Any, Protocol
 
+from nainjaune_env.core.errors import GameError
 from nainjaune_env.core.table import Table
 
 
@@ -88,12 +89,12 @@ def join_kernel(*modules: ModuleType) -> ModuleType:
 def complete_kernel(game: str, kernel: ModuleType, *, has_start_values: bool) -> ModuleType:
     """Returns ``kernel`` with the defaults of the optional functions that it lacks.
 
-    Raises ``ValueError`` in a sentence that lists the functions of the game named ``game`` that are missing.
+    Raises :class:`GameError` in a sentence that lists the functions of the game named ``game`` that are missing.
     """
     required = REQUIRED if not has_start_values else (*REQUIRED, "set_start_values")
     missing = [name for name in required if not callable(getattr(kernel, name, None))]
     if missing:
-        raise ValueError(f"{game}: the kernel {kernel.__name__} lacks the functions {', '.join(missing)}.")
+        raise GameError(f"{game}: the kernel {kernel.__name__} lacks the functions {', '.join(missing)}.")
     if all(hasattr(kernel, name) for name in OPTIONAL):
         return kernel
     from nainjaune_env.compiler.jit import instantiate  # numba is loaded with the first game, not with this module

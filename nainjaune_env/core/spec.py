@@ -1,8 +1,8 @@
 """The definition of a game: :class:`GameSpec`, and :class:`Setup`, a game with fixed rules and number of seats.
 
-A game is a folder in ``nainjaune_env.games`` whose package defines ``SPEC``. Required are its rules: presets, the dtype of a
-table, the names of the actions, the features of an observation, and a kernel (``core.kernel``). All else has a default or is an
-optional hook: pictures, speech, statistics. A hook is a module, or an object, with the names of its protocol.
+A game is a package that defines ``SPEC``, found by the ``registry``. Required are its rules: presets, the dtype of a table, the
+names of the actions, the features of an observation, and a kernel (``core.kernel``). All else has a default or is an optional
+hook: a module of the package with the names of a protocol, found by its own name when it is first asked for.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from nainjaune_env.analysis.advice_hook import AdviceHooks
 from nainjaune_env.analysis.feature_hook import FeatureHooks
 from nainjaune_env.analysis.stat_hook import Measures
-from nainjaune_env.core.errors import RulesError, quoted
+from nainjaune_env.core.errors import GameError, RulesError, quoted
+from nainjaune_env.core.hooks import Hook
 from nainjaune_env.core.kernel import complete_kernel
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.rules import Preset, Rules
@@ -155,7 +156,7 @@ class Pictures(Protocol):
         you: int | None = None,
         **history: Unpack[History],
     ) -> str:
-        """Returns the table as an SVG document as ``seat`` sees it, with the arguments of ``GameSpec.draw``.
+        """Returns the table as an SVG document as ``seat`` sees it, with the arguments of ``GameSpec.render_text``.
 
         ``names`` are the players', in seat order. Every picture of a game has the same size; equal scenes give equal bytes.
         """
@@ -181,10 +182,10 @@ class Pictures(Protocol):
 
 @dataclass(frozen=True)
 class GameSpec:
-    """A game: its required parts, its defaults, and its optional hooks."""
+    """A game: its required parts, those with defaults, and its hooks."""
 
-    name: str
-    """The name of its folder."""
+    package: str
+    """The package that defines it: ``__name__`` in its ``__init__``. Its hooks are modules of this package."""
     title: str
     presets: Mapping[str, Preset]
     default_preset: str
@@ -216,16 +217,11 @@ class GameSpec:
 
     ``stage`` and ``seat`` are checked before, so they are in range. By default nothing else is checked.
     """
-    drawn: tuple[str, ...] | None = None
+    chance_fields: tuple[str, ...] | None = None
     """The fields of a table that the start of a match or a deal sets by chance or from start values; ``rng`` need not be named.
 
     All others follow from the round before, and generic records are checked for them. None: this is not known of any field.
     """
-    transcriber: Transcriber | None = None
-    """Records and their text; None: the generic ones (``records.generic``)."""
-
-    chance: Chance | None = None
-    """The chance events of a deal and their probabilities."""
     rewind: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]] | None = None
     """``rewind(openings, tables)``: for each of ``tables (N,)``, the table after the deal from which the same play leads to it.
 
@@ -233,25 +229,35 @@ class GameSpec:
     its own opening, ``rewind(t, t) == t``, just where no ply has been made. A game has this only if every seat sees every action;
     then agents may get the plies of a round (``engine.history``).
     """
-    draw: Callable[..., str] | None = None
-    """``draw(setup, table, seat, *, language, color, you, **history)``: the table as text as ``seat`` sees it.
+
+    transcriber = Hook[Transcriber]("records.write", Transcriber)
+    """Records and their text; None: the generic ones (``records.generic``)."""
+    chance = Hook[Chance]("chance", Chance)
+    """The chance events of a deal and their probabilities."""
+    render_text = Hook[Callable[..., str]]("view.text", name="render_text")
+    """``render_text(setup, table, seat, *, language, color, you, **history)``: the table as text as ``seat`` sees it.
 
     ``seat`` None is a spectator, who sees everything; ``color``: with a terminal's colours; ``you``: the seat of the reader, whom
     the text addresses. ``history`` is a :class:`History`.
     """
-    pictures: Pictures | None = None
+    pictures = Hook[Pictures]("view.pictures", Pictures)
     """Tables as SVG, and records as films."""
-    speaker: Callable[..., Speaker] | None = None
-    """``speaker(setup, opening, seat, language, rng, *, names, you)``: a match that begins with the table ``opening``, in words.
+    speaker = Hook[Callable[..., Speaker]]("language.speaking", name="Speaker")
+    """``Speaker(setup, opening, seat, language, rng, *, names, you)``: a match that begins with the table ``opening``, in words.
 
     It calls the seats by the players' ``names``, and ``you``, the seat of the reader, "you".
     """
-    measures: Measures | None = None
+    measures = Hook[Measures]("research.statistics", Measures)
     """Statistics of play, for reports."""
-    advice: AdviceHooks | None = None
+    advice = Hook[AdviceHooks]("research.advice", AdviceHooks)
     """Hooks for advice; they require ``measures``."""
-    features: FeatureHooks | None = None
+    features = Hook[FeatureHooks]("research.features", FeatureHooks)
     """Columns that describe positions and actions, for studies of play; they require ``measures``."""
+
+    @property
+    def name(self) -> str:
+        """The name of its folder, the last part of ``package``."""
+        return self.package.rpartition(".")[2]
 
     def __repr__(self) -> str:
         """The same text in every process: errors and tests show it."""
@@ -259,16 +265,16 @@ class GameSpec:
 
     def __post_init__(self) -> None:
         if len(self.actions) > self.MAX_ACTIONS:
-            raise ValueError(
+            raise GameError(
                 f"{self.name}: a set of actions is one 64-bit integer, so at most 63 actions, not {len(self.actions)}"
             )
         for name in self.table.names or ():
             # with the compiler switched off, numpy's own attribute of that name would be read in place of the field
             if hasattr(np.record, name):
-                raise ValueError(f"{self.name}: a table's field cannot be called {name!r}, as every NumPy record has one")
+                raise GameError(f"{self.name}: a table's field cannot be called {name!r}, as every NumPy record has one")
         # kernels on a GPU copy a table in words of 8 bytes, and read the fields of any other table byte by byte
         if not self.table.isalignedstruct or self.table.itemsize % 8:
-            raise ValueError(f"{self.name}: a table is an aligned record of whole 8-byte words: np.dtype(fields, align=True)")
+            raise GameError(f"{self.name}: a table is an aligned record of whole 8-byte words: np.dtype(fields, align=True)")
         complete = complete_kernel(self.name, self.kernel, has_start_values=bool(self.start_values))
         object.__setattr__(self, "kernel", complete)
 

@@ -1,7 +1,7 @@
 """Records of any game that has none of its own: the opening table of each round as numbers, the plies by name, the payoffs.
 
 The module as a whole is a ``nainjaune_env.core.spec.Transcriber``. An opening has to be a table that can occur
-(``Setup.check_tables``), and its fields that chance does not set (``GameSpec.drawn``) those that a deal gives.
+(``Setup.check_tables``), and its fields that chance does not set (``GameSpec.chance_fields``) those that a deal gives.
 """
 
 from __future__ import annotations
@@ -101,14 +101,14 @@ def _check_dealt(setup: Setup, opening: Mapping[str, Any], settled: Replay | Non
 
     It is the deal after the round that is ``settled``, where the next round is then dealt, or a match's first (None).
     """
-    if setup.game.drawn is None:
+    if setup.game.chance_fields is None:
         return
     if settled is None:
         settled = Replay(setup, np.zeros(1, setup.game.table)[0])
         settled.kernel.start(settled.table, settled.rules)
     settled.deal()
     for name, value in _fields(settled.table).items():
-        if name not in (*setup.game.drawn, "rng"):
+        if name not in (*setup.game.chance_fields, "rng"):
             check_equal(where, name, opening[name], value)
 
 

@@ -168,7 +168,7 @@ class Recorder:
         return np.uint64(again.tables["rng"][i])
 
     def history(self, i: int) -> dict[str, Any]:
-        """Return how table ``i`` reached its state, as the keyword arguments of ``GameSpec.draw`` and of a game's pictures.
+        """Return how table ``i`` reached its state, as keyword arguments of ``GameSpec.render_text`` and of a game's pictures.
 
         Every call gives a generator in the same state, so all pictures and records of an episode show the same cards.
         """

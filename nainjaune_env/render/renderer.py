@@ -26,7 +26,7 @@ MODES = ("human", "ansi", "rgb_array", "svg")
 
 def render_modes(game: GameSpec) -> tuple[str, ...]:
     """Return the modes in which ``game`` can be rendered."""
-    able = {"ansi": game.draw is not None}
+    able = {"ansi": game.render_text is not None}
     return tuple(mode for mode in MODES if able.get(mode, game.pictures is not None))
 
 
@@ -89,7 +89,7 @@ class Renderer:
         """Render the table (one record); the class says what each mode returns.
 
         ``history`` is how the table reached its state: the arguments ``opening``, ``actions``, ``every_ply`` and ``rng`` of
-        ``GameSpec.draw``, as ``Recorder.history`` returns them. Raises :class:`RulesError` without a mode.
+        ``GameSpec.render_text``, as ``Recorder.history`` returns them. Raises :class:`RulesError` without a mode.
         """
         self.check_mode()
         if self.mode == "ansi":
@@ -112,9 +112,9 @@ class Renderer:
 
     def text(self, table: Any, history: Mapping[str, Any], seat: int | None = None) -> str:
         """Return the table as text as ``seat`` sees it, in any mode. Raises :class:`RulesError` where the game has no text."""
-        if self.setup.game.draw is None:
+        if self.setup.game.render_text is None:
             raise RulesError(f"The game {self.setup.game.name!r} has no picture.")
-        return self.setup.game.draw(self.setup, table, seat, language=self.language, color=self.color, **history)
+        return self.setup.game.render_text(self.setup, table, seat, language=self.language, color=self.color, **history)
 
     def svg(self, table: Any, history: Mapping[str, Any], seat: int | None = None) -> str:
         """Return the table as SVG as ``seat`` sees it, in any mode. Raises :class:`RulesError` where the game has no picture."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from tests.support.child import compiled_and_plain
 from tests.support.contract import all_setups, any_setup, has_matches, payoffs
+from tests.support.games import without
 
 every_setup = pytest.mark.parametrize("setup", all_setups("features"))
 
@@ -201,7 +201,7 @@ def test_what_to_keep_has_the_shape_of_the_actions() -> None:
 
 def test_a_game_need_not_tell_anything() -> None:
     (setup,) = all_setups("features")[0].values
-    silent = replace(setup, game=replace(setup.game, features=None))
+    silent = without(setup, "features")
     with pytest.raises(RecordError, match=f"{setup.game.title} has no columns for studies"):
         trace(silent, Played(setup, 1, 1).openings, np.zeros((1, 1), np.int8))
 

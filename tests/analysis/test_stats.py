@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +16,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import get_game
 from tests.support.child import compiled_and_plain
 from tests.support.contract import all_setups, any_setup
-from tests.support.games import games_with
+from tests.support.games import games_with, without
 from tests.support.tallied import play_rounds
 
 every_game = pytest.mark.parametrize("name", games_with("measures"))
@@ -105,7 +104,7 @@ def test_what_does_not_fit_is_refused(spoil: Any, says: str) -> None:
 def test_a_game_need_not_count_anything() -> None:
     setup = all_setups("measures")[0].values[0]
     rounds = play_rounds(setup, 7, 2, record=False)
-    silent = replace(setup, game=replace(setup.game, measures=None))
+    silent = without(setup, "measures")
     with pytest.raises(RecordError, match=f"{setup.game.title} has no statistics of play"):
         tally(silent, rounds.deals, rounds.actions, np.zeros((2, setup.players), np.int64), 1)
 

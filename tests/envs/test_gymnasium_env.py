@@ -67,7 +67,7 @@ def test_every_game_is_in_the_registry_once() -> None:
     assert gymnasium.registry == before
 
 
-@pytest.mark.parametrize("game", [environment_id(game) for game in games_with("draw")])
+@pytest.mark.parametrize("game", [environment_id(game) for game in games_with("render_text")])
 def test_wrapped_by_make_and_closed(game: str) -> None:
     with gymnasium.make(game, render_mode="ansi") as env:
         env.reset(seed=1)
@@ -185,7 +185,7 @@ def test_what_is_hidden_is_not_in_observations_and_infos(game: str) -> None:
     mixer, hidden = random.Random(4), 0
     name = env_game(game)
     settings: dict[str, Any] = {"game": name, "players": seats_at_most(name, 3), "seat": 1}
-    env = SeatEnv(**settings, render_mode="ansi" if name in games_with("draw") else None)
+    env = SeatEnv(**settings, render_mode="ansi" if name in games_with("render_text") else None)
     for seed in range(12):
         seen, info = env.reset(seed=seed)
         table = env._tables.batch.tables[0].copy()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import itertools
 import pickle
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,9 +17,8 @@ from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError,
 from nainjaune_env.envs import pettingzoo_aec
 from nainjaune_env.envs.registration import register
 from nainjaune_env.records.record import verify_record
-from nainjaune_env.registry import adaptor_setup
 from tests.envs.playing import choose, play
-from tests.support.games import every_table
+from tests.support.games import every_table, without
 
 PRESETS = [(game, preset) for game in game_names() for preset in get_game(game).presets]
 
@@ -152,8 +150,8 @@ def test_unknown_agents_modes_and_viewpoints() -> None:
 
 
 def test_a_game_without_a_picture_renders_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = replace(get_game(), draw=None, pictures=None)
-    monkeypatch.setattr(pettingzoo_aec, "adaptor_setup", lambda *given: replace(adaptor_setup(*given), game=plain))
+    plain = without(make_setup(), "render_text", "pictures")
+    monkeypatch.setattr(pettingzoo_aec, "adaptor_setup", lambda *given: plain)
     env = nainjaune_env.env()
     assert env.metadata["render_modes"] == []
     env.reset(seed=0)

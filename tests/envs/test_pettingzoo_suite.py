@@ -102,7 +102,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
 }
 
 
-HOOKS: dict[str, tuple[str, ...]] = {"render_test": ("draw", "pictures"), "collect_render_results": ("draw",)}
+HOOKS: dict[str, tuple[str, ...]] = {"render_test": ("render_text", "pictures"), "collect_render_results": ("render_text",)}
 """Test of PettingZoo's -> the hooks of the games that it is run on; without an entry it is run on all games."""
 
 MARKS = {"signal_lamps": [pytest.mark.filterwarnings("ignore:Observation numpy array is all zeros:UserWarning")]}

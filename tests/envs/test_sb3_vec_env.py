@@ -398,7 +398,7 @@ def test_an_environment_without_masks_is_refused_by_maskable_ppo() -> None:
 
 @pytest.fixture
 def seat_envs() -> Iterator[list[SeatEnv]]:
-    modes = [*((game, None) for game in GAMES), *((game, "ansi") for game in games_with("draw"))]
+    modes = [*((game, None) for game in GAMES), *((game, "ansi") for game in games_with("render_text"))]
     envs = [SeatEnv(game=game, illegal_reward=-1, render_mode=mode) for game, mode in modes]
     yield envs
     for env in envs:
@@ -425,7 +425,7 @@ def test_what_is_hidden_reaches_nobody(game: str) -> None:
     """Other hands for the others, the same bytes: observations, masks, infos and pictures."""
     mixer, tables, hidden = random.Random(4), 12, 0
     rule = rules_of_thumb(game)[0]
-    mode = "ansi" if game in games_with("draw") else None
+    mode = "ansi" if game in games_with("render_text") else None
     players = seats_at_most(game, 3)
     settings: dict[str, Any] = {"game": game, "players": players, "opponents": rule, "seat": 1, "render_mode": mode}
     venv, twin = SeatVecEnv(tables, **settings), SeatVecEnv(tables, **settings)

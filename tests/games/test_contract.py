@@ -343,7 +343,7 @@ def test_fresh_rounds_begin_with_start_and_deal(setup: Setup) -> None:
     assert batch.tables.tobytes() == expected.tobytes()
 
 
-@pytest.mark.parametrize("setup", all_setups("drawn"))
+@pytest.mark.parametrize("setup", all_setups("chance_fields"))
 def test_only_what_is_said_to_be_drawn_depends_on_chance(setup: Setup) -> None:
     """At the start of a match, and after its first round."""
     kernel, rules = setup.game.kernel, setup.kernel_rules
@@ -358,7 +358,7 @@ def test_only_what_is_said_to_be_drawn_depends_on_chance(setup: Setup) -> None:
             if settled is None:
                 kernel.start(row, rules)
             kernel.deal(row, rules)
-        free = set(setup.game.table.names) - {"rng", *setup.game.drawn}
+        free = set(setup.game.table.names) - {"rng", *setup.game.chance_fields}
         assert all((rows[name] == rows[name][0]).all() for name in free)
 
 

@@ -18,7 +18,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
     ("belief.*",),
     # the texts alone; what speaks them stands above the records
     ("language", "language.wording", "language.parsing"),
-    ("chance", "records.*"),
+    ("chance", "invariants", "records.*"),
     ("view.*",),
     ("language.*",),
     ("research.*",),

@@ -227,5 +227,26 @@ def test_a_module_without_a_layer_is_a_fault() -> None:
 def test_what_an_import_does_not_load(code: str, absent: str) -> None:
     """PettingZoo is always loaded, because the games are registered with it."""
     ask = f"{code}\nimport sys; print(*sorted(set({absent.split()!r}) & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-W", "ignore", "-c", ask], check=True, capture_output=True, text=True)
-    assert done.stdout.strip() == ""
+    assert output_of(ask) == ""
+
+
+def output_of(code: str) -> str:
+    return subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+
+
+@pytest.mark.parametrize("arguments", ["", "preset='lamps'"])
+def test_rules_are_made_without_hooks(arguments: str) -> None:
+    """A preset is looked up in all games: their rules are loaded, and none of their pictures, texts or statistics."""
+    loaded = output_of(f"""
+from nainjaune_env import make_setup; make_setup({arguments})
+import sys; print(*(name for name in sys.modules if name.startswith("{ENV}")))""").split()
+    assert len(loaded) <= 60
+    assert [name for name in loaded if {*name.split(".")} & {"view", "language", "records", "research", "chance"}] == []
+
+
+def test_the_rules_need_no_library_of_environments() -> None:
+    """Where it is missing, games are not registered with it."""
+    shut = "import sys; sys.modules.update(gymnasium=None, pettingzoo=None)\n"
+    assert output_of(f"{shut}import nainjaune_env.core.rules; print(*nainjaune_env.game_names())").split() == [*game_names()]
+    only_one = "import sys; sys.modules['pettingzoo'] = None\nimport nainjaune_env, gymnasium\n"
+    assert output_of(f"{only_one}print(gymnasium.spec('SignalLamps-v0').id)") == "SignalLamps-v0"

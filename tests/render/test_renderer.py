@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import sys
 import xml.etree.ElementTree as ET
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.render.raster import font_files
 from nainjaune_env.render.renderer import MODES, Renderer, render_modes
-from tests.support.games import games_with
+from tests.support.games import games_with, without
 
 every_game = pytest.mark.parametrize("game", games_with("pictures"))
 
@@ -44,7 +43,7 @@ def test_all_modes_show_one_scene(game: str) -> None:
     assert isinstance(picture, str)
     ET.fromstring(picture)
     assert picture == setup.game.pictures.svg(setup, table, 1, **history)  # type: ignore[union-attr]
-    assert text == setup.game.draw(setup, table, 1, **history)  # type: ignore[misc]
+    assert text == setup.game.render_text(setup, table, 1, **history)  # type: ignore[misc]
     assert isinstance(image, np.ndarray)
     assert image.dtype == np.uint8
     assert image.shape == (230, 320, 3)
@@ -90,7 +89,7 @@ def test_language_names_and_colour_reach_the_picture(game: str) -> None:
     picture = french.svg(table, history)
     assert all(name.replace("&", "&amp;") in picture for name in names)
     assert picture != Renderer(setup, "svg", names=names).svg(table, history)
-    assert french.text(table, history, 1) == setup.game.draw(setup, table, 1, language="fr", **history)  # type: ignore[misc]
+    assert french.text(table, history, 1) == setup.game.render_text(setup, table, 1, language="fr", **history)  # type: ignore[misc]
     assert "\x1b" in Renderer(setup, "ansi", color=True).text(table, history)
 
 
@@ -113,7 +112,7 @@ def test_refusals() -> None:
         Renderer(setup, None, language="de")
 
 
-@pytest.mark.parametrize("game", games_with("draw"))
+@pytest.mark.parametrize("game", games_with("render_text"))
 @pytest.mark.parametrize("seat", [9, -1, 1.0, True])
 def test_pictures_are_for_seats_at_the_table(game: str, seat: Any) -> None:
     setup = get_game(game).setup()
@@ -126,11 +125,11 @@ def test_pictures_are_for_seats_at_the_table(game: str, seat: Any) -> None:
 def test_a_game_without_pictures() -> None:
     setup = get_game().setup()
     table, history = position(setup)
-    plain = replace(setup, game=replace(setup.game, pictures=None))
+    plain = without(setup, "pictures")
     assert render_modes(plain.game) == ("ansi",)
     with pytest.raises(RulesError, match="no picture"):
         Renderer(plain, "ansi").svg(table, history)
-    bare = replace(setup, game=replace(setup.game, pictures=None, draw=None))
+    bare = without(setup, "pictures", "render_text")
     assert render_modes(bare.game) == ()
     with pytest.raises(RulesError, match="None, for this game has no picture"):
         Renderer(bare, "ansi")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from nainjaune_env.core.rules import Preset
+from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import game_names, get_game
 
 
@@ -15,6 +17,13 @@ def games_with(*hooks: str) -> tuple[str, ...]:
     found = tuple(name for name in game_names() if all(getattr(get_game(name), hook) is not None for hook in hooks))
     assert found, f"no game has {', '.join(hooks)}"
     return found
+
+
+def without(setup: Setup, *hooks: str) -> Setup:
+    """The same setup of a copy of its game that lacks these ``hooks``."""
+    game = replace(setup.game)
+    vars(game).update(dict.fromkeys(hooks))
+    return replace(setup, game=game)
 
 
 def seats_at_most(game: str, players: int) -> int:

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from nainjaune_env.core.kernel import join_kernel
 from nainjaune_env.core.spec import GameSpec
-from nainjaune_env.games.batasaurus import chance, encode, kernel
+from nainjaune_env.games.batasaurus import encode, kernel
 from nainjaune_env.games.batasaurus.actions import ACTIONS
 from nainjaune_env.games.batasaurus.belief import resample
-from nainjaune_env.games.batasaurus.language.speaking import Speaker
-from nainjaune_env.games.batasaurus.records import write
-from nainjaune_env.games.batasaurus.records.invariants import table_invariants
-from nainjaune_env.games.batasaurus.research import advice, features, statistics
+from nainjaune_env.games.batasaurus.invariants import table_invariants
 from nainjaune_env.games.batasaurus.rules import PRESETS, compile_rules
 from nainjaune_env.games.batasaurus.state import TABLE
-from nainjaune_env.games.batasaurus.view import film
-from nainjaune_env.games.batasaurus.view.text import draw
 
 SPEC = GameSpec(
-    name="batasaurus",
+    package=__name__,
     title="Batasaurus",
     presets=PRESETS,
     default_preset="batasaurus",
@@ -29,12 +24,4 @@ SPEC = GameSpec(
     compile_rules=compile_rules,
     layout=encode.layout,
     table_invariants=table_invariants,
-    transcriber=write,
-    chance=chance,
-    draw=draw,
-    pictures=film,
-    measures=statistics,
-    advice=advice,
-    features=features,
-    speaker=Speaker,
 )

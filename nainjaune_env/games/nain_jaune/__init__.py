@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from nainjaune_env.core.kernel import join_kernel
 from nainjaune_env.core.spec import GameSpec
-from nainjaune_env.games.nain_jaune import chance, encode, kernel
+from nainjaune_env.games.nain_jaune import encode, kernel
 from nainjaune_env.games.nain_jaune.actions import ACTIONS
 from nainjaune_env.games.nain_jaune.belief import deals, resample
-from nainjaune_env.games.nain_jaune.language.speaking import Speaker
-from nainjaune_env.games.nain_jaune.records import write
-from nainjaune_env.games.nain_jaune.records.invariants import table_invariants
-from nainjaune_env.games.nain_jaune.research import advice, features, statistics
+from nainjaune_env.games.nain_jaune.invariants import table_invariants
 from nainjaune_env.games.nain_jaune.rules import PRESETS, check_match, compile_rules, single_round
 from nainjaune_env.games.nain_jaune.state import POTS, TABLE
-from nainjaune_env.games.nain_jaune.view import film
-from nainjaune_env.games.nain_jaune.view.text import draw
 
 SPEC = GameSpec(
-    name="nain_jaune",
+    package=__name__,
     title="Nain Jaune",
     presets=PRESETS,
     default_preset="djeco",
@@ -32,13 +27,5 @@ SPEC = GameSpec(
     check_match=check_match,
     single_round=single_round,
     table_invariants=table_invariants,
-    transcriber=write,
-    chance=chance,
-    rewind=chance.rewind,
-    draw=draw,
-    speaker=Speaker,
-    pictures=film,
-    measures=statistics,
-    advice=advice,
-    features=features,
+    rewind=resample.rewind,
 )

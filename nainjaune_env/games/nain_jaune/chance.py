@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from nainjaune_env.core.cards import DECK, RANKS, card_number, card_rank, cards_in
 from nainjaune_env.core.spec import Extent, Setup
@@ -21,7 +20,7 @@ from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, Blocked, Payment, Stranded, rules_of
 from nainjaune_env.games.nain_jaune.state import TABLE
 
-__all__ = ["canonical", "describe", "draws", "extent", "name", "opening", "openings", "outcomes", "resample", "rewind"]
+__all__ = ["canonical", "describe", "draws", "extent", "name", "opening", "openings", "outcomes", "resample"]
 
 
 def extent(setup: Setup) -> Extent:
@@ -168,14 +167,6 @@ def resample(
     resample_table(rows[0], rules_of(setup), seat)
     dealt = setup.players * rules_of(setup).hand_size
     return [int(table.dealer), *map(int, rows[0].deck[:dealt])], [action for _, action in plies]
-
-
-def rewind(openings: NDArray[Any], tables: NDArray[Any]) -> NDArray[Any]:
-    """Returns ``openings (N,)`` with the cards dealt at ``tables (N,)``: each seat held what it holds and has played."""
-    dealt = openings.copy()
-    dealt["hand"] = tables["hand"] | tables["played"]
-    dealt["deck"] = tables["deck"]
-    return dealt
 
 
 def _plain_first(hand: list[str]) -> list[str]:

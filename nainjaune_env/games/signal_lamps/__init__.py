@@ -26,7 +26,7 @@ def table_invariants(setup: Setup, rows: NDArray[Any]) -> Iterator[Invariant]:
 
 
 SPEC = GameSpec(
-    name="signal_lamps",
+    package=__name__,
     title="Signal Lamps",
     presets=PRESETS,
     default_preset="lamps",
@@ -38,5 +38,5 @@ SPEC = GameSpec(
     compile_rules=compile_rules,
     layout=encode.layout,
     table_invariants=table_invariants,
-    drawn=("symbol", "seat"),
+    chance_fields=("symbol", "seat"),
 )

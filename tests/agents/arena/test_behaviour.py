@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from tests.agents.arena.scripted import Chance
 from tests.support.contract import all_setups
+from tests.support.games import without
 from tests.support.positions import small
 
 
@@ -133,7 +133,7 @@ def test_memory_does_not_grow_with_the_deals(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_a_game_that_counts_nothing_is_measured_by_its_payoffs() -> None:
     setup = small()
-    bare = replace(setup, game=replace(setup.game, measures=None))
+    bare = without(setup, "measures")
     edge = Duplicate(bare, [First(), Last("l")], seed=1, measure=True).edge(0, 1, 10)
     assert {name for name, _ in figures(edge)} == {"payoff", "best", "payoff_by_distance"}
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,6 +17,7 @@ from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
+from tests.support.games import without
 from tests.support.positions import small
 
 from .lines import replayed
@@ -29,11 +29,6 @@ def perfect(dinosaurs: int, players: int = 2) -> Setup:
 
 def micro(preset: str = "djeco", ranks: int = 4, suits: int = 2, hand: int = 3, players: int = 2) -> Setup:
     return make_setup("nain_jaune", preset, players, ranks=ranks, suits=suits, hand=hand)
-
-
-def without_chance(setup: Setup) -> Setup:
-    """The same of a game without ``chance``."""
-    return replace(setup, game=replace(setup.game, chance=None))
 
 
 @pytest.mark.parametrize(("dinosaurs", "ends"), [(2, 2 * 4), (3, 2 * 36), (4, 2 * 576)])
@@ -139,7 +134,7 @@ def test_forced_plies_pass_unseen() -> None:
 
 def test_openings_are_all_there_and_alike() -> None:
     setup = make_setup("batasaurus", players=2, dinosaurs=3)
-    for openings in (collect_openings(setup), collect_openings(without_chance(setup))):
+    for openings in (collect_openings(setup), collect_openings(without(setup, "chance"))):
         assert len(openings.tables) == 2 * 6 * 6  # the leader, and both layouts
         assert openings.weight == pytest.approx(np.full(72, 1 / 72))
         assert not openings.tables["rng"].any()
@@ -171,7 +166,7 @@ def test_openings_that_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(TreeError, match=r"There are more than 1,000 openings, too many to list; give those to begin with\."):
             collect_openings(make_setup(name))
         with pytest.raises(TreeError, match=r"There are more openings than 4,096 deals could show; give those to begin with\."):
-            collect_openings(without_chance(make_setup(name)))
+            collect_openings(without(make_setup(name), "chance"))
 
 
 @pytest.mark.parametrize("setup", [micro(), micro("skip", 3, 3, 2), micro("djeco", 4, 2, 2, 3), perfect(3, 3)])
@@ -213,7 +208,7 @@ def test_openings_that_are_not_alike(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(module, "Batch", Loaded)
     with pytest.raises(TreeError, match="The 2 openings found are not equally likely; give them with their weights"):
-        collect_openings(without_chance(perfect(3)))
+        collect_openings(without(perfect(3), "chance"))
 
 
 def test_a_game_that_is_too_large() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from nainjaune_env.core.errors import AgentError, ConfigError, RecordError, Rule
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.registry import make_setup
+from tests.support.games import without
 from tests.support.positions import small
 
 GAMES = [small(), make_setup("batasaurus", players=2)]
@@ -119,6 +119,6 @@ def test_what_cannot_be_played_is_refused(change: dict[str, Any], error: type[Ex
 
 
 def test_a_game_must_tell_something() -> None:
-    silent = replace(GAMES[0], game=replace(GAMES[0].game, features=None))
+    silent = without(GAMES[0], "features")
     with pytest.raises(RecordError, match="has no columns for studies"):
         Plan(silent, agents(GAMES[0]), 1)

@@ -28,7 +28,7 @@ DOUBLE = ("═", "╔", "╗", "╚", "╝", "║")
 EMPTY = ("╌", "╭", "╮", "╰", "╯", "╎")
 
 
-def draw(
+def render_text(
     setup: Setup,
     table: Table,
     seat: int | None = None,

@@ -16,6 +16,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nainjaune_env.compiler.jit import inlined, jit
 from nainjaune_env.core.bits import count, lowest
@@ -161,3 +162,11 @@ def put(table: Table, at: Any, cards: Any) -> Any:
         cards &= cards - 1
         at += 1
     return at
+
+
+def rewind(openings: NDArray[Any], tables: NDArray[Any]) -> NDArray[Any]:
+    """Returns ``openings (N,)`` with the cards dealt at ``tables (N,)``: each seat held what it holds and has played."""
+    dealt = openings.copy()
+    dealt["hand"] = tables["hand"] | tables["played"]
+    dealt["deck"] = tables["deck"]
+    return dealt

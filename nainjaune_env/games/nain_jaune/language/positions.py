@@ -23,8 +23,8 @@ from nainjaune_env.core.table_checks import check_rows
 from nainjaune_env.games.nain_jaune import kernel
 from nainjaune_env.games.nain_jaune.actions import ACTIONS, PASS, PASS_MOVE, SILENT_MARK, action_of
 from nainjaune_env.games.nain_jaune.belief.knowledge import Knowledge
+from nainjaune_env.games.nain_jaune.invariants import captures
 from nainjaune_env.games.nain_jaune.language.parsing import understand
-from nainjaune_env.games.nain_jaune.records.invariants import captures
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules, rules_of
 from nainjaune_env.games.nain_jaune.state import POT_LIMIT, POTS, TABLE
 

@@ -1,7 +1,7 @@
 """The table as a picture: the board of five pots with the dwarf in the middle, the seats around it, the run, the viewer's hand.
 
-A pure function of a :class:`~nainjaune_env.games.nain_jaune.view.scene.Scene`, laid out like the text of ``draw``: the viewer
-(for a spectator seat 0) sits at the bottom, the others around the board in the direction of play (N1.5).
+A pure function of a :class:`~nainjaune_env.games.nain_jaune.view.scene.Scene`, laid out like ``render_text``: the viewer (for a
+spectator seat 0) sits at the bottom, the others around the board in the direction of play (N1.5).
 """
 
 from __future__ import annotations

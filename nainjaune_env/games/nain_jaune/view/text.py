@@ -35,7 +35,7 @@ SEAT_PLACES = {
 """By number of seats: the sides where the others sit, clockwise from the viewer."""
 
 
-def draw(
+def render_text(
     setup: Setup,
     table: Table,
     seat: int | None = None,

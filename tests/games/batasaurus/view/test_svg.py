@@ -17,7 +17,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch, legal_actions
 from nainjaune_env.games.batasaurus.language import LANGUAGES
 from nainjaune_env.games.batasaurus.state import SLOTS, Phase
-from nainjaune_env.games.batasaurus.view import film
+from nainjaune_env.games.batasaurus.view import pictures
 from nainjaune_env.games.batasaurus.view import svg as module
 from nainjaune_env.games.batasaurus.view.dinosaurs import COATS, dinosaur
 from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, scene
@@ -59,7 +59,7 @@ def test_every_number_of_seats_has_room(players: int, memory: str) -> None:
     found = moments(setup, players)
     for table, history in (*found[::6], found[-1]):
         for seat in (None, 0):
-            found_boxes = boxes(film.svg(setup, table, seat, language=language, names=names, **history))
+            found_boxes = boxes(pictures.svg(setup, table, seat, language=language, names=names, **history))
             for box in found_boxes:
                 assert box.left >= 0
                 assert box.top >= 0
@@ -79,13 +79,13 @@ def test_who_sees_which_cards() -> None:
     (table, history), *_, (_, _) = moments(setup, 1)
     looks = int(table.seat)
     assert table.phase == Phase.MEMORISING
-    assert len(backs(film.svg(setup, table, looks, **history))) == 24
-    assert len(backs(film.svg(setup, table, (looks + 1) % 3, **history))) == 36
-    assert backs(film.svg(setup, table, **history)) == []
-    names = texts(film.svg(setup, table, looks, **history))
+    assert len(backs(pictures.svg(setup, table, looks, **history))) == 24
+    assert len(backs(pictures.svg(setup, table, (looks + 1) % 3, **history))) == 36
+    assert backs(pictures.svg(setup, table, **history)) == []
+    names = texts(pictures.svg(setup, table, looks, **history))
     assert all(name in names for name in LANGUAGES["en"].words.dinosaurs)
     later, history = moments(setup, 1)[5]
-    assert len(backs(film.svg(setup, later, looks, **history))) == int(later.cards[:3].sum())
+    assert len(backs(pictures.svg(setup, later, looks, **history))) == int(later.cards[:3].sum())
 
 
 @pytest.mark.parametrize("memory", ["glimpse", "perfect"])
@@ -100,7 +100,7 @@ def test_b4_what_is_hidden_does_not_show_whatever_was_played(memory: str) -> Non
             {"opening": batch.tables[0].copy(), "actions": [], "every_ply": True} for batch in (one, two)
         ]
         while True:
-            here, there = (film.svg(setup, batch.tables[0], seat, **log) for batch, log in zip((one, two), logs, strict=True))
+            here, there = (pictures.svg(setup, batch.tables[0], seat, **log) for batch, log in zip((one, two), logs, strict=True))
             assert here == there
             looks += 1
             legal = legal_actions(int(one.legal[0]))
@@ -122,20 +122,20 @@ def test_a_battle_shows() -> None:
         for seed in range(20) for table, history in moments(setup, seed) if table.phase == Phase.BATTLE and table.hidden.any()
     )  # fmt: skip
     for seat in range(3):
-        picture = film.svg(setup, table, seat, **history)
+        picture = pictures.svg(setup, table, seat, **history)
         assert texts(picture).count("Battle!") == 1
         assert len(backs(picture)) == int(table.cards[:3].sum()) + int((table.hidden > 0).sum())
     assert f"seat {int(table.seat)} to put a card face down, {int(table.at_stake)} cards at stake" in texts(picture)
     seen = scene(setup, table)
     committed = next(value for value in seen.committed if value)
-    assert LANGUAGES["en"].words.dinosaurs[committed - 1] in texts(film.svg(setup, table, **history))
-    assert "Battle!" not in texts(film.svg(setup, moments(setup, 0)[4][0], **moments(setup, 0)[4][1]))
+    assert LANGUAGES["en"].words.dinosaurs[committed - 1] in texts(pictures.svg(setup, table, **history))
+    assert "Battle!" not in texts(pictures.svg(setup, moments(setup, 0)[4][0], **moments(setup, 0)[4][1]))
 
 
 def test_the_end_shows() -> None:
     setup = glimpse(2)
     table, history = moments(setup, 3)[-1]
-    picture = film.svg(setup, table, 0, language="fr", **history)
+    picture = pictures.svg(setup, table, 0, language="fr", **history)
     winners = scene(setup, table).winners
     assert any(("gagne avec" if len(winners) == 1 else "gagnent à égalité avec") in text for text in texts(picture))
     assert [f"pile {int(cards)}" for cards in table.pile[:2]] == [text for text in reversed(texts(picture)) if "pile" in text]
@@ -145,8 +145,8 @@ def test_the_end_shows() -> None:
 def test_the_same_scene_gives_the_same_bytes() -> None:
     setup = glimpse()
     table, history = moments(setup, 2)[9]
-    assert film.svg(setup, table, 1, **history) == film.svg(setup, table.copy(), 1, **history)
-    assert drawing(scene(setup, table, 1)) == film.svg(setup, table, 1)
+    assert pictures.svg(setup, table, 1, **history) == pictures.svg(setup, table.copy(), 1, **history)
+    assert drawing(scene(setup, table, 1)) == pictures.svg(setup, table, 1)
 
 
 def test_every_part_of_a_scene_shows() -> None:
@@ -178,19 +178,19 @@ def test_a_film_shows_the_opening_and_every_ply() -> None:
     for memory, steps in (("glimpse", 2), ("perfect", 0)):
         setup = glimpse(2, memory=memory)
         record = play_matches(setup, 1, 1)[0]
-        frames = list(film.film(setup, record, 0, names=["ann", "bob"]))
+        frames = list(pictures.film(setup, record, 0, names=["ann", "bob"]))
         assert len(frames) == len(record["moves"]) + steps + 1
         assert {"ann", "bob"} <= set(texts(frames[0]))
         assert any("win" in text for text in texts(frames[-1]))
-        assert list(film.film(setup, record, 0, part=1, names=["ann", "bob"])) == frames
+        assert list(pictures.film(setup, record, 0, part=1, names=["ann", "bob"])) == frames
     with pytest.raises(RecordError, match="one round, and no round 2"):
-        list(film.film(setup, record, part=2))
+        list(pictures.film(setup, record, part=2))
 
 
 def test_refusals() -> None:
     setup = glimpse()
     table, _ = moments(setup, 2)[0]
     with pytest.raises(RulesError, match="Unknown language 'de'"):
-        film.svg(setup, table, language="de")
+        pictures.svg(setup, table, language="de")
     with pytest.raises(DealError, match="from 0 to 2, or None for a spectator"):
-        film.svg(setup, table, 3)
+        pictures.svg(setup, table, 3)

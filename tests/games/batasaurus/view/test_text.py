@@ -18,7 +18,7 @@ from nainjaune_env.games.batasaurus.records.replay import tricks_of
 from nainjaune_env.games.batasaurus.records.setup_table import setup_table
 from nainjaune_env.games.batasaurus.state import Phase
 from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scene, scene
-from nainjaune_env.games.batasaurus.view.text import PANEL, WIDTH, draw, panel
+from nainjaune_env.games.batasaurus.view.text import PANEL, WIDTH, panel, render_text
 from nainjaune_env.registry import make_setup
 from tests.games.batasaurus.hidden import reshuffle
 from tests.support.wordings import french
@@ -64,7 +64,7 @@ class Played:
         return {"opening": self.opening, "actions": self.actions, "every_ply": True}
 
     def draw(self, seat: int | None = None, **options: Any) -> str:
-        return draw(self.setup, self.table, seat, **{**self.history, **options})
+        return render_text(self.setup, self.table, seat, **{**self.history, **options})
 
     def scene(self, seat: int | None = None) -> Scene:
         return scene(self.setup, self.table, seat, tricks=tricks_of(self.setup, **self.history))
@@ -217,8 +217,8 @@ def test_a_seats_picture_is_the_same_whatever_is_hidden_from_it(setup: Setup) ->
         for table, _, _ in positions(setup, seed):
             for seat in range(setup.players):
                 mixed = reshuffle(setup, table, seat, rng)
-                assert draw(setup, mixed, seat) == draw(setup, table, seat)
-                changed += draw(setup, mixed) != draw(setup, table)
+                assert render_text(setup, mixed, seat) == render_text(setup, table, seat)
+                changed += render_text(setup, mixed) != render_text(setup, table)
     assert changed > (10 if setup.rules.memory == "glimpse" else -1)  # type: ignore[attr-defined]
 
 
@@ -261,7 +261,7 @@ def test_b4_3_the_history_tells_a_seat_nothing_of_where_cards_lie(players: int) 
                 one.step(action)
             two = Played(setup, moved, leader=int(opening.leader), actions=like)
             assert one.draw(seat) == two.draw(seat)
-            assert one.draw(seat) == draw(setup, table, seat, opening=opening, actions=actions, every_ply=True)
+            assert one.draw(seat) == render_text(setup, table, seat, opening=opening, actions=actions, every_ply=True)
             changed += one.draw() != two.draw()
     assert changed > 50
 
@@ -286,7 +286,7 @@ def test_every_table_fits_the_page(setup: Setup, language: str) -> None:
     short = LANGUAGES[language].words.seat_short
     for table, opening, actions in positions(setup, 1):
         for seat in (None, *range(setup.players)):
-            text = draw(setup, table, seat, language=language, opening=opening, actions=actions, every_ply=True)
+            text = render_text(setup, table, seat, language=language, opening=opening, actions=actions, every_ply=True)
             assert max(map(len, text.splitlines())) <= WIDTH
             assert all(f" {short.format(seat=other)} " in text for other in range(setup.players))
             assert text.count("▶") == (table.stage == 0)
@@ -324,7 +324,7 @@ def test_a_history_of_decisions_and_one_of_plies_look_the_same() -> None:
     setup = make_setup("batasaurus", memory="perfect", dinosaurs=2)
     plies = Played(setup, [[1, 2]] * 2, "0:1 1:2 1:1 0:2", leader=0)
     decisions = {"opening": plies.opening, "actions": plies.actions[:2], "every_ply": False}
-    assert plies.draw(0) == draw(setup, plies.table, 0, **decisions)
+    assert plies.draw(0) == render_text(setup, plies.table, 0, **decisions)
     assert "last trick: seat 0 took 2 cards\n" in plies.draw(0)
     assert "  seat 1 Compsognathus · seat 0 Kentrosaurus\n" in plies.draw(0)
 

@@ -18,7 +18,7 @@ from nainjaune_env.games.nain_jaune.actions import action_of
 from nainjaune_env.games.nain_jaune.records.replay import Replay
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.rules import PRESETS
-from nainjaune_env.games.nain_jaune.view import film, pieces
+from nainjaune_env.games.nain_jaune.view import pictures, pieces
 from nainjaune_env.games.nain_jaune.view import svg as module
 from nainjaune_env.games.nain_jaune.view.scene import CAPTURE, Course, scene
 from nainjaune_env.games.nain_jaune.view.svg import drawing
@@ -58,7 +58,7 @@ def test_every_number_of_seats_has_room(preset: str, players: int) -> None:
     names = ["runs/a_very_long_name_of_a_run@sample"] * players
     for table, history in moments(setup, players):
         for seat in (None, players - 1):
-            picture = film.svg(setup, table, seat, language=language, names=names, **history)
+            picture = pictures.svg(setup, table, seat, language=language, names=names, **history)
             found = boxes(picture)
             assert [box for box in found if not inside(box)] == []
             written = [box for box in found if box.kind == "text"]
@@ -77,7 +77,7 @@ def is_plate(box: Box) -> bool:
 
 def test_what_a_picture_shows() -> None:
     setup, table, history = play(MOVES)
-    picture = film.svg(setup, table, 0, **history)
+    picture = pictures.svg(setup, table, 0, **history)
     written = texts(picture)
     for expected in ("“The nain jaune takes all!”", "seat 1 to act, required: 8", "round 1", "djeco", "D"):
         assert written.count(expected) == 1
@@ -93,7 +93,7 @@ def test_what_a_picture_shows() -> None:
 
 def test_in_french() -> None:
     setup, table, history = play(MOVES)
-    written = texts(film.svg(setup, table, 0, language="fr", **history))
+    written = texts(pictures.svg(setup, table, 0, language="fr", **history))
     for expected in ("« Nain jaune qui prend ! »", "à la place 1 de jouer, rang demandé : 8", "manche 1", "place 2", "V", "R"):
         assert french(expected) in written
     assert "J" not in written
@@ -101,8 +101,8 @@ def test_in_french() -> None:
 
 def test_the_same_scene_gives_the_same_bytes() -> None:
     setup, table, history = play(MOVES)
-    assert film.svg(setup, table, 1, **history) == film.svg(setup, table.copy(), 1, **history)
-    assert drawing(scene(setup, table, 1)) == film.svg(setup, table, 1)
+    assert pictures.svg(setup, table, 1, **history) == pictures.svg(setup, table.copy(), 1, **history)
+    assert drawing(scene(setup, table, 1)) == pictures.svg(setup, table, 1)
 
 
 def test_every_part_of_a_scene_shows() -> None:
@@ -124,23 +124,23 @@ def test_every_part_of_a_scene_shows() -> None:
 def test_n1_5_seats_go_round_in_the_direction_of_play() -> None:
     for direction, left, right in (("clockwise", "seat 2", "seat 0"), ("counterclockwise", "seat 0", "seat 2")):
         setup, table, _ = play([], direction=direction)
-        where = {box.content: box.left for box in boxes(film.svg(setup, table, 1)) if box.kind == "text"}
+        where = {box.content: box.left for box in boxes(pictures.svg(setup, table, 1)) if box.kind == "text"}
         assert where[left] < where["seat 1"] + module.WIDTH / 2 < where[right]
 
 
 def test_n6_a_hand_that_is_not_seen_is_not_drawn() -> None:
     setup, table, _ = play([])
     for seat in range(3):
-        backs = [box for box in boxes(film.svg(setup, table, seat)) if box.kind == "use" and box.right - box.left > 30]
+        backs = [box for box in boxes(pictures.svg(setup, table, seat)) if box.kind == "use" and box.right - box.left > 30]
         assert len(backs) == 30
-    assert [box for box in boxes(film.svg(setup, table)) if box.kind == "use" and box.right - box.left > 30] == []
+    assert [box for box in boxes(pictures.svg(setup, table)) if box.kind == "use" and box.right - box.left > 30] == []
 
 
 def test_cards_of_the_required_rank_stand_out_for_the_seat_at_turn() -> None:
     setup, table, history = play(["Ac"])
 
     def tops(seat: int) -> set[int]:
-        picture = film.svg(setup, table, seat, **history)
+        picture = pictures.svg(setup, table, seat, **history)
         cards = [box for box in boxes(picture) if box.kind == "rect" and 88 < box.right - box.left < 105]
         return {round(box.top - min(card.top for card in cards)) for box in cards}
 
@@ -161,13 +161,13 @@ def test_a_film_shows_the_deal_and_every_move() -> None:
     setup = make_setup("nain_jaune", "classic", 3, max_rounds=2)
     record = play_matches(setup, 1, 1)[0]
     moves = [len(written["moves"]) for written in record["rounds"]]
-    frames = list(film.film(setup, record, 1))
+    frames = list(pictures.film(setup, record, 1))
     assert len(frames) == sum(moves) + 2
-    assert len(list(film.film(setup, record, 1, part=2))) == moves[1] + 1
+    assert len(list(pictures.film(setup, record, 1, part=2))) == moves[1] + 1
     assert "no card played yet" in texts(frames[0])
     assert any("is out of cards" in text for text in texts(frames[moves[0]]))
     with pytest.raises(RecordError, match="rounds 1 to 2, and no round 3"):
-        list(film.film(setup, record, part=3))
+        list(pictures.film(setup, record, part=3))
 
 
 def test_a_film_shows_the_cards_of_the_record() -> None:
@@ -181,7 +181,7 @@ def test_a_film_shows_the_cards_of_the_record() -> None:
     course = Course(Replay(setup, table))
     course.note("5h")
     course.replay.play("5h")
-    _, after = film.film(setup, {"rounds": [ROUND | {"hands": hands, "moves": [(0, "5h")]}]}, 0)
+    _, after = pictures.film(setup, {"rounds": [ROUND | {"hands": hands, "moves": [(0, "5h")]}]}, 0)
     assert after == drawing(scene(setup, batch.tables[0], 0, course))
     assert after != drawing(
         replace(scene(setup, batch.tables[0], 0), run=((0, "5h"),))
@@ -191,6 +191,6 @@ def test_a_film_shows_the_cards_of_the_record() -> None:
 def test_refusals() -> None:
     setup, table, _ = play([])
     with pytest.raises(RulesError, match="Unknown language 'de'"):
-        film.svg(setup, table, language="de")
+        pictures.svg(setup, table, language="de")
     with pytest.raises(DealError, match="from 0 to 2, or None for a spectator"):
-        film.svg(setup, table, 3)
+        pictures.svg(setup, table, 3)

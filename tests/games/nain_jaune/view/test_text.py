@@ -18,7 +18,7 @@ from nainjaune_env.games.nain_jaune.records.replay import Replay
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.rules import PRESETS
 from nainjaune_env.games.nain_jaune.view.scene import CAPTURE, KING, STOP, Course, scene
-from nainjaune_env.games.nain_jaune.view.text import WIDTH, draw
+from nainjaune_env.games.nain_jaune.view.text import WIDTH, render_text
 from nainjaune_env.registry import make_setup
 from tests.support.wordings import french
 
@@ -78,24 +78,24 @@ Nain Jaune · djeco · round 1
 
 def test_the_picture() -> None:
     setup, table, history = play(MOVES)
-    assert draw(setup, table, 0, **history) == PICTURE
+    assert render_text(setup, table, 0, **history) == PICTURE
 
 
 def test_in_french() -> None:
     setup, table, history = play(MOVES)
-    text = draw(setup, table, 0, language="fr", **history)
+    text = render_text(setup, table, 0, language="fr", **history)
     for words in ("manche 1", "V♣", "D♠", "R♥", "place 1", "14 cartes", "49 jetons", "donneur", "Nain jaune qui prend !"):
         assert french(words) in text
-    assert draw(*play([])[:2], 0, language="fr").count("aucune carte posée") == 0  # without moves nobody knows
+    assert render_text(*play([])[:2], 0, language="fr").count("aucune carte posée") == 0  # without moves nobody knows
     setup, table, history = play([])
-    assert "aucune carte posée" in draw(setup, table, 0, language="fr", **history)
+    assert "aucune carte posée" in render_text(setup, table, 0, language="fr", **history)
 
 
 def test_n1_5_seats_go_round_in_the_direction_of_play() -> None:
     """From the viewer's place the next seat is on the left where play goes clockwise, else on the right."""
     for direction, left, right in (("clockwise", "seat 2", "seat 0"), ("counterclockwise", "seat 0", "seat 2")):
         setup, table, _ = play([], direction=direction)
-        line = next(line for line in draw(setup, table, 1).splitlines() if "seat 0" in line)
+        line = next(line for line in render_text(setup, table, 1).splitlines() if "seat 0" in line)
         assert line.index(left) < line.index(right)
 
 
@@ -105,13 +105,13 @@ def test_every_number_of_seats_fits_the_page(preset: str, players: int) -> None:
     generator = streams(players, 1)
     while not batch.done[0]:
         for seat in (None, *range(players)):
-            text = draw(batch.setup, batch.tables[0], seat)
+            text = render_text(batch.setup, batch.tables[0], seat)
             assert max(map(len, text.splitlines())) <= WIDTH
             assert all(f"seat {other} " in text for other in range(players))
             assert text.count("▶") == 1
             assert text.count("dealer") == 1
         batch.step(batch.sample(generator))
-    text = draw(batch.setup, batch.tables[0])
+    text = render_text(batch.setup, batch.tables[0])
     assert "▶" not in text
     assert f"seat {int(batch.tables[0].winner)} is out of cards" in text
 
@@ -120,13 +120,13 @@ def test_a_seat_sees_its_own_cards_only_and_a_spectator_all() -> None:
     signs = {card: ("10" if card[0] == "T" else card[0]) + SUIT_SIGNS[card[1]] for card in DECK}
     setup, table, _ = play([])
     plain = [card for card in DECK if card not in ("Td", "Jc", "Qs", "Kh", "7d")]  # the board shows those
-    spectator = draw(setup, table)
+    spectator = render_text(setup, table)
     for card in plain:
         assert (signs[card] in spectator) == any(card in hand for hand in HANDS)
     for seat in range(3):
         seen = scene(setup, table, seat)
         assert [hand is not None for hand in seen.hands] == [k == seat for k in range(3)]
-        lines = draw(setup, table, seat).splitlines()
+        lines = render_text(setup, table, seat).splitlines()
         faces = [line for line in lines[-4:] if line.strip().startswith("│")]
         ranks, suits = (re.findall(r"│([^│]+)", line) for line in faces)
         assert [rank.strip() + suit.strip() for rank, suit in zip(ranks, suits, strict=True)] == [
@@ -137,8 +137,8 @@ def test_a_seat_sees_its_own_cards_only_and_a_spectator_all() -> None:
 
 def test_colour_only_where_asked_for() -> None:
     setup, table, history = play(MOVES)
-    plain = draw(setup, table, **history)
-    coloured = draw(setup, table, color=True, **history)
+    plain = render_text(setup, table, **history)
+    coloured = render_text(setup, table, color=True, **history)
     assert "\x1b" not in plain
     assert re.sub(r"\x1b\[\d+m", "", coloured) == plain
     red = re.findall(r"\x1b\[31m(.*?)\x1b\[0m", coloured)
@@ -151,7 +151,7 @@ def test_the_end_of_a_round_is_told() -> None:
     setup, table, _ = play(MOVES)
     table = table.copy()
     table["stage"], table["winner"], table["opera"] = 1, 1, 1
-    text = draw(setup, table, 0)
+    text = render_text(setup, table, 0)
     assert "seat 1 is out of cards, grand opéra!" in text
     assert "0: −15   1: +0   2: −15" in text
     assert "to act" not in text
@@ -160,9 +160,9 @@ def test_the_end_of_a_round_is_told() -> None:
 def test_refusals() -> None:
     setup, table, _ = play([])
     with pytest.raises(RulesError, match="Unknown language 'de'"):
-        draw(setup, table, language="de")
+        render_text(setup, table, language="de")
     with pytest.raises(DealError, match="from 0 to 2, or None for a spectator"):
-        draw(setup, table, 3)
+        render_text(setup, table, 3)
 
 
 def test_n2_6_runs_and_last_words_are_followed() -> None:

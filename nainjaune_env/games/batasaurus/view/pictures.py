@@ -28,7 +28,7 @@ def svg(
     you: int | None = None,
     **history: Unpack[History],
 ) -> str:
-    """Returns the table as SVG as ``seat`` sees it; arguments as in ``view.text.draw``."""
+    """Returns the table as SVG as ``seat`` sees it; arguments as in ``view.text.render_text``."""
     return drawing(seen_by(setup, table, seat, **history), language=language, names=names, you=you)
 
 

@@ -29,7 +29,7 @@ def svg(
     you: int | None = None,
     **history: Unpack[History],
 ) -> str:
-    """Returns the table as SVG as ``seat`` sees it; None is a spectator, who sees every hand. Other arguments as in ``draw``."""
+    """Returns the table as SVG as ``seat`` sees it; None is a spectator, who sees every hand. See ``render_text``."""
     return drawing(seen_by(setup, table, seat, **history), language=language, names=names, you=you)
 
 
