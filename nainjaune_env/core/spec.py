@@ -268,13 +268,21 @@ class GameSpec:
             raise GameError(
                 f"{self.name}: a set of actions is one 64-bit integer, so at most 63 actions, not {len(self.actions)}"
             )
-        for name in self.table.names or ():
+        names = self.table.names or ()
+        for name in names:
             # with the compiler switched off, numpy's own attribute of that name would be read in place of the field
             if hasattr(np.record, name):
                 raise GameError(f"{self.name}: a table's field cannot be called {name!r}, as every NumPy record has one")
         # kernels on a GPU copy a table in words of 8 bytes, and read the fields of any other table byte by byte
-        if not self.table.isalignedstruct or self.table.itemsize % 8:
-            raise GameError(f"{self.name}: a table is an aligned record of whole 8-byte words: np.dtype(fields, align=True)")
+        if self.table.type is not np.record or not self.table.isalignedstruct or self.table.itemsize % 8:
+            how = "np.dtype((np.record, np.dtype(fields, align=True)))"
+            raise GameError(f"{self.name}: a table is an aligned record of whole 8-byte words: {how}")
+        if sum(self.table[name].itemsize for name in names) != self.table.itemsize:
+            raise GameError(f"{self.name}: a table has no bytes between or behind its fields, as NumPy does not copy them")
+        for name, kind in {"rng": np.uint64, "seat": np.signedinteger, "stage": np.signedinteger}.items():
+            found: Any = self.table[name] if name in names else "no such field"
+            if name not in names or not np.issubdtype(found, kind):
+                raise GameError(f"{self.name}: expected a table to have the field {name!r} ({kind.__name__}), not {found}")
         complete = complete_kernel(self.name, self.kernel, has_start_values=bool(self.start_values))
         object.__setattr__(self, "kernel", complete)
 
@@ -306,7 +314,10 @@ class Setup:
     players: int
 
     def __post_init__(self) -> None:
-        self.kernel_rules  # noqa: B018  (compiled now, so that rules that do not fit the number of seats are refused at once)
+        # compiled now, so that rules that do not fit the number of seats are refused at once
+        if getattr(self.kernel_rules, "players", None) != self.players:
+            found = quoted(self.kernel_rules)
+            raise GameError(f"{self.game.name}: expected compile_rules to return {self.players} as 'players', not {found}.")
 
     @functools.cached_property
     def kernel_rules(self) -> NamedTuple:

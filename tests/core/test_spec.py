@@ -9,26 +9,52 @@ import numpy as np
 import pytest
 
 from nainjaune_env import get_game, make_setup
-from nainjaune_env.core.errors import RulesError
+from nainjaune_env.core.errors import GameError, RulesError
 
 
 def test_a_field_that_numpy_would_hide_is_refused() -> None:
     game = get_game()
     fields = [(name, game.table.fields[name][0]) for name in game.table.names or () if game.table.fields]
     bad = np.dtype((np.record, [*fields, ("size", np.int16)]))
-    with pytest.raises(ValueError, match="cannot be called 'size'"):
+    with pytest.raises(GameError, match="cannot be called 'size'"):
         dataclasses.replace(game, table=bad)
 
 
-@pytest.mark.parametrize(("fields", "align"), [([("rng", np.uint64), ("seat", np.int16)], False), ([("seat", np.int16)], True)])
-def test_a_table_is_aligned_and_of_whole_words(fields: list[Any], align: bool) -> None:
-    with pytest.raises(ValueError, match="aligned record of whole 8-byte words"):
-        dataclasses.replace(get_game(), table=np.dtype((np.record, np.dtype(fields, align=align))))
+FIELDS: list[Any] = [("rng", np.uint64), ("extra", np.int32), ("seat", np.int16), ("stage", np.int16)]
+
+
+def table_of(fields: list[Any], align: bool = True) -> np.dtype[Any]:
+    return np.dtype((np.record, np.dtype(fields, align=align)))
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        (table_of([("rng", np.uint64), ("seat", np.int16)], align=False), "aligned record of whole 8-byte words"),
+        (table_of([("seat", np.int16)]), "aligned record of whole 8-byte words"),
+        (np.dtype(FIELDS, align=True), r"aligned record of whole 8-byte words: np\.dtype\(\(np\.record, "),
+        (table_of(FIELDS[:1] + FIELDS[2:]), "no bytes between or behind its fields"),
+        (table_of([FIELDS[2], FIELDS[0], *FIELDS[1:2], FIELDS[3], ("more", np.int16)]), "no bytes between or behind its fields"),
+        (table_of([("random", np.uint64), *FIELDS[1:]]), r"expected a table to have the field 'rng' .*, not no such field"),
+        (table_of([("rng", np.int64), *FIELDS[1:]]), r"the field 'rng' \(uint64\), not int64"),
+        (table_of([*FIELDS[:2], ("seat", np.uint16), FIELDS[3]]), r"the field 'seat' \(signedinteger\), not uint16"),
+        (table_of([*FIELDS[:1], FIELDS[2], ("stage", np.int16, (3,))]), r"the field 'stage' \(signedinteger\), not .*\(3,\)"),
+    ],
+)  # fmt: skip
+def test_a_table_that_loops_cannot_use_is_refused(table: np.dtype[Any], says: str) -> None:
+    with pytest.raises(GameError, match=f"^nain_jaune: .*{says}"):
+        dataclasses.replace(get_game(), table=table)
+
+
+def test_the_kernels_rules_know_the_number_of_players() -> None:
+    game = dataclasses.replace(get_game(), compile_rules=lambda rules, players: (players,))
+    with pytest.raises(GameError, match=r"^nain_jaune: expected compile_rules to return 4 as 'players', not \(4,\)\.$"):
+        game.setup()
 
 
 def test_a_mask_is_one_word() -> None:
     game = get_game()
-    with pytest.raises(ValueError, match="at most 63 actions, not 64"):
+    with pytest.raises(GameError, match="at most 63 actions, not 64"):
         dataclasses.replace(game, actions=tuple(map(str, range(64))))
 
 

