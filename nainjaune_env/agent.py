@@ -12,12 +12,13 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from nainjaune_env.core.bits import are_legal
 from nainjaune_env.core.errors import AgentError, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import as_array
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.determinize import determinize, generator_states
-from nainjaune_env.engine.history import PlayHistories, PlayHistory
+from nainjaune_env.engine.history import PlayHistory, check_history, history_of
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class DecisionBatch:
     index: NDArray[np.int64]
     """The indices of the tables, ``(K,)``."""
     _state: NDArray[Any] | None = None
-    _histories: PlayHistories | None = None
+    _reads_history: bool = False
 
     @property
     def setup(self) -> Setup:
@@ -82,12 +83,12 @@ class DecisionBatch:
 
         Raises :class:`AgentError` for agents that do not declare ``needs_history``, and where the plies are not known.
         """
-        if self._histories is None:
+        if not self._reads_history:
             raise AgentError(
                 "These decisions come without the plies before them: get them from RecurrentStates.decision_batch, "
                 "for an agent with needs_history."
             )
-        return self._histories.of(self.index)
+        return history_of(self._batch, self.index)
 
     def determinizations(self, count: int, rng: Rng) -> NDArray[Any]:
         """Returns ``count`` determinizations of each table, ``(K, count)``: records with the hidden information drawn again.
@@ -160,7 +161,7 @@ def needs_history(agent: Agent) -> bool:
 
 
 def any_needs_history(agents: Iterable[Agent]) -> bool:
-    """Returns whether one of ``agents`` reads the plies: their batch then keeps its openings (``Batch(keep_openings=True)``)."""
+    """Returns whether one of ``agents`` reads the plies: their batch then needs a log (``Batch(log=True)``)."""
     return any(map(needs_history, agents))
 
 
@@ -227,13 +228,14 @@ class RecurrentStates:
         self._rows = [np.zeros(shape, kind) if kind is not None and kind.itemsize else None for kind in kinds]
         self._deals = batch.deals.copy()
         self._reads = [needs_history(agent) for agent in agents]
-        self._histories = PlayHistories(batch) if any(self._reads) else None
+        if any(self._reads):
+            check_history(batch)
 
     def decision_batch(self, number: int, index: NDArray[np.int64]) -> DecisionBatch:
         """Returns the decisions of agent ``number`` at the tables ``index``; call :meth:`keep` after it has acted."""
         rows = self._rows[number]
         state = None if rows is None else rows[index, self._batch.seat[index]]
-        return DecisionBatch(self._batch, index, state, self._histories if self._reads[number] else None)
+        return DecisionBatch(self._batch, index, state, self._reads[number])
 
     def keep(self, number: int, decisions: DecisionBatch) -> None:
         """Stores ``decisions.state`` of agent ``number``; call it before the next step."""
@@ -242,15 +244,13 @@ class RecurrentStates:
             rows[decisions.index, decisions.seat] = decisions.state
 
     def stepped(self) -> None:
-        """Resets the states where a new round has begun, and notes the plies; call it after each step of the batch."""
+        """Resets the states where a new round has begun; call it after each step of the batch."""
         begun = np.flatnonzero(self._batch.deals != self._deals)
         if begun.size:
             self._deals[begun] = self._batch.deals[begun]
             for rows in self._rows:
                 if rows is not None:
                     rows[begun] = np.zeros((), rows.dtype)
-        if self._histories is not None:
-            self._histories.stepped()
 
 
 class SeatAssignment:
@@ -272,8 +272,6 @@ class SeatAssignment:
         self.seats = seats
         self._chance = chance
         self._states = RecurrentStates(batch, agents)
-        self.needs_history = any_needs_history(agents)
-        """Whether the plies are noted: :meth:`stepped` must then be called after each decision."""
 
     def actions(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
         """Returns the actions of the agents to act at the tables ``index``, ``(K,)``; 0 for empty seats.
@@ -294,10 +292,9 @@ class SeatAssignment:
                         f"The agent {agent.name!r} was asked for {where.size} whole numbers, shape {where.shape}, "
                         f"and gave {chosen.dtype}, shape {chosen.shape}."
                     )
-                inside = (chosen >= 0) & (chosen < self._batch.num_actions)
-                illegal = ~inside | (decisions.legal >> np.where(inside, chosen, 0).astype(np.int64) & 1 == 0)
-                if illegal.any():
-                    one = int(illegal.argmax())
+                legal = are_legal(decisions.legal, chosen)
+                if not legal.all():
+                    one = int(legal.argmin())
                     said = self._batch.why_illegal(int(decisions.index[one]), int(chosen[one]))
                     raise AgentError(f"The agent {agent.name!r} chose an illegal action. {said}")
                 actions[where] = chosen

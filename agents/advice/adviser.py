@@ -18,14 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Rng
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import ConfigError, DealError, IllegalActionError
 from nainjaune_env.core.prng import RowStreams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
-from nainjaune_env.engine.batch import legal_actions, loops_of
+from nainjaune_env.engine.compiled import loops_of, numbers_of
 from nainjaune_env.engine.determinize import determinize, generator_states
 
 from ..stats.intervals import Z_95
+from .decisions import seen_by_seat_at_turn
 from .paired_stats import PairedStats
 from .playouts import Column, Playouts, columns_of
 
@@ -225,16 +227,15 @@ class Adviser:
 
     def _redacted(self, tables: NDArray[Any], tried: NDArray[np.int64] | None) -> tuple[NDArray[Any], NDArray[np.int64]]:
         """Returns the tables redacted for their seats to act, and the actions to try as bit sets."""
-        setup, loops = self.setup, loops_of(self.setup.game)
+        setup = self.setup
         if tables.dtype != setup.game.table or tables.ndim != 1:
             raise DealError(
                 f"Expected a row of {setup.game.title} tables, not an array of shape {tables.shape} or of other records."
             )
         if (tables["stage"] != Stage.PLAYING).any():
             raise DealError("Expected tables with a round in play, but at one of them the round is over.")
-        redacted = tables.copy()
-        loops.redact_tables(redacted, setup.kernel_rules, redacted["seat"].astype(np.int64))
-        legal = np.array([loops.legal_at(redacted, setup.kernel_rules, i) for i in range(len(redacted))], np.int64)
+        redacted, legal = seen_by_seat_at_turn(setup, tables), np.zeros(len(tables), np.int64)
+        loops_of(setup).legal_of_tables(redacted, numbers_of(setup), legal)
         bits = legal if tried is None else np.asarray(tried, np.int64)
         if bits.shape != legal.shape or (bits & ~legal).any() or not bits.all():
             raise IllegalActionError("Expected at least one action to try at each table, and only legal ones.")

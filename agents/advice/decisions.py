@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from nainjaune_env.analysis.advice_hook import Ply
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import loops_of
+from nainjaune_env.engine.compiled import loops_of, numbers_of
 
 from .playouts import advice_hooks_of
 
@@ -25,7 +25,7 @@ def decisions(setup: Setup, record: Mapping[str, Any]) -> Iterator[Ply]:
 def seen_by_seat_at_turn(setup: Setup, tables: NDArray[Any]) -> NDArray[Any]:
     """Returns a copy of ``tables (K,)``, each redacted for its seat to act."""
     rows = tables.copy()
-    loops_of(setup.game).redact_tables(rows, setup.kernel_rules, rows["seat"].astype(np.int64))
+    loops_of(setup).redact_tables(rows, numbers_of(setup), rows["seat"].astype(np.int64))
     return rows
 
 

@@ -297,8 +297,8 @@ def play_deals(
     """
     deals, rotations, n = seating.shape
     options: dict[str, Any] = {"checks": "later"} if device == "cuda" else {}
-    options["keep_openings"] = any_needs_history(agents)
-    batch = make_batch(setup, deals * rotations, start=start, autoreset=False, device=device, **options)
+    log = any_needs_history(agents)
+    batch = make_batch(setup, deals * rotations, start=start, autoreset=False, log=log, deal=False, device=device, **options)
     if openings is None:
         batch.reset(seeds=np.repeat(seeds, rotations))
     else:

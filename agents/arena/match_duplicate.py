@@ -147,8 +147,8 @@ class MatchDuplicate:
         """
         matches, tables, n = seating.shape
         count = matches * tables
-        kept = any_needs_history(agents)
-        batch = Batch(self.setup, count, start=CARRIED, autoreset=False, keep_openings=kept)  # type: ignore[arg-type]
+        log = any_needs_history(agents)
+        batch = Batch(self.setup, count, start=CARRIED, autoreset=False, log=log)
         if self.task.draws:
             values = self.task.start_values(self.setup, streams(self.seed, matches, MATCH_DEALS, first=first))
             batch.set_start({name: np.repeat(rows, tables, axis=0) for name, rows in values.items()})

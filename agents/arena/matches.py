@@ -39,7 +39,7 @@ def record_matches(
     """
     n = setup.players
     for at, count in chunks(0, check_whole("The number of matches", matches, 1), TABLES):
-        batch = Batch(setup, count, episode="match", autoreset=False, keep_openings=True)
+        batch = Batch(setup, count, episode="match", autoreset=False, log=True, deal=False)
         batch.reset(seeds=streams(seed, count, stream=MATCH_STREAM, first=at))
         seating = (np.arange(n)[None, :] + np.arange(at, at + count)[:, None]) % len(agents)
         rngs = [generator(seed, Stream.MATCHES, at, who) for who in range(len(agents) + 1)]
@@ -54,7 +54,7 @@ def record_round(setup: Setup, agents: Sequence[Agent], *, seed: int) -> Record:
 
     Seat s is held by agent ``s mod len(agents)``.
     """
-    batch = Batch(setup, 1, seed=seed, autoreset=False, keep_openings=True)
+    batch = Batch(setup, 1, seed=seed, autoreset=False, log=True)
     seating = np.arange(setup.players)[None, :] % len(agents)
     rngs = [generator(seed, Stream.FILM, who) for who in range(len(agents) + 1)]
     (record,) = _play_recorded(batch, agents, seating, rngs, seed)
@@ -64,15 +64,14 @@ def record_round(setup: Setup, agents: Sequence[Agent], *, seed: int) -> Record:
 def _play_recorded(
     batch: Batch, agents: Sequence[Agent], seating: NDArray[np.int64], rngs: Sequence[np.random.Generator], seed: int
 ) -> list[Record]:
-    """Plays every table of ``batch``, made with ``keep_openings``, to the end of its episode; returns the records by table.
+    """Plays every table of ``batch``, which has a log, to the end of its episode; returns the records by table.
 
     ``seating`` and ``rngs`` are those of :func:`play_out`, with one more generator at the end, for the recorder.
     """
     names = [[agents[who].name for who in row] for row in seating]
     recorder = Recorder(batch, names, rng=rngs[-1], seed=seed)
-    recorder.began(None, batch.openings)
     finished = {table: recorder.record(table) for table in np.flatnonzero(batch.done).tolist()}  # no seat had a decision
-    play_out(batch, agents, seating, rngs[:-1], after_step=lambda actions: finished.update(recorder.stepped(actions)))
+    play_out(batch, agents, seating, rngs[:-1], after_step=lambda _: finished.update(recorder.stepped()))
     return [finished[table] for table in range(batch.num_tables)]
 
 

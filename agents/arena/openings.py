@@ -39,7 +39,7 @@ def opening_tables(
         dealer = Batch(setup, count, start=drawn, skip_forced=False, autoreset=False, observe=False)
         dealer.reset(seeds=seeds)
         return dealer.tables.copy()
-    dealer = Batch(setup, count, start=CARRIED, skip_forced=False, autoreset=False, observe=False)  # type: ignore[arg-type]
+    dealer = Batch(setup, count, start=CARRIED, skip_forced=False, autoreset=False, observe=False)
     number = np.arange(first, first + count) % MATCH_ROUNDS
     dealer.reset(seeds=seeds)  # those of the first round stay as they are
     later = np.flatnonzero(number)
@@ -59,8 +59,8 @@ def _played(
     rounds: NDArray[np.int64],
 ) -> NDArray[Any]:
     """Returns the tables after ``rounds (D,)`` rounds of matches, as they stood at the end of the last."""
-    kept = any_needs_history(agents)
-    batch = Batch(setup, count, start=CARRIED, autoreset=False, keep_openings=kept)  # type: ignore[arg-type]
+    log = any_needs_history(agents)
+    batch = Batch(setup, count, start=CARRIED, autoreset=False, log=log)
     draws = streams(seed, count, CARRIED_ROUNDS, first=first)
     for number in range(int(rounds.max())):
         goes_on = np.flatnonzero(rounds > number)

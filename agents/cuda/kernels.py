@@ -116,14 +116,14 @@ def add_rewards(reward: Any, payoff: Any) -> None:
 def resample(tables: Any, at: Any, first: Any, owner: Any, states: Any, memory: Any, out: Any) -> None:
     """Draws the determinizations ``out (N,)``, one of the ``tables (K,)`` a thread from number ``at`` on.
 
-    As ``loops.resample_tables``. Those of table i are ``first[i]`` to ``first[i + 1]``, ``(K + 1,) int64``. ``memory (P, M)
+    As ``loops.resample``. Those of table i are ``first[i]`` to ``first[i + 1]``, ``(K + 1,) int64``. ``memory (P, M)
     float64`` is scratch, a row for each thread.
     """
     k = cuda.grid(1)
     i = at + k
     if k < memory.shape[0] and i < tables.size:
         here, end = first[i], first[i + 1]
-        loops.resample_tables(tables, rules, owner[here:end], states, memory[k], out[here:end])
+        loops.resample(tables, rules, owner[here:end], states, memory[k], out[here:end])
 
 
 @kernel

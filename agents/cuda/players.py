@@ -15,7 +15,7 @@ from nainjaune_env.agent import Agent, Rng, needs_history
 from nainjaune_env.compiler.jit import instantiate
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import loops_of
+from nainjaune_env.engine.compiled import loops_of
 from nainjaune_env.engine.cuda.batch import CudaBatch
 from nainjaune_env.engine.cuda.device import OnDevice
 from nainjaune_env.engine.determinize import generator_states
@@ -40,7 +40,7 @@ def kernels_of(setup: Setup, policy: int = UNIFORM, *, centred: bool = False) ->
         f"{__package__}.kernels",
         f"{setup.game.name}-{hashlib.sha256(about.encode()).hexdigest()[:16]}",
         game=setup.game.kernel,
-        loops=loops_of(setup.game),
+        loops=loops_of(setup),
         heuristics=rules_of_thumb(setup.game.name),
         rollouts=loops_for(setup.game),
         rules=setup.kernel_rules,

@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.compiler.jit import jit
+from nainjaune_env.core.bits import lowest
 from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.prng import mix
 from nainjaune_env.core.table import Stage, Table
 
 game: Kernel
 """The kernel of a game; bound by ``jit.instantiate``."""
-loops: Any
-"""``nainjaune_env.engine.loops`` for the same game."""
 
 NOTHING = -1
 """Stands for no action: the table is played on as it stands."""
@@ -53,10 +52,9 @@ def play_on(tables: Any, rules: Any, actions: Any, recall: Any, seen: Any, legal
         legal_bits = np.int64(0)
         while table.stage == Stage.PLAYING:
             legal_bits = game.legal(table, rules)
-            action = loops.forced_action(table, rules, legal_bits)
-            if action == loops.NO_ACTION:
+            if game.needs_decision(table, rules, legal_bits):
                 break
-            game.step(table, rules, action)
+            game.step(table, rules, lowest(legal_bits))
             remember(table, rules, recall[i], seen)
             legal_bits = np.int64(0)
         legal[i] = legal_bits

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from nainjaune_env.compiler.jit import instantiate
 from nainjaune_env.core.errors import TreeError
 from nainjaune_env.core.spec import Chance, GameSpec, Setup
-from nainjaune_env.engine.batch import Batch, loops_of
+from nainjaune_env.engine.batch import Batch
 
 from ..task import CENTRED, payoff_by
 from .plies import NOTHING
@@ -223,7 +223,7 @@ def _as_bytes(rows: NDArray[Any]) -> NDArray[Any]:
 
 def plies_of(game: GameSpec) -> ModuleType:
     """Returns the compiled functions of ``plies`` for one game."""
-    return instantiate(f"{__package__}.plies", game.name, game=game.kernel, loops=loops_of(game))
+    return instantiate(f"{__package__}.plies", game.name, game=game.kernel)
 
 
 @dataclass

@@ -24,7 +24,7 @@ from nainjaune_env.core.atomic_files import replacing
 from nainjaune_env.core.errors import CheckpointError, as_sentence, quoted
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.history import MOST_PLIES, layout_with_history
+from nainjaune_env.engine.history import MAX_PLIES, layout_with_history
 from nainjaune_env.registry import get_game
 
 from ..task import Task, stored_task
@@ -194,8 +194,8 @@ def _check_types(checkpoint: Checkpoint) -> None:
             raise TypeError(f"{name!r} of 'progress' is a number, not {quoted(value)}")
     if min(checkpoint.iteration, checkpoint.players, checkpoint.actions) < 0:
         raise ValueError("'iteration', 'players' and 'actions' are at least 0")
-    if not 0 <= checkpoint.history <= (0 if checkpoint.common else MOST_PLIES):
-        raise ValueError(f"'history' is from 0 to {MOST_PLIES}, and 0 for a network for all tables, not {checkpoint.history}")
+    if not 0 <= checkpoint.history <= (0 if checkpoint.common else MAX_PLIES):
+        raise ValueError(f"'history' is from 0 to {MAX_PLIES}, and 0 for a network for all tables, not {checkpoint.history}")
 
 
 def check_objective(checkpoint: Checkpoint, objective: str | None, where: str) -> None:

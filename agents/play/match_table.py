@@ -9,12 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Rng, SeatAssignment
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import RulesError
 from nainjaune_env.core.spec import History, Setup
 from nainjaune_env.core.speech import Said, Speaker
 from nainjaune_env.core.table import Stage
-from nainjaune_env.engine.batch import Batch, legal_actions, loops_of
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.records.record import Record, record_of
+from nainjaune_env.records.recorder import history_of_round
 
 
 class Commentary(NamedTuple):
@@ -56,7 +58,9 @@ class MatchTable:
         self.by_rounds = by_rounds
         self.payoff = np.zeros(setup.players, np.int64)
         """Each seat's payoff of this round, shape (n,)."""
-        self._batch = Batch(setup, 1, seed=seed, skip_forced=False, autoreset=False)
+        self._batch = Batch(setup, 1, seed=seed, start="carried", skip_forced=False, autoreset=False, log=True)
+        assert self._batch.log is not None
+        self._log = self._batch.log
         self._others = [agent for agent in agents if agent is not None]
         taken = [agent is not None for agent in agents]
         sits = np.array([[sum(taken[:seat]) if taken[seat] else -1 for seat in range(setup.players)]])
@@ -67,11 +71,9 @@ class MatchTable:
 
     def _begin(self) -> None:
         """Starts a match whose first round the batch has dealt."""
-        self._opening = self._batch.tables[0].copy()
-        self._rounds: list[list[int]] = [[]]
-        """The plies of each round of this match."""
-        self.seats_of_round: list[int] = []
-        """The seat that made each ply of this round."""
+        self._opening = self._log.round(0).opening
+        self._finished: list[list[int]] = []
+        """The plies of each earlier round of this match."""
 
     def deal(self) -> None:
         """Deals the next round of the match, or of a new match if that is over."""
@@ -80,11 +82,8 @@ class MatchTable:
             self._batch.reset()
             self._begin()
         else:
-            rows = self._batch.tables.copy()
-            loops_of(self.setup.game).deal_one(rows, self.setup.kernel_rules, 0)
-            self._batch.set_tables(0, rows, trusted=True)
-            self._rounds.append([])
-            self.seats_of_round = []
+            self._finished.append(self._this_round)
+            self._batch.reset(carry=True)
         self._seats.stepped()
         self.payoff[:] = 0
 
@@ -120,11 +119,23 @@ class MatchTable:
 
     def make_ply(self, action: int) -> None:
         """Makes a ply of the seat to act, by a legal action."""
-        self.seats_of_round.append(self.at_turn)
         self._batch.step([action])
         self._seats.stepped()
-        self._rounds[-1].append(action)
         self.payoff += self._batch.reward[0]
+
+    @property
+    def seats_of_round(self) -> list[int]:
+        """The seat that made each ply of this round."""
+        return [int(seat) for seat in self._log.round(0).seats]
+
+    @property
+    def _this_round(self) -> list[int]:
+        return [int(action) for action in self._log.round(0).actions]
+
+    @property
+    def _rounds(self) -> list[list[int]]:
+        """The plies of each round of this match."""
+        return [*self._finished, self._this_round]
 
     @property
     def plies(self) -> list[list[int]]:
@@ -138,12 +149,8 @@ class MatchTable:
 
     @property
     def history(self) -> History:
-        """How the table came to be, for pictures: every call has a generator in the same state, so that cards stay the same."""
-        return {"opening": self._opening, "actions": self._actions, "every_ply": True, "rng": _card_rng(self._opening)}
-
-    @property
-    def _actions(self) -> list[int]:
-        return [action for actions in self._rounds for action in actions]
+        """How the table came to be, for pictures."""
+        return history_of_round(self._batch, 0)
 
     def commentary(self, seat: int, language: str, *, names: Sequence[str], you: int | None) -> Commentary:
         """Returns a speaker to ``seat`` that knows the match up to now, with what it has said of the last round.
@@ -151,31 +158,18 @@ class MatchTable:
         It calls the seats by the players' ``names``, and ``you`` "you".
         """
         assert self.setup.game.speaker is not None
-        speaker = self.setup.game.speaker(
-            self.setup, self._opening, seat, language, _card_rng(self._opening), names=names, you=you
-        )
-        for actions in self._rounds[:-1]:
+        speaker = self.setup.game.speaker(self.setup, self._opening, seat, language, names=names, you=you)
+        for actions in self._finished:
             for action in actions:
                 speaker.ply(action)
             speaker.dealt()
         begun = speaker.begun()
-        return Commentary(speaker, begun, [speaker.ply(action) for action in self._rounds[-1]])
+        return Commentary(speaker, begun, [speaker.ply(action) for action in self._this_round])
 
     def recorder(self, names: Sequence[str]) -> Callable[[], Record]:
-        """Returns what writes the record of the match or single round that is over, also when the table has gone on.
-
-        It shares the plies with the table, whose memory so grows by some 70 bytes for each ply.
-        """
-        opening, rounds = self._opening, self._rounds
-
-        def write() -> Record:
-            actions = [action for each in rounds for action in each]
-            return record_of(
-                self.setup, opening, actions, _card_rng(opening), every_ply=True, single_round=self.by_rounds, agents=names,
-                seed=self.seed,
-            )  # fmt: skip
-
-        return write
+        """Returns what writes the record of the match or single round that is over, also when the table has gone on."""
+        opening, actions = self._opening, [action for each in self._rounds for action in each]
+        return lambda: record_of(self.setup, opening, actions, single_round=self.by_rounds, agents=names, seed=self.seed)
 
     def record(self, names: Sequence[str]) -> Record:
         """Returns the record of the finished match or single round, with the players' ``names`` in seat order.
@@ -183,8 +177,3 @@ class MatchTable:
         Raises :class:`~nainjaune_env.core.errors.RecordError` before its end.
         """
         return self.recorder(names)()
-
-
-def _card_rng(opening: Any) -> np.random.Generator:
-    """Returns a generator for the choice among interchangeable cards (N1.3), in the same state for the same ``opening``."""
-    return np.random.default_rng(int(opening["rng"]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,10 +21,9 @@ from .match_table import MatchTable
 class _Before(NamedTuple):
     """The state before a decision of the person, for undo."""
 
-    batch: dict[str, NDArray[Any]]
-    payoff: NDArray[np.int64]
     plies: int
-    """Number of plies of the round so far."""
+    """The number of plies of the round so far."""
+    payoff: NDArray[np.int64]
 
 
 class PersonsTable(MatchTable):
@@ -116,7 +115,7 @@ class PersonsTable(MatchTable):
     def play(self, action: int) -> list[Said]:
         """Make the person's ply, which must be legal; returns the events."""
         reveals = self.speaker.reveals(action)
-        before = _Before(self._batch.save(), self.payoff.copy(), len(self._rounds[-1]))
+        before = _Before(int(self._log.count[0]), self.payoff.copy())
         events = self._step(action)
         self._before.append(before)
         if reveals or self.round_over:
@@ -134,10 +133,9 @@ class PersonsTable(MatchTable):
         """
         if not self._before:
             return False
-        batch, payoff, plies = self._before.pop()
-        self._batch.restore(batch, trusted=True)
-        self.payoff = payoff
-        del self._rounds[-1][plies:], self.seats_of_round[plies:]
+        before = self._before.pop()
+        self._batch.undo(to=before.plies)
+        self.payoff = before.payoff
         self.speaker = self._speaker()
         return True
 

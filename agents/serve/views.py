@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from nainjaune_env.engine.batch import loops_of
+from nainjaune_env.engine.compiled import loops_of, numbers_of
 
 from .live_table import LiveTable
 
@@ -55,7 +55,7 @@ def _cards(live: LiveTable, seat: int) -> list[list[float]]:
 def _redacted(live: LiveTable, seat: int) -> np.ndarray[Any, Any]:
     """Returns the table, an array of one, as the kernel's ``redact`` leaves it for ``seat``."""
     rows, setup = live.table.position, live.settings.setup
-    loops_of(setup.game).redact_tables(rows, setup.kernel_rules, np.array([seat]))
+    loops_of(setup).redact_tables(rows, numbers_of(setup), np.array([seat]))
     return rows
 
 

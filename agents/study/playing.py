@@ -10,8 +10,9 @@ from typing import Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent, any_needs_history
-from nainjaune_env.analysis.features import Trace, features_of, trace
+from nainjaune_env.agent import Agent
+from nainjaune_env.analysis.features import Trace, features_of, trace_plies
+from nainjaune_env.analysis.replayed import LoggedPlies
 from nainjaune_env.core.errors import AgentError, ConfigError, choose_one
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
@@ -140,24 +141,16 @@ def play_chunk(plan: Plan, at: int, count: int) -> Chunk:
     """Returns ``count`` played episodes from number ``at`` on."""
     setup, start = plan.setup, start_with(plan.pots)
     seeds = streams(plan.seed, count, Stream.DEALS, first=at)
-    opened = Batch(setup, count, episode=plan.episode, start=start, skip_forced=False, autoreset=False, observe=False)
-    opened.reset(seeds=seeds)
-    kept = any_needs_history(plan.agents)
-    batch = Batch(setup, count, episode=plan.episode, start=start, autoreset=False, keep_openings=kept)
+    batch = Batch(setup, count, episode=plan.episode, start=start, autoreset=False, log=True, deal=False)
     batch.reset(seeds=seeds)
+    assert batch.log is not None
     seats = _seats(plan, at, count)
     drawn = streams(plan.seed, count, Stream.AGENTS, first=at)
-    taken: list[NDArray[np.int8]] = []
-    payoff = play_out(
-        batch,
-        plan.agents,
-        seats,
-        lambda _, index: RowStreams(drawn, index),
-        after_step=lambda actions: taken.append(actions.astype(np.int8)),
-    )
-    actions = np.array(taken, np.int8).reshape(-1, count)
-    keep = None if plan.evaluator is None else plan.share > _uniform(plan, Stream.SHARE, at, (count, len(actions))).T
-    traced = trace(setup, opened.tables, actions, episode=plan.episode, every_ply=plan.every_ply, keep=keep)
+    payoff = play_out(batch, plan.agents, seats, lambda _, index: RowStreams(drawn, index))
+    plies, keep = LoggedPlies(batch.log.action, batch.log.count), None
+    if plan.evaluator is not None:
+        keep = plan.share > _uniform(plan, Stream.SHARE, at, (count, plies.actions.shape[1])).T
+    traced = trace_plies(setup, batch.log.opening, plies, every_ply=plan.every_ply, keep=keep)
     _check(traced, payoff)
     return Chunk(at, count, traced, seats, None if plan.evaluator is None else _search(plan, plan.evaluator, traced, at, count))
 

@@ -138,7 +138,7 @@ class Trainer(BaseTrainer[Config]):
         self.gradients = GradientSum(self.parameters, group, config.shards, config.reduction) if config.shards > 1 else None
         self.setups = config.setups() if self.common else [setup]
         options: dict[str, Any] = {"common": self.common, "device": config.device, "start": batch_start(config.task)}
-        options |= {"history": config.history, "keep_openings": config.opponents is not None or config.league > 0}
+        options |= {"history": config.history, "log": config.opponents is not None or config.league > 0}
         self.first_tables = [config.tables * shard // config.shards for shard in range(config.shards + 1)]
         sizes = [self.first_tables[shard + 1] - self.first_tables[shard] for shard in self.shards]
         self.tables = [tables for size in sizes for tables in share_out(self.setups, size, **options)]

@@ -11,7 +11,7 @@ import torch
 from nainjaune_env.core.errors import ConfigError, choose_one, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import MAX_THREADS
-from nainjaune_env.engine.history import MOST_PLIES, check_rewind
+from nainjaune_env.engine.history import MAX_PLIES, check_rewind
 
 from ..loading import load_agent
 from ..nets.devices import check_device
@@ -45,7 +45,7 @@ class Config(BaseConfig):
     tables: int = option(2048, "rounds dealt for each update", low=1, high=MOST_TABLES)
     recurrent: int = option(0, "units of a GRU along the decisions of a seat in a round; 0 = no memory", low=0, high=MOST_UNITS)
     history: int = option(
-        0, "plies of the round, the latest ones, that the network observes too; 0 = none", low=0, high=MOST_PLIES
+        0, "plies of the round, the latest ones, that the network observes too; 0 = none", low=0, high=MAX_PLIES
     )
     recall: float = option(0.0, "weight of predicting, from the GRU's state, the private part of the first observation", low=0)
     entropy: float = option(0.1, "weight of the policy's entropy at the start", low=0)

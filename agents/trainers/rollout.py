@@ -22,7 +22,7 @@ from nainjaune_env.compiler.jit import jit
 from nainjaune_env.core.prng import RowStreams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import make_batch
-from nainjaune_env.engine.history import PlayHistories
+from nainjaune_env.engine.history import history_of, observation_with_history
 
 from ..nets.common_layout import CommonView
 from ..nets.fused_mlp import FusedInference
@@ -49,17 +49,16 @@ class Tables:
         device: str = "cpu",
         start: BatchStart = "fresh",
         history: int = 0,
-        keep_openings: bool = False,
+        log: bool = False,
     ) -> None:
         """``common``: the network takes the common layout of the game, not the setup's own; ``device``: where the tables are.
 
-        ``start`` is that of ``Batch``, and ``keep_openings`` for other players; ``history``: plies that the network observes.
+        ``start`` is that of ``Batch``, and ``log`` for other players that read it; ``history``: plies that the network observes.
         """
         self.setup = setup
         queued: dict[str, Any] = {} if device == "cpu" else {"device": device, "checks": "later"}
-        self.batch = make_batch(setup, count, start=start, autoreset=False, keep_openings=keep_openings or history > 0, **queued)
+        self.batch = make_batch(setup, count, start=start, autoreset=False, log=log or history > 0, **queued)
         self._plies = history
-        self._histories = PlayHistories(self.batch) if history else None
         self.views = (CommonView(setup), CommonView(setup, omniscient=True)) if common else None
 
     def __len__(self) -> int:
@@ -67,18 +66,15 @@ class Tables:
 
     def observe(self, index: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
         """Writes the observations of the seats to act at the tables ``index (K,)`` to ``out (K, size)``."""
-        if self._histories:
-            out[:, : self.setup.layout.size] = self.batch.observation[index]
-            self._histories.write(index, self._plies, out)
+        if self._plies:
+            history = history_of(self.batch, index)
+            out[:] = observation_with_history(
+                self.setup, self.batch.observation[index], history, self.batch.seat[index], self._plies
+            )
         elif self.views:
             out[:] = self.views[0](self.batch.observation[index])
         else:
             np.take(self.batch.observation, index, axis=0, out=out, mode="clip")  # not "raise", which copies once more
-
-    def stepped(self) -> None:
-        """Notes the plies that were made; call it after each step of the batch and each new round."""
-        if self._histories:
-            self._histories.stepped()
 
     def observe_all(self, index: NDArray[np.int64], out: NDArray[np.uint8]) -> None:
         """Writes what a critic that sees all hands observes there to ``out (K, larger size)``."""
@@ -205,7 +201,6 @@ def play(
     buffer.clear()
     actions = np.zeros(len(tables), np.int64)
     policy.begin(len(tables) * n)
-    tables.stepped()
     self_play = not others.agents
     while (index := np.flatnonzero(~batch.done)).size:
         seat = batch.seat[index]
@@ -227,7 +222,6 @@ def play(
         return_so_far[:] = centred_payoff(payoff[index])[np.arange(index.size), seat]
         actions[index] = action
         batch.step(actions)
-        tables.stepped()
         others.stepped()
         payoff += batch.reward
     observation, omniscient, legal, action, log_prob, value, sequence, return_so_far = buffer.columns()

@@ -1,6 +1,6 @@
 """Compiled loops that replay episodes and write the columns of each decision; ``jit.instantiate`` binds the names below.
 
-They replay episodes from their openings and decisions, as ``stat_loops`` does, so that play itself writes nothing.
+They replay episodes from the log of their plies, as ``stat_loops`` does, so that play itself writes nothing.
 """
 
 from __future__ import annotations
@@ -18,65 +18,50 @@ from nainjaune_env.core.table import Stage
 
 game: Kernel
 """The kernel of a game."""
-loops: Any
-"""``engine.loops`` for the same game."""
 measures: Measures
 """The statistics of the game."""
 features: FeatureHooks
 """The columns of the game."""
 
-OK = -1
-"""Result of :func:`survey` if every episode reached its end."""
-
 
 @jit
-def survey(openings: Any, rules: Any, whole: Any, every_ply: Any, actions: Any, scratch: Any, rows: Any, rounds: Any) -> Any:
-    """Counts the ``rows (T,)`` and ``rounds (T,)`` of each episode; other arguments are those of :func:`retrace`.
-
-    Returns the first episode whose actions run out or are illegal, or ``OK``.
-    """
+def count_rows(
+    openings: Any, rules: Any, every_ply: Any, actions: Any, counts: Any, scratch: Any, rows: Any, rounds: Any
+) -> None:
+    """Counts the ``rows (T,)`` and ``rounds (T,)`` of each episode; other arguments are those of :func:`write_rows`."""
     table = scratch[0]
     for t in range(openings.size):
         scratch[0] = openings[t]
-        used, plies = 0, 0
+        decisions = 0
         rounds[t] = 1
-        while True:
-            while table.stage == Stage.PLAYING:
-                legal_bits = game.legal(table, rules)
-                action, decided = loops.recorded_action(table, rules, legal_bits, actions, used, t)
-                if action == loops.NO_ACTION:
-                    return t
-                game.step(table, rules, action)
-                used += decided
-                plies += 1
-            if not whole or table.stage == Stage.MATCH_OVER:
-                break
-            game.deal(table, rules)
-            rounds[t] += 1
-        rows[t] = plies if every_ply else used
-    return OK
+        for ply in range(counts[t]):
+            if table.stage != Stage.PLAYING:
+                game.deal(table, rules)
+                rounds[t] += 1
+            decisions += game.needs_decision(table, rules, game.legal(table, rules))
+            game.step(table, rules, np.int64(actions[t, ply]))
+        rows[t] = counts[t] if every_ply else decisions
 
 
 @jit
-def retrace(
-    openings: Any, rules: Any, whole: Any, every_ply: Any, actions: Any, scratch: Any,
+def write_rows(
+    openings: Any, rules: Any, every_ply: Any, actions: Any, counts: Any, scratch: Any,
     decisions: Any, positions: Any, choices: Any, seats: Any, dealt: Any, tallies: Any,
     keep: Any, kept: Any, kept_row: Any, payoff: Any,
 ) -> Any:  # fmt: skip
-    """Replays T episodes with the decisions ``actions (P, T) int8``, which :func:`survey` has checked, and writes their rows.
+    """Replays T finished episodes, which have ``counts (T,)`` plies in ``actions (T, P) int8``, and writes their rows.
 
-    ``whole``: an episode is a match, not a round. ``every_ply``: there is a row for each ply, not only for decisions. Rows are in
-    the order of episodes: R rows of plies in ``decisions``, ``positions`` and ``choices``, S rows of the seats of each round in
-    ``seats``, ``dealt`` and ``tallies``. For decisions with a choice where ``keep (P, T)`` is true, the table, redacted for its
-    seat to act, goes to ``kept`` and the row number to ``kept_row``. Returns the number of these. ``scratch (2,)`` holds two
-    tables, ``payoff (n,) int32`` the payoffs.
+    ``every_ply``: there is a row for each ply, not only for decisions. Rows are in the order of episodes: R rows of plies in
+    ``decisions``, ``positions`` and ``choices``, S rows of the seats of each round in ``seats``, ``dealt`` and ``tallies``. For
+    decisions with a choice where ``keep (D, T)`` is true, the table, redacted for its seat to act, goes to ``kept`` and the row
+    number to ``kept_row``. Returns the number of these. ``scratch (2,)`` holds two tables, ``payoff (n,) int32`` the payoffs.
     """
     table, before = scratch[0], scratch[1]
     n = rules.players
     row, at, number = 0, 0, 0
     for t in range(openings.size):
         scratch[0] = openings[t]
-        used, played = 0, 0
+        used, played, place = 0, 0, 0
         while True:
             first, leader, ply, decision = row, np.int64(table.seat), 0, 0
             played += 1
@@ -85,8 +70,9 @@ def retrace(
             measures.begin(table, rules, tallies[at : at + n])
             while table.stage == Stage.PLAYING:
                 seat = np.int64(table.seat)
-                legal_bits = game.legal(table, rules)
-                action, decided = loops.recorded_action(table, rules, legal_bits, actions, used, t)
+                legal_bits, action = game.legal(table, rules), np.int64(actions[t, place])
+                decided = game.needs_decision(table, rules, legal_bits)
+                place += 1
                 ply += 1
                 if decided or every_ply:
                     decision += decided
@@ -123,7 +109,7 @@ def retrace(
                 out.payoff, out.sharing = payoff[out.seat], sharing(payoff, out.seat)
                 out.to_come = out.payoff - out.earned
             at += n
-            if not whole or table.stage == Stage.MATCH_OVER:
+            if place == counts[t]:
                 break
             game.deal(table, rules)
     return number

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from nainjaune_env.analysis.feature_hook import SET, Column, FeatureHooks, row_dtype
-from nainjaune_env.analysis.stats import checked_actions, measures_of
+from nainjaune_env.analysis.replayed import LoggedPlies, replay_decisions
+from nainjaune_env.analysis.stats import measures_of
 from nainjaune_env.compiler.jit import instantiate
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import GameSpec, Setup
-from nainjaune_env.engine.batch import Episode, loops_of
+from nainjaune_env.engine.batch import Episode
 
 DECISION: tuple[Column, ...] = (
     Column("round_number", "int32", "number", "The round of the match, from 1."),
@@ -76,7 +77,7 @@ def features_of(game: GameSpec) -> FeatureHooks:
 
 
 def _loops_of(game: GameSpec) -> ModuleType:
-    parts = {"game": game.kernel, "loops": loops_of(game), "measures": measures_of(game), "features": features_of(game)}
+    parts = {"game": game.kernel, "measures": measures_of(game), "features": features_of(game)}
     return instantiate("nainjaune_env.analysis.feature_loops", game.name, **parts)
 
 
@@ -91,25 +92,36 @@ def trace(
 ) -> Trace:
     """Returns the rows of T episodes that begin with ``openings (T,)``, tables before the first ply.
 
-    ``actions (P, T)`` are the decisions of each in order, without forced plies; values after its end are ignored. With
-    ``every_ply`` forced plies have rows too. ``keep (P, T)``: the decisions whose tables to keep if there was a choice (None:
-    none). Raises :class:`RecordError` for wrong shapes, and if actions are illegal or do not finish their episode.
+    ``actions (P, T)`` are the decisions of each in order, without forced plies; values after its end are ignored. ``every_ply``
+    and ``keep`` are those of :func:`trace_plies`. Raises :class:`RecordError` for wrong shapes, and if actions are illegal or do
+    not finish their episode.
     """
-    code, rules, n = _loops_of(setup.game), setup.kernel_rules, setup.players
-    count = len(openings)
-    given = checked_actions(actions, count)
-    if keep is not None and (keep.shape != given.shape or keep.dtype != np.bool_):
-        raise RecordError(
-            f"Expected keep to be booleans of the shape of the actions, {given.shape}, not {keep.dtype} {keep.shape}."
-        )
+    plies = replay_decisions(setup, openings, actions, episode=episode)
+    shape = np.shape(actions)
+    if keep is not None and (keep.shape != shape or keep.dtype != np.bool_):
+        raise RecordError(f"Expected keep to be booleans of the shape of the actions, {shape}, not {keep.dtype} {keep.shape}.")
+    return trace_plies(setup, openings, plies, every_ply=every_ply, keep=keep)
+
+
+def trace_plies(
+    setup: Setup,
+    openings: NDArray[Any],
+    plies: LoggedPlies,
+    *,
+    every_ply: bool = False,
+    keep: NDArray[np.bool_] | None = None,
+) -> Trace:
+    """Returns the rows of T finished episodes from the log of their ``plies``.
+
+    With ``every_ply`` forced plies have rows too. ``keep (D, T)``: for each decision, whether to keep its table if there was a
+    choice (None: none).
+    """
+    code, rules, n, count = _loops_of(setup.game), setup.kernel_rules, setup.players, len(openings)
     scratch = np.zeros(2, openings.dtype)
     rows, rounds = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    whole = int(episode == "match")
-    wrong = code.survey(openings, rules, whole, int(every_ply), given, scratch, rows, rounds)
-    if wrong >= 0:
-        raise RecordError(f"Episode {wrong} is not finished by its actions, at most {len(given)}, or one of them is illegal.")
+    code.count_rows(openings, rules, int(every_ply), *plies, scratch, rows, rounds)
     hooks, total, seats = features_of(setup.game), rows.sum(), rounds.sum() * n
-    wanted = np.zeros(given.shape, np.bool_) if keep is None else np.ascontiguousarray(keep)
+    wanted = np.zeros((plies.actions.shape[1], count), np.bool_) if keep is None else np.ascontiguousarray(keep)
     most = int(wanted.sum())
     traced = Trace(
         np.repeat(np.arange(count), rows),
@@ -123,12 +135,12 @@ def trace(
         np.zeros(most, openings.dtype),
         np.zeros(most, np.int64),
     )
-    found = code.retrace(
-        openings, rules, whole, int(every_ply), given, scratch,
+    number = code.write_rows(
+        openings, rules, int(every_ply), *plies, scratch,
         traced.decisions, traced.positions, traced.choices, traced.seats, traced.dealt, traced.tallies,
         wanted, traced.kept, traced.kept_row, np.zeros(n, np.int32),
     )  # fmt: skip
-    return replace(traced, kept=traced.kept[:found], kept_row=traced.kept_row[:found])
+    return replace(traced, kept=traced.kept[:number], kept_row=traced.kept_row[:number])
 
 
 def choices_at(setup: Setup, tables: NDArray[Any], owner: NDArray[np.int64], actions: NDArray[np.int64]) -> NDArray[Any]:

@@ -1,52 +1,43 @@
-"""The compiled loop over statistics of rounds; ``jit.instantiate`` binds ``game``, ``loops`` and ``measures``.
+"""The compiled loop over statistics of rounds; ``jit.instantiate`` binds ``game`` and ``measures``.
 
-It replays rounds from their deals and decisions, so that play itself does no counting.
+It replays rounds from the log of their plies, so that play itself does no counting.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from nainjaune_env.analysis.stat_hook import Measures
 from nainjaune_env.compiler.jit import jit
 from nainjaune_env.core.kernel import Kernel
-from nainjaune_env.core.table import Stage
 
 game: Kernel
 """The kernel of a game."""
-loops: Any
-"""``engine.loops`` for the same game."""
 measures: Measures
 """The statistics of the game."""
-
-OK = -1
-"""Result of ``count_rounds`` if every round reached its end."""
 
 
 @jit
 def count_rounds(
-    deals: Any, which: Any, rules: Any, actions: Any, rows: Any, scratch: Any, tallies: Any, numbers: Any, sums: Any
-) -> Any:
-    """Replays T rounds with the decisions ``actions (P, T) int8``, and adds the tallies of the seats to ``sums (R, C) int64``.
+    openings: Any, rules: Any, actions: Any, counts: Any, rows: Any, scratch: Any, tallies: Any, numbers: Any, sums: Any
+) -> None:
+    """Replays T finished rounds and adds the tallies of the seats to ``sums (R, C) int64``.
 
-    Round t begins with the table ``deals[which[t]]``. The tally of its seat s is added to ``sums[rows[t, s]]``, or to none if
-    ``rows[t, s]`` is negative. ``scratch (2,)`` holds two tables, ``tallies (n,)`` a tally for each seat, and
-    ``numbers (n, C) int64`` is a view of them. Returns the first round whose actions run out or are illegal, or ``OK``.
+    Round t begins with the table ``openings[t]`` and has ``counts[t]`` plies in ``actions (T, P) int8``. The tally of its seat s
+    is added to ``sums[rows[t, s]]``, or to none if ``rows[t, s]`` is negative. ``scratch (2,)`` holds two tables, ``tallies
+    (n,)`` a tally for each seat, and ``numbers (n, C) int64`` is a view of them.
     """
     table, before = scratch[0], scratch[1]
-    for t in range(which.size):
-        scratch[0] = deals[which[t]]
+    for t in range(openings.size):
+        scratch[0] = openings[t]
         for seat in range(rules.players):
             for column in range(numbers.shape[1]):
                 numbers[seat, column] = 0
         measures.begin(table, rules, tallies)
-        decision = 0
-        while table.stage == Stage.PLAYING:
-            legal_bits = game.legal(table, rules)
-            action, decided = loops.recorded_action(table, rules, legal_bits, actions, decision, t)
-            if action == loops.NO_ACTION:
-                return t
-            decision += decided
+        for ply in range(counts[t]):
+            legal_bits, action = game.legal(table, rules), np.int64(actions[t, ply])
             if measures.counts(table, rules, legal_bits, action):
                 scratch[1] = table
                 game.step(table, rules, action)
@@ -59,4 +50,3 @@ def count_rounds(
             if row >= 0:
                 for column in range(numbers.shape[1]):
                     sums[row, column] += numbers[seat, column]
-    return OK

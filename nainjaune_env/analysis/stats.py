@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from nainjaune_env.analysis.replayed import replay_decisions
 from nainjaune_env.analysis.stat_hook import Measures
 from nainjaune_env.compiler.jit import instantiate
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import GameSpec, Setup
-from nainjaune_env.core.validation import as_array
-from nainjaune_env.engine.batch import loops_of
 
 
 def measures_of(game: GameSpec) -> Measures:
@@ -24,19 +23,7 @@ def measures_of(game: GameSpec) -> Measures:
 
 
 def _loop_of(game: GameSpec) -> ModuleType:
-    return instantiate(
-        "nainjaune_env.analysis.stat_loops", game.name, game=game.kernel, loops=loops_of(game), measures=measures_of(game)
-    )
-
-
-def checked_actions(actions: ArrayLike, count: int) -> NDArray[np.int8]:
-    """Returns ``actions (P, count)`` for the compiled loops; raises :class:`RecordError` for another shape or type."""
-    given = as_array(f"Expected a row of whole numbers a step, shape (P, {count}), not", actions, RecordError)
-    if given.ndim != 2 or given.shape[1] != count or given.dtype.kind not in "iu":
-        raise RecordError(f"Expected a row of whole numbers a step, shape (P, {count}), not {given.dtype} {given.shape}.")
-    if given.dtype != np.int8:
-        given = np.clip(given, -1, GameSpec.MAX_ACTIONS).astype(np.int8)  # values out of range stay illegal
-    return np.ascontiguousarray(given)
+    return instantiate("nainjaune_env.analysis.stat_loops", game.name, game=game.kernel, measures=measures_of(game))
 
 
 def tally(
@@ -51,19 +38,18 @@ def tally(
     """
     dtype, n = measures_of(setup.game).TALLY, setup.players
     deal = np.arange(len(deals)) if which is None else np.ascontiguousarray(which, np.int64)
-    given, where = checked_actions(actions, len(deal)), np.ascontiguousarray(rows, np.int64)
+    where = np.ascontiguousarray(rows, np.int64)
     if where.shape != (len(deal), n):
         raise RecordError(f"Expected a row for each seat of each round, shape {len(deal), n}, not {where.shape}.")
     if where.size and where.max() >= count:
         raise RecordError(f"Rows are below {count}, or negative for seats that do not count; got {where.max()}.")
     if deal.size and not 0 <= deal.min() <= deal.max() < len(deals):
         raise RecordError(f"Deals are 0 to {len(deals) - 1}; got {deal.min()} to {deal.max()}.")
+    openings = deals[deal]
+    plies = replay_decisions(setup, openings, actions, called="Round")
     tallies = np.zeros(n, dtype)
     numbers = tallies.view(np.int64).reshape(n, -1)
     sums = np.zeros((count, numbers.shape[1]), np.int64)
-    wrong = _loop_of(setup.game).count_rounds(
-        deals, deal, setup.kernel_rules, given, where, np.zeros(2, deals.dtype), tallies, numbers, sums
-    )
-    if wrong >= 0:
-        raise RecordError(f"Round {wrong} is not finished by its actions, at most {len(given)}, or one of them is illegal.")
+    scratch = np.zeros(2, deals.dtype)
+    _loop_of(setup.game).count_rounds(openings, setup.kernel_rules, *plies, where, scratch, tallies, numbers, sums)
     return sums

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from nainjaune_env.compiler.intrinsics import nth_bit, processor_has, store_counts, store_word
 from nainjaune_env.compiler.jit import inlined, replaced_by
@@ -25,6 +26,24 @@ def count(word: Any) -> Any:
 def lowest(word: Any) -> Any:
     """Returns the number of the lowest bit set in ``word``, which is not 0."""
     return count((word & -word) - 1)
+
+
+@inlined
+def is_legal(legal_bits: Any, action: Any) -> Any:
+    """Returns whether ``action``, any integer, is in the set ``legal_bits``."""
+    return 0 <= action <= 62 and legal_bits >> action & 1 == 1
+
+
+def legal_actions(legal_bits: int) -> list[int]:
+    """Returns the actions of the set ``legal_bits``, ascending."""
+    return [action for action in range(63) if legal_bits >> action & 1]
+
+
+def are_legal(legal: NDArray[np.int64], actions: NDArray[Any]) -> NDArray[np.bool_]:
+    """Returns whether each of ``actions (K,)``, any integers, is in its set of ``legal (K,)``; not for compiled code."""
+    inside: NDArray[np.bool_] = (actions >= 0) & (actions <= 62)
+    inside &= legal >> np.where(inside, actions, 0).astype(np.int64) & 1 == 1
+    return inside
 
 
 @replaced_by(nth_bit, where=processor_has("bmi2"))  # the loop's end cannot be predicted

@@ -39,13 +39,13 @@ class Transcriber(Protocol):
     """The keys of a body, in the order they are written."""
 
     def transcribe(
-        self, setup: Setup, table: Any, actions: list[int], rng: np.random.Generator, *, every_ply: bool = False
+        self, setup: Setup, table: Any, actions: Sequence[int], rng: np.random.Generator | None = None
     ) -> dict[str, Any]:
         """Returns the body of the record of the match that begins with ``table``, as the first deal left it.
 
-        ``actions`` are the decisions taken, without forced plies, or every ply with ``every_ply``. ``rng`` draws what the
-        rules leave open but a record must state. Raises :class:`~nainjaune_env.core.errors.RecordError` where
-        table and actions do not make a finished match.
+        ``actions`` are those of every ply, forced ones too. ``rng`` draws what the rules leave open but a record must state; None
+        takes a generator for each round that depends on the table dealt. Raises :class:`~nainjaune_env.core.errors.RecordError`
+        where table and actions do not make a finished match.
         """
 
     def verify(self, setup: Setup, body: Mapping[str, Any]) -> int:
@@ -117,14 +117,12 @@ class Chance(Protocol):
 
 
 class History(TypedDict, total=False):
-    """How a table came to be, as in ``Transcriber.transcribe``, of a match that need not be finished."""
+    """How a table came to be: the log of its current round (``engine.log.PlyLog.round``)."""
 
     opening: Any
-    """The table at the start of the episode; without it there is no history."""
+    """The table as the round was dealt; without it there is no history."""
     actions: Sequence[int]
-    """The actions taken since."""
-    every_ply: bool
-    rng: np.random.Generator | None
+    """The action of each ply since, forced ones too."""
 
 
 class OwnCard(NamedTuple):
@@ -243,7 +241,7 @@ class GameSpec:
     pictures = Hook[Pictures]("view.pictures", Pictures)
     """Tables as SVG, and records as films."""
     speaker = Hook[Callable[..., Speaker]]("language.speaking", name="Speaker")
-    """``Speaker(setup, opening, seat, language, rng, *, names, you)``: a match that begins with the table ``opening``, in words.
+    """``Speaker(setup, opening, seat, language, *, names, you)``: a match that begins with the table ``opening``, in words.
 
     It calls the seats by the players' ``names``, and ``you``, the seat of the reader, "you".
     """

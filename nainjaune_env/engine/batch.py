@@ -4,31 +4,30 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from types import ModuleType
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nainjaune_env.compiler.jit import JIT_ENABLED, instantiate
+from nainjaune_env.compiler.jit import JIT_ENABLED
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, choose_one, quoted
 from nainjaune_env.core.prng import entropy, streams
-from nainjaune_env.core.spec import GameSpec, Setup, check_setup
+from nainjaune_env.core.spec import Setup, check_setup
 from nainjaune_env.core.validation import MAX_SEED, MAX_THREADS, as_array, check_flag, check_name, check_seed, whole
+from nainjaune_env.engine.compiled import loops_of, numbers_of
+from nainjaune_env.engine.log import PlyLog
+from nainjaune_env.engine.log_arrays import LogArrays
 from nainjaune_env.engine.options import EpisodeOptions
 from nainjaune_env.engine.saved_state import SAVED, check_arrays, check_state
-from nainjaune_env.engine.start_values import parse_start
+from nainjaune_env.engine.start_values import Start, parse_start
 from nainjaune_env.engine.threads import Threads
-from nainjaune_env.engine.workers import LEAST_SAMPLED, LEAST_STEPPED, Workers, worker_loops
+from nainjaune_env.engine.undo import undo
+from nainjaune_env.engine.workers import LEAST_SAMPLED, LEAST_STEPPED, Workers, worker_loops_of
 
 Episode = Literal["round", "match"]
 
 DEVICES = ("cpu", "cuda")
-
-
-def loops_of(game: GameSpec) -> ModuleType:
-    """Returns ``nainjaune_env.engine.loops`` compiled for one game."""
-    return instantiate("nainjaune_env.engine.loops", game.name, game=game.kernel)
 
 
 class Batch:
@@ -64,22 +63,24 @@ class Batch:
         *,
         seed: int | None = 0,
         episode: Episode = "round",
-        start: Literal["fresh", "carried"] | Mapping[str, ArrayLike] = "fresh",
+        start: Start = "fresh",
         skip_forced: bool = True,
         autoreset: bool = True,
         observe: bool = True,
         threads: int = 1,
-        keep_openings: bool = False,
+        log: bool = False,
+        deal: bool = True,
     ) -> None:
-        """Makes the tables and deals.
+        """Makes the tables and deals; with ``deal=False`` the first :meth:`reset` or :meth:`set_tables` does.
 
         ``start`` is the beginning of round episodes: ``"fresh"`` (the first round of a new match), ``"carried"`` (the next round
         of the match, with its pots, stacks and dealer), or start values of every new match, such as ``{"pots": [4, 0, 0, 0, 9]}``
         (one row for all tables or ``(B, k)``). With ``skip_forced`` plies without a choice are made automatically. With
         ``observe=False``, ``observation`` and ``mask`` are not written. ``threads``, for free processors, share the tables of a
-        call; results do not depend on their number. ``seed=None`` draws a seed, which the attribute ``seed`` then holds.
-        With ``keep_openings`` (CPU) ``openings (B,)`` are the tables as last reset or set, before any ply; else None.
-        ``dealt_from (B,) uint64`` are the states of the generators from which the last reset dealt.
+        call; results do not depend on their number. ``seed=None`` draws a seed, which the attribute ``seed`` then holds. With
+        ``log=True`` (CPU) the attribute ``log`` holds how each episode began and the seat and action of each ply since, forced
+        ones too (:class:`~nainjaune_env.engine.log.PlyLog`); else it is None. Records, histories for agents and :meth:`undo` read
+        it.
 
         Raises :class:`RulesError` for match episodes without an end or a flag that is no bool, :class:`DealError` for an invalid
         number of tables, seed or start values, or for more tables than fit in memory, and :class:`DeviceError` for an invalid
@@ -100,8 +101,7 @@ class Batch:
         self.num_tables = tables
         self.num_players = setup.players
         self.num_actions = len(self.game.actions)
-        self._rules = setup.kernel_rules
-        self._loops = loops_of(self.game)
+        self._loops = loops_of(setup)
         self._values, carry = self._start_values(start)
         self._threads = Threads(workers)
         self._shared = workers > 1 and JIT_ENABLED  # plain Python would run one thread at a time
@@ -114,15 +114,17 @@ class Batch:
             autoreset=int(check_flag("autoreset", autoreset)),
             observe=int(check_flag("observe", observe)),
         )
-        if keep_openings and self.device != "cpu":
-            raise DeviceError("Openings are kept on the CPU, not on a GPU.")
+        if check_flag("log", log) and self.device != "cpu":
+            raise DeviceError("A log of plies is kept on the CPU, not on a GPU.")
+        self.numbers = numbers_of(setup, self._options)
+        """The rules and options of episodes, packed for compiled loops."""
         try:
             self._allocate()
-            self.openings = np.zeros(tables, self.game.table) if keep_openings else None
-            self.dealt_from = np.zeros(tables, np.uint64)
+            self.log = PlyLog(setup, tables, keep_finished=autoreset) if log else None
         except MemoryError:
             raise DealError(f"{tables} tables do not fit in memory.") from None
-        self.reset(seed=self.seed)
+        if check_flag("deal", deal):
+            self.reset(seed=self.seed)
 
     def _allocate(self) -> None:
         num_tables = self.num_tables
@@ -135,14 +137,28 @@ class Batch:
         self.deals: NDArray[np.int64] = self.place(np.zeros(num_tables, np.int64))
         self._all = self.place(np.arange(num_tables))
         self._credited = self.place(np.zeros((num_tables, self.num_players), np.int32))
+        self._bind()
+
+    def _bind(self) -> None:
+        self.written: tuple[Any, ...] = (
+            self.legal,
+            self.observation,
+            self.mask,
+            self.reward,
+            self._credited,
+            self.deals,
+            self.done,
+        )
+        """The arrays that compiled loops write, in the order of their arguments."""
 
     def __getstate__(self) -> dict[str, Any]:
-        # a module cannot be pickled; __setstate__ finds it by the game
-        return {name: value for name, value in self.__dict__.items() if name != "_loops"}
+        # a module cannot be pickled, and `written` are attributes: __setstate__ finds them again
+        return {name: value for name, value in self.__dict__.items() if name not in ("_loops", "written")}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        self._loops = loops_of(self.game)
+        self._loops = loops_of(self.setup)
+        self._bind()
 
     def _start_values(self, start: object) -> tuple[NDArray[np.int32], bool]:
         return parse_start(self.game, self.num_tables, start)
@@ -154,21 +170,30 @@ class Batch:
 
         def work(part: slice, thread: int) -> None:
             given = (row[part] for row in rows)
-            loop(self.tables, self._rules, self._options, index[part], *given, *others, *self.written, self._scratch[thread])
+            loop(self.tables, self.numbers, self.log_arrays, index[part], *given, *others, *self.written, self._scratch[thread])
 
-        self._threads.each(work, index.size)
+        if self._shared:
+            self._threads.each(work, index.size)
+        else:
+            work(slice(None), 0)
+        self.make_space()
+
+    @property
+    def log_arrays(self) -> LogArrays | None:
+        """The log as an argument of compiled loops."""
+        return None if self.log is None else self.log.arrays
+
+    def make_space(self) -> None:
+        """Makes space in the log, if it is full; to be called after each compiled loop that makes plies."""
+        if self.log is not None and self.log.ensure_space():
+            self._workers = None  # they have the arrays from before
 
     def _worker_threads(self) -> Workers:
         """The threads of :meth:`step` and :meth:`sample`; a forked process has none of the threads of the process before it."""
         if self._workers is None or self._workers.forked:
-            bound = (self.tables, self._rules, self._options, self._values, *self.written)
-            self._workers = Workers(worker_loops(self.game.name, self._loops), bound, self._scratch)
+            bound = (self.tables, self.numbers, self.log_arrays, self._values, *self.written)
+            self._workers = Workers(worker_loops_of(self.setup), bound, self._scratch)
         return self._workers
-
-    @property
-    def written(self) -> tuple[NDArray[Any], ...]:
-        """The arrays that compiled loops write, in the order of their arguments."""
-        return (self.legal, self.observation, self.mask, self.reward, self._credited, self.deals, self.done)
 
     def place(self, array: NDArray[Any]) -> NDArray[Any]:
         """Returns ``array`` on the device of this batch: itself on the CPU, else a copy."""
@@ -211,25 +236,14 @@ class Batch:
         instead, where that is not over. Raises :class:`DealError` for ``carry`` without ``start="carried"`` or invalid values.
         """
         index = self._distinct(which)
-        afresh = self._afresh(carry)
+        new_match = self._new_match(carry)
         if seeds is not None:
             states = self._states(seeds, index.size)
         else:
             states = self.tables["rng"][index] if seed is None else streams(seed, self.num_tables)[index]
-        if self.openings is None:
-            self._loop(self._loops.reset_tables, index, states, others=(self._values, afresh))
-        else:  # the same in two parts
-            self._loops.deal_tables(self.tables, self._rules, self._options, index, states, self._values, afresh)
-            self._enter(index)
-        self.dealt_from[index] = states
+        self._loop(self._loops.reset_tables, index, states, others=(self._values, new_match))
 
-    def _enter(self, index: NDArray[np.int64]) -> None:
-        """Begins episodes at the tables ``index`` as they stand."""
-        if self.openings is not None:
-            self.openings[index] = self.tables[index]
-        self._loop(self._loops.enter_tables, index)
-
-    def _afresh(self, carry: bool) -> bool:
+    def _new_match(self, carry: bool) -> bool:
         if carry and not self._options.carry:
             raise DealError("Tables go on with their matches only in a batch that is made with start='carried'.")
         return not carry
@@ -287,11 +301,12 @@ class Batch:
         """
         index = self._all if which is None else self._distinct(which)
         chosen = self._whole_numbers(actions, index.size)
-        wrong = int(self._loops.first_illegal(self.legal, self.done, self._options, index, chosen))
+        wrong = int(self._loops.first_illegal(self.legal, self.done, self._options.autoreset, index, chosen))
         if wrong >= 0:
             raise IllegalActionError(self.why_illegal(int(index[wrong]), int(chosen[wrong])))
         if self._shared and index.size >= LEAST_STEPPED:
             self._worker_threads().step(index, chosen)
+            self.make_space()
         else:
             self._loop(self._loops.step_tables, index, chosen, others=(self._values,))
 
@@ -332,8 +347,17 @@ class Batch:
         The games are those of repeated :meth:`sample` and :meth:`step`, but in one compiled loop; ``reward`` is the total since
         the last call. Tables at rest are skipped. ``random_streams (B,) uint64`` advances in place; errors as in :meth:`sample`.
         """
-        draws, steps = self._draws(random_streams), np.empty(self.num_tables, np.int64)
-        self._loop(self._loops.play_out_tables, self._all, others=(draws, steps, self._values))
+        draws, steps = self._draws(random_streams), np.zeros(self.num_tables, np.int64)
+        if self.log is None:
+            self._loop(self._loops.play_out_tables, self._all, others=(draws, steps, self._values))
+            return steps
+        playing, reward = np.flatnonzero(self.legal), np.zeros_like(self.reward)
+        while playing.size:  # step by step, as a compiled loop cannot make space for decisions
+            self.step(self.sample(draws)[playing], playing)
+            reward[playing] += self.reward[playing]
+            steps[playing] += 1
+            playing = playing[~self.done[playing]]
+        self.reward[:] = reward
         return steps
 
     def _draws(self, random_streams: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -354,17 +378,22 @@ class Batch:
         index = self.indices(which)
         who = self._seats_of(seats, index.size)
         out = np.zeros((index.size, self.layout.size), np.uint8)
-        self._loops.observe_tables(self.tables if which is None else self.tables[index], self._rules, who, out)
+        self._loops.observe_tables(self.tables if which is None else self.tables[index], self.numbers, who, out)
         return out
 
     def _seats_of(self, seats: ArrayLike, count: int) -> NDArray[np.int64]:
-        given = as_array("Expected one seat, or one a table, not", seats)
-        if given.dtype.kind not in "iu":
-            raise DealError(f"Seats are whole numbers, not an array of {given.dtype}.")
-        if given.shape not in ((), (count,)):
-            raise DealError(f"Expected one seat, or one a table, shape ({count},), not {given.shape}.")
+        given = self._whole("seat", seats, count)
         if given.size and not 0 <= given.min() <= given.max() < self.num_players:
             raise DealError(f"Seats are 0 to {self.num_players - 1}; got {given.min()} to {given.max()}.")
+        return given
+
+    def _whole(self, what: str, numbers: ArrayLike, count: int) -> NDArray[np.int64]:
+        """Returns ``numbers``, one for all tables or ``(count,)``, as ``(count,)``; ``what`` names one of them in errors."""
+        given = as_array(f"Expected one {what}, or one a table, not", numbers)
+        if given.dtype.kind not in "iu":
+            raise DealError(f"{what.capitalize()}s are whole numbers, not an array of {given.dtype}.")
+        if given.shape not in ((), (count,)):
+            raise DealError(f"Expected one {what}, or one a table, shape ({count},), not {given.shape}.")
         return np.ascontiguousarray(np.broadcast_to(given, (count,)), np.int64)
 
     def omniscient(self, which: ArrayLike | None = None) -> NDArray[np.uint8]:
@@ -377,19 +406,23 @@ class Batch:
         parts = []
         for rel in range(self.num_players):
             out = np.zeros((len(index), self.layout.size), np.uint8)
-            self._loops.observe_tables(tables, self._rules, (seat + rel) % self.num_players, out)
+            self._loops.observe_tables(tables, self.numbers, (seat + rel) % self.num_players, out)
             parts.append(out if rel == 0 else out[:, self.layout.private])
         return np.concatenate(parts, axis=1)
 
     def redacted(self, which: ArrayLike | None = None) -> NDArray[Any]:
         """Returns copies ``(K,)`` of the tables ``which`` with only what the seat to act may know."""
         rows = self.tables[self.indices(which)]
-        self._loops.redact_tables(rows, self._rules, rows["seat"].astype(np.int64))
+        self._loops.redact_tables(rows, self.numbers, rows["seat"].astype(np.int64))
         return rows
 
     def save(self) -> dict[str, NDArray[Any]]:
         """Returns copies of the arrays that :meth:`restore` needs."""
-        return {name: getattr(self, name).copy() for name in SAVED}
+        return {name: array.copy() for name, array in self._state().items()}
+
+    def _state(self) -> dict[str, NDArray[Any]]:
+        arrays = {name: getattr(self, name) for name in SAVED}
+        return arrays if self.log is None else {**arrays, **{f"log_{name}": a for name, a in self.log.arrays._asdict().items()}}
 
     def restore(self, saved: Mapping[str, NDArray[Any]], *, trusted: bool = False) -> None:
         """Restores the state that :meth:`save` returned.
@@ -398,13 +431,17 @@ class Batch:
         arrays that do not fit the tables; then nothing has changed. ``trusted=True`` omits the checks of values, for a state that
         this batch has saved and nobody has changed since.
         """
-        for name, array in self._checked(saved, trusted).items():
-            getattr(self, name)[...] = array
+        state = self._checked(saved, trusted)
+        for name in SAVED:
+            getattr(self, name)[...] = state[name]
+        if self.log is not None:
+            self.log.arrays = LogArrays(*(state[f"log_{name}"].copy() for name in LogArrays._fields))
+            self._workers = None  # they have the arrays from before
 
     def _checked(self, saved: object, trusted: bool) -> dict[str, NDArray[Any]]:
-        state = check_arrays(saved, {name: getattr(self, name) for name in SAVED})
+        state = check_arrays(saved, self._state(), growing=("log_plies",))
         if not trusted:
-            check_state(self.setup, self._loops, self._options, state)
+            check_state(self.setup, self._options, state)
         return state
 
     def set_tables(self, which: ArrayLike | None, rows: NDArray[Any], *, trusted: bool = False) -> None:
@@ -418,7 +455,27 @@ class Batch:
         if not trusted:
             self.setup.check_tables(given)
         self.tables[index] = given
-        self._enter(index)
+        if self.log is not None:
+            self.log.begin(index, self.tables[index])
+        self._loop(self._loops.enter_tables, index)
+
+    def undo(self, which: ArrayLike | None = None, *, to: ArrayLike | None = None) -> None:
+        """Takes plies back at the tables ``which`` (None: all), by playing their episodes again from the log.
+
+        ``to``, one number or ``(K,)``, is how many plies of the episode stay; forced plies after them are made again. None takes
+        back the last decision and what followed it. Nothing has then been gained since the last reward: ``reward`` is 0.
+        Raises :class:`DealError`, and changes nothing, for a batch without a log, for a table without such plies in its episode,
+        and where chance has acted since, such as by the deal of a later round.
+        """
+        if self.log is None:
+            raise DealError("Plies are taken back by the log of a batch: make it with log=True.")
+        index = self._distinct(which)
+        stays = None if to is None else self._whole("count", to, index.size)
+        undone = undo(self.setup, self._options, self.log.rows(index), index, self.tables[index], stays)
+        state = {**undone.state, "reward": np.zeros_like(undone.state["reward"]), "deals": self.deals[index]}
+        for name in SAVED:
+            getattr(self, name)[index] = state[name]
+        self.log.set_rows(index, undone.log)
 
     def _records(self, rows: NDArray[Any], count: int) -> NDArray[Any]:
         given = as_array("Tables are set to records of the game's table, not to", rows)
@@ -443,8 +500,3 @@ def make_batch(setup: Setup, num_tables: int, *, device: str = "cpu", **options:
 
 
 MAX_TABLES = 1 << 28
-
-
-def legal_actions(legal_bits: int) -> list[int]:
-    """Returns the actions of the set ``legal_bits``, ascending."""
-    return [action for action in range(63) if legal_bits >> action & 1]

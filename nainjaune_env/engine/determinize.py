@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import loops_of
+from nainjaune_env.engine.compiled import loops_of, numbers_of
 
 MEMORY = 1 << 19
 """Length of the scratch memory, of 8-byte numbers, with which a game draws many determinizations of one table."""
@@ -23,7 +23,7 @@ def determinize(setup: Setup, tables: NDArray[Any], owner: NDArray[np.int64], st
     """
     drawn = np.empty(len(owner), tables.dtype)
     memory = np.empty(MEMORY)  # pages that are not written take no memory
-    loops_of(setup.game).resample_tables(tables, setup.kernel_rules, owner, states, memory, drawn)
+    loops_of(setup).resample_tables(tables, numbers_of(setup), owner, states, memory, drawn)
     return drawn
 
 

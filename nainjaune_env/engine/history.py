@@ -1,4 +1,4 @@
-"""The plies of rounds, as every seat sees them: followed while a batch is stepped, and made again from another deal.
+"""The plies of rounds, as every seat sees them: read from the log of a batch, and made again from another deal.
 
 Only for games whose actions every seat sees, which have ``GameSpec.rewind``. Forced plies are among the plies: which of them were
 decisions depends on hidden cards.
@@ -7,29 +7,21 @@ decisions depends on hidden cards.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.compiler.jit import instantiate
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.layout import Feature, Layout
 from nainjaune_env.core.spec import GameSpec, Setup
-from nainjaune_env.engine.batch import Batch, loops_of
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.compiled import loops_of, numbers_of, replay_loops_of
 
-PLIES = 64
-"""Plies of a round for which there is space at first; it doubles when needed."""
-MOST_PLIES = 256
+MAX_PLIES = 256
 """Bound of the plies in an observation."""
 SEATS, ACTIONS = "history_seat", "history_action"
 """Names of the two features for the plies of the round."""
-
-
-def history_loops(game: GameSpec) -> ModuleType:
-    """Returns ``history_loops`` compiled for one game."""
-    return instantiate("nainjaune_env.engine.history_loops", game.name, game=game.kernel, loops=loops_of(game))
 
 
 def layout_with_history(setup: Setup, plies: int) -> Layout:
@@ -90,87 +82,29 @@ class PastDecisions:
     """What they did, ``(R,)``."""
 
 
-class PlayHistories:
-    """The plies of the current round at every table of a batch.
+def check_history(batch: Batch) -> None:
+    """Raises :class:`AgentError` where :func:`history_of` cannot work: ``batch`` has no log, or its game has no ``rewind``."""
+    check_rewind(batch.game)
+    if batch.log is None:
+        raise AgentError("The plies before a decision are read from the log of a batch: make it with log=True.")
 
-    Forced plies with which a round begins are known if the batch keeps its openings, or dealt the round in a step.
+
+def history_of(batch: Batch, index: NDArray[np.int64]) -> PlayHistory:
+    """Returns the plies of the rounds at the tables ``index (K,)``, as the seats to act have seen them.
+
+    Raises :class:`AgentError` for a batch without a log, and where a round was set in the middle.
     """
-
-    def __init__(self, batch: Batch) -> None:
-        """Begins with the rounds as they stand. Raises :class:`AgentError` for a game whose rounds cannot be rewound."""
-        check_rewind(batch.setup.game)
-        self._batch = batch
-        self._scratch = np.zeros(2, batch.game.table)
-        self._opening, self._before = batch.tables.copy(), batch.tables.copy()
-        self._seat = np.zeros((batch.num_tables, PLIES), np.int8)
-        self._action = np.zeros((batch.num_tables, PLIES), np.int8)
-        self._count = np.zeros(batch.num_tables, np.int64)
-        self._known = np.zeros(batch.num_tables, np.bool_)
-        self._deals = batch.deals.copy()
-        self._begin(np.arange(batch.num_tables))
-
-    def _begin(self, index: NDArray[np.int64]) -> None:
-        """Begins the rounds at the tables ``index``; their plies are known if forced ones lead there from the opening."""
-        batch = self._batch
-        assert batch.game.rewind is not None
-        opening = (batch.tables if batch.openings is None else batch.openings)[index]
-        self._opening[index] = opening
-        self._known[index] = False
-        first = index[(_words(batch.game.rewind(opening, opening)) == _words(opening)).all(axis=1)]
-        tables, scratch = np.ascontiguousarray(batch.tables), self._scratch
-        while not history_loops(batch.game).begin_tables(
-            first, self._opening, _words(tables), batch.setup.kernel_rules, scratch, _words(scratch),
-            self._seat, self._action, self._count, self._known,
-        ):  # fmt: skip
-            self._add_space()
-
-    def stepped(self) -> None:
-        """Notes the plies that were made since the last call; call it after each step of the batch and each new round."""
-        batch = self._batch
-        begun = np.flatnonzero(batch.deals != self._deals)
-        tables, scratch = np.ascontiguousarray(batch.tables), self._scratch
-        loops = history_loops(batch.game)  # not kept: a module cannot be pickled
-        while not loops.follow_tables(
-            self._before, _words(self._before), _words(tables), self._deals, batch.deals,
-            batch.setup.kernel_rules, batch.mode, batch.start_values,
-            scratch, _words(scratch), self._opening, self._seat, self._action, self._count, self._known,
-        ):  # fmt: skip
-            self._add_space()
-        if begun.size:  # those that a reset has dealt, not a step
-            self._begin(begun[~self._known[begun]])
-
-    def _add_space(self) -> None:
-        self._seat, self._action = (np.concatenate([plies, np.zeros_like(plies)], axis=1) for plies in (self._seat, self._action))
-
-    def of(self, index: NDArray[np.int64]) -> PlayHistory:
-        """Returns the plies at the tables ``index (K,)``, as the seats to act have seen them.
-
-        Raises :class:`AgentError` where they are not known: a round was set in the middle, began with forced plies in a batch
-        that keeps no openings, or was stepped more than once between two calls of :meth:`stepped`.
-        """
-        self._check_known(index)
-        opening = self._opening[index]
-        loops_of(self._batch.game).redact_tables(opening, self._batch.setup.kernel_rules, self._batch.seat[index])
-        most = self._count[index].max(initial=0)
-        return PlayHistory(opening, self._seat[index, :most], self._action[index, :most], self._count[index])
-
-    def write(self, index: NDArray[np.int64], plies: int, out: NDArray[np.uint8]) -> None:
-        """Writes the last ``plies`` plies at the tables ``index (K,)``, for the seats to act, to the end of ``out (K, size)``.
-
-        The layout of ``out`` is :func:`layout_with_history`. Raises :class:`AgentError` as :meth:`of` does.
-        """
-        self._check_known(index)
-        _write(self._batch.setup, (self._seat, self._action, self._count), index, self._batch.seat[index], plies, out)
-
-    def _check_known(self, index: NDArray[np.int64]) -> None:
-        same = (_words(self._before[index]) == _words(self._batch.tables[index])).all(axis=1)
-        same &= self._deals[index] == self._batch.deals[index]
-        unknown = index[~(self._known[index] & same)]
-        if unknown.size:
-            raise AgentError(
-                f"The plies of the round at table {unknown[0]} are not known: it was set in the middle, "
-                "began with forced plies in a batch that keeps no openings, or was stepped more than once between two notes."
-            )
+    check_history(batch)
+    assert batch.log is not None
+    log = batch.log
+    unknown = index[~log.known[index]]
+    if unknown.size:
+        raise AgentError(f"The plies of the round at table {unknown[0]} are not known: it was set in the middle.")
+    first, opening = log.first[index], log.dealt[index]
+    count = log.count[index] - first
+    loops_of(batch.setup).redact_tables(opening, batch.numbers, batch.seat[index])
+    places = np.minimum(first[:, None] + np.arange(count.max(initial=0)), log.seat.shape[1] - 1)
+    return PlayHistory(opening, log.seat[index[:, None], places], log.action[index[:, None], places], count)
 
 
 def observation_with_history(
@@ -180,24 +114,14 @@ def observation_with_history(
 
     The layout of the result is :func:`layout_with_history`.
     """
-    own = observation.shape[1]
-    out = np.empty((len(observation), own + plies * (setup.players + len(setup.game.actions))), np.uint8)
-    out[:, :own] = observation
-    _write(setup, (history.seat, history.action, history.count), np.arange(len(out)), seat, plies, out)
-    return out
-
-
-def _write(
-    setup: Setup,
-    noted: tuple[NDArray[np.int8], NDArray[np.int8], NDArray[np.int64]],
-    rows: NDArray[np.int64],
-    observer: NDArray[np.int64],
-    plies: int,
-    out: NDArray[np.uint8],
-) -> None:
-    players, actions = setup.players, len(setup.game.actions)
-    at = out.shape[1] - plies * (players + actions)
-    history_loops(setup.game).write_plies(*noted, rows, observer, players, actions, plies, at, out)
+    rows, players, actions = len(observation), setup.players, len(setup.game.actions)
+    seats, moves = np.zeros((rows, plies, players), np.uint8), np.zeros((rows, plies, actions), np.uint8)
+    ago = np.arange(min(plies, history.seat.shape[1]))
+    row, k = np.nonzero(ago < history.count[:, None])
+    place = history.count[row] - 1 - k
+    seats[row, k, (history.seat[row, place] - seat[row]) % players] = 1
+    moves[row, k, history.action[row, place]] = 1
+    return np.concatenate([observation, seats.reshape(rows, -1), moves.reshape(rows, -1)], axis=1)
 
 
 def check_rewind(game: GameSpec) -> None:
@@ -220,15 +144,10 @@ def past_decisions(setup: Setup, history: PlayHistory, determinizations: NDArray
     most = int(others.sum(axis=1)[owner].sum())
     determinization, legal, taken = (np.empty(most, np.int64) for _ in range(3))
     observation = np.empty((most, setup.layout.size), np.uint8)
-    rows = history_loops(setup.game).past_decisions(
-        tables, setup.kernel_rules, owner, observer, history.seat, history.action, history.count,
+    rows = replay_loops_of(setup).past_decisions(
+        tables, numbers_of(setup), owner, observer, history.seat, history.action, history.count,
         determinization, observation, legal, taken,
     )  # fmt: skip
     if rows < 0:
         raise AgentError(f"Determinization {-1 - rows} cannot be reached by the plies of its round.")
     return PastDecisions(determinization[:rows], observation[:rows], legal[:rows], taken[:rows])
-
-
-def _words(tables: NDArray[Any]) -> NDArray[np.uint64]:
-    """Returns tables ``(N,)`` as words of 8 bytes, ``(N, W)``: the same memory."""
-    return tables.view(np.uint64).reshape(len(tables), tables.dtype.itemsize // 8)

@@ -36,11 +36,3 @@ class LearnerArrays(NamedTuple):
     """``(B,)``: deals since the last reset in which the learner had no decision."""
     gained: NDArray[np.float64]
     """``(B,)``: what the seat ``learner`` has gained between its last two decisions, or up to the end."""
-    openings: NDArray[np.void]
-    """``(B,)``: the tables as they were dealt; empty where nothing is recorded."""
-    begun: NDArray[np.bool_]
-    """``(B,)``: whether an episode has begun since its actions were last taken from ``plies``."""
-    plies: NDArray[np.int8]
-    """``(B, L)``: the latest actions of the episode; ``(B, 0)`` where nothing is recorded."""
-    num_plies: NDArray[np.int64]
-    """``(B,)``: how many actions ``plies`` has."""

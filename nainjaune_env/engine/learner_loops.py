@@ -1,12 +1,12 @@
 """The compiled loop over tables with a learner in one seat, or in all of them.
 
-``jit.instantiate`` binds a game, its loops and its rules of thumb.
+``engine.compiled.instance_of`` binds a game, its loops and its heuristics.
 
-Between two decisions of a learner the opponents play inside the loop where they are uniformly random or rules of thumb. At the
+Between two decisions of a learner the opponents play inside the loop where they are uniformly random or heuristics. At the
 turn of any other agent the loop leaves the table, and the caller chooses that agent's action.
 """
 
-# ruff: noqa: F821  (`game`, `loops`, `unpack` and `rules_of_thumb` are bound when this is instantiated)
+# ruff: noqa: F821  (`game`, `loops`, `unpack` and `heuristics` are bound when this is instantiated)
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.compiler.jit import inlined, jit
-from nainjaune_env.core.bits import count, nth_lowest
+from nainjaune_env.core.bits import count, is_legal, nth_lowest
 from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.prng import uniform
 from nainjaune_env.core.table import Stage, Table
+from nainjaune_env.engine.log_arrays import COUNT
 
 game: Kernel
 """The kernel of a game; bound by ``jit.instantiate``."""
@@ -27,13 +28,13 @@ loops: Any
 """``engine.loops`` of the game; bound by ``jit.instantiate``."""
 unpack: Callable[[Any], Any]
 """Returns the rules and the options of the packed numbers; bound by ``jit.instantiate``."""
-rules_of_thumb: ModuleType | None
-"""The module with ``decide`` of the game's rules of thumb, None where none of them plays; bound by ``jit.instantiate``."""
+heuristics: ModuleType | None
+"""The module with ``decide`` of the game's heuristics, None where none of them plays; bound by ``jit.instantiate``."""
 
 IN_PYTHON = -2
 """The policy of an agent that is not compiled."""
 UNIFORM = -1
-"""The policy of uniformly random legal actions; rules of thumb count from 0."""
+"""The policy of uniformly random legal actions; heuristics count from 0."""
 
 ACT, DEAL, ENTER, RESUME = 0, 1, 2, 3
 """What the loop does first at a table: take an action, deal an episode, begin one with the table as it stands, or nothing."""
@@ -44,7 +45,7 @@ every seat (self-play). Others are seats."""
 OK = -1
 """Result of :func:`play_to_learner` if every action is legal."""
 UNFINISHED = -2
-"""Result if a table was left at the turn of another agent, or has no space for another ply."""
+"""Result if a table was left at the turn of another agent, or its log has no space for a decision."""
 TOO_MANY_DEALS = -3
 """Result of :func:`play_to_learner` if the learner had no decision in too many deals in a row."""
 NO_ACTION = -1
@@ -62,101 +63,105 @@ def uniform_action(legal_bits: Any, streams: Any, i: Any) -> Any:
 
 
 @inlined
-def choose(table: Table, rules: Any, legal_bits: Any, policy: Any, streams: Any, i: Any, kept: Any) -> Any:
-    """Returns the action of an opponent; ``kept (B, n, M) uint8`` is the recurrent state, None without rules of thumb.
+def choose(table: Table, rules: Any, legal_bits: Any, policy: Any, streams: Any, i: Any, hidden_state: Any) -> Any:
+    """Returns the action of an opponent; ``hidden_state (B, n, M) uint8`` is None without heuristics.
 
-    None has a type of its own, so numba compiles the rules of thumb only where they play.
+    None has a type of its own, so numba compiles the heuristics only where they play.
     """
-    if kept is None:
+    if hidden_state is None:
         return uniform_action(legal_bits, streams, i)
     if policy == UNIFORM:
         return uniform_action(legal_bits, streams, i)
-    return np.int64(rules_of_thumb.decide(policy, table, rules, legal_bits, kept[i, table.seat]))  # type: ignore[union-attr]
+    return np.int64(heuristics.decide(policy, table, rules, legal_bits, hidden_state[i, table.seat]))  # type: ignore[union-attr]
 
 
 @jit
-def take_seats(rules: Any, i: Any, rule: Any, own: Any) -> None:
+def take_seats(rules: Any, i: Any, rule: Any, learners: Any) -> None:
     """Draws or moves on the learner's seat at table ``i`` by ``rule``, a seat or one of the rules, and seats the opponents."""
     if rule == EVERY_SEAT:
         return
     n = rules.players
-    if rule == RANDOM or (rule == ROTATE and own.learner[i] < 0):
-        own.learner[i] = np.int64(uniform(own.seat_streams, i) * n)
+    if rule == RANDOM or (rule == ROTATE and learners.learner[i] < 0):
+        learners.learner[i] = np.int64(uniform(learners.seat_streams, i) * n)
     elif rule == ROTATE:
-        own.learner[i] = (own.learner[i] + 1) % n
+        learners.learner[i] = (learners.learner[i] + 1) % n
     else:
-        own.learner[i] = rule
-    own.seats[i, own.learner[i]] = -1
+        learners.learner[i] = rule
+    learners.seats[i, learners.learner[i]] = -1
     for k in range(n - 1):
         member = k
-        if own.ends.size > 0:
-            number = uniform(own.pool_streams, i)
+        if learners.ends.size > 0:
+            number = uniform(learners.pool_streams, i)
             member = 0
-            while own.ends[member] <= number:
+            while learners.ends[member] <= number:
                 member += 1
-        own.seats[i, (own.learner[i] + 1 + k) % n] = own.order[member]
-
-
-@jit
-def enter(tables: Any, rules: Any, i: Any, own: Any, kept: Any, credited: Any, deals: Any) -> None:
-    """Begins an episode at table ``i`` as it stands, with nothing credited."""
-    for seat in range(rules.players):
-        credited[i, seat] = 0
-    deals[i] += 1
-    own.entering[i] = True
-    own.begun[i] = True
-    own.num_plies[i] = 0
-    if own.openings.size > 0:
-        own.openings[i] = tables[i]
-    forget(i, kept)
+        learners.seats[i, (learners.learner[i] + 1 + k) % n] = learners.order[member]
 
 
 @inlined
-def credit(table: Table, rules: Any, observer: Any, over: Any, reward: Any, credited: Any) -> None:
-    """Writes to ``reward (n,)`` what ``observer``, or every seat if the episode is ``over``, has gained since it was credited.
-
-    Other seats have 0 there: what they gain is credited at their own next decision.
-    """
-    game.payoffs(table, rules, reward)
-    for seat in range(rules.players):
-        payoff = reward[seat]
-        reward[seat] = 0
-        if over or seat == observer:
-            reward[seat] = payoff - credited[seat]
-            credited[seat] = payoff
-
-
-@inlined
-def forget(i: Any, kept: Any) -> None:
+def reset_hidden_state(i: Any, hidden_state: Any) -> None:
     """Sets the recurrent states of table ``i`` to zero."""
-    if kept is not None:
-        for seat in range(kept.shape[1]):
-            for byte in range(kept.shape[2]):
-                kept[i, seat, byte] = 0
+    if hidden_state is not None:
+        for seat in range(hidden_state.shape[1]):
+            for byte in range(hidden_state.shape[2]):
+                hidden_state[i, seat, byte] = 0
+
+
+@inlined
+def is_full(log: Any, i: Any) -> Any:
+    """Returns whether the log has no space for a decision at table ``i``."""
+    if log is None:
+        return False
+    return log.marks[i, COUNT] >= log.plies.shape[1]
+
+
+@inlined
+def play_opponents(
+    table: Table, rules: Any, options: Any, log: Any, i: Any, action: Any,
+    learners: Any, hidden_state: Any, credited: Any, deals: Any, scratch: Any,
+) -> Any:  # fmt: skip
+    """Takes ``action``, if it is not ``NO_ACTION``, and those of compiled opponents; stops where another decision is to be made.
+
+    Returns the legal actions there, 0 at the end of the episode, and the number of the agent to act, -1 for the learner.
+    """
+    while True:
+        if action != NO_ACTION:
+            loops.make_ply(table, rules, action, log, i)
+        before = deals[i]
+        legal_bits = loops.advance(table, rules, options, log, i, credited, deals, scratch)
+        if deals[i] != before:
+            reset_hidden_state(i, hidden_state)
+        agent = learners.seats[i, table.seat]
+        if legal_bits == 0 or agent < 0:
+            return legal_bits, agent
+        policy = learners.policies[agent]
+        if policy == IN_PYTHON or is_full(log, i):
+            return legal_bits, agent
+        action = choose(table, rules, legal_bits, policy, learners.action_streams, i, hidden_state)
 
 
 @jit
 def play_to_learner(
-    tables: Any, numbers: Any, which: Any, kinds: Any, actions: Any, values: Any, rule: Any, most_deals: Any,
-    own: Any, kept: Any,
+    tables: Any, numbers: Any, log: Any, which: Any, kinds: Any, actions: Any, values: Any, rule: Any, max_redeals: Any,
+    learners: Any, hidden_state: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> Any:  # fmt: skip
     """Plays the tables ``which (K,)`` up to the learner's next decision, the end, or the turn of an agent that is not compiled.
 
     In self-play every decision is the learner's.
 
-    ``numbers`` are the rules and ``EpisodeOptions``, packed (``compiler.packed``). ``kinds (K,) int8`` says what is done first:
-    take ``actions[k]``, or begin an episode, with a seat by ``rule``, where episodes without a decision of the learner are dealt
-    again. ``own`` is ``LearnerArrays``; the observation and the mask are the learner's, or those of the agent at turn. The loop
-    also leaves a table whose ``plies`` are full.
+    ``kinds (K,) int8`` says what is done first: take ``actions[k]``, or begin an episode, with a seat by ``rule``, where episodes
+    without a decision of the learner are dealt again. ``learners`` is ``LearnerArrays``, and ``hidden_state`` that of
+    :func:`choose`; other arguments are those of ``loops``. The observation and the mask are the learner's, or those of the agent
+    at turn. The loop also leaves a table whose ``log`` is full.
 
-    Returns ``OK``; ``UNFINISHED`` if a table was left at the turn of another agent or has its ``plies`` full; the first k whose
-    action is illegal or whose episode is over, before anything has changed; or ``TOO_MANY_DEALS`` after ``most_deals`` in a row.
+    Returns ``OK``; ``UNFINISHED`` if a table was left at the turn of another agent or a log is full, to be made larger; the first k whose action
+    is illegal or whose episode is over, before anything has changed; or ``TOO_MANY_DEALS`` after ``max_redeals`` in a row.
     """
     rules, options = unpack(numbers)
     for k in range(which.size):
         i = which[k]
-        if kinds[k] == ACT and (done[i] or actions[k] < 0 or actions[k] > 62 or not legal[i] >> actions[k] & 1):
+        if kinds[k] == ACT and (done[i] or not is_legal(legal[i], actions[k])):
             return k
     result = OK
     for k in range(which.size):
@@ -166,54 +171,42 @@ def play_to_learner(
         if kind == ACT:
             action = np.int64(actions[k])
         elif kind != RESUME:
-            take_seats(rules, i, rule, own)
-            own.redeals[i] = 0
+            take_seats(rules, i, rule, learners)
+            learners.redeals[i] = 0
         while True:
             if kind == DEAL:
-                loops.begin(table, rules, options, values[i], table.stage != Stage.ROUND_OVER)
+                loops.start_episode(table, rules, options, values[i], table.stage != Stage.ROUND_OVER, log, i)
             if kind in (DEAL, ENTER):
-                enter(tables, rules, i, own, kept, credited, deals)
-            while True:
-                if action != NO_ACTION:
-                    if own.plies.shape[1] > 0:
-                        own.plies[i, own.num_plies[i]] = action
-                        own.num_plies[i] += 1
-                    game.step(table, rules, action)
-                before = deals[i]
-                legal_bits = loops.play_to_decision(table, rules, options, credited[i], deals[i : i + 1], scratch)
-                if deals[i] != before:
-                    forget(i, kept)
-                who = own.seats[i, table.seat]
-                if legal_bits == 0 or who < 0:
-                    break
-                policy = own.policies[who]
-                if policy == IN_PYTHON or (own.plies.shape[1] > 0 and own.num_plies[i] >= own.plies.shape[1]):
-                    break
-                action = choose(table, rules, legal_bits, policy, own.action_streams, i, kept)
-            if legal_bits or not own.entering[i]:
+                for seat in range(rules.players):
+                    credited[i, seat] = 0
+                deals[i] += 1
+                learners.entering[i] = True
+                reset_hidden_state(i, hidden_state)
+            legal_bits, agent = play_opponents(
+                table, rules, options, log, i, action, learners, hidden_state, credited, deals, scratch
+            )
+            if legal_bits or not learners.entering[i]:
                 break
-            own.redeals[i] += 1
-            if own.redeals[i] >= most_deals:
+            learners.redeals[i] += 1
+            if learners.redeals[i] >= max_redeals:
                 return TOO_MANY_DEALS
             kind, action = np.int8(DEAL), np.int64(NO_ACTION)
         observer = np.int64(table.seat)
-        if legal_bits == 0 or who < 0:
+        if legal_bits == 0 or agent < 0:
             if legal_bits == 0:  # nobody is to act: the seat that acted last observes the end
-                observer = own.learner[i]
-            own.learner[i] = observer
-            if own.entering[i]:
+                observer = learners.learner[i]
+            learners.learner[i] = observer
+            if learners.entering[i]:
                 for seat in range(rules.players):
                     reward[i, seat] = 0
             else:
-                credit(table, rules, observer, legal_bits == 0, reward[i], credited[i])
-                own.gained[i] = reward[i, observer]
-            own.entering[i] = False
+                loops.credit(table, rules, observer if legal_bits else loops.EVERY_SEAT, reward[i], credited[i])
+                learners.gained[i] = reward[i, observer]
+            learners.entering[i] = False
         else:
             result = UNFINISHED
-        if own.plies.shape[1] > 0 and own.num_plies[i] >= own.plies.shape[1]:
+        if is_full(log, i):
             result = UNFINISHED
         done[i] = legal_bits == 0
-        legal[i] = legal_bits
-        game.encode(table, rules, observer, observation[i])
-        loops.write_mask(legal_bits, mask[i])
+        loops.observe(table, rules, observer, legal_bits, i, legal, observation, mask)
     return result

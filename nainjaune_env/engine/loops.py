@@ -1,65 +1,109 @@
-"""The compiled loops over a batch of tables, written once; ``jit.instantiate`` binds ``game`` to a game's kernel.
+"""The compiled loops over a batch of tables, written once; ``engine.compiled.loops_of`` binds a game's kernel.
 
-No loop knows a game. ``options`` is an ``options.EpisodeOptions``. Arrays are indexed by table: ``legal (B,) int64`` legal
-actions as bits, ``mask (B, A) bool`` the same as rows, ``observation (B, size) uint8`` of the seat to act,
-``reward (B, n) int32`` net result since the last call, ``credited (B, n) int32`` the part of the running round's payoffs that
-was already returned as reward, ``deals (B,) int64`` rounds begun, ``done (B,) bool`` whether an episode ended, and
-``scratch (n,) int32``.
+No loop knows a game. The functions over one table take ``rules`` and ``options``, an ``EpisodeOptions``; the loops over several,
+which Python calls, take both packed as ``numbers`` (``compiler.packed``). Kernels for GPUs call the functions over one table.
+
+``log`` is a ``LogArrays`` or None. Its type decides what is compiled, so a batch without a log pays nothing for it. Other arrays
+are indexed by table: ``legal (B,) int64`` legal actions as bits, ``mask (B, A) bool`` the same as rows,
+``observation (B, size) uint8`` of the seat to act, ``reward (B, n) int32`` net result since the last call,
+``credited (B, n) int32`` the part of the running round's payoffs that was already returned as reward, ``deals (B,) int64``
+rounds begun, ``done (B,) bool`` whether an episode ended, and ``scratch (n,) int32``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from nainjaune_env.compiler.intrinsics import prefetch_record
 from nainjaune_env.compiler.jit import inlined, jit, replaced_by
-from nainjaune_env.core.bits import count, lowest, nth_lowest
+from nainjaune_env.core.bits import count, is_legal, lowest, nth_lowest
 from nainjaune_env.core.kernel import Kernel
-from nainjaune_env.core.prng import advance, mix
+from nainjaune_env.core.prng import advance as next_state
+from nainjaune_env.core.prng import mix
 from nainjaune_env.core.table import Stage, Table
+from nainjaune_env.engine.log_arrays import ACTION, COUNT, DEALT, FIRST, KNOWN, OPENING, SEAT
 
 game: Kernel
 """The kernel of a game; bound by ``jit.instantiate``."""
+unpack: Callable[[Any], Any]
+"""Returns the rules and the options of the packed numbers; bound by ``jit.instantiate``."""
 
-ONE = np.int64(1)
 OK = -1
 """Result of ``first_illegal`` if every action is legal."""
-MOST_SKIPPED = 1000
+MAX_SKIPPED = 1000
 """Episodes without a decision that a reset skips at a table."""
-AHEAD = 3
+PREFETCH_DISTANCE = 3
 """Tables between that of a step and that which is loaded: a load takes about as long as two steps."""
-NO_ACTION = -1
-"""Stands for the absence of an action."""
+EVERY_SEAT = -1
+"""Stands for all seats in :func:`credit`."""
+
+# ---- one table ---------------------------------------------------------------------------------------------------------
+
+
+@inlined
+def make_ply(table: Table, rules: Any, action: Any, log: Any, i: Any) -> None:
+    """Makes a ply of the seat to act, which is written to row ``i`` of ``log``; ``action`` must be legal.
+
+    A full log counts the ply and does not write it: see ``log.PlyLog.ensure_space``.
+    """
+    if log is not None:
+        place = log.marks[i, COUNT]
+        if place < log.plies.shape[1]:
+            log.plies[i, place, SEAT] = table.seat
+            log.plies[i, place, ACTION] = action
+        log.marks[i, COUNT] = place + 1
+        if place + 1 >= log.plies.shape[1]:
+            log.marks[log.marks.shape[0] - 1, COUNT] = 1
+    game.step(table, rules, action)
+
+
+@inlined
+def deal(table: Table, rules: Any, log: Any, i: Any) -> None:
+    """Deals the next round of the match."""
+    game.deal(table, rules)
+    if log is not None:
+        log.tables[i, DEALT] = table
+        log.marks[i, FIRST] = log.marks[i, COUNT]
+        log.marks[i, KNOWN] = 1
 
 
 @jit
-def begin(table: Table, rules: Any, options: Any, values: Any, afresh: Any) -> None:
-    """Deals the first round of an episode: of a new match if ``afresh``, or if the match is over or not carried."""
-    if afresh or not options.carry or table.stage == Stage.MATCH_OVER:
+def start_episode(table: Table, rules: Any, options: Any, values: Any, new_match: Any, log: Any, i: Any) -> None:
+    """Deals the first round of an episode: of a new match if ``new_match``, or if the match is over or not carried."""
+    if new_match or not options.carry or table.stage == Stage.MATCH_OVER:
         game.start(table, rules)
         if values.size > 0:
             game.set_start_values(table, rules, values)
-    game.deal(table, rules)
+    if log is not None:
+        log.marks[i, COUNT] = 0
+    deal(table, rules, log, i)
+    if log is not None:
+        log.tables[i, OPENING] = table
 
 
 @inlined
-def collect(table: Table, rules: Any, reward: Any, credited: Any) -> None:
-    """Writes the payoffs not yet credited to ``reward (n,)``, and credits them."""
-    game.payoffs(table, rules, reward)
-    for seat in range(rules.players):
-        payoff = reward[seat]
-        reward[seat] = payoff - credited[seat]
-        credited[seat] = payoff
+def advance_round(table: Table, rules: Any, skip_forced: Any, log: Any, i: Any) -> Any:
+    """Makes forced plies, with ``skip_forced``, up to the next decision; returns the legal actions, 0 at the round's end."""
+    while table.stage == Stage.PLAYING:
+        legal_bits = game.legal(table, rules)
+        if not skip_forced or game.needs_decision(table, rules, legal_bits):
+            return legal_bits
+        if log is None:
+            game.play_forced(table, rules, legal_bits)  # several at once where the game can
+        else:
+            make_ply(table, rules, lowest(legal_bits), log, i)
+    return np.int64(0)
 
 
 @inlined
-def play_to_decision(table: Table, rules: Any, options: Any, credited: Any, deals: Any, scratch: Any) -> Any:
-    """Plays forced plies up to the next decision or the end of the episode; returns the legal actions, 0 at the end.
+def advance(table: Table, rules: Any, options: Any, log: Any, i: Any, credited: Any, deals: Any, scratch: Any) -> Any:
+    """Plays on to the next decision or the end of the episode; returns the legal actions, 0 at the end.
 
-    ``credited (n,)`` and ``deals (1,)`` are those of the table. The payoffs of a round that ends on the way are subtracted from
-    ``credited``, so that the next reward contains them.
+    ``credited (B, n)`` and ``deals (B,)`` are those of all tables; this one is table ``i``. The payoffs of a round that ends on
+    the way are subtracted from ``credited``, so that the next reward contains them.
     """
     while True:
         if table.stage != Stage.PLAYING:
@@ -67,13 +111,24 @@ def play_to_decision(table: Table, rules: Any, options: Any, credited: Any, deal
                 return np.int64(0)
             game.payoffs(table, rules, scratch)
             for seat in range(rules.players):
-                credited[seat] -= scratch[seat]
-            game.deal(table, rules)
-            deals[0] += 1
-        legal_bits = game.legal(table, rules)
-        if not options.skip_forced or game.needs_decision(table, rules, legal_bits):
+                credited[i, seat] -= scratch[seat]
+            deal(table, rules, log, i)
+            deals[i] += 1
+        legal_bits = advance_round(table, rules, options.skip_forced, log, i)
+        if legal_bits:
             return legal_bits
-        game.play_forced(table, rules, legal_bits)
+
+
+@inlined
+def credit(table: Table, rules: Any, seat: Any, reward: Any, credited: Any) -> None:
+    """Writes to ``reward (n,)`` what ``seat``, or each with ``EVERY_SEAT``, has gained since it was credited; 0 for others."""
+    game.payoffs(table, rules, reward)
+    for each in range(rules.players):
+        payoff = reward[each]
+        reward[each] = 0
+        if seat == EVERY_SEAT or each == seat:
+            reward[each] = payoff - credited[each]
+            credited[each] = payoff
 
 
 @inlined
@@ -84,81 +139,194 @@ def write_mask(legal_bits: Any, mask: Any) -> None:
 
 
 @inlined
-def refresh(tables: Any, rules: Any, options: Any, i: Any, legal_bits: Any, legal: Any, observation: Any, mask: Any) -> None:
-    """Writes the legal actions, the observation and the mask of table ``i``, where ``legal_bits`` are legal."""
+def observe(table: Table, rules: Any, seat: Any, legal_bits: Any, i: Any, legal: Any, observation: Any, mask: Any) -> None:
+    """Writes the actions ``legal_bits``, the mask of them and what ``seat`` observes to row ``i``."""
     legal[i] = legal_bits
+    game.encode(table, rules, seat, observation[i])
+    write_mask(legal_bits, mask[i])
+
+
+@inlined
+def write_obs(table: Table, rules: Any, options: Any, legal_bits: Any, i: Any, legal: Any, observation: Any, mask: Any) -> None:
+    """Writes the legal actions of the seat to act, and with ``options.observe`` its observation and mask, to row ``i``."""
     if options.observe:
-        game.encode(tables[i], rules, tables[i].seat, observation[i])
-        write_mask(legal_bits, mask[i])
-
-
-@jit
-def reset_tables(
-    tables: Any, rules: Any, options: Any, which: Any, seeds: Any, values: Any, afresh: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
-) -> None:  # fmt: skip
-    """Begins an episode at the tables ``which (K,) int64``, their generators set to ``seeds (K,) uint64``: see :func:`begin`.
-
-    With autoreset episodes without a decision are skipped, as in :func:`arrive`, at most :data:`MOST_SKIPPED`: under some rules
-    no episode has one.
-    """
-    for k in range(which.size):
-        i = which[k]
-        tables[i].rng = seeds[k]
-        begin(tables[i], rules, options, values[i], afresh)
-        enter(tables, rules, options, i, legal, observation, mask, reward, credited, deals, done, scratch)
-        skipped = 0
-        while done[i] and options.autoreset and skipped < MOST_SKIPPED:
-            begin(tables[i], rules, options, values[i], False)
-            enter(tables, rules, options, i, legal, observation, mask, reward, credited, deals, done, scratch)
-            skipped += 1
-
-
-@jit
-def deal_tables(tables: Any, rules: Any, options: Any, which: Any, seeds: Any, values: Any, afresh: Any) -> None:
-    """Deals at the tables ``which (K,)``, their generators set to ``seeds (K,) uint64``, and makes no ply: see :func:`begin`."""
-    for k in range(which.size):
-        i = which[k]
-        tables[i].rng = seeds[k]
-        begin(tables[i], rules, options, values[i], afresh)
-
-
-@jit
-def enter_tables(
-    tables: Any, rules: Any, options: Any, which: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
-) -> None:  # fmt: skip
-    """Begins episodes at the tables ``which`` as they stand, after they were set from outside."""
-    for k in range(which.size):
-        enter(tables, rules, options, which[k], legal, observation, mask, reward, credited, deals, done, scratch)
+        observe(table, rules, table.seat, legal_bits, i, legal, observation, mask)
+    else:
+        legal[i] = legal_bits
 
 
 @jit
 def enter(
-    tables: Any, rules: Any, options: Any, i: Any,
+    tables: Any, rules: Any, options: Any, log: Any, i: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> None:  # fmt: skip
-    """Begins an episode at table ``i``, with nothing credited."""
+    """Begins the episode at table ``i`` as it stands, with nothing credited."""
     for seat in range(rules.players):
         reward[i, seat] = 0
         credited[i, seat] = 0
     deals[i] += 1
-    legal_bits = play_to_decision(tables[i], rules, options, credited[i], deals[i : i + 1], scratch)
+    legal_bits = advance(tables[i], rules, options, log, i, credited, deals, scratch)
     done[i] = legal_bits == 0
     if legal_bits == 0:  # no seat has a decision, so no later step returns the payoffs
-        collect(tables[i], rules, reward[i], credited[i])
-    refresh(tables, rules, options, i, legal_bits, legal, observation, mask)
+        credit(tables[i], rules, EVERY_SEAT, reward[i], credited[i])
+    write_obs(tables[i], rules, options, legal_bits, i, legal, observation, mask)
 
 
 @jit
-def first_illegal(legal: Any, done: Any, options: Any, which: Any, actions: Any) -> Any:
+def reset(
+    tables: Any, rules: Any, options: Any, log: Any, i: Any, rng: Any, values: Any, new_match: Any,
+    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
+) -> None:  # fmt: skip
+    """Begins an episode at table ``i``, its generator set to ``rng``: see :func:`start_episode`.
+
+    With autoreset episodes without a decision are skipped, at most :data:`MAX_SKIPPED`: under some rules no episode has one.
+    """
+    tables[i].rng = rng
+    start_episode(tables[i], rules, options, values[i], new_match, log, i)
+    enter(tables, rules, options, log, i, legal, observation, mask, reward, credited, deals, done, scratch)
+    skipped = 0
+    while done[i] and options.autoreset and skipped < MAX_SKIPPED:
+        start_episode(tables[i], rules, options, values[i], False, log, i)
+        enter(tables, rules, options, log, i, legal, observation, mask, reward, credited, deals, done, scratch)
+        skipped += 1
+
+
+@inlined
+def step(
+    tables: Any, rules: Any, options: Any, log: Any, i: Any, action: Any, values: Any,
+    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
+) -> None:  # fmt: skip
+    """Takes the legal ``action`` at table ``i``, except where its episode is over for good."""
+    if done[i] and not options.autoreset:
+        for seat in range(rules.players):
+            reward[i, seat] = 0
+        return
+    make_ply(tables[i], rules, action, log, i)
+    legal_bits = advance(tables[i], rules, options, log, i, credited, deals, scratch)
+    finish_step(
+        tables, rules, options, log, i, legal_bits, values, legal, observation, mask, reward, credited, deals, done, scratch
+    )
+
+
+@inlined
+def finish_step(
+    tables: Any, rules: Any, options: Any, log: Any, i: Any, legal_bits: Any, values: Any,
+    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
+) -> None:  # fmt: skip
+    """Writes the results of a step of table ``i``; ``legal_bits`` 0: the episode is over, and with autoreset another begins."""
+    table = tables[i]
+    credit(table, rules, EVERY_SEAT, reward[i], credited[i])
+    done[i] = legal_bits == 0
+    if legal_bits == 0 and options.autoreset:
+        keep_finished(tables, log, i)
+        while legal_bits == 0:  # an episode without a decision is skipped
+            start_episode(table, rules, options, values[i], False, log, i)
+            deals[i] += 1
+            for seat in range(rules.players):
+                credited[i, seat] = 0
+            legal_bits = advance(table, rules, options, log, i, credited, deals, scratch)
+    write_obs(table, rules, options, legal_bits, i, legal, observation, mask)
+
+
+@inlined
+def keep_finished(tables: Any, log: Any, i: Any) -> None:
+    """Copies the log of the episode that has ended at table ``i`` to row ``B + i``."""
+    if log is not None:
+        row = tables.size + i
+        for mark in range(log.marks.shape[1]):
+            log.marks[row, mark] = log.marks[i, mark]
+        log.tables[row, OPENING] = log.tables[i, OPENING]
+        log.tables[row, DEALT] = log.tables[i, DEALT]
+        for place in range(min(log.marks[i, COUNT], log.plies.shape[1])):
+            log.plies[row, place, SEAT] = log.plies[i, place, SEAT]
+            log.plies[row, place, ACTION] = log.plies[i, place, ACTION]
+
+
+@inlined
+def random_action(legal_bits: Any, streams: Any, i: Any) -> Any:
+    """Returns a uniformly random action of ``legal_bits``, not 0; ``streams[i]`` advances only if there are several."""
+    if legal_bits & (legal_bits - 1):
+        streams[i] = next_state(streams[i])
+        n = np.int64((mix(streams[i]) >> np.uint64(32)) * np.uint64(count(legal_bits)) >> np.uint64(32))
+        return nth_lowest(legal_bits, n)
+    return lowest(legal_bits)
+
+
+@jit
+def play_out(
+    tables: Any, rules: Any, options: Any, log: Any, i: Any, streams: Any, steps: Any, values: Any,
+    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
+) -> None:  # fmt: skip
+    """Plays table ``i`` uniformly at random to the end of its episode; ``steps[i]`` counts the actions."""
+    steps[i] = 0
+    table, legal_bits = tables[i], legal[i]
+    while legal_bits:
+        make_ply(table, rules, random_action(legal_bits, streams, i), log, i)
+        legal_bits = advance(table, rules, options, log, i, credited, deals, scratch)
+        steps[i] += 1
+    if steps[i]:
+        finish_step(
+            tables, rules, options, log, i, legal_bits, values, legal, observation, mask, reward, credited, deals, done, scratch
+        )
+    else:
+        for seat in range(rules.players):
+            reward[i, seat] = 0
+
+
+@jit
+def resample(tables: Any, rules: Any, owner: Any, states: Any, memory: Any, out: Any) -> None:
+    """Writes a determinization of ``tables[owner[w]]`` to ``out[w]`` for each w of ``owner (N,) int64``.
+
+    ``tables (K,)`` are redacted for their seats to act. Those of table i are drawn from ``states[i]``, which advances, of
+    ``states (K,) uint64``; adjacent ones of one table are drawn together, with ``memory (M,) float64`` as scratch.
+    """
+    w = 0
+    while w < owner.size:
+        i, first = owner[w], w
+        while w < owner.size and owner[w] == i:
+            out[w] = tables[i]
+            states[i] = next_state(states[i])
+            out[w].rng = mix(states[i])
+            w += 1
+        game.resample_many(out[first:w], rules, np.int64(tables[i].seat), memory)
+
+
+# ---- the tables of a call, from Python -----------------------------------------------------------------------------------
+
+
+@jit
+def reset_tables(
+    tables: Any, numbers: Any, log: Any, which: Any, rng_states: Any, values: Any, new_match: Any,
+    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
+) -> None:  # fmt: skip
+    """Begins an episode at the tables ``which (K,) int64``, from ``rng_states (K,) uint64``: see :func:`reset`."""
+    rules, options = unpack(numbers)
+    for k in range(which.size):
+        reset(
+            tables, rules, options, log, which[k], rng_states[k], values, new_match,
+            legal, observation, mask, reward, credited, deals, done, scratch,
+        )  # fmt: skip
+
+
+@jit
+def enter_tables(
+    tables: Any, numbers: Any, log: Any, which: Any,
+    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
+) -> None:  # fmt: skip
+    """Begins episodes at the tables ``which`` as they stand, after they were set from outside."""
+    rules, options = unpack(numbers)
+    for k in range(which.size):
+        enter(tables, rules, options, log, which[k], legal, observation, mask, reward, credited, deals, done, scratch)
+
+
+@jit
+def first_illegal(legal: Any, done: Any, autoreset: Any, which: Any, actions: Any) -> Any:
     """Returns the first k whose action is illegal at table ``which[k]``, or ``OK``; tables at rest are skipped."""
     for k in range(which.size):
         i = which[k]
-        if done[i] and not options.autoreset:
+        if done[i] and not autoreset:
             continue
-        action = actions[k]
-        if action < 0 or action > 62 or not legal[i] >> action & 1:
+        if not is_legal(legal[i], actions[k]):
             return k
     return OK
 
@@ -170,72 +338,61 @@ def prefetch(tables: Any, at: Any) -> None:
 
 @jit
 def step_tables(
-    tables: Any, rules: Any, options: Any, which: Any, actions: Any, values: Any,
+    tables: Any, numbers: Any, log: Any, which: Any, actions: Any, values: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> None:  # fmt: skip
     """Takes ``actions (K,)``, all legal, at the tables ``which (K,) int64``, except at those at rest."""
+    rules, options = unpack(numbers)
     for k in range(which.size):
-        prefetch(tables, which[min(k + AHEAD, which.size - 1)])
-        i = which[k]
-        if done[i] and not options.autoreset:
-            for seat in range(rules.players):
-                reward[i, seat] = 0
-            continue
-        table = tables[i]
-        game.step(table, rules, np.int64(actions[k]))
-        legal_bits = play_to_decision(table, rules, options, credited[i], deals[i : i + 1], scratch)
-        arrive(tables, rules, options, i, legal_bits, values, legal, observation, mask, reward, credited, deals, done, scratch)
+        prefetch(tables, which[min(k + PREFETCH_DISTANCE, which.size - 1)])
+        step(
+            tables, rules, options, log, which[k], np.int64(actions[k]), values,
+            legal, observation, mask, reward, credited, deals, done, scratch,
+        )  # fmt: skip
 
 
-@inlined
-def arrive(
-    tables: Any, rules: Any, options: Any, i: Any, legal_bits: Any, values: Any,
+@jit
+def step_single(
+    tables: Any, numbers: Any, log: Any, action: Any, values: Any,
+    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
+) -> Any:  # fmt: skip
+    """Takes the legal ``action`` at the only table; returns the seat to act."""
+    rules, options = unpack(numbers)
+    step(
+        tables, rules, options, log, 0, np.int64(action), values,
+        legal, observation, mask, reward, credited, deals, done, scratch,
+    )  # fmt: skip
+    return np.int64(tables[0].seat)
+
+
+@jit
+def step_round(tables: Any, numbers: Any, log: Any, action: Any) -> Any:
+    """Makes a ply at the only table, if ``action`` is not negative, and plays on within the round: see :func:`advance_round`.
+
+    Returns the seat to act and the legal actions, 0 at the end of the round.
+    """
+    rules, options = unpack(numbers)
+    if action >= 0:
+        make_ply(tables[0], rules, np.int64(action), log, 0)
+    legal_bits = advance_round(tables[0], rules, options.skip_forced, log, 0)
+    return np.int64(tables[0].seat), legal_bits
+
+
+@jit
+def play_out_tables(
+    tables: Any, numbers: Any, log: Any, which: Any, streams: Any, steps: Any, values: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> None:  # fmt: skip
-    """Writes the results of a step of table ``i``; ``legal_bits`` 0: the episode is over."""
-    table = tables[i]
-    collect(table, rules, reward[i], credited[i])
-    done[i] = legal_bits == 0
-    if legal_bits == 0 and options.autoreset:
-        while legal_bits == 0:  # an episode without a decision is skipped
-            begin(table, rules, options, values[i], False)
-            deals[i] += 1
-            for seat in range(rules.players):
-                credited[i, seat] = 0
-            legal_bits = play_to_decision(table, rules, options, credited[i], deals[i : i + 1], scratch)
-    refresh(tables, rules, options, i, legal_bits, legal, observation, mask)
+    """Plays the tables ``which (K,) int64`` uniformly at random to the end of their episodes; ``steps (B,)`` counts the actions.
 
-
-@inlined
-def random_action(legal_bits: Any, streams: Any, i: Any) -> Any:
-    """Returns a uniformly random action of ``legal_bits``, not 0; ``streams[i]`` advances only if there are several."""
-    if legal_bits & (legal_bits - 1):
-        streams[i] = advance(streams[i])
-        n = np.int64((mix(streams[i]) >> np.uint64(32)) * np.uint64(count(legal_bits)) >> np.uint64(32))
-        return nth_lowest(legal_bits, n)
-    return lowest(legal_bits)
-
-
-@inlined
-def forced_action(table: Table, rules: Any, legal_bits: Any) -> Any:
-    """Returns the one action of ``legal_bits`` if the seat to act has no decision to make, else ``NO_ACTION``."""
-    if game.needs_decision(table, rules, legal_bits):
-        return NO_ACTION
-    return lowest(legal_bits)
-
-
-@inlined
-def recorded_action(table: Table, rules: Any, legal_bits: Any, actions: Any, used: Any, t: Any) -> Any:
-    """Returns the next action of episode t, and whether it is a decision.
-
-    The decisions are ``actions[:, t]`` of ``actions (P, T) int8``; ``used`` of them were made before. The action is ``NO_ACTION``
-    if none is left or the next one is not in ``legal_bits``.
+    These are drawn from ``streams (B,) uint64`` as in :func:`choose_uniform`. Tables at rest are skipped.
     """
-    forced = forced_action(table, rules, legal_bits)
-    if forced != NO_ACTION:
-        return np.int64(forced), False
-    action = np.int64(actions[used, t]) if used < actions.shape[0] else np.int64(NO_ACTION)
-    return action if action >= 0 and legal_bits >> action & 1 else np.int64(NO_ACTION), True
+    rules, options = unpack(numbers)
+    for k in range(which.size):
+        play_out(
+            tables, rules, options, log, which[k], streams, steps, values,
+            legal, observation, mask, reward, credited, deals, done, scratch,
+        )  # fmt: skip
 
 
 @jit
@@ -246,83 +403,47 @@ def choose_uniform(legal: Any, streams: Any, actions: Any) -> None:
 
 
 @jit
-def play_out_tables(
-    tables: Any, rules: Any, options: Any, which: Any, streams: Any, steps: Any, values: Any,
-    legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
-) -> None:  # fmt: skip
-    """Plays the tables ``which (K,) int64`` uniformly at random to the end of their episodes; ``steps (B,)`` counts the actions.
-
-    These are drawn from ``streams (B,) uint64`` as in :func:`choose_uniform`. Tables at rest are skipped.
-    """
-    for k in range(which.size):
-        i = which[k]
-        steps[i] = 0
-        table, legal_bits = tables[i], legal[i]
-        while legal_bits:
-            game.step(table, rules, random_action(legal_bits, streams, i))
-            legal_bits = play_to_decision(table, rules, options, credited[i], deals[i : i + 1], scratch)
-            steps[i] += 1
-        if steps[i]:
-            arrive(
-                tables, rules, options, i, legal_bits, values, legal, observation, mask, reward, credited, deals, done, scratch
-            )
-        else:
-            for seat in range(rules.players):
-                reward[i, seat] = 0
-
-
-@jit
-def redact_tables(tables: Any, rules: Any, seats: Any) -> None:
+def redact_tables(tables: Any, numbers: Any, seats: Any) -> None:
     """Wipes from each table all that ``seats[i]`` may not know."""
+    rules, _ = unpack(numbers)
     for i in range(tables.size):
         game.redact(tables[i], rules, seats[i])
 
 
 @jit
-def resample_tables(tables: Any, rules: Any, owner: Any, states: Any, memory: Any, out: Any) -> None:
-    """Writes a determinization of ``tables[owner[w]]`` to ``out[w]`` for each w of ``owner (N,) int64``.
-
-    ``tables (K,)`` are redacted for their seats to act. Those of table i are drawn from ``states[i]``, which advances, of
-    ``states (K,) uint64``; adjacent ones of one table are drawn together, with ``memory (M,) float64`` as scratch.
-    """
-    w = 0
-    while w < owner.size:
-        i, first = owner[w], w
-        while w < owner.size and owner[w] == i:
-            out[w] = tables[i]
-            states[i] = advance(states[i])
-            out[w].rng = mix(states[i])
-            w += 1
-        game.resample_many(out[first:w], rules, np.int64(tables[i].seat), memory)
+def resample_tables(tables: Any, numbers: Any, owner: Any, states: Any, memory: Any, out: Any) -> None:
+    """Writes determinizations: see :func:`resample`."""
+    rules, _ = unpack(numbers)
+    resample(tables, rules, owner, states, memory, out)
 
 
 @jit
-def observe_tables(tables: Any, rules: Any, seats: Any, observation: Any) -> None:
+def observe_tables(tables: Any, numbers: Any, seats: Any, observation: Any) -> None:
     """Writes what ``seats[i]`` observes at each table to ``observation (B, size) uint8``."""
+    rules, _ = unpack(numbers)
     for i in range(tables.size):
         game.encode(tables[i], rules, seats[i], observation[i])
 
 
 @jit
-def payoffs_of_tables(tables: Any, rules: Any, payoffs: Any) -> None:
+def observe_seats(tables: Any, numbers: Any, first: Any, observation: Any) -> None:
+    """Writes what the K seats from ``first`` on observe at the only table to ``observation (K, size)``."""
+    rules, _ = unpack(numbers)
+    for k in range(observation.shape[0]):
+        game.encode(tables[0], rules, first + k, observation[k])
+
+
+@jit
+def payoffs_of_tables(tables: Any, numbers: Any, payoffs: Any) -> None:
     """Writes the payoffs of the round at each table so far to ``payoffs (B, n) int32``."""
+    rules, _ = unpack(numbers)
     for i in range(tables.size):
         game.payoffs(tables[i], rules, payoffs[i])
 
 
 @jit
-def legal_at(tables: Any, rules: Any, i: Any) -> Any:
-    """Returns the legal actions at table ``i`` as bits."""
-    return game.legal(tables[i], rules)
-
-
-@jit
-def step_one(tables: Any, rules: Any, i: Any, action: Any) -> None:
-    """Makes one ply at table ``i``; the action must be legal."""
-    game.step(tables[i], rules, action)
-
-
-@jit
-def deal_one(tables: Any, rules: Any, i: Any) -> None:
-    """Deals the next round of the match at table ``i``."""
-    game.deal(tables[i], rules)
+def legal_of_tables(tables: Any, numbers: Any, legal: Any) -> None:
+    """Writes the legal actions at each table to ``legal (B,) int64``, as bits."""
+    rules, _ = unpack(numbers)
+    for i in range(tables.size):
+        legal[i] = game.legal(tables[i], rules)

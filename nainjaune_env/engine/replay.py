@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage, Table
@@ -22,13 +23,21 @@ class Ply(NamedTuple):
 
 
 class ActionLog:
-    """The actions of an episode, read ply by ply."""
+    """The actions of an episode, forced ones too, read ply by ply."""
 
-    def __init__(self, actions: Sequence[int], *, every_ply: bool = False) -> None:
-        """``actions`` are the decisions taken, without forced plies, or every ply with ``every_ply``."""
+    def __init__(self, actions: Sequence[int]) -> None:
         self.actions = actions
-        self.every_ply = every_ply
         self.used = 0
+
+    def next(self, legal_bits: int, where: str) -> int:
+        """Returns the next action, which is left; raises :class:`RecordError`, ``where`` in front, if it is not legal."""
+        action = int(self.actions[self.used])
+        self.used += 1
+        if action < 0 or not legal_bits >> action & 1:
+            raise RecordError(
+                f"{where}: the log's action number {self.used} is {action}; legal were {legal_actions(legal_bits)}."
+            )
+        return action
 
     def check_spent(self) -> None:
         """Raises :class:`RecordError` where actions are left."""
@@ -76,11 +85,9 @@ class Replay:
         """Returns the legal actions of the seat to act, bit a = action a."""
         return int(self.kernel.legal(self.table, self.rules))
 
-    def forced_action(self, legal_bits: int) -> int | None:
-        """Returns the one action of ``legal_bits`` if the seat to act has no decision to make, else None."""
-        if self.kernel.needs_decision(self.table, self.rules, np.int64(legal_bits)):
-            return None
-        return legal_bits.bit_length() - 1
+    def needs_decision(self, legal_bits: int) -> bool:
+        """Returns whether the seat to act, whose legal actions these are, has a decision."""
+        return bool(self.kernel.needs_decision(self.table, self.rules, np.int64(legal_bits)))
 
     def step(self, action: int) -> None:
         """Makes one ply; ``action`` must be legal."""
@@ -91,7 +98,7 @@ class Replay:
         self.kernel.deal(self.table, self.rules)
 
     def plies(self, log: ActionLog, *, complete: bool = False, where: Callable[[int], str] = "Ply {}".format) -> Iterator[Ply]:
-        """Plays the round on, as far as ``log`` goes; yields each ply before it is made, forced plies too.
+        """Plays the round on, as far as ``log`` goes; yields each ply before it is made.
 
         The ply is made when the next one is requested. ``where(k)`` names the k-th ply, from 1, in errors. Raises
         :class:`RecordError` where an action is not legal, or with ``complete`` where the log ends before the round does.
@@ -99,22 +106,11 @@ class Replay:
         number = 0
         while not self.round_over:
             number += 1
+            if log.used == len(log.actions):
+                if complete:
+                    raise RecordError(f"{where(number)}: expected another action, and the log ends after {log.used}.")
+                return
             legal_bits = self.legal_bits()
-            action = None if log.every_ply else self.forced_action(legal_bits)
-            if action is None:
-                if log.used == len(log.actions):
-                    if complete:
-                        raise RecordError(f"{where(number)}: expected another action, and the log ends after {log.used}.")
-                    return
-                action = self._logged(log, legal_bits, where(number))
+            action = log.next(legal_bits, where(number))
             yield Ply(self.seat, legal_bits, action)
             self.step(action)
-
-    @staticmethod
-    def _logged(log: ActionLog, legal_bits: int, where: str) -> int:
-        action = int(log.actions[log.used])
-        log.used += 1
-        if action < 0 or not legal_bits >> action & 1:
-            legal = [number for number in range(legal_bits.bit_length()) if legal_bits >> number & 1]
-            raise RecordError(f"{where}: the log's action number {log.used} is {action}; legal were {legal}.")
-        return action

@@ -11,6 +11,9 @@ from nainjaune_env.core.errors import DealError, choose_one, quoted
 from nainjaune_env.core.spec import GameSpec
 from nainjaune_env.core.validation import as_array
 
+Start = str | Mapping[str, ArrayLike]
+"""``"fresh"``, ``"carried"`` or values by name: the argument ``start`` of a batch."""
+
 MAX_START_VALUE = 1 << 28
 
 

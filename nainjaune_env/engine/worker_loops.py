@@ -39,7 +39,7 @@ def words(threads: int) -> int:
 
 @jit
 def take_rows(
-    control: Any, thread: Any, threads: Any, tables: Any, rules: Any, options: Any, index: Any, actions: Any, streams: Any,
+    control: Any, thread: Any, threads: Any, tables: Any, numbers: Any, log: Any, index: Any, actions: Any, streams: Any,
     values: Any, legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> None:  # fmt: skip
     """Takes rows of the open call, until none is left, and runs the loop of its kind over them."""
@@ -52,7 +52,7 @@ def take_rows(
             last = min(first + chunk, end)
             if control[KIND] == STEP:
                 loops.step_tables(
-                    tables, rules, options, index[first:last], actions[first:last], values,
+                    tables, numbers, log, index[first:last], actions[first:last], values,
                     legal, observation, mask, reward, credited, deals, done, scratch,
                 )  # fmt: skip
             else:
@@ -72,7 +72,7 @@ def is_over(control: Any, spins: Any) -> Any:
 @jit
 def take_part(
     control: Any, thread: Any, threads: Any, spins: Any, index: Any, actions: Any, streams: Any,
-    tables: Any, rules: Any, options: Any, values: Any,
+    tables: Any, numbers: Any, log: Any, values: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any, scratch: Any,
 ) -> Any:  # fmt: skip
     """As the calling thread, makes the call of ``control[KIND]``; as a worker, takes part in calls as they come.
@@ -101,7 +101,7 @@ def take_part(
             if load(control, CALL) == call:
                 rows = control[ROWS]
                 take_rows(
-                    control, thread, threads, tables, rules, options,
+                    control, thread, threads, tables, numbers, log,
                     array_at(index, control[INDEX], rows), array_at(actions, control[ACTIONS], rows),
                     array_at(streams, control[STREAMS], rows),
                     values, legal, observation, mask, reward, credited, deals, done, scratch,

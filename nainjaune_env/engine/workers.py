@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.compiler.jit import instantiate
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.compiled import instance_of, loops_of
 
 LEAST_STEPPED, LEAST_SAMPLED = 256, 2048
 """Least rows of a step and of a draw that are shared: an exchange with the workers takes as long as some 100 and 1,000 rows."""
@@ -23,9 +24,9 @@ NAP = 20e-6
 """Seconds between two looks at a worker that is still active, as on a machine with more threads than processors."""
 
 
-def worker_loops(name: str, loops: ModuleType) -> ModuleType:
-    """Returns ``worker_loops`` compiled for the game ``name``, whose ``loops`` they are."""
-    return instantiate("nainjaune_env.engine.worker_loops", name, loops=loops)
+def worker_loops_of(setup: Setup) -> ModuleType:
+    """Returns ``engine.worker_loops`` compiled for a game."""
+    return instance_of(setup, "nainjaune_env.engine.worker_loops", loops=loops_of(setup))
 
 
 class Workers:

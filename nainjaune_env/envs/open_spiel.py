@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.compiler.packed import pack
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import (
     DealError,
     IllegalActionError,
@@ -33,9 +33,10 @@ from nainjaune_env.core.errors import (
 )
 from nainjaune_env.core.spec import Chance, GameSpec, Setup
 from nainjaune_env.core.validation import check_seed, whole
-from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.compiled import loops_of, numbers_of, replay_loops_of
 from nainjaune_env.engine.determinize import generator_states
-from nainjaune_env.engine.single_loops import single_loops_of
+from nainjaune_env.engine.log_arrays import LogArrays
 from nainjaune_env.envs.open_spiel_observer import LONGEST_RECALL, Information, TableObserver, recall_size
 from nainjaune_env.envs.open_spiel_round import CHANCE_PLAYER, TERMINAL_PLAYER, Round
 from nainjaune_env.records.record import Record, record_of
@@ -154,8 +155,9 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
         self.num_actions = len(self.spec.actions)
         self.batch = Batch(self.setup, 1, skip_forced=False, autoreset=False)
         options = self.batch.mode._replace(skip_forced=int(self.skip_forced))
-        self.loops, self.numbers = single_loops_of(self.setup, options), pack(self.setup.kernel_rules, options)
-        self.no_plies = np.zeros((0, 2), np.uint8)
+        self.numbers = numbers_of(self.setup, options)
+        self.loops, self.replay_loops = loops_of(self.setup), replay_loops_of(self.setup)
+        self.no_log = self.new_log()
         self.openings: list[tuple[int, ...]] = []
         """With ``chance=deal``: the draws of every deal; else empty."""
         self.probabilities: list[float] = []
@@ -174,6 +176,11 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
             max_game_length=self.extent.plies,
         )
         super().__init__(game_type(self.setup, self.net), info, given)
+
+    def new_log(self) -> LogArrays:
+        """Return the log of one table with space for a round, which OpenSpiel's states keep themselves."""
+        space = self.extent.plies + 1
+        return LogArrays(np.zeros((1, 2), self.spec.table), np.zeros((1, space, 2), np.int8), np.zeros((2, 3), np.int64))
 
     def _list_openings(self) -> None:
         listed = list(itertools.islice(self.chance.openings(self.setup), MOST_DEALS + 1))
@@ -375,11 +382,11 @@ class TableState(pyspiel.State):  # type: ignore[misc]
             raise DealError("There is no table yet: chance nodes come first.")
         return np.frombuffer(bytes(self._round.memory), self._round.game.spec.table).copy()[0]
 
-    def plies(self) -> NDArray[np.uint8]:
+    def plies(self) -> NDArray[np.int8]:
         """Return the seat and the action of each ply so far, ``(plies, 2)``."""
-        return self._round.plies[: self._round.num_plies]
+        return self._round.plies
 
-    def seen(self) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    def seen(self) -> tuple[NDArray[np.uint8], NDArray[np.int8]]:
         """Return what each seat observed so far, ``(plies + 1, n, size)``, and seat and action of each ply, ``(plies, 2)``."""
         return self._round.observed(), self.plies()
 
@@ -394,8 +401,7 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         setup, opening = now.game.setup, np.frombuffer(now.opening, now.game.spec.table)[0]
         actions = self.plies()[:, 1].tolist()
         names = [f"seat_{seat}" for seat in range(setup.players)] if agents is None else agents
-        rng = np.random.default_rng(int(opening["rng"]))
-        return record_of(setup, opening, actions, rng, every_ply=True, single_round=True, agents=names, seed=now.seed)
+        return record_of(setup, opening, actions, single_round=True, agents=names, seed=now.seed)
 
 
 def chance_of(game: GameSpec) -> Chance:

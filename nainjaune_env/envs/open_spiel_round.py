@@ -1,4 +1,4 @@
-"""What an OpenSpiel state keeps: the draws, the table, and the plies. Does not import OpenSpiel."""
+"""What an OpenSpiel state keeps: the draws, the table, and its log. Does not import OpenSpiel."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from nainjaune_env.engine.single_loops import NO_ACTION
+from nainjaune_env.engine.log_arrays import ACTION, COUNT, LogArrays
 
 CHANCE_PLAYER, TERMINAL_PLAYER = -1, -4
 """OpenSpiel's numbers for chance and for the end (``pyspiel.PlayerId``)."""
@@ -18,7 +18,7 @@ class Round:
     """All that a state keeps, as one attribute, which is quickly copied."""
 
     __slots__ = (
-        "drawn", "game", "legal", "memory", "num_plies", "opening", "outcomes", "player", "plies", "seed", "seen", "table",
+        "drawn", "game", "legal", "log", "memory", "opening", "outcomes", "player", "seed", "seen", "table",
     )  # fmt: skip
 
     def __init__(self, game: Any) -> None:
@@ -37,22 +37,21 @@ class Round:
         """``(1,)`` the record; None before the deal."""
         self.legal = 0
         """The legal actions as bits; 0 at the end."""
-        self.plies: NDArray[np.uint8] = game.no_plies
-        """``(L, 2)``: who acted, and the action; the first ``num_plies`` rows."""
-        self.num_plies = 0
+        self.log: LogArrays = game.no_log
+        """The log of the table, with space for all plies of a round."""
         self.seen: NDArray[np.uint8] | None = None
         """``(plies + 1, n, size)``: what each seat observed after the deal and after each ply; None: not determined yet."""
         self.seed: int | None = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Round:
-        """A copy with its own table and plies; what was observed is never changed and can be shared."""
+        """A copy with its own table and plies; the opening and what was observed are never changed and can be shared."""
         copied = Round.__new__(Round)
         for name in self.__slots__:
             setattr(copied, name, getattr(self, name))
         copied.drawn = self.drawn[:]
         if self.table is not None:
             copied.place(self.memory)
-            copied.plies = self.plies.copy()
+            copied.log = LogArrays(self.log.tables, self.log.plies.copy(), self.log.marks.copy())
         return copied
 
     def place(self, table: Any) -> None:
@@ -64,22 +63,28 @@ class Round:
         """Begin the round with ``table``, one record as it was dealt."""
         self.place(table)
         self.opening, self.seed = bytes(self.memory), seed
-        self.plies, self.num_plies = np.zeros((self.game.extent.plies, 2), np.uint8), 0
-        self.play(NO_ACTION)
+        self.log = self.game.new_log()
+        self.play(-1)
 
     def play(self, action: int) -> None:
-        """Make a ply, and the forced ones after it."""
+        """Make a ply, unless ``action`` is negative, and the forced ones after it."""
         game = self.game
-        seat, self.legal, self.num_plies = game.loops.play_plies(self.table, game.numbers, action, self.plies, self.num_plies)
+        seat, self.legal = game.loops.step_round(self.table, game.numbers, self.log, action)
         self.player = seat if self.legal else TERMINAL_PLAYER
         self.seen = None
+
+    @property
+    def plies(self) -> NDArray[np.int8]:
+        """The seat and the action of each ply so far, ``(plies, 2)``."""
+        return self.log.plies[0, : int(self.log.marks[0, COUNT])]
 
     def observed(self) -> NDArray[np.uint8]:
         """Return ``seen``; the plies are played again from the deal on."""
         if self.seen is None:
-            game, plies = self.game, self.num_plies if self.opening else -1
-            self.seen = np.zeros((plies + 1, game.setup.players, game.layout.size), np.uint8)
+            game, actions = self.game, np.ascontiguousarray(self.plies[:, ACTION])
+            rows = len(actions) + 1 if self.opening else 0
+            self.seen = np.zeros((rows, game.setup.players, game.layout.size), np.uint8)
             if self.opening:
                 replayed = np.frombuffer(bytearray(self.opening), game.spec.table)
-                game.loops.observe_plies(replayed, game.numbers, self.plies[:plies], self.seen)
+                game.replay_loops.observe_plies(replayed, game.numbers, actions, self.seen)
         return self.seen

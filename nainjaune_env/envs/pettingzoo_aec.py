@@ -19,14 +19,15 @@ from numpy.typing import NDArray
 from pettingzoo.utils import wrappers
 
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, choose_one, quoted
+from nainjaune_env.core.spec import History
 from nainjaune_env.core.validation import whole
 from nainjaune_env.engine.batch import Episode
-from nainjaune_env.envs._shared.reset_options import ONLY, Opener, Start, options_of, seed_number
+from nainjaune_env.envs._shared.reset_options import Start, options_of, seed_number
 from nainjaune_env.envs._shared.single_table import SingleTable
 from nainjaune_env.envs._shared.spaces import LegalDiscrete
 from nainjaune_env.envs.registration import pettingzoo_spec
 from nainjaune_env.records.record import Record
-from nainjaune_env.records.recorder import Recorder
+from nainjaune_env.records.recorder import history_of_round, record_of_episode
 from nainjaune_env.registry import adaptor_setup
 from nainjaune_env.render.renderer import FPS, MODES, Renderer, installed_modes
 
@@ -140,14 +141,10 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         self._renderer = Renderer(
             self.setup, render_mode, viewpoint=viewpoint, language=language, color=color, scale=scale, fps=fps
         )
-        self._batch = SingleTable(self.setup, episode=episode, skip_forced=skip_forced)
-        self._opener = Opener(self.setup, episode, start)
+        self._batch = SingleTable(self.setup, episode=episode, start=start, skip_forced=skip_forced)
         self._seed: int | None = None
         self._begun = False
         self._at_turn = self._batch.at_turn
-        self._kept = Recorder(self._batch)
-        self._taken: list[int] = []
-        """Actions that the recorder does not have yet."""
 
         self.possible_agents = [f"seat_{seat}" for seat in range(n)]
         self.agents: list[str] = []
@@ -198,11 +195,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         """
         number = seed_number(seed)
         known = {} if options == API_TEST_OPTIONS else options_of(options)
-        openings = self._opener.deal(self._batch.tables, ONLY, [number], known)
-        self._opener.began(ONLY)
-        self._batch.set_tables(ONLY, openings, trusted=True)
-        self._kept.began(ONLY, openings)
-        self._taken.clear()
+        self._batch.begin(number, known)
         self._seed = number
         self._begun = True
         self.agents = self.possible_agents[:]
@@ -226,7 +219,6 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
             return
         number = action if type(action) is int else self._number(action)
         at_turn = self._batch.act(number)
-        self._taken.append(number)
         self._cumulative_rewards[agent] = 0
         self._refresh(at_turn)
 
@@ -297,20 +289,13 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         """Return the table as an SVG document, likewise."""
         return self._renderer.svg(*self._table_and_history(), seat=seat)
 
-    @property
-    def _recorder(self) -> Recorder:
-        """What keeps the history for pictures and records."""
-        self._kept.note(self._taken, np.zeros(len(self._taken), np.int64))
-        self._taken.clear()
-        return self._kept
-
     def _check_begun(self) -> None:
         if not self._begun:
             raise DealError("There is no table yet: call reset() first.")
 
-    def _table_and_history(self) -> tuple[Any, dict[str, Any]]:
+    def _table_and_history(self) -> tuple[Any, History]:
         self._check_begun()
-        return self._batch.tables[0], self._recorder.history(0)
+        return self._batch.tables[0], history_of_round(self._batch, 0)
 
     def record(self, agents: Sequence[str] | None = None) -> Record:
         """Return the finished episode as a record (``nainjaune_env.records.record``); ``agents`` are names in seat order.
@@ -320,7 +305,8 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         """
         if not self._begun:
             raise RecordError("A record is of a finished episode, and none has begun: call reset() first.")
-        return self._recorder.record(0, agents=agents, seed=self._seed)
+        names = self.possible_agents if agents is None else agents
+        return record_of_episode(self._batch, 0, agents=names, seed=self._seed)
 
     def close(self) -> None:
         """Close the window, if there is one."""

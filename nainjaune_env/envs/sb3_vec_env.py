@@ -137,9 +137,10 @@ class SeatVecEnv(VecEnv):
         for i, options in enumerate(each):
             alike.setdefault(id(options) if options else 0, []).append(i)
         groups = [(np.array(tables), [seeds[i] for i in tables], each[tables[0]]) for tables in alike.values()]
-        openings = [self._tables.openings(*group) for group in groups]  # all of them, before the first episode begins
-        for (tables, their_seeds, _), dealt in zip(groups, openings, strict=True):
-            self._tables.begin(tables, their_seeds, dealt)
+        # all of them, before the first episode begins
+        openings = [self._tables.opening(their_seeds, options) for _, their_seeds, options in groups]
+        for (tables, their_seeds, _), opening in zip(groups, openings, strict=True):
+            self._tables.begin(tables, their_seeds, opening)
         self._note_begun(self._all)
         return self._tables.observation(self._all)
 

@@ -6,7 +6,7 @@ The module as a whole is a ``nainjaune_env.core.spec.Transcriber``. An opening h
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,16 +27,13 @@ ROUND = ("opening", "plies", "payoffs")
 EPISODES = ("match", "round")
 
 
-def transcribe(
-    setup: Setup, table: Table, actions: list[int], rng: np.random.Generator, *, every_ply: bool = False
-) -> dict[str, Any]:
+def transcribe(setup: Setup, table: Table, actions: Sequence[int], rng: np.random.Generator | None = None) -> dict[str, Any]:
     """Returns the body of the record of the match that begins with ``table``, or of its first round where ``actions`` end there.
 
-    ``actions`` are the decisions, without forced plies, or every ply with ``every_ply``; ``rng`` is not used. Raises
-    :class:`RecordError` where ``table`` is not as a match's first deal leaves it, or the actions are too few, too many, or not
-    legal.
+    ``actions`` are those of every ply; ``rng`` is not used. Raises :class:`RecordError` where ``table`` is not as a match's first
+    deal leaves it, or the actions are too few, too many, or not legal.
     """
-    replay, log = Replay(setup, table), ActionLog(actions, every_ply=every_ply)
+    replay, log = Replay(setup, table), ActionLog(actions)
     if replay.round_over:
         raise RecordError("A record begins with a dealt table, and no round is being played at this one.")
     _check_dealt(setup, _fields(replay.table), None, "A record begins with a match's first deal")

@@ -58,10 +58,9 @@ def make_record(setup: Setup, body: Mapping[str, Any], *, agents: Sequence[str],
 def record_of(
     setup: Setup,
     opening: Any,
-    actions: list[int],
-    rng: np.random.Generator,
+    actions: Sequence[int],
+    rng: np.random.Generator | None = None,
     *,
-    every_ply: bool,
     single_round: bool,
     agents: Sequence[str],
     seed: int | None = None,
@@ -73,7 +72,7 @@ def record_of(
     """
     if single_round:
         setup = replace(setup, rules=setup.game.single_round(setup.rules))
-    body = transcriber_of(setup.game).transcribe(setup, opening, actions, rng, every_ply=every_ply)
+    body = transcriber_of(setup.game).transcribe(setup, opening, actions, rng)
     return make_record(setup, body, agents=agents, seed=seed)
 
 

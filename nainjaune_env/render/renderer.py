@@ -88,8 +88,7 @@ class Renderer:
     def render(self, table: Any, history: Mapping[str, Any]) -> str | NDArray[np.uint8] | None:
         """Render the table (one record); the class says what each mode returns.
 
-        ``history`` is how the table reached its state: the arguments ``opening``, ``actions``, ``every_ply`` and ``rng`` of
-        ``GameSpec.render_text``, as ``Recorder.history`` returns them. Raises :class:`RulesError` without a mode.
+        ``history`` is how the table reached its state, a ``core.spec.History``. Raises :class:`RulesError` without a mode.
         """
         self.check_mode()
         if self.mode == "ansi":

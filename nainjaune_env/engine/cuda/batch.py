@@ -15,7 +15,8 @@ from nainjaune_env.compiler.jit import instantiate
 from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, choose_one
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch, loops_of
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.compiled import loops_of
 from nainjaune_env.engine.cuda.device import OnDevice, is_device_array
 from nainjaune_env.engine.options import EpisodeOptions
 from nainjaune_env.engine.saved_state import SAVED
@@ -28,7 +29,7 @@ def kernels_of(setup: Setup, options: EpisodeOptions) -> ModuleType:
         "nainjaune_env.engine.cuda.kernels",
         f"{setup.game.name}-{hashlib.sha256(about.encode()).hexdigest()[:16]}",
         game=setup.game.kernel,
-        loops=loops_of(setup.game),
+        loops=loops_of(setup),
         rules=setup.kernel_rules,
         options=options,
         SCRATCH=setup.players,
@@ -93,6 +94,7 @@ class CudaBatch(OnDevice, Batch):
         self._open()  # the address of a stream is valid in its own process only
         for name in placed:
             setattr(self, name, self.place(state[name]))
+        self._bind()
 
     def _start_values(self, start: object) -> tuple[Any, bool]:
         values, carry = super()._start_values(start)
@@ -105,11 +107,6 @@ class CudaBatch(OnDevice, Batch):
     @functools.cached_property
     def _fault(self) -> Any:
         return self.place(self._kernels.no_fault())
-
-    @property
-    def _written(self) -> tuple[Any, ...]:
-        """The arrays that a kernel writes, in the order of its arguments."""
-        return (self.legal, self.observation, self.mask, self.reward, self._credited, self.deals, self.done)
 
     def synchronize(self) -> None:
         """Waits for all queued work and raises its errors, as :meth:`check` does."""
@@ -151,7 +148,7 @@ class CudaBatch(OnDevice, Batch):
             given = self.place(self._states(seeds, index.size))
         if given.shape != index.shape:
             raise DealError(f"{index.size} tables are reset, so seeds has shape ({index.size},), not {tuple(given.shape)}.")
-        self._run("reset", index.size, self.tables, index, given, self._values, self._afresh(carry), *self._written)
+        self._run("reset", index.size, self.tables, index, given, self._values, self._new_match(carry), *self.written)
 
     def indices(self, which: Any) -> NDArray[np.int64]:
         """As ``Batch.indices``, a NumPy array, also for ``which`` on the device."""
@@ -174,7 +171,7 @@ class CudaBatch(OnDevice, Batch):
         if chosen.shape != index.shape:
             raise IllegalActionError(f"Expected one action a table, shape ({index.size},), not {tuple(chosen.shape)}.")
         self._run("find_illegal", index.size, self.legal, self.done, index, chosen, self._fault)
-        self._run("step", index.size, self.tables, index, chosen, self._values, *self._written, self._fault)
+        self._run("step", index.size, self.tables, index, chosen, self._values, *self.written, self._fault)
         if self._checks == "now":
             self.check()
 
@@ -196,7 +193,7 @@ class CudaBatch(OnDevice, Batch):
         """As ``Batch.play_out``; ``random_streams`` is on the device and advances there."""
         draws = self._draws(random_streams)
         steps = self._buffer("play_out", (self.num_tables,), np.int64)
-        self._run("play_out", self.num_tables, self.tables, self._all, draws, steps, self._values, *self._written, self._fault)
+        self._run("play_out", self.num_tables, self.tables, self._all, draws, steps, self._values, *self.written, self._fault)
         return steps
 
     def _draws(self, random_streams: Any) -> Any:
@@ -256,4 +253,4 @@ class CudaBatch(OnDevice, Batch):
             raise DealError(f"{index.size} tables are set, by as many records, not by {given.dtype} of shape {given.shape}.")
         elif not trusted:
             self.setup.check_tables(self.fetch(given))
-        self._run("enter", index.size, self.tables, index, given, *self._written)
+        self._run("enter", index.size, self.tables, index, given, *self.written)

@@ -1,9 +1,9 @@
 """``nainjaune_env.engine.loops`` as CUDA kernels, one thread a table; ``jit.instantiate`` binds the names below.
 
-Each thread passes its table to the loop that the CPU runs, as a batch of one. Rules and options are bound too and not passed:
-as constants they remove from a kernel what these rules do not need. A step of the larger game then takes 56 registers and not
-168, so that three times as many threads run at once, and a launch passes no integers. The price is a compilation for each
-setup, kept on disk.
+Each thread passes its table to the function that the CPU's loop calls for each table, without a log. Rules and options are bound
+too and not passed: as constants they remove from a kernel what these rules do not need. A step of the larger game then takes 56
+registers and not 168, so that three times as many threads run at once, and a launch passes no integers. The price is a
+compilation for each setup, kept on disk.
 
 Arguments are named as in the loops. Thread k works on table ``which[k]`` of ``which (K,) int64``. ``fault (4,) int64`` says
 which action was illegal, see ``find_illegal``.
@@ -47,15 +47,15 @@ def no_fault() -> NDArray[np.int64]:
 
 @kernel
 def reset(
-    tables: Any, which: Any, seeds: Any, values: Any, afresh: Any,
+    tables: Any, which: Any, rng_states: Any, values: Any, new_match: Any,
     legal: Any, observation: Any, mask: Any, reward: Any, credited: Any, deals: Any, done: Any,
 ) -> None:  # fmt: skip
-    """Begins episodes with ``seeds (K,) uint64``: of new matches if ``afresh``."""
+    """Begins episodes from ``rng_states (K,) uint64``: of new matches if ``new_match``."""
     k = cuda.grid(1)
     if k < which.size:
         scratch = cuda.local.array(SCRATCH, np.int32)
-        loops.reset_tables(
-            tables, rules, options, which[k : k + 1], seeds[k : k + 1], values, afresh,
+        loops.reset(
+            tables, rules, options, None, which[k], rng_states[k], values, new_match,
             legal, observation, mask, reward, credited, deals, done, scratch,
         )  # fmt: skip
 
@@ -70,9 +70,7 @@ def enter(
     if k < which.size:
         scratch = cuda.local.array(SCRATCH, np.int32)
         copy_table(rows, k, tables, which[k])
-        loops.enter_tables(
-            tables, rules, options, which[k : k + 1], legal, observation, mask, reward, credited, deals, done, scratch
-        )
+        loops.enter(tables, rules, options, None, which[k], legal, observation, mask, reward, credited, deals, done, scratch)
 
 
 @kernel
@@ -81,7 +79,7 @@ def find_illegal(legal: Any, done: Any, which: Any, actions: Any, fault: Any) ->
     k = cuda.grid(1)
     if k < which.size:
         there = 0 <= which[k] < legal.size
-        if not there or loops.first_illegal(legal, done, options, which[k : k + 1], actions[k : k + 1]) != loops.OK:
+        if not there or loops.first_illegal(legal, done, options.autoreset, which[k : k + 1], actions[k : k + 1]) != loops.OK:
             cuda.atomic.min(fault, PLACE, k)
 
 
@@ -95,8 +93,8 @@ def step(
     if k < which.size:
         if fault[PLACE] == NONE:
             scratch = cuda.local.array(SCRATCH, np.int32)
-            loops.step_tables(
-                tables, rules, options, which[k : k + 1], actions[k : k + 1], values,
+            loops.step(
+                tables, rules, options, None, which[k], actions[k], values,
                 legal, observation, mask, reward, credited, deals, done, scratch,
             )  # fmt: skip
         elif fault[PLACE] == k and fault[NOTED] == 0:
@@ -124,8 +122,8 @@ def play_out(
         steps[which[k]] = 0
         if fault[PLACE] == NONE:
             scratch = cuda.local.array(SCRATCH, np.int32)
-            loops.play_out_tables(
-                tables, rules, options, which[k : k + 1], streams, steps, values,
+            loops.play_out(
+                tables, rules, options, None, which[k], streams, steps, values,
                 legal, observation, mask, reward, credited, deals, done, scratch,
             )  # fmt: skip
 
@@ -139,11 +137,11 @@ def read_seats(tables: Any, seats: Any) -> None:
 
 
 @kernel
-def read_generators(tables: Any, which: Any, seeds: Any) -> None:
-    """Writes the states of the tables' generators to ``seeds (K,) uint64``."""
+def read_generators(tables: Any, which: Any, rng_states: Any) -> None:
+    """Writes the states of the tables' generators to ``rng_states (K,) uint64``."""
     k = cuda.grid(1)
     if k < which.size:
-        seeds[k] = tables[which[k]].rng
+        rng_states[k] = tables[which[k]].rng
 
 
 @kernel
@@ -151,8 +149,7 @@ def observe(tables: Any, which: Any, seats: Any, observation: Any) -> None:
     """Writes what ``seats (K,) int64`` observe at the tables to ``observation (K, size) uint8``."""
     k = cuda.grid(1)
     if k < which.size:
-        i = which[k]
-        loops.observe_tables(tables[i : i + 1], rules, seats[k : k + 1], observation[k : k + 1])
+        game.encode(tables[which[k]], rules, seats[k], observation[k])
 
 
 @kernel

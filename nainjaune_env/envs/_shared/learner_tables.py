@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from nainjaune_env.agent import Agent, CompiledAgent, SeatAssignment, needs_history
-from nainjaune_env.compiler.jit import instantiate
-from nainjaune_env.compiler.packed import lengths, pack, unpacker
+from nainjaune_env.agent import Agent, CompiledAgent, SeatAssignment, any_needs_history
+from nainjaune_env.core.bits import are_legal
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError, quoted
 from nainjaune_env.core.prng import RowStreams, entropy, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import finite, whole
-from nainjaune_env.engine.batch import Episode, loops_of
+from nainjaune_env.engine.batch import Batch, Episode
+from nainjaune_env.engine.compiled import instance_of, loops_of
 from nainjaune_env.engine.learner_arrays import LearnerArrays
 from nainjaune_env.engine.learner_loops import (
     ACT,
@@ -34,13 +34,11 @@ from nainjaune_env.engine.learner_loops import (
     TOO_MANY_DEALS,
     UNFINISHED,
 )
-from nainjaune_env.engine.options import EpisodeOptions
 from nainjaune_env.envs._shared import reset_options
 from nainjaune_env.envs._shared.opponents import Opponent, opponent_agent
-from nainjaune_env.envs._shared.reset_options import Opener, Start, check_deals, options_of
-from nainjaune_env.envs._shared.undealt_batch import UndealtBatch
+from nainjaune_env.envs._shared.reset_options import Opener, Opening, Start, check_deals, options_of
 from nainjaune_env.records.record import Record
-from nainjaune_env.records.recorder import Recorder
+from nainjaune_env.records.recorder import history_of_round, record_of_episode
 from nainjaune_env.render.renderer import Renderer
 
 
@@ -87,14 +85,11 @@ ILLEGAL_HINT = "The action_mask has the legal actions; with a number as illegal_
 OPPONENT_STREAM, SEAT_STREAM, POOL_STREAM = 1, 2, 3
 """The streams of a seed that draw the opponents' actions, the learner's seat and the opponents' seats; the deal has stream 0."""
 
-RECORDED = 128
-"""The most plies of an episode that compiled code keeps for the recorder before Python takes them."""
-
 
 class LearnerTables:
     """B tables, each of which waits for the learner's action or has finished its episode.
 
-    The opponents play in between, at all tables at once: rules of thumb and uniformly random ones in one compiled call for all
+    The opponents play in between, at all tables at once: heuristics and uniformly random ones in one compiled call for all
     tables (``engine.learner_loops``), any others in calls of ``act``, one an agent for all tables where it is at turn. Every
     table has its own generators: what happens at a table depends on its seed and on the actions taken there, not on the number
     of tables. The arrays are those of ``Batch``: ``observation (B, size)`` and ``mask (B, A)`` are the learner's.
@@ -141,18 +136,19 @@ class LearnerTables:
         if illegal_reward is not None and finite(illegal_reward) is None:
             raise RulesError(f"'illegal_reward' is a finite number or None, not {quoted(illegal_reward)}.")
         self.setup = setup
-        self.batch = UndealtBatch(setup, num_tables, episode=episode, skip_forced=skip_forced, autoreset=False)
-        self._opener = Opener(setup, episode, start, num_tables)
-        self._options = self.batch.mode._replace(carry=int(self._opener.carries))
-        self._numbers = pack(setup.kernel_rules, self._options)
         self._seat_rule = EVERY_SEAT if alone else {"rotate": ROTATE, "random": RANDOM}[str(seat)] if named else int(seat)
         self._illegal_reward = illegal_reward
         self.opponents: Sequence[Agent] = find_opponents(opponents, setup)
         """The agents in the other seats: one for all, or one for each from the seat after the learner's, or those of the pool."""
         agents = list({id(agent): agent for agent in self.opponents}.values())
+        self.batch = Batch(
+            setup, num_tables, episode=episode, start=start, skip_forced=skip_forced, autoreset=False, deal=False,
+            log=record or any_needs_history(agents),
+        )  # fmt: skip
+        self._opener = Opener(self.batch)
         module, policies = compiled_policies(agents)
         numbers = [next(k for k, one in enumerate(agents) if one is agent) for agent in self.opponents]
-        self._own = LearnerArrays(
+        self._arrays = LearnerArrays(
             learner=np.full(num_tables, -1),
             seats=np.full((num_tables, n), -1),
             policies=np.array(policies, np.int64),
@@ -162,21 +158,16 @@ class LearnerTables:
             entering=np.zeros(num_tables, np.bool_),
             redeals=np.zeros(num_tables, np.int64),
             gained=np.zeros(num_tables),
-            openings=self.batch.tables[: num_tables if record else 0].copy(),
-            begun=np.zeros(num_tables, np.bool_),
-            plies=np.zeros((num_tables, RECORDED if record else 0), np.int8),
-            num_plies=np.zeros(num_tables, np.int64),
         )
-        self.learner = self._own.learner
+        self.learner = self._arrays.learner
         """The learner's seat at each table, shape ``(B,)``: in self-play the one to act, at an end the one that acted last.
 
         -1 before the first reset.
         """
-        self._kept = None if module is None else np.zeros((num_tables, n, module.MEMORY), np.uint8)
+        self._hidden_state = None if module is None else np.zeros((num_tables, n, module.MEMORY), np.uint8)
         self._module = module
-        self._loops = learner_loops_of(setup, self._options, module)
-        self._seating = SeatAssignment(self.batch, agents, self._own.seats, self._streams_of)
-        self._recorder = Recorder(self.batch) if record else None
+        self._loops = learner_loops_of(setup, module)
+        self._seating = SeatAssignment(self.batch, agents, self._arrays.seats, self._streams_of)
         self._scratch = np.zeros(n, np.int32)
         self.batch.done[:] = True  # no episode has begun
 
@@ -187,16 +178,16 @@ class LearnerTables:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
         self._module, _ = compiled_policies(self._seating.agents)
-        self._loops = learner_loops_of(self.setup, self._options, self._module)
+        self._loops = learner_loops_of(self.setup, self._module)
 
     def _streams_of(self, _: int, index: NDArray[np.int64]) -> RowStreams:
-        return RowStreams(self._own.action_streams, index)
+        return RowStreams(self._arrays.action_streams, index)
 
     @property
     def redealt(self) -> NDArray[np.bool_]:
         """Shape ``(B,)``: whether the last reset dealt an episode without a decision of the learner, so that a later one runs,
         which is not the one that the seed deals."""
-        return self._own.redeals > 0
+        return self._arrays.redeals > 0
 
     @property
     def self_play(self) -> bool:
@@ -212,64 +203,45 @@ class LearnerTables:
         """
         return self.batch.reward
 
-    @property
-    def recorder(self) -> Recorder | None:
-        """What keeps the history of each table for pictures and records; None without ``record``."""
-        own = self._own
-        if self._recorder is not None:
-            begun = np.flatnonzero(own.begun)
-            if begun.size:
-                self._recorder.began(begun, own.openings[begun])
-                own.begun[begun] = False
-            for i in np.flatnonzero(own.num_plies):
-                self._recorder.note(own.plies[i, : own.num_plies[i]], np.full(own.num_plies[i], i))
-            own.num_plies[:] = 0
-        return self._recorder
-
     def set_start_values(self, values: Mapping[str, ArrayLike]) -> None:
         """Set what later matches begin with, as ``Batch``'s ``start`` does; raises :class:`DealError` where they do not fit."""
-        self._opener.set_start_values(values)
+        self.batch.set_start(values)
 
     def reset(
         self, which: NDArray[np.int64], seeds: Sequence[int | None] | None = None, options: Mapping[str, Any] | None = None
     ) -> None:
         """Begin episodes at the tables ``which (K,)``, each from its seed; None continues the table's generators.
 
-        Seed s deals the table of ``Batch(setup, 1, seed=s)``. ``options`` and errors are those of ``Opener.deal``; after an
-        error nothing has changed. Raises :class:`RulesError` after ``MOST_DEALS`` deals without a decision of the learner.
+        Seed s deals the table of ``Batch(setup, 1, seed=s)``. ``options`` and errors are those of ``Opener.check``; after an
+        error nothing has changed. Raises :class:`RulesError` after ``MAX_REDEALS`` deals without a decision of the learner.
         """
-        self.begin(which, seeds, self.openings(which, seeds, options))
+        self.begin(which, seeds, self.opening(seeds, options))
 
-    def openings(
-        self, which: NDArray[np.int64], seeds: Sequence[int | None] | None, options: Mapping[str, Any] | None
-    ) -> NDArray[Any] | None:
-        """Return the tables ``(K,)`` with which :meth:`reset` would begin, for :meth:`begin`; None where it needs no options.
+    def opening(self, seeds: Sequence[int | None] | None, options: Mapping[str, Any] | None) -> Opening:
+        """Return how :meth:`reset` would begin, for :meth:`begin`; nothing changes. Raises the errors of ``Opener.check``."""
+        return self._opener.check(seeds or (), options_of(options))
 
-        Nothing changes by it. Raises the errors of ``Opener.deal``.
-        """
-        given = options_of(options)
-        return self._opener.deal(self.batch.tables, which, seeds or [None] * len(which), given) if given else None
-
-    def begin(self, which: NDArray[np.int64], seeds: Sequence[int | None] | None, openings: NDArray[Any] | None) -> None:
-        """Begin episodes at the tables ``which (K,)`` with these :meth:`openings`."""
+    def begin(self, which: NDArray[np.int64], seeds: Sequence[int | None] | None, opening: Opening) -> None:
+        """Begin episodes at the tables ``which (K,)`` as ``opening`` says."""
         seeded = seeds is not None and any(seed is not None for seed in seeds)
-        if openings is None and not seeded and self.learner[which].min() >= 0:
+        if opening == (None, None) and not seeded and self.learner[which].min() >= 0:
             self._play(which, np.full(which.size, DEAL, np.int8))
             return
         seeds = [None] * len(which) if seeds is None else seeds
-        if openings is None:
-            self._opener.set_generators(self.batch.tables, which, seeds)
-        else:
-            self.batch.tables[which] = openings
-            self._opener.began(which)
-        own = self._own
+        self._opener.prepare(which, seeds, opening)
+        arrays = self._arrays
         for k in np.flatnonzero(np.array([seed is not None for seed in seeds]) | (self.learner[which] < 0)):
             seed, i = seeds[int(k)], which[k]
-            drawing = ((OPPONENT_STREAM, own.action_streams), (SEAT_STREAM, own.seat_streams), (POOL_STREAM, own.pool_streams))
+            drawing = (
+                (OPPONENT_STREAM, arrays.action_streams),
+                (SEAT_STREAM, arrays.seat_streams),
+                (POOL_STREAM, arrays.pool_streams),
+            )
             for stream, states in drawing:
                 states[i] = streams(entropy() if seed is None else seed, 1, stream)[0]
             self.learner[i] = -1
-        self._play(which, np.full(which.size, DEAL if openings is None else ENTER, np.int8))
+        kinds = np.full(which.size, DEAL if opening.table is None else ENTER, np.int8)
+        self._play(which, kinds, start_values=opening.start_values)
 
     def step(
         self, actions: NDArray[Any], which: NDArray[np.int64], begin: NDArray[np.bool_] | None = None
@@ -284,7 +256,7 @@ class LearnerTables:
         if self._illegal_reward is not None:
             return self._step_blindly(actions, which, kinds)
         self._play(which, kinds, actions)
-        gained = self._own.gained[which]
+        gained = self._arrays.gained[which]
         return gained if begin is None else np.where(begin, 0.0, gained)
 
     def _step_blindly(self, actions: NDArray[Any], which: NDArray[np.int64], kinds: NDArray[np.int8]) -> NDArray[np.float64]:
@@ -292,7 +264,7 @@ class LearnerTables:
         self._check_running(which[acts])
         illegal = acts & ~self._legal(actions, which)
         self._play(which[~illegal], kinds[~illegal], actions[~illegal])
-        gained = np.where(acts, self._own.gained[which], 0.0)
+        gained = np.where(acts, self._arrays.gained[which], 0.0)
         gained[illegal] = self._illegal_reward
         ended = which[illegal]
         self.batch.done[ended] = True
@@ -302,53 +274,60 @@ class LearnerTables:
     def _legal(self, actions: NDArray[Any], which: NDArray[np.int64]) -> NDArray[np.bool_]:
         if actions.dtype.kind not in "iu":
             raise IllegalActionError(f"Actions are whole numbers, not an array of {actions.dtype}.")
-        inside: NDArray[np.bool_] = (actions >= 0) & (actions < self.batch.num_actions)
-        inside &= self.batch.legal[which] >> np.where(inside, actions, 0).astype(np.int64) & 1 == 1
-        return inside
+        return are_legal(self.batch.legal[which], actions)
 
     def _check_running(self, which: NDArray[np.int64]) -> None:
         over = which[self.batch.done[which]]
         if over.size:
             raise IllegalActionError(f"No episode is running at table {over[0]}: call reset() first.")
 
-    def _play(self, which: NDArray[np.int64], kinds: NDArray[np.int8], actions: NDArray[Any] | None = None) -> None:
+    def _play(
+        self,
+        which: NDArray[np.int64],
+        kinds: NDArray[np.int8],
+        actions: NDArray[Any] | None = None,
+        *,
+        start_values: NDArray[np.int32] | None = None,
+    ) -> None:
         """Begin an episode or take an action at each of these tables, and play on until it waits for the learner or is over."""
         if actions is not None and actions.dtype.kind not in "iu":
             self._check_running(which[kinds == ACT])
             raise IllegalActionError(f"Actions are whole numbers, not an array of {actions.dtype}. {ILLEGAL_HINT}")
         chosen = np.zeros(which.size, np.int64) if actions is None else np.ascontiguousarray(actions, np.int64)
-        wrong = self._run(which, kinds, chosen)
-        if self._seating.needs_history:
-            self._seating.stepped()  # the learner may decide again before anyone else does
+        values = self.batch.start_values if start_values is None else start_values
+        wrong = self._run(which, kinds, chosen, values)
         if wrong == UNFINISHED:
-            self._play_on(which)
+            self._play_on(which, values)
         elif wrong >= 0:
             self._check_running(which[kinds == ACT])
             raise IllegalActionError(f"{self.batch.why_illegal(int(which[wrong]), int(chosen[wrong]))} {ILLEGAL_HINT}")
 
-    def _run(self, which: NDArray[np.int64], kinds: NDArray[np.int8], actions: NDArray[np.int64]) -> int:
+    def _run(
+        self, which: NDArray[np.int64], kinds: NDArray[np.int8], actions: NDArray[np.int64], values: NDArray[np.int32]
+    ) -> int:
+        """Call the compiled loop; returns its result."""
         batch = self.batch
-        wrong: int = self._loops.play_to_learner(
-            batch.tables, self._numbers, which, kinds, actions, self._opener.start_values,
-            self._seat_rule, reset_options.MOST_DEALS, self._own, self._kept, *batch.written, self._scratch,
+        result: int = self._loops.play_to_learner(
+            batch.tables, batch.numbers, batch.log_arrays, which, kinds, actions, values,
+            self._seat_rule, reset_options.MAX_REDEALS, self._arrays, self._hidden_state, *batch.written, self._scratch,
         )  # fmt: skip
-        if wrong == TOO_MANY_DEALS:
-            check_deals(self.setup, reset_options.MOST_DEALS)
-        return wrong
+        if result == TOO_MANY_DEALS:
+            check_deals(self.setup, reset_options.MAX_REDEALS)
+        return result
 
-    def _play_on(self, which: NDArray[np.int64]) -> None:
+    def _play_on(self, which: NDArray[np.int64], values: NDArray[np.int32]) -> None:
         """Let the agents that are not compiled act until each of these tables waits for the learner or has finished."""
-        batch, own = self.batch, self._own
+        batch, arrays = self.batch, self._arrays
         while True:
-            self.recorder  # noqa: B018  (it takes the plies, which may be full)
+            batch.make_space()
             self._seating.stepped()
             waiting = which[~batch.done[which] & (batch.seat[which] != self.learner[which])]
             if not waiting.size:
                 return
-            acts = own.policies[own.seats[waiting, batch.seat[waiting]]] == IN_PYTHON
+            acts = arrays.policies[arrays.seats[waiting, batch.seat[waiting]]] == IN_PYTHON
             actions = np.zeros(waiting.size, np.int64)
             actions[acts] = self._seating.actions(waiting[acts])
-            wrong = self._run(waiting, np.where(acts, ACT, RESUME).astype(np.int8), actions)
+            wrong = self._run(waiting, np.where(acts, ACT, RESUME).astype(np.int8), actions, values)
             assert wrong < 0  # the seating has checked the agents' actions
 
     def observation(self, which: NDArray[np.int64]) -> NDArray[np.uint8]:
@@ -366,26 +345,24 @@ class LearnerTables:
         """
         if renderer.mode is None:
             return None
-        recorder = self.recorder
-        if recorder is None or self.learner[i] < 0:
+        if self.learner[i] < 0:
             raise DealError("There is no table yet: call reset() first.")
         renderer.viewpoint = int(self.learner[i])
-        return renderer.render(self.batch.tables[i], recorder.history(i))
+        return renderer.render(self.batch.tables[i], history_of_round(self.batch, i))
 
     def names(self, i: int, learner: str) -> list[str]:
         """Return the names of table ``i``'s players in seat order, with the learner under the name ``learner``."""
         agents = self._seating.agents
-        return [learner if who < 0 else agents[who].name for who in self._own.seats[i]]
+        return [learner if who < 0 else agents[who].name for who in self._arrays.seats[i]]
 
     def record(self, i: int, learner: str, seed: int | None) -> Record:
         """Return the record of the finished episode at table ``i``, with the learner under the name ``learner``.
 
-        Raises :class:`RecordError` as ``Recorder.record`` does, and before the first reset.
+        Raises :class:`RecordError` as ``record_of_episode`` does, and before the first reset.
         """
-        recorder = self.recorder
-        if recorder is None or self.learner[i] < 0:
+        if self.learner[i] < 0:
             raise RecordError("A record is of a finished episode, and none has begun: call reset() first.")
-        return recorder.record(i, agents=self.names(i, learner), seed=seed)
+        return record_of_episode(self.batch, i, agents=self.names(i, learner), seed=seed)
 
 
 def find_opponents(opponents: Opponents, setup: Setup) -> list[Agent]:
@@ -408,21 +385,16 @@ def find_opponents(opponents: Opponents, setup: Setup) -> list[Agent]:
 
 
 def compiled_policies(agents: Sequence[Agent]) -> tuple[ModuleType | None, list[int]]:
-    """Return the module of the rules of thumb among ``agents``, if there are any, and the policy of each for ``learner_loops``.
+    """Return the module of the heuristics among ``agents``, if there are any, and the policy of each for ``learner_loops``.
 
-    The loops bind one module, so agents from a second one are played in Python; all are where an agent reads the history of play,
-    which is noted decision by decision.
+    The loops bind one module, so agents from a second one are played in Python.
     """
-    if any(needs_history(agent) for agent in agents):
-        return None, [IN_PYTHON] * len(agents)
     found = [agent.compiled_policy() if isinstance(agent, CompiledAgent) else None for agent in agents]
     module = next((policy.module for policy in found if policy is not None and policy.module is not None), None)
     return module, [IN_PYTHON if policy is None or policy.module not in (None, module) else policy.number for policy in found]
 
 
-def learner_loops_of(setup: Setup, options: EpisodeOptions, module: ModuleType | None) -> ModuleType:
-    """Return ``engine.learner_loops`` compiled for a game and the ``module`` of its rules of thumb, if any play."""
-    rules, game = setup.kernel_rules, setup.game
-    instance = ",".join([game.name, lengths(rules, options), *([] if module is None else [module.__name__])])
-    bound = {"game": game.kernel, "loops": loops_of(game), "unpack": unpacker(rules, options), "rules_of_thumb": module}
-    return instantiate("nainjaune_env.engine.learner_loops", instance, **bound)
+def learner_loops_of(setup: Setup, module: ModuleType | None) -> ModuleType:
+    """Return ``engine.learner_loops`` compiled for a game and the ``module`` of its heuristics, if any play."""
+    parts = [] if module is None else [module.__name__]
+    return instance_of(setup, "nainjaune_env.engine.learner_loops", *parts, loops=loops_of(setup), heuristics=module)

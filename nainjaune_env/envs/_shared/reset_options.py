@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import DealError, RulesError, choose_one, quoted
 from nainjaune_env.core.prng import entropy, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
 from nainjaune_env.core.validation import check_seed
-from nainjaune_env.engine.batch import Episode, loops_of
-from nainjaune_env.envs._shared.undealt_batch import UndealtBatch
-
-Start = str | Mapping[str, ArrayLike]
-"""The type of ``Batch``'s argument ``start``."""
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.start_values import Start as Start
+from nainjaune_env.engine.start_values import parse_start
 
 OPTIONS = ("start", "table")
 """The options of ``reset``."""
 
-MOST_DEALS = 10_000
+MAX_REDEALS = 10_000
 """Most deals in a row without a decision before an environment gives up."""
 
 ONLY = np.zeros(1, np.int64)
@@ -35,96 +33,66 @@ def check_option(name: str, valid: Sequence[str]) -> None:
         raise DealError(choose_one("reset option", name, valid))
 
 
+class Opening(NamedTuple):
+    """How episodes begin, by the options of a reset; None where the options leave it open."""
+
+    table: NDArray[Any] | None
+    """The table as it stands, ``(1,)``."""
+    start_values: NDArray[np.int32] | None
+    """The start values of new matches, ``(B, k)``."""
+
+
 class Opener:
-    """Deals the tables of an environment's episodes.
+    """Prepares the tables of a batch, made with ``deal=False``, for the episodes of an environment."""
 
-    Pictures and records begin with a table as it was dealt, before any forced ply, so dealing is separate from playing.
-    """
+    def __init__(self, batch: Batch) -> None:
+        self._batch = batch
+        self._begun = np.zeros(batch.num_tables, np.bool_)
 
-    def __init__(self, setup: Setup, episode: Episode, start: Start, num_tables: int = 1) -> None:
-        """Take the arguments of ``Batch`` and raise its errors."""
-        self.setup = setup
-        self._num_tables = num_tables
-        self._episode = episode
-        self.carries = isinstance(start, str) and start == "carried"
-        """Whether a table's next episode is the next round of its match."""
-        self._dealer = self._make_dealer("fresh" if self.carries else start)
-        self._begun = np.zeros(num_tables, np.bool_)
-
-    def _make_dealer(self, start: Any) -> UndealtBatch:
-        return UndealtBatch(self.setup, self._num_tables, episode=self._episode, start=start, autoreset=False, observe=False)
-
-    def set_start_values(self, values: Mapping[str, ArrayLike]) -> None:
-        """Set what later matches begin with, as ``Batch``'s ``start`` does; raises :class:`DealError` where they do not fit."""
-        self._dealer = self._make_dealer(values)
-
-    @property
-    def start_values(self) -> NDArray[np.int32]:
-        """The start values of a match at each table, shape ``(B, k)``."""
-        return self._dealer._values
-
-    def deal(
-        self, tables: NDArray[Any], which: NDArray[np.int64], seeds: Sequence[int | None], options: Mapping[str, Any]
-    ) -> NDArray[Any]:
-        """Return tables ``(K,)`` that begin the next episodes at ``which (K,)``; ``tables (B,)`` are the current ones.
-
-        Nothing changes by it: call :meth:`began` where these episodes are played.
-        Seed s deals the table of ``Batch(setup, 1, seed=s)``. With None the table's generator continues; the first time, the
-        operating system seeds it. Raises :class:`DealError` for unknown options and for values that do not fit.
-        """
+    def check(self, seeds: Sequence[int | None], options: Mapping[str, Any]) -> Opening:
+        """Returns what ``options`` say; raises :class:`DealError` for unknown ones and for values that do not fit."""
         for name in options:
             check_option(name, OPTIONS)
         if not isinstance(options.get("start", {}), Mapping):
             raise DealError(f"The reset option 'start' is a mapping of values by name, not {quoted(options['start'])}.")
-        seeded = np.array([seed is not None for seed in seeds], np.bool_)
-        if "table" in options:
-            if seeded.any() or "start" in options:
-                raise DealError("The reset option 'table' has its own generator and chips: give no seed or 'start' with it.")
-            openings = self._given(options["table"], len(which))
-        else:
-            openings = tables[which].copy()
-            carried = self._begun[which] & ~seeded & (openings["stage"] == Stage.ROUND_OVER)
-            if not self.carries or options:
-                carried[:] = False
-            for k in np.flatnonzero(carried):
-                loops_of(self.setup.game).deal_one(openings, self.setup.kernel_rules, k)
-            fresh = np.flatnonzero(~carried)
-            dealer = self._make_dealer(options["start"]) if "start" in options else self._dealer
-            dealer.deal(which[fresh], self._generators(tables, which[fresh], [seeds[int(k)] for k in fresh]))
-            openings[fresh] = dealer.tables[which[fresh]]
-        return openings
+        batch = self._batch
+        if "table" not in options:
+            values = parse_start(batch.game, batch.num_tables, options["start"])[0] if "start" in options else None
+            return Opening(None, values)
+        if any(seed is not None for seed in seeds) or "start" in options:
+            raise DealError("The reset option 'table' has its own generator and chips: give no seed or 'start' with it.")
+        return Opening(self._given(options["table"]), None)
 
-    def began(self, which: NDArray[np.int64]) -> None:
-        """Note that the episodes that :meth:`deal` returned for the tables ``which (K,)`` are being played."""
+    def prepare(self, which: NDArray[np.int64], seeds: Sequence[int | None], opening: Opening) -> None:
+        """Sets the tables ``which (K,)`` of the batch so that the loops begin the episodes of ``opening`` there.
+
+        Seed s deals the table of ``Batch(setup, 1, seed=s)``. With None the table's generator continues; the first time, the
+        operating system seeds it. A table that begins a new match is marked as one whose match is over.
+        """
+        batch, tables = self._batch, self._batch.tables
+        if opening.table is not None:
+            tables[which] = opening.table
+            if batch.log is not None:
+                batch.log.begin(which, tables[which])
+        else:
+            new = ~self._begun[which] | (opening.start_values is not None)
+            for k, (i, seed) in enumerate(zip(which.tolist(), seeds, strict=True)):
+                if seed is not None or not self._begun[i]:
+                    tables["rng"][i] = streams(entropy() if seed is None else seed, 1)[0]
+                    new[k] = True
+            tables["stage"][which[new]] = Stage.MATCH_OVER
         self._begun[which] = True
 
-    def set_generators(self, tables: NDArray[Any], which: NDArray[np.int64], seeds: Sequence[int | None]) -> None:
-        """Set the generators of ``tables (B,)`` at ``which (K,)``, so that the loops deal there what :meth:`deal` would return.
-
-        A table with a seed, or without an episode so far, is marked as one whose match is over, after which a new one begins.
-        """
-        tables["rng"][which] = self._generators(tables, which, seeds)
-        new = ~self._begun[which] | np.array([seed is not None for seed in seeds], np.bool_)
-        tables["stage"][which[new]] = Stage.MATCH_OVER
-        self.began(which)
-
-    def _generators(self, tables: NDArray[Any], which: NDArray[np.int64], seeds: Sequence[int | None]) -> NDArray[np.uint64]:
-        states = tables["rng"][which]
-        for k, seed in enumerate(seeds):
-            if seed is not None or not self._begun[which[k]]:
-                states[k] = streams(entropy() if seed is None else seed, 1)[0]
-        return states
-
-    def _given(self, table: Any, count: int) -> NDArray[Any]:
-        wanted = self.setup.game.table
+    def _given(self, table: Any) -> NDArray[Any]:
+        wanted = self._batch.game.table
         if getattr(table, "dtype", None) != wanted or np.shape(table) != ():
             raise DealError(f"The reset option 'table' is one record of the game's table, not {type(table).__name__}.")
-        rows = np.zeros(count, wanted)
-        rows[:] = table
+        rows = np.zeros(1, wanted)
+        rows[0] = table
         if table["stage"] in (Stage.ROUND_OVER, Stage.MATCH_OVER):
             stage = Stage(int(table["stage"])).name
             raise DealError(f"The reset option 'table' is a table in play, not one at the stage {stage}.")
-        self.setup.check_tables(rows[:1])
+        self._batch.setup.check_tables(rows)
         return rows
 
 
@@ -138,8 +106,8 @@ def options_of(given: object) -> dict[str, Any]:
 
 
 def check_deals(setup: Setup, deals: int) -> None:
-    """Raise :class:`RulesError` after ``MOST_DEALS`` deals in a row in which nobody who is waited for had a decision."""
-    if deals >= MOST_DEALS:
+    """Raise :class:`RulesError` after ``MAX_REDEALS`` deals in a row in which nobody who is waited for had a decision."""
+    if deals >= MAX_REDEALS:
         raise RulesError(
             f"In {deals} deals of {setup.game.title} in a row there was no decision to make, so no episode begins under these "
             f"rules: change them, say the size of hands, or use skip_forced=False, where forced plies are steps too."

@@ -10,8 +10,6 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from nainjaune_env.core.errors import IllegalActionError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import Said
@@ -38,12 +36,11 @@ class Speaker:
         opening: Any,
         seat: int,
         language: str,
-        rng: np.random.Generator,
         *,
         names: Sequence[str] | None = None,
         you: int | None = None,
     ) -> None:
-        """``opening`` is a table fresh from the deal. ``rng`` is not needed in this game.
+        """``opening`` is a table fresh from the deal.
 
         ``names`` and ``you`` are those of :class:`~nainjaune_env.core.texts.SeatNames`. Raises
         :class:`~nainjaune_env.core.errors.RulesError` for an unknown language.

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.engine import replay
-from nainjaune_env.engine.batch import legal_actions
 from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.state import Phase
 
@@ -113,10 +113,10 @@ class Replay(replay.Replay):
             self.tricks.append(Trick(int(self.table.leader)))
 
 
-def tricks_of(setup: Setup, opening: Any, actions: Sequence[int], *, every_ply: bool) -> list[Trick]:
-    """Returns the tricks that ``actions`` lead to from the table ``opening``; arguments as of ``Transcriber.transcribe``."""
+def tricks_of(setup: Setup, opening: Any, actions: Sequence[int]) -> list[Trick]:
+    """Returns the tricks that ``actions`` of every ply lead to from the table ``opening``."""
     replayed = Replay(setup, opening)
-    for _ in replayed.plies(replay.ActionLog(actions, every_ply=every_ply)):
+    for _ in replayed.plies(replay.ActionLog(actions)):
         pass
     return replayed.tricks
 

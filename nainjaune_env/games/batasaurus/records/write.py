@@ -5,6 +5,7 @@ This module implements the protocol ``nainjaune_env.core.spec.Transcriber``; ``v
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -23,14 +24,12 @@ from nainjaune_env.games.batasaurus.state import TABLE
 __all__ = ["BODY", "show", "transcribe", "verify"]
 
 
-def transcribe(
-    setup: Setup, table: Any, actions: list[int], rng: np.random.Generator, *, every_ply: bool = False
-) -> dict[str, Any]:
+def transcribe(setup: Setup, table: Any, actions: Sequence[int], rng: np.random.Generator | None = None) -> dict[str, Any]:
     """Returns the body of the record of the game that begins with ``table``, before any card is played, and its ``actions``.
 
-    ``actions`` are the decisions, without forced plies, or all plies with ``every_ply``. They include the memorising steps
-    (B4.2), which are no moves of a record. ``rng`` is not needed in this game. Raises :class:`RecordError` where the table is
-    not an opening, and where the actions are too few, too many or illegal.
+    ``actions`` are those of every ply, the memorising steps (B4.2) too, which are no moves of a record. ``rng`` is not needed in
+    this game. Raises :class:`RecordError` where the table is not an opening, and where the actions are too few, too many or
+    illegal.
     """
     dinosaurs = rules_of(setup).dinosaurs
     layouts = [[int(value) for value in row[:dinosaurs]] for row in table.layout[: setup.players]]
@@ -38,7 +37,7 @@ def transcribe(
     _check_opening(setup, table, layouts, leader)
     replay = Replay(setup, table)
     moves: list[list[int]] = []
-    log = ActionLog(actions, every_ply=every_ply)
+    log = ActionLog(actions)
     for ply in replay.plies(log, complete=True, where=lambda _: f"Move {len(moves) + 1}"):
         if ply.action != MEMORISE:
             moves.append([ply.seat, ply.action])

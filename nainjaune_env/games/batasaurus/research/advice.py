@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.analysis.advice_hook import BEST, Forecast, Kind, Ply, Prospect, percent, signed
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import DealError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Table
-from nainjaune_env.engine.batch import legal_actions
 from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.language import LANGUAGES
 from nainjaune_env.games.batasaurus.records.verify import open_record
@@ -103,7 +103,7 @@ def plies(setup: Setup, body: Mapping[str, Any]) -> Iterator[Ply]:
     replay = open_record(setup, body)
     replay.memorise()
     for number, (_, slot) in enumerate(body["moves"], 1):
-        if replay.forced_action(replay.legal_bits()) is None:
+        if replay.needs_decision(replay.legal_bits()):
             yield Ply(1, number, np.array([replay.table])[0], slot)
         replay.step(slot)
 

@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage, Table
 from nainjaune_env.core.validation import check_viewer
@@ -118,14 +116,12 @@ def seen_by(
     *,
     opening: Table = None,
     actions: Sequence[int] = (),
-    every_ply: bool = False,
-    rng: np.random.Generator | None = None,
 ) -> Scene:
-    """Returns the scene at ``table``, which ``actions`` led to from ``opening``, the table at the start of the episode.
+    """Returns the scene at ``table``, which ``actions`` led to from ``opening``: a ``core.spec.History``.
 
-    They give the last trick, and are as in ``Transcriber.transcribe``. ``rng`` is not needed in this game.
+    They give the last trick.
     """
-    tricks = None if opening is None else tricks_of(setup, opening, actions, every_ply=every_ply)
+    tricks = None if opening is None else tricks_of(setup, opening, actions)
     return scene(setup, table, seat, tricks=tricks)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from nainjaune_env.core.cards import DECK, RANKS, by_rank
 from nainjaune_env.core.errors import IllegalActionError
 from nainjaune_env.core.spec import Setup
@@ -37,21 +35,19 @@ class Speaker:
         opening: Any,
         seat: int,
         language: str,
-        rng: np.random.Generator,
         *,
         names: Sequence[str] | None = None,
         you: int | None = None,
     ) -> None:
-        """``opening`` is a match's table just after the first deal; ``rng`` draws which of several equal cards is played.
+        """``opening`` is a match's table just after the first deal. Pictures and the record show the same cards.
 
-        With the same generator, pictures and the record show the same cards. ``names`` and ``you`` are those of
+        ``names`` and ``you`` are those of
         :class:`~nainjaune_env.core.texts.SeatNames`. Raises :class:`~nainjaune_env.core.errors.RulesError` for an unknown
         language.
         """
         wording = language_of(language)
         self.words, self.phrases = wording.words, wording.phrases
         self.seat = seat
-        self.rng = rng
         self.setup = setup
         self.replay = Replay(setup, opening)
         self.explicit = self.replay.rules.announce == Announce.EXPLICIT
@@ -96,7 +92,7 @@ class Speaker:
     def ply(self, action: int) -> list[Said]:
         """Plays ``action``; returns the card with its call or the call of a pass, a blocked circle, the last card."""
         seat = self.replay.seat
-        return self.narrator.ply(self.replay, seat, self.replay.cards.play(seat, action, self.rng))
+        return self.narrator.ply(self.replay, seat, self.replay.show(seat, action))
 
     def dealt(self) -> None:
         """Begins the next round."""

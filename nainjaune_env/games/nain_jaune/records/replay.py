@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
+
 from nainjaune_env.core.errors import RecordError, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Table
@@ -18,9 +20,23 @@ from nainjaune_env.games.nain_jaune.state import POTS
 class Replay(replay.Replay):
     """One table played ply by ply: the kernel's rules, real cards. The table must have just been dealt."""
 
-    def __init__(self, setup: Setup, table: Table) -> None:
+    def __init__(self, setup: Setup, table: Table, rng: np.random.Generator | None = None) -> None:
+        """``rng`` draws which of several plain cards of a rank is shown (N1.3), which play does not depend on.
+
+        None takes a new generator for each round, seeded by the state of the table's own after the deal, so that pictures and
+        records of a round show the same cards.
+        """
         super().__init__(setup, table)
+        self._rng = rng
+        self._open_round()
+
+    def _open_round(self) -> None:
         self.cards = RealCards.of_table(self.table, self.players, self.rules.deck)
+        self._card_rng = np.random.default_rng(int(self.table.rng)) if self._rng is None else self._rng
+
+    def show(self, seat: int, action: int) -> str:
+        """Puts a card of ``action`` on the table and returns the move as on a record; the ply is still to be made."""
+        return self.cards.play(seat, action, self._card_rng)
 
     @property
     def stacks(self) -> list[int]:
@@ -55,7 +71,7 @@ class Replay(replay.Replay):
     def deal(self) -> None:
         """Begins the next round of the match, dealt by the table's own generator."""
         super().deal()
-        self.cards = RealCards.of_table(self.table, self.players, self.rules.deck)
+        self._open_round()
 
 
 def final(replay: Replay) -> dict[str, Any]:

@@ -5,6 +5,7 @@ This module, with what it imports, is the game's ``nainjaune_env.core.spec.Trans
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,21 +20,19 @@ from nainjaune_env.games.nain_jaune.records.verify import BODY, verify
 __all__ = ["BODY", "show", "transcribe", "verify"]
 
 
-def transcribe(
-    setup: Setup, table: Any, actions: list[int], rng: np.random.Generator, *, every_ply: bool = False
-) -> dict[str, Any]:
+def transcribe(setup: Setup, table: Any, actions: Sequence[int], rng: np.random.Generator | None = None) -> dict[str, Any]:
     """Returns the body of the record of the match that begins with ``table``, just dealt, and goes on with ``actions``.
 
-    The table's own generator deals the later rounds as it did in play. ``actions`` are the decisions, or with ``every_ply`` all
-    plies, forced ones too. ``rng`` draws which of several plain cards of a rank was shown (see :class:`~.real_cards.RealCards`).
-    Raises :class:`RecordError` for a table that has not just been dealt, and for actions that are too few, too many or illegal.
+    The table's own generator deals the later rounds as it did in play. ``actions`` are those of every ply. ``rng`` is that of
+    :class:`~.replay.Replay`. Raises :class:`RecordError` for a table that has not just been dealt, and for actions that are too
+    few, too many or illegal.
     """
-    replay = Replay(setup, table)
+    replay = Replay(setup, table, rng)
     pots = _pots_before_antes(replay)
-    log = ActionLog(actions, every_ply=every_ply)
+    log = ActionLog(actions)
     rounds: list[dict[str, Any]] = []
     while True:
-        rounds.append(_write_round(replay, pots, log, rng, len(rounds) + 1))
+        rounds.append(_write_round(replay, pots, log, len(rounds) + 1))
         if replay.match_over:
             break
         pots = replay.pots
@@ -42,7 +41,7 @@ def transcribe(
     return {"rounds": rounds, **final(replay)}
 
 
-def _write_round(replay: Replay, pots: list[int], log: ActionLog, rng: np.random.Generator, number: int) -> dict[str, Any]:
+def _write_round(replay: Replay, pots: list[int], log: ActionLog, number: int) -> dict[str, Any]:
     moves: list[list[Any]] = []
     legal_moves: list[list[str]] = []
     written = {
@@ -56,7 +55,7 @@ def _write_round(replay: Replay, pots: list[int], log: ActionLog, rng: np.random
     }
     for seat, legal_bits, action in replay.plies(log, complete=True, where=f"Round {number}, move {{}}".format):
         legal_moves.append(replay.cards.moves(seat, legal_bits))
-        moves.append([seat, replay.cards.play(seat, action, rng)])
+        moves.append([seat, replay.show(seat, action)])
     return {**written, **replay.outcome}
 
 

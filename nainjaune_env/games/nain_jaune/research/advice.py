@@ -146,7 +146,7 @@ def plies(setup: Setup, body: Mapping[str, Any]) -> Iterator[Ply]:
     """Yields the decisions of a verified record, in order."""
     for part, written in enumerate(body["rounds"], 1):
         for number, replay, action in _moves(setup, written, part):
-            if replay.forced_action(replay.legal_bits()) is None:
+            if replay.needs_decision(replay.legal_bits()):
                 yield Ply(part, number, np.array([replay.table])[0], action)
 
 

@@ -5,12 +5,9 @@ A :class:`Scene` made for a seat holds nothing that the seat may not know (N6), 
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import Any
 
 from nainjaune_env.core.cards import DECK, RANKS, by_rank, cards_in
 from nainjaune_env.core.spec import Setup
@@ -94,46 +91,13 @@ class Course:
             self.said = (seat, KING, 0)
 
 
-def course_to(
-    setup: Setup, table: Table, opening: Table, actions: Sequence[int], rng: np.random.Generator, *, every_ply: bool
-) -> Course:
-    """Returns the course of the round at ``table``, which ``actions`` led to from ``opening``.
-
-    The arguments are those of ``Transcriber.transcribe``; with the same ``rng`` the cards are those of the record.
-    """
-    log = ActionLog(actions, every_ply=every_ply)
-    key = setup.kernel_rules, setup.players, every_ply, opening.tobytes(), str(rng.bit_generator.state)
-    begun = _begun.get(key)
-    if begun is not None and begun.table["rounds"] <= table.rounds and begun.actions == list(actions[: len(begun.actions)]):
-        opening, log.used = begun.table, len(begun.actions)
-        rng.bit_generator.state = begun.rng
+def course_of(setup: Setup, opening: Table, actions: Sequence[int]) -> Course:
+    """Returns the course of the round that was dealt as the table ``opening``, with the ``actions`` of every ply since."""
     replay = Replay(setup, opening)
-    while True:
-        course = Course(replay)
-        for seat, _, action in replay.plies(log):
-            course.note(replay.cards.play(seat, action, rng))
-        if replay.table.rounds == table.rounds:
-            return course
-        replay.deal()
-        _begun[key] = _RoundBegun(list(actions[: log.used]), replay.table.copy(), rng.bit_generator.state)
-        _begun.move_to_end(key)
-        if len(_begun) > MOST_BEGUN:
-            _begun.popitem(last=False)
-
-
-class _RoundBegun(NamedTuple):
-    """A round of a match just dealt."""
-
-    actions: list[int]
-    """Those of the rounds before."""
-    table: Table
-    rng: Mapping[str, Any]
-    """The state of the generator."""
-
-
-MOST_BEGUN = 512
-_begun: OrderedDict[tuple[Any, ...], _RoundBegun] = OrderedDict()
-"""The last round of the matches whose courses were asked for last, so that the next picture need not replay those before."""
+    course = Course(replay)
+    for seat, _, action in replay.plies(ActionLog(actions)):
+        course.note(replay.show(seat, action))
+    return course
 
 
 def scene(setup: Setup, table: Table, seat: int | None = None, course: Course | None = None) -> Scene:

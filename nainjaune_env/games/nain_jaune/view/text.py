@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Unpack
 
-import numpy as np
-
 from nainjaune_env.core.spec import History, Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.nain_jaune.language import language_of
 from nainjaune_env.games.nain_jaune.language.wording import Labels, Words, card_sign, paint
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
-from nainjaune_env.games.nain_jaune.view.scene import CAPTURE, KING, Scene, course_to, scene
+from nainjaune_env.games.nain_jaune.view.scene import CAPTURE, KING, Scene, course_of, scene
 
 WIDTH = 72
 PANEL = 17
@@ -54,25 +52,12 @@ def render_text(
     return picture(seen_by(setup, table, seat, **history), wording.words, wording.labels, color=color, you=you)
 
 
-def seen_by(
-    setup: Setup,
-    table: Table,
-    seat: int | None,
-    *,
-    opening: Table = None,
-    actions: Sequence[int] = (),
-    every_ply: bool = False,
-    rng: np.random.Generator | None = None,
-) -> Scene:
-    """Returns the scene at ``table``, which ``actions`` led to from ``opening``, the table at the start of its episode.
+def seen_by(setup: Setup, table: Table, seat: int | None, *, opening: Table = None, actions: Sequence[int] = ()) -> Scene:
+    """Returns the scene at ``table``, which ``actions`` led to from ``opening``: a ``core.spec.History``.
 
-    With ``rng`` they give the run and the real cards, as in ``Transcriber.transcribe``. Without them no run is drawn, and hands
-    are the table's.
+    They give the run and the real cards. Without them no run is drawn, and hands are the table's own.
     """
-    if opening is None:
-        return scene(setup, table, seat)
-    rng = np.random.default_rng(0) if rng is None else rng
-    return scene(setup, table, seat, course_to(setup, table, opening, actions, rng, every_ply=every_ply))
+    return scene(setup, table, seat, None if opening is None else course_of(setup, opening, actions))
 
 
 def picture(seen: Scene, words: Words, labels: Labels, *, color: bool = False, you: int | None = None) -> str:

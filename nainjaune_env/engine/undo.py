@@ -1,0 +1,81 @@
+"""Episodes of a batch played again from its log: to take plies back, and to check a log that comes from outside."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from nainjaune_env.core.errors import DealError
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine.compiled import numbers_of, replay_loops_of
+from nainjaune_env.engine.log_arrays import COUNT, LogArrays
+from nainjaune_env.engine.options import EpisodeOptions
+
+
+class Replayed(NamedTuple):
+    """K episodes played again, as the arrays of a batch of K tables."""
+
+    state: dict[str, NDArray[Any]]
+    """The arrays by name, as ``Batch.save`` returns them."""
+    log: LogArrays
+    """Their log."""
+    last: NDArray[np.int64]
+    """The number of plies before the last decision, ``(K,)``; -1 without one."""
+    wrong: int
+    """The first episode with an illegal ply; -1 if there is none."""
+
+
+def replay_episodes(setup: Setup, options: EpisodeOptions, log: LogArrays, counts: NDArray[np.int64]) -> Replayed:
+    """Plays the K episodes of ``log`` again, each up to the first decision at which it has ``counts (K,)`` plies or more.
+
+    The plies of ``log`` are written anew; it is a copy. Its openings must be tables that the rules allow.
+    """
+    rows, n = counts.size, setup.players
+    state: dict[str, NDArray[Any]] = {
+        "tables": np.zeros(rows, setup.game.table),
+        "legal": np.zeros(rows, np.int64),
+        "observation": np.zeros((rows, setup.layout.size), np.uint8),
+        "mask": np.zeros((rows, len(setup.game.actions)), np.bool_),
+        "reward": np.zeros((rows, n), np.int32),
+        "_credited": np.zeros((rows, n), np.int32),
+        "deals": np.zeros(rows, np.int64),
+        "done": np.zeros(rows, np.bool_),
+    }
+    last = np.zeros(rows, np.int64)
+    tables, *written = state.values()
+    numbers = numbers_of(setup, options._replace(autoreset=0))
+    wrong = replay_loops_of(setup).replay_tables(tables, numbers, log, counts, last, *written, np.zeros(n, np.int32))
+    return Replayed(state, log, last, int(wrong))
+
+
+def undo(
+    setup: Setup,
+    options: EpisodeOptions,
+    log: LogArrays,
+    index: NDArray[np.int64],
+    tables: NDArray[Any],
+    stays: NDArray[np.int64] | None,
+) -> Replayed:
+    """Returns the episodes of ``log``, at the tables ``index (K,)``, with only ``stays (K,)`` of their plies.
+
+    None takes back the last decision and what followed it. ``tables (K,)`` are how they stand. Raises :class:`DealError` where
+    there are no such plies, or chance has acted since.
+    """
+    count = log.marks[: index.size, COUNT].copy()
+    if stays is None:
+        stays = replay_episodes(setup, options, log, count).last
+        if (stays < 0).any():
+            raise DealError(f"At table {index[np.argmin(stays)]} the episode has no decision to take back.")
+    wrong = (stays < 0) | (stays > count)
+    if wrong.any():
+        k = int(np.argmax(wrong))
+        raise DealError(
+            f"The episode at table {index[k]} has {count[k]} plies, of which 0 to {count[k]} can stay, not {stays[k]}."
+        )
+    undone = replay_episodes(setup, options, log, stays)
+    acted = undone.state["tables"]["rng"] != tables["rng"]
+    if acted.any():
+        raise DealError(f"At table {index[np.argmax(acted)]} chance has acted since, which is not taken back.")
+    return undone
