@@ -9,7 +9,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import gymnasium
@@ -17,16 +16,13 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import IllegalActionError, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import whole
-from nainjaune_env.engine.batch import Episode
-from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables, Opponents
-from nainjaune_env.envs._shared.reset_options import ONLY, Start, seed_number
+from nainjaune_env.envs._shared.reset_options import ONLY, seed_number
 from nainjaune_env.envs._shared.spaces import LegalDiscrete
+from nainjaune_env.envs.seat_options import LearnerEnv, takes_seat_options
 from nainjaune_env.records.record import Record
-from nainjaune_env.registry import adaptor_setup
 from nainjaune_env.render.renderer import FPS, MODES, Renderer, installed_modes
 
 LEARNER = "learner"
@@ -38,7 +34,7 @@ def observation_space(setup: Setup) -> spaces.Box:
     return spaces.Box(np.zeros(setup.layout.size, np.uint8), setup.layout.high, dtype=np.uint8)
 
 
-class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
+class SeatEnv(LearnerEnv, gymnasium.Env[NDArray[np.uint8], np.int64]):
     """One table of a game, seen from one seat.
 
     **Actions** are ``Discrete(A)``; ``setup.game.actions`` names them. After every ``reset`` and ``step`` the legal ones are in
@@ -64,55 +60,34 @@ class SeatEnv(gymnasium.Env[NDArray[np.uint8], np.int64]):
 
     metadata: dict[str, Any] = {"render_modes": list(MODES), "render_fps": FPS}  # noqa: RUF012  (Gymnasium declares it so)
 
+    @takes_seat_options
     def __init__(
         self,
         preset: str | None = None,
         players: int | None = None,
         *,
-        game: str | None = None,
-        opponents: Opponents = "random",
-        seat: LearnerSeat = "rotate",
-        episode: Episode = "round",
-        start: Start = "fresh",
-        skip_forced: bool = True,
-        illegal_reward: float | None = None,
         render_mode: str | None = None,
         language: str = "en",
-        **knobs: Any,
+        **settings: Any,
     ) -> None:
         """Choose the rules, the opponents and the learner's seat.
 
-        ``preset``, ``players`` and ``knobs`` are the rules: a rule sheet, the number of seats (None: the game's default), and
-        knobs set over the sheet, which determines the ``game``. ``opponents`` is an agent, the name of one, a function or a
-        model for all other seats; a sequence with one for each, from the seat after the learner's; a
-        :class:`~nainjaune_env.Pool` to draw them from; or ``"self"``, with which the learner has every seat. ``seat`` is the
-        learner's: a number, ``"random"``, or ``"rotate"``, which moves to the next seat at each reset, from a first one that the
-        seed draws. ``episode`` is ``"round"`` or ``"match"``. ``start`` is how rounds begin: ``"fresh"``; ``"carried"``, the
-        next round of the match; or values by name, such as ``{"pots": [4, 0, 0, 0, 9]}``. With ``skip_forced`` plies without a
-        choice are made automatically. With ``illegal_reward`` None an illegal action raises; a number ends the episode with this
-        reward. ``render_mode`` and ``language`` are those of :class:`~nainjaune_env.render.renderer.Renderer`.
+        ``preset`` is a rule sheet and ``players`` the number of seats (None: the game's defaults). ``settings`` are the fields of
+        :class:`~nainjaune_env.envs.seat_options.SeatOptions`, and knobs set over the sheet. ``render_mode`` and ``language`` are
+        those of :class:`~nainjaune_env.render.renderer.Renderer`.
 
         Raises :class:`~nainjaune_env.core.errors.RulesError`, :class:`~nainjaune_env.core.errors.AgentError` or
         :class:`~nainjaune_env.core.errors.DealError` for arguments that do not fit.
         """
-        self.setup = adaptor_setup(SeatEnv, game, preset, players, knobs)
+        self._make_tables(SeatEnv, 1, preset, players, settings, record=True)
         self.metadata = {**self.metadata, "render_modes": list(installed_modes(self.setup.game))}
         self.render_mode = render_mode
         self._renderer = Renderer(self.setup, render_mode, language=language, fps=self.metadata["render_fps"])
-        self._tables = LearnerTables(
-            self.setup, 1, opponents, seat=seat, episode=episode, start=start, skip_forced=skip_forced,
-            illegal_reward=illegal_reward, record=True,
-        )  # fmt: skip
         self._mask = np.zeros(len(self.setup.game.actions), np.int8)
         self._seed: int | None = None
         """The seed that dealt the current episode; None where a generator continued."""
         self.observation_space: spaces.Box = observation_space(self.setup)  # type: ignore[assignment]
         self.action_space = LegalDiscrete(self._mask)
-
-    @property
-    def opponents(self) -> Sequence[Agent]:
-        """The agents in the other seats: one for all, or one for each from the seat after the learner's, or a pool's."""
-        return self._tables.opponents
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None

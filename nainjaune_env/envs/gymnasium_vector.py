@@ -16,15 +16,12 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import DealError, IllegalActionError, RulesError, choose_one, quoted
 from nainjaune_env.core.validation import as_array, check_name
-from nainjaune_env.engine.batch import Episode
-from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables, Opponents
-from nainjaune_env.envs._shared.reset_options import OPTIONS, Start, check_option, options_of, seed_number
+from nainjaune_env.envs._shared.reset_options import OPTIONS, check_option, options_of, seed_number
 from nainjaune_env.envs._shared.spaces import LegalMultiDiscrete
 from nainjaune_env.envs.gymnasium_env import observation_space
-from nainjaune_env.registry import adaptor_setup
+from nainjaune_env.envs.seat_options import LearnerEnv, table_seeds, takes_seat_options
 from nainjaune_env.render.renderer import FPS, MODES, Renderer, installed_modes
 
 Info = dict[str, Any]
@@ -36,7 +33,7 @@ PER_TABLE = ("action_masks", "opponents", "render", "render_mode", "setup")
 """What ``call`` can return for each table."""
 
 
-class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]]):
+class SeatVectorEnv(LearnerEnv, VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]]):
     """B tables, each seen from one seat, with the observations, actions and rewards of ``SeatEnv``.
 
     ``infos["action_mask"]`` is ``(B, A) int8`` and ``infos["seat"]`` is ``(B,)``; ``infos["_action_mask"]`` and
@@ -52,26 +49,20 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
 
     metadata: dict[str, Any] = {"render_modes": list(VECTOR_MODES), "render_fps": FPS}  # noqa: RUF012  (Gymnasium declares it so)
 
+    @takes_seat_options
     def __init__(
         self,
         num_envs: int = 1,
         preset: str | None = None,
         players: int | None = None,
         *,
-        game: str | None = None,
-        opponents: Opponents = "random",
-        seat: LearnerSeat = "rotate",
-        episode: Episode = "round",
-        start: Start = "fresh",
-        skip_forced: bool = True,
-        illegal_reward: float | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
         render_mode: str | None = None,
         language: str = "en",
-        **knobs: Any,
+        **settings: Any,
     ) -> None:
         """Take the arguments of ``SeatEnv``; raises its errors, and :class:`RulesError` for an unknown ``autoreset_mode``."""
-        self.setup = adaptor_setup(SeatVectorEnv, game, preset, players, knobs)
+        self._make_tables(SeatVectorEnv, num_envs, preset, players, settings, record=render_mode is not None)
         known = {mode.value: mode for mode in AutoresetMode}
         mode = autoreset_mode.value if isinstance(autoreset_mode, AutoresetMode) else autoreset_mode
         if mode not in known:
@@ -84,10 +75,6 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
         modes = [name for name in VECTOR_MODES if name in installed_modes(self.setup.game)]
         self.metadata = {**self.metadata, "render_modes": modes, "autoreset_mode": self.autoreset_mode}
         self.num_envs = num_envs
-        self._tables = LearnerTables(
-            self.setup, num_envs, opponents, seat=seat, episode=episode, start=start, skip_forced=skip_forced,
-            illegal_reward=illegal_reward, record=render_mode is not None,
-        )  # fmt: skip
         self._all = np.arange(num_envs)
         self._over = np.zeros(num_envs, np.bool_)
         """Tables whose episode has ended and where no new one has begun."""
@@ -97,11 +84,6 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.single_action_space = spaces.Discrete(len(self.setup.game.actions))
         self.action_space = LegalMultiDiscrete(self._mask)
-
-    @property
-    def opponents(self) -> Sequence[Agent]:
-        """The agents in the other seats: one for all, or one for each from the seat after the learner's, or a pool's."""
-        return self._tables.opponents
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
@@ -135,8 +117,7 @@ class SeatVectorEnv(VectorEnv[NDArray[np.uint8], NDArray[np.int64], NDArray[Any]
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
         if seed is None or not isinstance(seed, Sequence | np.ndarray):
-            first = seed_number(seed)
-            return [None if first is None else seed_number(first + i) for i in range(self.num_envs)]
+            return table_seeds(seed, self._all)
         if len(seed) != self.num_envs:
             raise DealError(f"Seeds are one number, or one for each of {self.num_envs} tables, not {len(seed)}.")
         return [seed_number(one) for one in seed]

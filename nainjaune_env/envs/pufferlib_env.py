@@ -12,20 +12,16 @@ It plays the episodes of ``SeatVecEnv``, as a test checks, alone and in PufferLi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import IllegalActionError, MissingLibraryError
 from nainjaune_env.core.validation import as_array
-from nainjaune_env.engine.batch import Episode
-from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables, Opponents
-from nainjaune_env.envs._shared.reset_options import Start, seed_number
-from nainjaune_env.registry import adaptor_setup
+from nainjaune_env.envs._shared.reset_options import seed_number
+from nainjaune_env.envs.seat_options import LearnerEnv, table_seeds, takes_seat_options
 
 try:
     from pufferlib import PufferEnv
@@ -36,7 +32,7 @@ except ModuleNotFoundError as error:
 Info = dict[str, list[float]]
 
 
-class SeatPufferEnv(PufferEnv):  # type: ignore[misc]
+class SeatPufferEnv(LearnerEnv, PufferEnv):  # type: ignore[misc]
     """B tables, each seen from one seat, as a native environment of PufferLib with B agents.
 
     ================  ======================  ================================================================
@@ -67,23 +63,17 @@ class SeatPufferEnv(PufferEnv):  # type: ignore[misc]
     seeds s to s + k - 1, and they play the games of one with k * B tables.
     """
 
+    @takes_seat_options
     def __init__(
         self,
         num_envs: int = 1,
         preset: str | None = None,
         players: int | None = None,
         *,
-        game: str | None = None,
-        opponents: Opponents = "random",
-        seat: LearnerSeat = "rotate",
-        episode: Episode = "round",
-        start: Start = "fresh",
-        skip_forced: bool = True,
-        illegal_reward: float | None = None,
         reward_scale: float = 1.0,
         buf: dict[str, NDArray[Any]] | None = None,
         seed: int | None = None,
-        **knobs: Any,
+        **settings: Any,
     ) -> None:
         """Take the arguments of ``SeatEnv`` and raise its errors.
 
@@ -91,11 +81,7 @@ class SeatPufferEnv(PufferEnv):  # type: ignore[misc]
         ``buf`` has the arrays of PufferLib's vectorization. ``seed`` is that of the first reset, where ``reset`` gives none;
         None: the operating system seeds the tables.
         """
-        self.setup = adaptor_setup(SeatPufferEnv, game, preset, players, knobs)
-        self._tables = LearnerTables(
-            self.setup, num_envs, opponents, seat=seat, episode=episode, start=start, skip_forced=skip_forced,
-            illegal_reward=illegal_reward,
-        )  # fmt: skip
+        self._make_tables(SeatPufferEnv, num_envs, preset, players, settings)
         size, actions = self.setup.layout.size, len(self.setup.game.actions)
         self.layout_slice, self.mask_slice = slice(0, size), slice(size, size + actions)
         high = np.append(self.setup.layout.high, np.ones(actions, np.uint8))
@@ -114,16 +100,6 @@ class SeatPufferEnv(PufferEnv):  # type: ignore[misc]
         super().__init__(buf)
 
     @property
-    def opponents(self) -> Sequence[Agent]:
-        """The agents in the other seats: one for all, or one for each from the seat after the learner's, or a pool's."""
-        return self._tables.opponents
-
-    @property
-    def seats(self) -> NDArray[np.int64]:
-        """The learner's seat at each table, ``(B,)``, in self-play the seat to act; -1 before the first reset."""
-        return self._tables.learner.copy()
-
-    @property
     def action_mask(self) -> NDArray[np.uint8]:
         """The legal actions, ``(B, A)``, 1 = legal: a view of the observations."""
         mask: NDArray[np.uint8] = self.observations[:, self.mask_slice]
@@ -135,8 +111,7 @@ class SeatPufferEnv(PufferEnv):  # type: ignore[misc]
         Without a seed the tables' generators continue, the first time from the constructor's seed. Raises :class:`DealError`.
         """
         first, self._seed = self._seed if seed is None else seed_number(seed), None
-        count = self._all.size
-        self._tables.reset(self._all, [None if first is None else seed_number(first * count + i) for i in range(count)])
+        self._tables.reset(self._all, table_seeds(None if first is None else first * self._all.size, self._all))
         self._returns[:] = self.rewards[:] = self.terminals[:] = self.truncations[:] = 0
         self._observe()
         return self.observations, []

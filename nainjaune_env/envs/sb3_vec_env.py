@@ -23,12 +23,10 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import DealError, IllegalActionError, MissingLibraryError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import as_array
-from nainjaune_env.engine.batch import Episode
 from nainjaune_env.envs._shared.lazy_list import LazyList
-from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables, Opponents
-from nainjaune_env.envs._shared.reset_options import Start, seed_number
+from nainjaune_env.envs._shared.reset_options import seed_number
 from nainjaune_env.envs.gymnasium_env import observation_space
-from nainjaune_env.registry import adaptor_setup
+from nainjaune_env.envs.seat_options import LearnerEnv, takes_seat_options
 from nainjaune_env.render.renderer import FPS, Renderer, installed_modes
 
 try:
@@ -40,7 +38,7 @@ Indices = int | Iterable[int] | None
 Info = dict[str, Any]
 
 
-class SeatVecEnv(VecEnv):
+class SeatVecEnv(LearnerEnv, VecEnv):
     """B tables, each seen from one seat, with the observations, actions and rewards of ``SeatEnv``.
 
     ``reset()`` returns observations ``(B, size) uint8``. ``step(actions)`` returns observations, rewards ``(B,) float32``, dones
@@ -63,29 +61,19 @@ class SeatVecEnv(VecEnv):
     ``env_method`` access single tables, as :class:`Table`.
     """
 
+    @takes_seat_options
     def __init__(
         self,
         num_envs: int = 1,
         preset: str | None = None,
         players: int | None = None,
         *,
-        game: str | None = None,
-        opponents: Opponents = "random",
-        seat: LearnerSeat = "rotate",
-        episode: Episode = "round",
-        start: Start = "fresh",
-        skip_forced: bool = True,
-        illegal_reward: float | None = None,
         render_mode: str | None = None,
         language: str = "en",
-        **knobs: Any,
+        **settings: Any,
     ) -> None:
         """Take the arguments of ``SeatEnv`` and raise its errors."""
-        self.setup = adaptor_setup(SeatVecEnv, game, preset, players, knobs)
-        self._tables = LearnerTables(
-            self.setup, num_envs, opponents, seat=seat, episode=episode, start=start, skip_forced=skip_forced,
-            illegal_reward=illegal_reward, record=render_mode is not None,
-        )  # fmt: skip
+        self._make_tables(SeatVecEnv, num_envs, preset, players, settings, record=render_mode is not None)
         self._all = np.arange(num_envs)
         self._begun_mask = np.zeros((num_envs, len(self.setup.game.actions)), np.int8)
         self._begun_seat = np.zeros(num_envs, np.int64)
@@ -97,16 +85,6 @@ class SeatVecEnv(VecEnv):
         self._members = [Table(self, i, render_mode, language) for i in range(num_envs)]
         super().__init__(num_envs, observation_space(self.setup), spaces.Discrete(len(self.setup.game.actions)))
         self.metadata: dict[str, Any] = {"render_modes": [*installed_modes(self.setup.game)], "render_fps": FPS}
-
-    @property
-    def opponents(self) -> Sequence[Agent]:
-        """The agents in the other seats: one for all, or one for each from the seat after the learner's, or a pool's."""
-        return self._tables.opponents
-
-    @property
-    def seats(self) -> NDArray[np.int64]:
-        """The learner's seat at each table, ``(B,)``, in self-play the seat to act; -1 before the first reset."""
-        return self._tables.learner.copy()
 
     # ---- playing -------------------------------------------------------------------------------------------------
 
@@ -173,27 +151,21 @@ class SeatVecEnv(VecEnv):
             self._note_begun(over)
 
         def info(i: int) -> Info:
-            said: Info = {"action_mask": masks[i], "seat": int(seats[i]), "TimeLimit.truncated": False}
-            if self._tables.self_play:
-                said["rewards"] = credited[i]
-            if i in last:
-                said["terminal_observation"] = last[i]
-            return said
+            end = {"terminal_observation": last[i]} if i in last else {}
+            return {**self._info(i, masks, seats, credited), "TimeLimit.truncated": False, **end}
 
         return batch.observation.copy(), rewards, dones, LazyList(self.num_envs, info)
 
     def _note_begun(self, which: NDArray[np.int64]) -> None:
         """Renew ``reset_infos`` after episodes have begun at the tables ``which``."""
         self._begun_mask[which], self._begun_seat[which] = self._tables.mask(which), self._tables.learner[which]
-        masks, seats = self._begun_mask.copy(), self._begun_seat.copy()
+        masks, seats, nothing = self._begun_mask.copy(), self._begun_seat.copy(), np.zeros_like(self.rewards)
+        self.reset_infos = LazyList(self.num_envs, lambda i: self._info(i, masks, seats, nothing))
 
-        def info(i: int) -> Info:
-            said: Info = {"action_mask": masks[i], "seat": int(seats[i])}
-            if self._tables.self_play:
-                said["rewards"] = np.zeros(self.setup.players, np.float32)
-            return said
-
-        self.reset_infos = LazyList(self.num_envs, info)
+    def _info(self, i: int, masks: NDArray[np.int8], seats: NDArray[np.int64], rewards: NDArray[np.float32]) -> Info:
+        """Return what every info of table ``i`` has."""
+        said: Info = {"action_mask": masks[i], "seat": int(seats[i])}
+        return {**said, "rewards": rewards[i]} if self._tables.self_play else said
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the legal actions, ``(B, A) bool``; all False before the first reset."""

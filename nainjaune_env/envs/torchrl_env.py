@@ -11,18 +11,14 @@ It plays the episodes of ``SeatVecEnv`` and of Gymnasium's vector environment fo
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import MissingLibraryError
-from nainjaune_env.engine.batch import Episode
-from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables, Opponents
-from nainjaune_env.envs._shared.reset_options import Start, seed_number
-from nainjaune_env.registry import adaptor_setup
+from nainjaune_env.envs._shared.reset_options import seed_number
+from nainjaune_env.envs.seat_options import LearnerEnv, table_seeds, takes_seat_options
 
 try:
     import torch
@@ -33,7 +29,7 @@ except ModuleNotFoundError as error:
     raise MissingLibraryError("The TorchRL adaptor", "torchrl", "torchrl") from error
 
 
-class SeatTorchEnv(EnvBase):  # type: ignore[misc]
+class SeatTorchEnv(LearnerEnv, EnvBase):  # type: ignore[misc]
     """B tables, each seen from one seat, as a TorchRL environment with the batch size ``(B,)``.
 
     ================  ===================  ==================================================================
@@ -56,28 +52,18 @@ class SeatTorchEnv(EnvBase):  # type: ignore[misc]
     ``set_seed(s)`` and ``reset(seed=s)`` seed table i with s + i; the former takes effect at the next reset of all tables.
     """
 
+    @takes_seat_options
     def __init__(
         self,
         num_envs: int = 1,
         preset: str | None = None,
         players: int | None = None,
         *,
-        game: str | None = None,
-        opponents: Opponents = "random",
-        seat: LearnerSeat = "rotate",
-        episode: Episode = "round",
-        start: Start = "fresh",
-        skip_forced: bool = True,
-        illegal_reward: float | None = None,
         device: Any = "cpu",
-        **knobs: Any,
+        **settings: Any,
     ) -> None:
         """Take the arguments of ``SeatEnv`` and raise its errors; ``device`` is that of the tensors, not of the tables."""
-        self.setup = adaptor_setup(SeatTorchEnv, game, preset, players, knobs)
-        self._tables = LearnerTables(
-            self.setup, num_envs, opponents, seat=seat, episode=episode, start=start, skip_forced=skip_forced,
-            illegal_reward=illegal_reward,
-        )  # fmt: skip
+        self._make_tables(SeatTorchEnv, num_envs, preset, players, settings)
         super().__init__(device=device, batch_size=torch.Size([num_envs]))
         self._all = np.arange(num_envs)
         self._seed: int | None = None
@@ -98,16 +84,6 @@ class SeatTorchEnv(EnvBase):  # type: ignore[misc]
         self.reward_spec = Unbounded((num_envs, 1), **place)
         self.full_done_spec = Composite(done=flag, terminated=flag.clone(), shape=self.batch_size, **place)
 
-    @property
-    def opponents(self) -> Sequence[Agent]:
-        """The agents in the other seats: one for all, or one for each from the seat after the learner's, or a pool's."""
-        return self._tables.opponents
-
-    @property
-    def seats(self) -> NDArray[np.int64]:
-        """The learner's seat at each table, ``(B,)``, in self-play the seat to act; -1 before the first reset."""
-        return self._tables.learner.copy()
-
     def _set_seed(self, seed: int | None) -> None:
         self._seed = seed_number(seed)
 
@@ -121,8 +97,7 @@ class SeatTorchEnv(EnvBase):  # type: ignore[misc]
         if which.size == self._all.size:
             first, self._seed = (self._seed if first is None else first), None
         if which.size:
-            seeds = [None if first is None else seed_number(first + int(i)) for i in which]
-            self._tables.reset(which, seeds, options)
+            self._tables.reset(which, table_seeds(first, which), options)
         return self._observed()
 
     def _step(self, tensordict: TensorDictBase) -> TensorDictBase:

@@ -14,7 +14,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
     ("rules", "state"),
     ("actions",),
     ("kernel",),
-    ("encode",),
+    ("encode", "bounds"),
     ("belief.*",),
     # the texts alone; what speaks them stands above the records
     ("language", "language.wording", "language.parsing"),

@@ -14,8 +14,8 @@ import numpy as np
 from nainjaune_env.core.spec import Extent, Setup
 from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.belief.resample import resample as resample_table
-from nainjaune_env.games.batasaurus.kernel import open_game, redact, sees_own_cards
-from nainjaune_env.games.batasaurus.rules import Memory, rules_of
+from nainjaune_env.games.batasaurus.kernel import must_remember, open_game, redact, sees_own_cards
+from nainjaune_env.games.batasaurus.rules import rules_of
 from nainjaune_env.games.batasaurus.state import TABLE
 
 __all__ = ["canonical", "describe", "draws", "extent", "name", "opening", "openings", "outcomes", "resample"]
@@ -25,7 +25,7 @@ def extent(setup: Setup) -> Extent:
     """Returns the bounds: one ply a card and a memorising step, and no pile larger than all cards."""
     rules = rules_of(setup)
     cards = setup.players * rules.dinosaurs
-    looks = setup.players if rules.memory == Memory.GLIMPSE else 0
+    looks = setup.players if must_remember(rules) else 0
     return Extent(plies=cards + looks, draws=1 + (cards if looks else 0), least=0, most=cards)
 
 

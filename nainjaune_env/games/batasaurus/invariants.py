@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
 from nainjaune_env.core.table_checks import Invariant, between, every
-from nainjaune_env.games.batasaurus.rules import KernelRules, Memory, rules_of
+from nainjaune_env.games.batasaurus.kernel import must_remember
+from nainjaune_env.games.batasaurus.rules import KernelRules, rules_of
 from nainjaune_env.games.batasaurus.state import Phase
 
 
@@ -22,7 +23,7 @@ def table_invariants(setup: Setup, rows: NDArray[Any]) -> Iterator[Invariant]:
     yield Invariant("stage", rows["stage"] != Stage.ROUND_OVER, "a match of one round (B3.1)")
     for name in ("first", "leader"):
         yield Invariant(name, between(rows[name], 0, n - 1), f"a seat from 0 to {n - 1}")
-    phases = [Phase.TRICK, Phase.BATTLE, *([Phase.MEMORISING] if rules.memory == Memory.GLIMPSE else [])]
+    phases = [Phase.TRICK, Phase.BATTLE, *([Phase.MEMORISING] if must_remember(rules) else [])]
     yield Invariant("phase", np.isin(rows["phase"], phases), f"one of the phases {sorted(map(int, phases))} (B4)")
     yield Invariant("battling", between(rows["battling"], 0, (1 << n) - 1), f"a set of the {n} seats")
     for name in ("slots", "held"):
@@ -42,8 +43,7 @@ def _of_cards(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
     n, size = rules.players, rules.dinosaurs
     dealt = rows["layout"][:, :n, :size].astype(np.int64)
     in_order = np.arange(1, size + 1)
-    laid = dealt if rules.memory == Memory.PERFECT else np.sort(dealt, axis=2)
-    how = "in order (B4.1)" if rules.memory == Memory.PERFECT else "once (B1.1)"
+    laid, how = (np.sort(dealt, axis=2), "once (B1.1)") if must_remember(rules) else (dealt, "in order (B4.1)")
     yield Invariant("layout", every(laid == in_order), f"each of the values 1 to {size} {how}")
     yield Invariant("layout", every(rows["layout"][:, :, size:] == 0), f"{size} slots")
     full = rows["slots"][:, :n, None] >> np.arange(size) & 1

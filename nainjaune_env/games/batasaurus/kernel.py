@@ -33,7 +33,7 @@ def deal(table: Table, rules: KernelRules) -> None:
     for seat in range(MAX_SEATS):
         for slot in range(SLOTS):
             table.layout[seat, slot] = slot + 1 if slot < rules.dinosaurs and seat < rules.players else 0
-    if rules.memory == Memory.GLIMPSE:
+    if must_remember(rules):
         for seat in range(rules.players):
             for slot in range(rules.dinosaurs - 1):  # Fisher–Yates
                 other = slot + below(table, rules.dinosaurs - slot)
@@ -41,6 +41,12 @@ def deal(table: Table, rules: KernelRules) -> None:
                 table.layout[seat, other] = table.layout[seat, slot]
                 table.layout[seat, slot] = value
     open_game(table, rules)
+
+
+@inlined
+def must_remember(rules: KernelRules) -> Any:
+    """Returns whether seats see their cards once, before the first trick, and must remember them (B4.2)."""
+    return rules.memory == Memory.GLIMPSE
 
 
 @jit
@@ -55,7 +61,7 @@ def open_game(table: Table, rules: KernelRules) -> None:
         table.hidden[seat] = 0
     table.tricks = 0
     open_trick(table, rules, table.first)
-    table.phase = Phase.MEMORISING if rules.memory == Memory.GLIMPSE else Phase.TRICK
+    table.phase = Phase.MEMORISING if must_remember(rules) else Phase.TRICK
     table.stage = Stage.PLAYING
 
 
@@ -101,7 +107,7 @@ def value_bit(value: Any) -> Any:
 @inlined
 def sees_own_cards(table: Table, rules: KernelRules, seat: Any) -> Any:
     """Returns whether ``seat`` sees its own cards now: always (B4.1), or in its memorising step alone (B4.2)."""
-    return rules.memory == Memory.PERFECT or (table.phase == Phase.MEMORISING and table.seat == seat)
+    return not must_remember(rules) or (table.phase == Phase.MEMORISING and table.seat == seat)
 
 
 @inlined

@@ -15,9 +15,10 @@ import numpy as np
 from nainjaune_env.core.cards import DECK, RANKS, card_number, card_rank, cards_in
 from nainjaune_env.core.spec import Extent, Setup
 from nainjaune_env.games.nain_jaune.belief.resample import resample as resample_table
+from nainjaune_env.games.nain_jaune.bounds import bounds_of
 from nainjaune_env.games.nain_jaune.kernel import redact
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
-from nainjaune_env.games.nain_jaune.rules import POT_CARDS, Blocked, Payment, Stranded, rules_of
+from nainjaune_env.games.nain_jaune.rules import POT_CARDS, rules_of
 from nainjaune_env.games.nain_jaune.state import TABLE
 
 __all__ = ["canonical", "describe", "draws", "extent", "name", "opening", "openings", "outcomes", "resample"]
@@ -28,32 +29,24 @@ def extent(setup: Setup) -> Extent:
 
     When a seat goes out, every other seat still holds a card. After each other play the turn goes round at most once before that
     seat leads again, or under ``blocked = skip`` once for every rank above (N2.6). A pot costs a seat most if it plays the card
-    silently (N2.7) or is left with it (N3.3), never both; it yields most if every other seat has paid for it.
+    silently (N2.7) or is left with it (N3.3), never both; it yields most if every other seat has paid for it. No hand costs more
+    than its dearest card, as often as it has cards.
     """
     rules, n = rules_of(setup), setup.players
+    bounds = bounds_of(rules)
     plays = n * (rules.hand_size - 1) + 1
-    if rules.blocked == Blocked.SKIP:
+    if bounds.runs_go_on:
         # a rank is blocked at most once for each card below it
         circles = sum(rules.top_rank - card_rank(card) for card in deck(setup))
     else:
         circles = plays - 1
-    points = (n - 1) * rules.hand_size * (10 if rules.payment == Payment.POINTS else 1)
-    least = -rules.round_antes - points // (n - 1)
-    most = points - rules.round_antes
-    for ante in rules.antes:
-        pot = n * ante * rules.stake
-        silent = pot * rules.unannounced
-        stranded = {
-            Stranded.NONE: 0,
-            Stranded.MATCH_POT: pot,
-            Stranded.TWICE_POT: 2 * pot,
-            Stranded.TWICE_ANTE: 2 * ante * rules.stake,
-        }[Stranded(rules.stranded)]
-        least -= max(silent, stranded)
-        most += pot + silent
-    if rules.limited:
-        least, most = max(least, -rules.starting_stack), min(most, (n - 1) * rules.starting_stack)
-    return Extent(plies=plays + n * circles, draws=1 + n * rules.hand_size, least=least, most=most)
+    hand, antes = rules.hand_size * bounds.dearest_card, sum(bounds.antes)
+    dues = zip(bounds.silent, bounds.stranded, strict=True)
+    lost = antes + hand + sum(max(silent, stranded) for silent, stranded in dues)
+    won = (n - 1) * hand - antes + sum(bounds.pots) + sum(bounds.silent)
+    if rules.limited:  # nobody pays more than they have (N4.2)
+        lost, won = min(lost, rules.starting_stack), min(won, (n - 1) * rules.starting_stack)
+    return Extent(plies=plays + n * circles, draws=1 + n * rules.hand_size, least=-lost, most=won)
 
 
 def deck(setup: Setup) -> list[int]:

@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
 from nainjaune_env.core.table_checks import Invariant, between, every
-from nainjaune_env.games.nain_jaune.rules import Announce, Blocked, KernelRules, Payment, Stranded
-from nainjaune_env.games.nain_jaune.state import ACES, ALL_RANKS, MAX_SEATS, NOBODY, NUM_RANKS, POT_LIMIT
+from nainjaune_env.games.nain_jaune.bounds import bounds_of
+from nainjaune_env.games.nain_jaune.kernel import payment_due
+from nainjaune_env.games.nain_jaune.rules import KernelRules
+from nainjaune_env.games.nain_jaune.state import ACES, ALL_RANKS, MAX_SEATS, NOBODY, POT_LIMIT
 
 MAX_STACK = 1 << 48
 """Bound of the chips of a seat, far from where sums would overflow."""
@@ -94,7 +96,7 @@ def _of_play(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
     required = rows["required_rank"].astype(np.int64)
     leads = (required > 0) | (last == rows["seat"]) | ~playing
     yield Invariant("required_rank", leads, "the lead with the seat that played last (N2.3, N2.6)")
-    if rules.blocked == Blocked.RESTART:
+    if not bounds_of(rules).runs_go_on:
         follows = rows["played"][k, last] & ACES << np.maximum(required - 2, 0) != 0
         yield Invariant("required_rank", (required == 0) | (required > 1) & follows, "the rank above a card of 'last' (N2.3)")
 
@@ -122,11 +124,10 @@ def _of_payments(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
     captured |= (winner * rows["opera"][:, None])[..., None] == 1
     uncaptured = ~captured.any(axis=1)
     over = (rows["stage"] != Stage.PLAYING)[:, None]
-    ranks = np.arange(1, NUM_RANKS + 1)
-    value = np.minimum(ranks, 10) if rules.payment == Payment.POINTS else np.ones_like(ranks)
-    owed = over * (np.bitwise_count(hand[..., None] & ACES << ranks - 1) @ value)  # N3.2
+    owed = _owed(rules, rows)
     received = winner * owed.sum(axis=1, keepdims=True)
-    antes = np.minimum(np.array(rules.antes) * rules.stake, POT_LIMIT)
+    bounds = bounds_of(rules)
+    antes = np.array(bounds.antes)
     gain = rows["stack"][:, seats] - rows["before"][:, seats]
     before = gain.sum(axis=1) + rows["pot"].sum(axis=1, dtype=np.int64)  # in the pots before the antes (N4.5)
     # an ante is paid whole, but not into a full pot (N4.7) and not by who defaults (N4.2)
@@ -135,9 +136,9 @@ def _of_payments(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
     defaulted = rows["defaults"][:, None] >> seats & 1 == 1
     most = captured.sum(axis=2) * POT_LIMIT + received - np.where(defaulted, 0, paid[:, None])
     silent = played[..., None] >> np.array(rules.pot_cards) & 1 == 1  # N2.7
-    silent &= ~captured & (rules.announce == Announce.EXPLICIT and rules.unannounced > 0)
+    silent &= ~captured & np.array(bounds.may_be_silent) & (np.array(bounds.silent) > 0)
     stranded = over[..., None] & (hand[..., None] >> np.array(rules.pot_cards) & 1 == 1)  # N3.3
-    stranded &= rules.stranded != Stranded.NONE
+    stranded &= np.array(bounds.stranded) > 0
     # what was paid into a pot is there, unless it was captured since, in a grand opéra
     added = np.where(uncaptured, rows["pot"], POT_LIMIT)[:, None] * (silent | stranded)
     least = (0 if rules.limited else received) - owed - antes.sum() - added.sum(axis=2)
@@ -145,3 +146,14 @@ def _of_payments(rules: KernelRules, rows: NDArray[Any]) -> Iterator[Invariant]:
     yield Invariant("stack", every(gain >= least), "no stack to lose more than its seat owes to pots and to the winner (N2, N3)")
     held = np.where(uncaptured, rows["pot"], POT_LIMIT).sum(axis=1)
     yield Invariant("stack", before <= held, "no more chips than before the round and what captured pots can have held (N4.5)")
+
+
+def _owed(rules: KernelRules, rows: NDArray[Any]) -> NDArray[np.int64]:
+    """Returns what each seat owes the winner, 0 where the round goes on (N3.2), ``(K, n)``."""
+    owed = np.zeros((len(rows), rules.players), np.int64)
+    for k in np.flatnonzero(rows["stage"] != Stage.PLAYING):
+        table = rows[k]
+        for seat in range(rules.players):
+            if seat != table.winner:
+                owed[k, seat] = payment_due(table, rules, seat)
+    return owed

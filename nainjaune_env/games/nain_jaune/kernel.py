@@ -163,7 +163,7 @@ def put_down(table: Table, rules: KernelRules, action: Any) -> Any:
         card = ONE << number
         rank = number % NUM_RANKS + 1
         if is_silent(action):
-            add_to_pot(table, rules, seat, pot, rules.unannounced * np.int64(table.pot[pot]))
+            add_to_pot(table, rules, seat, pot, silent_due(table, rules, pot))
         else:
             capture(table, seat, pot)
             table.captor[pot] = seat
@@ -173,6 +173,12 @@ def put_down(table: Table, rules: KernelRules, action: Any) -> Any:
     table.last = seat
     table.required_rank = rank + 1 if rank < rules.top_rank else 0
     return table.cards[seat]
+
+
+@inlined
+def silent_due(table: Table, rules: KernelRules, pot: Any) -> Any:
+    """Returns what a silent play of the card of ``pot`` costs (N2.7)."""
+    return rules.unannounced * np.int64(table.pot[pot])
 
 
 @inlined
@@ -190,13 +196,19 @@ def pass_turn(table: Table, rules: KernelRules, repeat: Any) -> None:
         turn_taken |= ONE << seat
         seat = (seat + 1 if seat + 1 < rules.players else 0) & SEAT_BITS
         if seat == last:
-            table.required_rank = required + 1 if rules.blocked == Blocked.SKIP and required < rules.top_rank else 0
+            table.required_rank = rank_after_circle(rules, required)
             break
         if not repeat or table.hand[seat] & ACES << (required - 1):
             break
     table.seat = seat
     table.turn_taken = turn_taken
     table.hand_untouched = 1 if table.cards[seat] == rules.hand_size else 0  # N2.9
+
+
+@inlined
+def rank_after_circle(rules: KernelRules, required: Any) -> Any:
+    """Returns the required rank after a circle without a card of rank ``required``; 0 is the lead (N2.6)."""
+    return required + 1 if rules.blocked == Blocked.SKIP and required < rules.top_rank else 0
 
 
 @inlined

@@ -9,8 +9,8 @@ import numpy as np
 from nainjaune_env.compiler.jit import inlined, jit
 from nainjaune_env.core.bits import random_bit
 from nainjaune_env.core.table import Table
-from nainjaune_env.games.batasaurus.kernel import sees_own_cards, value_bit
-from nainjaune_env.games.batasaurus.rules import KernelRules, Memory
+from nainjaune_env.games.batasaurus.kernel import must_remember, sees_own_cards, value_bit
+from nainjaune_env.games.batasaurus.rules import KernelRules
 from nainjaune_env.games.batasaurus.state import ONE
 
 
@@ -30,7 +30,7 @@ def resample(table: Table, rules: KernelRules, seat: Any) -> None:
         if table.hidden[other]:
             table.hidden[other] = random_bit(table, lying) + 1
             lying ^= value_bit(np.int64(table.hidden[other]))
-        if rules.memory == Memory.PERFECT:
+        if not must_remember(rules):
             lay_sorted(table, rules, other)
             table.slots[other] = lying
         elif other == seat:

@@ -15,10 +15,11 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import Said
 from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.batasaurus.actions import MEMORISE
+from nainjaune_env.games.batasaurus.kernel import must_remember
 from nainjaune_env.games.batasaurus.language import LANGUAGES, language_of
 from nainjaune_env.games.batasaurus.records.narrate import Narrator
 from nainjaune_env.games.batasaurus.records.replay import Replay
-from nainjaune_env.games.batasaurus.rules import Memory, rules_of
+from nainjaune_env.games.batasaurus.rules import rules_of
 from nainjaune_env.games.batasaurus.state import Phase, values_in
 from nainjaune_env.games.batasaurus.view.text import ROW, coloured
 
@@ -50,7 +51,7 @@ class Speaker:
         self.phrases = texts.phrases
         self.seat = seat
         self.setup = setup
-        self.perfect = rules_of(setup).memory == Memory.PERFECT
+        self.perfect = not must_remember(rules_of(setup))
         self.replay = Replay(setup, opening)
         self.seats = SeatNames(self.words, setup.players, names, you)
         self.narrator = Narrator(self.words, self.seats, setup.players)

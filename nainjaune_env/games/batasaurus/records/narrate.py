@@ -7,11 +7,12 @@ from typing import Any
 
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.texts import Called, SeatNames
+from nainjaune_env.games.batasaurus.kernel import must_remember
 from nainjaune_env.games.batasaurus.language import language_of
 from nainjaune_env.games.batasaurus.language.wording import Words
 from nainjaune_env.games.batasaurus.records.replay import Trick
 from nainjaune_env.games.batasaurus.records.verify import check_part, replay_record
-from nainjaune_env.games.batasaurus.rules import Memory, rules_of
+from nainjaune_env.games.batasaurus.rules import rules_of
 
 ROW = 6
 """Slots to a line."""
@@ -87,7 +88,7 @@ def show(setup: Setup, record: Mapping[str, Any], language: str, part: int | Non
 
 def _layouts(setup: Setup, layouts: Sequence[Sequence[int]], narrator: Narrator) -> list[str]:
     words = narrator.words
-    if rules_of(setup).memory == Memory.PERFECT:
+    if not must_remember(rules_of(setup)):
         return _slots(words.sorted, layouts[0], words)
     lines = []
     for seat, layout in enumerate(layouts):

@@ -11,7 +11,8 @@ from nainjaune_env.core.errors import DealError, quoted
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import MAX_SEED, check_whole
 from nainjaune_env.games.batasaurus.chance import opening
-from nainjaune_env.games.batasaurus.rules import Memory, rules_of
+from nainjaune_env.games.batasaurus.kernel import must_remember
+from nainjaune_env.games.batasaurus.rules import rules_of
 
 
 def setup_table(setup: Setup, layouts: Sequence[Sequence[int]], *, leader: int, seed: int = 0) -> Any:
@@ -29,7 +30,7 @@ def setup_table(setup: Setup, layouts: Sequence[Sequence[int]], *, leader: int, 
     for seat, given in enumerate(checked):
         if sorted(given) != values:
             raise DealError(f"A layout holds each of the values 1 to {rules.dinosaurs} once, and seat {seat}'s is {given}.")
-        if rules.memory == Memory.PERFECT and given != values:
+        if not must_remember(rules) and given != values:
             raise DealError(f"With memory = perfect layouts are sorted (B4.1), and seat {seat}'s is {given}.")
     leader = check_whole("The leader", leader)
     if not 0 <= leader < setup.players:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields
 from typing import Any
 
 from nainjaune_env.core.cards import DECK, RANKS, by_rank
@@ -22,8 +23,8 @@ _MOVE_OF = {action: move for move, action in ACTION_OF.items() if move[:2] in (*
 """The move of each action that only one move is."""
 TWO_COLUMNS = 7
 """The least number of entries that a menu shows in two columns."""
-SHOWN_KNOBS = ("decline", "blocked", "payment", "stranded", "grand_opera", "announce")
-"""The knobs that the summary of the rules always states."""
+DRAWN = "direction"
+"""The knob that says how a table is drawn and changes no play."""
 
 
 class Speaker:
@@ -65,8 +66,9 @@ class Speaker:
         return dict(self.phrases.topics.values())
 
     def rules(self) -> str:
-        """Returns the rules in short: what the most important knobs say, and those that are set over the preset."""
-        shown = {*SHOWN_KNOBS, *self.setup.knobs}
+        """Returns the rules in short: what the knobs that are words say, and those that are set over the preset."""
+        words = {knob.name for knob in fields(self.setup.rules) if knob.metadata["kind"] == "word"}
+        shown = words - {DRAWN} | {*self.setup.knobs}
         if self.explicit and self.replay.rules.unannounced:
             shown.add("unannounced")
         knobs = [self._knob(name) for name in self.setup.rules.names() if name in shown]

@@ -1,4 +1,4 @@
-"""A match in words: what is said and seen at each ply, the settlement payment by payment, and whole records."""
+"""A match in words: what is said and seen at each ply, the settlement transfer by transfer, and whole records."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from nainjaune_env.games.nain_jaune.rules import POT_CARDS, KernelRules
 from nainjaune_env.games.nain_jaune.state import POTS, TABLE
 
 
-class Payment(NamedTuple):
+class Transfer(NamedTuple):
     """A transfer of chips in a settlement."""
 
     text: str
@@ -44,20 +44,20 @@ def unsettled(table: Table, rules: KernelRules, action: int) -> Any:
     return rows[0]
 
 
-def settlement(table: Table, rules: KernelRules) -> Iterator[Payment]:
-    """Yields the payments of a round (N3) in the order of ``kernel.settle``; makes them on ``table``, from :func:`unsettled`."""
+def settlement(table: Table, rules: KernelRules) -> Iterator[Transfer]:
+    """Yields the transfers of a round (N3) in the order of ``kernel.settle``; makes them on ``table``, from :func:`unsettled`."""
     chips = int(table.pot.sum())
     kernel.take_every_pot(table, rules)
     if table.opera:
-        yield Payment("grand_opera", int(table.winner), chips, chips)
+        yield Transfer("grand_opera", int(table.winner), chips, chips)
     losers = [(int(table.winner) + k) % rules.players for k in range(1, rules.players)]
     for seat in losers:
         due = int(kernel.payment_due(table, rules, seat))
-        yield Payment("pays", seat, int(kernel.pay_winner(table, rules, seat)), due)
+        yield Transfer("pays", seat, int(kernel.pay_winner(table, rules, seat)), due)
     for seat, pot in itertools.product(losers, range(POTS)):
         if kernel.is_stranded(table, rules, seat, pot):
             due = int(kernel.stranded_due(table, rules, pot))
-            yield Payment("stranded", seat, int(kernel.pay_stranded(table, rules, seat, pot)), due, pot)
+            yield Transfer("stranded", seat, int(kernel.pay_stranded(table, rules, seat, pot)), due, pot)
 
 
 class RoundNarrator:
@@ -67,7 +67,7 @@ class RoundNarrator:
         self.words = words
         self.seats = seats
         self.settlement: list[str] = []
-        """The payments of the settlement, a line each; empty before it."""
+        """The transfers of the settlement, a line each; empty before it."""
         self._in_turn = False  # whether the seat at turn has played a card since it got the turn
 
     def ply(self, replay: Replay, seat: int, move: str) -> list[Said]:
@@ -100,7 +100,7 @@ class RoundNarrator:
         said = [Said(seat, " ".join(texts))]
         if last is not None:
             said.append(self._end_of_turn(seat, self.words.out))
-            self.settlement = [self._payment(replay, payment) for payment in settlement(last, replay.rules)]
+            self.settlement = [self._told(replay, transfer) for transfer in settlement(last, replay.rules)]
         return said
 
     def _end_of_turn(self, seat: int, call: str) -> Said:
@@ -114,15 +114,15 @@ class RoundNarrator:
             return f"{self.words.call.format(call=self.words.takes[pot])} (+{-change})"
         return f"({self.words.silent_paid.format(chips=change)})" if change else f"({self.words.silent})"
 
-    def _payment(self, replay: Replay, payment: Payment) -> str:
-        words, seat = self.words, payment.seat
-        text: str = getattr(words, payment.text if payment.paid == payment.due else f"{payment.text}_short")
+    def _told(self, replay: Replay, transfer: Transfer) -> str:
+        words, seat = self.words, transfer.seat
+        text: str = getattr(words, transfer.text if transfer.paid == transfer.due else f"{transfer.text}_short")
         filled = text.format(
             seat=self.seats[seat],
             winner=self.seats[int(replay.table.winner)],
-            paid=payment.paid,
-            due=payment.due,
-            card=card_sign(POT_CARDS[payment.pot], words),
+            paid=transfer.paid,
+            due=transfer.due,
+            card=card_sign(POT_CARDS[transfer.pot], words),
             cards=self.cards(replay.cards.hand(seat)),
         )
         return self.seats.sentence(filled)
