@@ -10,8 +10,8 @@ import pytest
 
 from nainjaune_env.analysis.feature_hook import SET, Column, FeatureHooks, Text, of_rivals, row_dtype, written
 from nainjaune_env.analysis.stat_hook import columns
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import legal_actions
 from nainjaune_env.registry import get_game
 from tests.support.contract import advance, all_setups, helper, single
 from tests.support.games import games_with

@@ -48,7 +48,7 @@ def test_every_table_that_play_reaches_can_occur(game: str, preset: str, players
     setup = make_setup(game, preset, players)
     draws, over = streams(1, 16), 0
     for start in ("fresh", "carried"):
-        batch = Batch(setup, 16, seed=2, start=start, skip_forced=skip_forced, autoreset=start == "carried")  # type: ignore[arg-type]
+        batch = Batch(setup, 16, seed=2, start=start, skip_forced=skip_forced, autoreset=start == "carried")
         for _ in range(120):
             setup.check_tables(batch.tables)
             batch.step(batch.sample(draws))

@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError, NainJauneError, RulesError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.rules import MAX_NUMBER
 from nainjaune_env.core.table import Stage
 from nainjaune_env.core.validation import MAX_SEED
-from nainjaune_env.engine.batch import MAX_TABLES, Batch, legal_actions
+from nainjaune_env.engine.batch import MAX_TABLES, Batch
 from nainjaune_env.engine.start_values import MAX_START_VALUE
 from nainjaune_env.engine.threads import LEAST_ROWS
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table

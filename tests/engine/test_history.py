@@ -1,4 +1,4 @@
-"""The plies of rounds: noted while a batch is stepped, and made again from another deal."""
+"""The plies of rounds: read from the log of a batch, and made again from another deal."""
 
 from __future__ import annotations
 
@@ -13,24 +13,26 @@ from numpy.typing import NDArray
 
 from nainjaune_agents.heuristics import heuristics
 from nainjaune_env.agent import DecisionBatch, RecurrentStates, SeatAssignment
-from nainjaune_env.core.errors import AgentError, DeviceError
+from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.history import (
     ACTIONS,
     SEATS,
-    PlayHistories,
     PlayHistory,
+    history_of,
     layout_with_history,
     observation_with_history,
     past_decisions,
     plies_in,
 )
 from nainjaune_env.engine.replay import ActionLog, Replay
+from nainjaune_env.records.recorder import log_of
 from nainjaune_env.registry import make_setup
 from tests.support.contract import all_setups, helper
 from tests.support.games import games_with
+from tests.support.ply_by_ply import PlyByPly
 from tests.support.positions import small
 
 DECLINING = small(4, decline="always", announce="explicit")
@@ -62,32 +64,25 @@ def plies_of(history: PlayHistory, k: int) -> list[tuple[int, int]]:
 )
 def test_plies_are_those_of_a_replay(setup: Setup, options: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the round as it was dealt, with the actions taken since: forced plies are among them, and space grows with them."""
-    monkeypatch.setattr("nainjaune_env.engine.history.PLIES", 2)
-    batch = Batch(setup, 2, seed=4, **options)
-    histories, draws = PlayHistories(batch), streams(4, 2, stream=2)
-    opening, deals = batch.tables.copy(), batch.deals.copy()
-    actions: list[list[int]] = [[], []]
-    longest, rounds, steps = 0, 1, 0
-    while rounds < 4 and not (batch.done.all() and not batch.mode.autoreset):
-        playing = np.flatnonzero(~batch.done | bool(batch.mode.autoreset))
-        found = histories.of(playing)
+    monkeypatch.setattr("nainjaune_env.engine.log.SPACE", 2)
+    played = PlyByPly(setup, 2, seed=4, **options)
+    batch, draws = played.batch, streams(4, 2, stream=2)
+    longest, steps = 0, 0
+    while played.rounds < 4 and not (batch.done.all() and not batch.mode.autoreset):
+        playing = np.flatnonzero(batch.legal)
+        found = history_of(batch, playing)
         steps += 1
         for k, i in enumerate(playing.tolist() if steps % 4 == 0 else []):
-            log = ActionLog(actions[i], every_ply=not batch.mode.skip_forced)
-            plies = [(ply.seat, ply.action) for ply in Replay(setup, opening[i]).plies(log)]
-            assert plies_of(found, k) == plies
-            longest = max(longest, len(plies))
-        chosen = batch.sample(draws)
-        for i in playing.tolist():
-            actions[i].append(int(chosen[i]))
-        batch.step(chosen)
-        histories.stepped()
-        for i in np.flatnonzero(batch.deals != deals).tolist():
-            opening[i], actions[i] = batch.tables[i], []
-            rounds += 1
-        deals = batch.deals.copy()
+            now = played.episodes[i]
+            seats, actions = now.seats[now.first :], now.actions[now.first :]
+            assert plies_of(found, k) == list(zip(seats, actions, strict=True))
+            replay = Replay(setup, np.frombuffer(now.dealt, setup.game.table)[0])
+            assert plies_of(found, k) == [(ply.seat, ply.action) for ply in replay.plies(ActionLog(actions))]
+            assert replay.table.tobytes() == batch.tables[i].tobytes()
+            longest = max(longest, len(actions))
+        played.step(batch.sample(draws))
     assert longest > 15
-    assert rounds == 4 or not batch.mode.autoreset
+    assert played.rounds >= 4 or not batch.mode.autoreset
 
 
 @pytest.mark.parametrize("setup", all_setups("rewind"))
@@ -113,8 +108,8 @@ def test_what_is_hidden_is_in_no_history(setup: Setup) -> None:
     mixer, draws = random.Random(3), streams(6, 1, stream=1)
     otherwise = compared = 0
     for seed in range(5):
-        batch = Batch(setup, 1, seed=seed, autoreset=False)
-        states, opening, decisions = RecurrentStates(batch, [Reads()]), batch.tables.copy(), 0
+        batch = Batch(setup, 1, seed=seed, autoreset=False, log=True)
+        states, opening, decisions = RecurrentStates(batch, [Reads()]), log_of(batch).dealt.copy(), 0
         for _ in range(10):
             batch.step(batch.sample(draws))
             states.stepped()
@@ -126,17 +121,16 @@ def test_what_is_hidden_is_in_no_history(setup: Setup) -> None:
             seat = int(batch.seat[0])
             assert helper(setup).leaks(setup, history.opening[0], seat) == []
             mixed = np.array([helper(setup).reshuffle(setup, batch.tables[0], seat, mixer)])
-            other = Batch(setup, 1, autoreset=False)
+            other = Batch(setup, 1, autoreset=False, log=True, deal=False)
             other.set_tables(index, setup.game.rewind(opening, mixed), trusted=True)
-            again, taken = PlayHistories(other), 0
-            while (made := int(again._count[0])) < int(history.count[0]):
+            taken = 0
+            while (made := int(log_of(other).count[0])) < int(history.count[0]):
                 other.step(history.action[:, made].astype(np.int64))
-                again.stepped()
                 taken += 1
-            if int(again._count[0]) > int(history.count[0]):
+            if int(log_of(other).count[0]) > int(history.count[0]):
                 continue  # the seat's own choice, but for its cards: the other table has gone on
             assert other.redacted(index).tobytes() == batch.redacted(index).tobytes()
-            same = again.of(index)
+            same = history_of(other, index)
             assert plies_of(same, 0) == plies_of(history, 0)
             assert same.opening.tobytes() == history.opening.tobytes()
             rows = [
@@ -152,12 +146,11 @@ def test_what_is_hidden_is_in_no_history(setup: Setup) -> None:
 
 @pytest.mark.parametrize("setup", [small(4), DECLINING], ids=["classic", "declining"])
 def test_past_decisions_in_the_true_deal_are_those_that_were_made(setup: Setup) -> None:
-    batch, draws = Batch(setup, 5, seed=7, autoreset=False), streams(7, 5)
-    histories = PlayHistories(batch)
+    batch, draws = Batch(setup, 5, seed=7, autoreset=False, log=True), streams(7, 5)
     made: list[list[tuple[int, bytes, int, int]]] = [[] for _ in range(5)]
     for _ in range(30):
         playing = np.flatnonzero(~batch.done)
-        history, determinizations = histories.of(playing), batch.tables[playing]
+        history, determinizations = history_of(batch, playing), batch.tables[playing]
         found = past_decisions(setup, history, np.repeat(determinizations, 2), np.repeat(np.arange(len(playing)), 2))
         expected = [
             (2 * k + copied, *decision[1:])
@@ -174,55 +167,58 @@ def test_past_decisions_in_the_true_deal_are_those_that_were_made(setup: Setup) 
         for i in playing.tolist():
             made[i].append((int(batch.seat[i]), batch.observation[i].tobytes(), int(batch.legal[i]), int(chosen[i])))
         batch.step(chosen)
-        histories.stepped()
     assert max(map(len, made)) > 10
 
 
 def test_every_determinization_is_reached_by_the_plies() -> None:
     setup = DECLINING
-    batch, draws = Batch(setup, 8, seed=8), streams(8, 8)
-    histories, owner = PlayHistories(batch), np.repeat(np.arange(8), 20)
+    batch, draws = Batch(setup, 8, seed=8, log=True), streams(8, 8)
+    owner = np.repeat(np.arange(8), 20)
     for step in range(40):
         determinizations = DecisionBatch(batch, np.arange(8)).determinizations(20, np.random.default_rng(step)).reshape(-1)
-        past_decisions(setup, histories.of(np.arange(8)), determinizations, owner)
+        past_decisions(setup, history_of(batch, np.arange(8)), determinizations, owner)
         batch.step(batch.sample(draws))
-        histories.stepped()
     with pytest.raises(AgentError, match="cannot be reached by the plies of its round"):
-        past_decisions(setup, histories.of(np.arange(8)), np.roll(determinizations, 20), owner)
+        past_decisions(setup, history_of(batch, np.arange(8)), np.roll(determinizations, 20), owner)
 
 
-def test_plies_that_were_not_noted_are_not_made_up() -> None:
+def test_plies_before_a_table_that_was_set_in_the_middle_are_not_made_up() -> None:
     setup = small(4)
-    batch, draws = Batch(setup, 3, seed=9, autoreset=False), streams(9, 3)
-    histories = PlayHistories(batch)
+    batch, draws = Batch(setup, 3, seed=9, start="carried", autoreset=False, log=True), streams(9, 3)
     for _ in range(3):
         batch.step(batch.sample(draws))
-        histories.stepped()
     middle = batch.tables.copy()
-    sentence = r"The plies of the round at table 1 are not known: it was set in the middle, .*more than once between two notes\."
     batch.set_tables(np.array([1]), middle[[1]], trusted=True)
-    with pytest.raises(AgentError, match="table 1"):
-        histories.of(np.arange(3))  # not noted yet
-    histories.stepped()
-    with pytest.raises(AgentError, match=sentence):
-        histories.of(np.arange(3))
-    assert len(histories.of(np.array([0, 2]))) == 2
-    batch.step(batch.sample(draws))
-    with pytest.raises(AgentError, match="table 0"):
-        histories.of(np.array([0]))
-    batch.reset()
-    histories.stepped()
-    assert histories.of(np.arange(3)).count.tolist() == [0, 0, 0]
-
-
-def test_two_decisions_between_two_notes_are_not_known() -> None:
-    batch, draws = Batch(small(4), 1, seed=1, autoreset=False), streams(1, 1)
-    histories = PlayHistories(batch)
+    sentence = r"^The plies of the round at table 1 are not known: it was set in the middle\.$"
     for _ in range(2):
+        with pytest.raises(AgentError, match=sentence):
+            history_of(batch, np.arange(3))
+        assert len(history_of(batch, np.array([0, 2]))) == 2
         batch.step(batch.sample(draws))
-    histories.stepped()
-    with pytest.raises(AgentError, match="not known"):
-        histories.of(np.arange(1))
+    batch.reset(np.array([0, 2]))
+    assert history_of(batch, np.array([0, 2])).count.tolist() == [0, 0]
+    while not batch.done[1]:
+        batch.step(batch.sample(draws)[[1]], np.array([1]))
+    batch.reset(np.array([1]), carry=True)  # the next round is known from its deal on
+    assert history_of(batch, np.array([1])).count.tolist() == [0]
+
+
+def test_a_table_that_was_set_as_a_deal_leaves_it_is_known() -> None:
+    setup = FORCED_FIRST[2]
+    dealt, batch = Batch(setup, 100, seed=3, skip_forced=False), Batch(setup, 100, autoreset=False, log=True)
+    batch.set_tables(None, dealt.tables)
+    assert log_of(batch).known.all()
+    assert log_of(batch).dealt.tobytes() == dealt.tables.tobytes() != batch.tables.tobytes()
+    assert (log_of(batch).count > 0).any()  # forced plies
+
+
+def test_a_batch_without_a_log_has_no_history() -> None:
+    batch = Batch(small(4), 2, seed=1)
+    sentence = r"^The plies before a decision are read from the log of a batch: make it with log=True\.$"
+    with pytest.raises(AgentError, match=sentence):
+        history_of(batch, np.arange(2))
+    with pytest.raises(AgentError, match=sentence):
+        RecurrentStates(batch, [Reads()])
 
 
 FORCED_FIRST = {hand: make_setup("nain_jaune", "djeco", 3, ranks=5, suits=4, hand=hand) for hand in (2, 3)}
@@ -232,68 +228,46 @@ FORCED_FIRST = {hand: make_setup("nain_jaune", "djeco", 3, ranks=5, suits=4, han
 @pytest.mark.parametrize(
     ("hand", "options"),
     [
-        (2, {"keep_openings": True, "autoreset": False}),
-        (3, {"keep_openings": True, "autoreset": False, "start": "carried"}),
-        (3, {"keep_openings": True}),
+        (2, {"autoreset": False}),
+        (3, {"autoreset": False, "start": "carried"}),
         (3, {}),
         (3, {"start": "carried"}),
         (3, {"start": {"pots": [5, 4, 3, 2, 1]}}),
         (3, {"episode": "match"}),
+        (3, {"threads": 2}),
     ],
     ids=str,
 )
 def test_forced_plies_at_the_beginning_of_a_round_are_known(hand: int, options: Any) -> None:
-    """Of rounds that a reset deals, if the batch keeps its openings, and of those that a step deals."""
+    """Of rounds that a reset deals, and of those that a step deals."""
     setup, tables = FORCED_FIRST[hand], 300
-    batch, draws = Batch(setup, tables, seed=1, **options), streams(1, tables)
-    while (over := np.flatnonzero(batch.done)).size:
-        batch.reset(over)
-    histories, forced, first, deals = PlayHistories(batch), 0, batch.deals.copy(), batch.deals.copy()
-    for _ in range(25):
-        rest = np.flatnonzero(batch.done) if not batch.mode.autoreset else np.zeros(0, np.int64)
-        if rest.size:
-            batch.reset(rest, carry=bool(batch.mode.carry))
-            histories.stepped()
-        forced += int((histories._count[batch.deals != deals] > 0).sum())
-        known = np.flatnonzero(((batch.deals != first) | ("keep_openings" in options)) & (batch.legal != 0))
-        found = histories.of(known)
-        tables_now, deals = batch.tables.copy(), batch.deals.copy()
-        for k, i in enumerate(known.tolist()):
-            table = histories._opening[i : i + 1].copy()
-            assert setup.game.rewind is not None
-            assert setup.game.rewind(table, table).tobytes() == table.tobytes()
-            for seat, action in plies_of(found, k):
-                assert (table["seat"][0], setup.game.kernel.legal(table[0], setup.kernel_rules) >> action & 1) == (seat, 1)
-                setup.game.kernel.step(table[0], setup.kernel_rules, np.int64(action))
-            assert table.tobytes() == tables_now[i : i + 1].tobytes()
-        batch.step(batch.sample(draws))
-        histories.stepped()
-    assert forced > 0
-
-
-def test_rounds_are_the_same_in_a_batch_that_keeps_its_openings() -> None:
-    setup = FORCED_FIRST[2]
-    one, two = (Batch(setup, 50, seed=3, start="carried", autoreset=False, keep_openings=kept) for kept in (False, True))
-    middle = one.tables[:5].copy()
-    assert one.openings is None
-    for reset in ({"seed": 5}, {"carry": True}, {"which": [3, 1], "seeds": np.array([7, 8], np.uint64)}):
-        for batch in (one, two):
-            batch.reset(**reset)  # type: ignore[arg-type]
-        assert {name: array.tobytes() for name, array in one.save().items()} == {
-            name: array.tobytes() for name, array in two.save().items()
-        }
-    assert two.openings is not None
+    batch, draws = Batch(setup, tables, seed=1, log=True, **options), streams(1, tables)
     assert setup.game.rewind is not None
-    assert setup.game.rewind(two.openings, two.openings).tobytes() == two.openings.tobytes()
-    assert two.openings.tobytes() != two.tables.tobytes()
-    two.set_tables(np.arange(5), middle, trusted=True)
-    assert two.openings[:5].tobytes() == middle.tobytes()
-
-    class Elsewhere(Batch):
-        device = "cuda"
-
-    with pytest.raises(DeviceError, match=r"Openings are kept on the CPU, not on a GPU\."):
-        Elsewhere(setup, 2, keep_openings=True)
+    forced = dict.fromkeys(("reset", "step"), 0)
+    deals = np.zeros(tables, np.int64)
+    for _ in range(25):
+        for dealt_by in ("reset", "step"):
+            rest = np.flatnonzero(batch.done) if not batch.mode.autoreset else np.zeros(0, np.int64)
+            if dealt_by == "reset" and rest.size:
+                batch.reset(rest, carry=bool(batch.mode.carry))
+            elif dealt_by == "step":
+                batch.step(batch.sample(draws))
+            playing = np.flatnonzero(batch.legal)
+            found = history_of(batch, playing)
+            new = (batch.deals != deals)[playing]
+            forced[dealt_by] += int((found.count[new] > 0).sum())
+            deals = batch.deals.copy()
+            for k, i in enumerate(playing.tolist()):
+                table = log_of(batch).dealt[i : i + 1].copy()
+                assert setup.game.rewind(table, table).tobytes() == table.tobytes()
+                for seat, action in plies_of(found, k):
+                    legal = setup.game.kernel.legal(table[0], setup.kernel_rules)
+                    assert not setup.game.kernel.needs_decision(table[0], setup.kernel_rules, legal) or not new[k]
+                    assert (table["seat"][0], legal >> action & 1) == (seat, 1)
+                    setup.game.kernel.step(table[0], setup.kernel_rules, np.int64(action))
+                assert table.tobytes() == batch.tables[i : i + 1].tobytes()
+    assert forced["reset"] > 0
+    assert forced["step"] > 0 or not batch.mode.autoreset
 
 
 @pytest.mark.parametrize("setup", [small(3), DECLINING], ids=["classic", "declining"])
@@ -304,15 +278,12 @@ def test_the_features_are_the_latest_plies_as_the_seat_to_act_sees_them(setup: S
     assert layout.features[: len(setup.layout.features)] == setup.layout.features
     assert layout.fingerprint not in (setup.layout.fingerprint, layout_with_history(setup, plies + 1).fingerprint)
     assert layout_with_history(setup, 0) is setup.layout
-    batch, draws = Batch(setup, tables, seed=2), streams(2, tables)
-    histories, longest = PlayHistories(batch), 0
+    batch, draws, longest = Batch(setup, tables, seed=2, log=True), streams(2, tables), 0
     for _ in range(15):
         index = np.array([4, 0, 5])
-        history, seat = histories.of(index), batch.seat[index]
-        out = np.full((3, layout.size), 77, np.uint8)
-        out[:, : setup.layout.size] = batch.observation[index]
-        histories.write(index, plies, out)
-        assert out.tobytes() == observation_with_history(setup, batch.observation[index], history, seat, plies).tobytes()
+        history, seat = history_of(batch, index), batch.seat[index]
+        out = observation_with_history(setup, batch.observation[index], history, seat, plies)
+        assert (out.shape, out.dtype) == ((3, layout.size), np.uint8)
         assert np.array_equal(out[:, : setup.layout.size], batch.observation[index])
         for k in range(3):
             made = plies_of(history, k)[::-1][:plies]
@@ -323,12 +294,11 @@ def test_the_features_are_the_latest_plies_as_the_seat_to_act_sees_them(setup: S
             assert np.array_equal(layout.view(out[k], SEATS), seats)
             assert np.array_equal(layout.view(out[k], ACTIONS), actions)
         batch.step(batch.sample(draws))
-        histories.stepped()
     assert longest > 2 * plies
 
 
 def test_agents_that_do_not_ask_get_no_history() -> None:
-    batch = Batch(small(3), 2, seed=1)
+    batch = Batch(small(3), 2, seed=1, log=True)
     lowest = heuristics("nain_jaune")["lowest"]
     states = RecurrentStates(batch, [lowest, Reads()])
     sentence = r"These decisions come without the plies before them: get them from RecurrentStates\.decision_batch"
@@ -341,25 +311,38 @@ def test_agents_that_do_not_ask_get_no_history() -> None:
 @pytest.mark.parametrize("game", [name for name in ("batasaurus", "signal_lamps") if name not in games_with("rewind")])
 def test_a_game_whose_rounds_cannot_be_rewound_has_none(game: str) -> None:
     with pytest.raises(AgentError, match=r"has no history of play for agents: its rounds cannot be rewound"):
-        RecurrentStates(Batch(make_setup(game), 1), [Reads()])
+        RecurrentStates(Batch(make_setup(game), 1, log=True), [Reads()])
     with pytest.raises(AgentError, match=r"has no history of play for agents: its rounds cannot be rewound"):
         layout_with_history(make_setup(game), 3)
 
 
-def test_a_seat_assignment_notes_what_its_agents_do_and_can_be_copied() -> None:
+def test_agents_in_seats_get_the_plies_of_all_and_a_copy_goes_on_with_its_own() -> None:
     setup = small(3)
-    batch = Batch(setup, 4, seed=2, autoreset=False)
+    played = PlyByPly(setup, 4, seed=2, autoreset=False)
+    batch, reads = played.batch, Reads()
     seats = np.tile(np.array([0, 1, -1]), (4, 1))  # the last seat is played by somebody else
-    reads = Reads()
     seated = SeatAssignment(batch, [reads, heuristics("nain_jaune")["tally"]], seats, lambda *_: np.random.default_rng(0))
-    assert seated.needs_history
     draws = streams(3, 4)
     while not batch.done.all():
-        playing = np.flatnonzero(~batch.done)
+        playing = np.flatnonzero(batch.legal)
         actions = batch.sample(draws)
         mine = playing[seats[playing, batch.seat[playing]] >= 0]
+        asked = len(reads.given)
         actions[mine] = seated.actions(mine)
-        batch.step(actions)
+        for decisions, history in reads.given[asked:]:
+            for k, i in enumerate(decisions.index.tolist()):
+                now = played.episodes[i]
+                assert plies_of(history, k) == list(zip(now.seats, now.actions, strict=True))
+        played.step(actions)
         seated.stepped()
     assert len(reads.given) > 3
-    assert pickle.loads(pickle.dumps(copy.deepcopy(PlayHistories(batch))))._count.tolist() == [0] * 4
+    batch.reset(seed=5)
+    copies = [copy.deepcopy(batch), pickle.loads(pickle.dumps(batch))]
+    for each in (*copies, batch):
+        before = history_of(each, np.arange(4))
+        for _ in range(3):
+            each.step(each.mask.argmax(axis=1))
+        assert (before.count < history_of(each, np.arange(4)).count).all()
+    found = [history_of(each, np.arange(4)) for each in (*copies, batch)]
+    for k in range(4):
+        assert plies_of(found[0], k) == plies_of(found[1], k) == plies_of(found[2], k)

@@ -18,7 +18,7 @@ import pytest
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.compiler.jit import JIT_ENABLED
 from nainjaune_env.core.prng import streams
-from nainjaune_env.engine.workers import LEAST_SAMPLED, LEAST_STEPPED, Workers, worker_loops
+from nainjaune_env.engine.workers import LEAST_SAMPLED, LEAST_STEPPED, Workers, worker_loops_of
 from nainjaune_env.registry import game_names
 
 compiled_only = pytest.mark.skipif(not JIT_ENABLED, reason="plain Python shares no calls")
@@ -68,12 +68,12 @@ def test_a_worker_takes_the_rows_of_an_open_call(call: int) -> None:
     """The calling thread does not take any here."""
     batch, many = Batch(make_setup(), 300, seed=5), 300
     draws, actions = streams(6, many), np.full(many, -1)
-    loops = worker_loops(batch.game.name, batch._loops)
+    loops = worker_loops_of(batch.setup)
     control = np.zeros(loops.words(2), np.int64)
     control[[loops.CALL, loops.KIND, loops.ROWS, loops.NEXT + loops.LINE]] = call, loops.SAMPLE, many, many // 2
     control[[loops.INDEX, loops.ACTIONS, loops.STREAMS]] = [array.ctypes.data for array in (batch._all, actions, draws)]
     examples = (np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0, np.uint64))
-    bound = (batch.tables, batch._rules, batch.mode, batch.start_values, *batch.written, batch._scratch[0])
+    bound = (batch.tables, batch.numbers, batch.log_arrays, batch.start_values, *batch.written, batch._scratch[0])
     assert not loops.take_part(control, 1, 2, 1, *examples, *bound)
     expected = batch.sample(streams(6, many)) if call == 1 else np.full(many, -1)  # odd: open
     assert actions.tolist() == expected.tolist()

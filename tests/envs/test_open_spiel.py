@@ -19,9 +19,10 @@ import pyspiel
 import pytest
 from open_spiel.python.observation import make_observation
 
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import DealError, IllegalActionError, RecordError, RulesError
 from nainjaune_env.core.extras import install_command
-from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.envs import open_spiel as adaptor
 from nainjaune_env.envs.pettingzoo_aec import raw_env
 from nainjaune_env.records.record import verify_record

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import nainjaune_env
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.agent import DecisionBatch
-from nainjaune_env.engine.batch import legal_actions
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.envs import open_spiel
 from nainjaune_env.envs.gymnasium_env import SeatEnv
 from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv

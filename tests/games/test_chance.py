@@ -127,5 +127,5 @@ def test_a_short_game_has_records(setup: Setup, deals: int) -> None:
         actions.append(int(rng.choice([a for a in range(63) if batch.legal[0] >> a & 1])))
         batch.step([actions[-1]])
     one = Setup(setup.game, setup.preset, setup.game.single_round(setup.rules), 2)
-    body = one.game.transcriber.transcribe(one, opening, actions, rng, every_ply=True)
+    body = one.game.transcriber.transcribe(one, opening, actions)
     assert verify_record(make_record(one, body, agents=["a", "b"], seed=5)) == 1

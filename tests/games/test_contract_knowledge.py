@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
-from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.engine.batch import Batch
 from tests.support.contract import CHOICES, advance, all_setups, any_setup, everything, finish, helper, single
 
 every_setup = pytest.mark.parametrize("setup", all_setups())

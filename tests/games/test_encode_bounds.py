@@ -8,7 +8,7 @@ import pytest
 from nainjaune_env import Batch
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import loops_of
+from nainjaune_env.engine.compiled import loops_of
 from tests.support.contract import all_setups
 
 
@@ -22,7 +22,7 @@ def test_encoder_stays_within_the_layout(setup: Setup) -> None:
         batch.step(batch.sample(random))
         seats = np.full(16, ply % setup.players)
         wide.fill(170)
-        loops_of(setup.game).observe_tables(batch.tables, setup.kernel_rules, seats, wide)
+        loops_of(setup).observe_tables(batch.tables, batch.numbers, seats, wide)
         assert (wide[:, size:] == 170).all()
         assert (wide[:, :size] == batch.observe(seats)).all()
         assert (batch.observe(seats) <= setup.layout.high).all()

@@ -6,15 +6,15 @@ import importlib
 import random
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import IllegalActionError, RulesError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.speech import LANGUAGES, Speaker
-from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import get_game
 from tests.support.contract import any_setup, helper, single
 from tests.support.games import games_with
@@ -25,7 +25,7 @@ GAMES = pytest.mark.parametrize("game", games_with("speaker"))
 
 def speaker(setup: Setup, opening: Any, seat: int, language: str) -> Speaker:
     assert setup.game.speaker is not None
-    return setup.game.speaker(setup, opening, seat, language, np.random.default_rng(3))
+    return setup.game.speaker(setup, opening, seat, language)
 
 
 def phrases(game: str) -> Any:

@@ -56,12 +56,11 @@ def cases(game: str) -> list[str]:
 def play(case: Case) -> Record:
     """The record of ``case``."""
     setup = make_setup(case.game, case.preset, case.players, **case.knobs)
-    batch = Batch(setup, 1, seed=case.seed, episode="match", observe=False)
+    batch = Batch(setup, 1, seed=case.seed, episode="match", observe=False, log=True)
     names = [f"random:{seat}" for seat in range(case.players)]
     recorder = Recorder(batch, names, rng=np.random.default_rng(case.seed), seed=case.seed)
     choices = streams(case.seed, 1, stream=1)
     while True:
-        actions = batch.sample(choices)
-        batch.step(actions)
-        for _, record in recorder.stepped(actions):
+        batch.step(batch.sample(choices))
+        for _, record in recorder.stepped():
             return record

@@ -18,6 +18,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.records import generic
 from nainjaune_env.records.record import Record, format_record, parse_record, show_record, transcriber_of, verify_record
+from nainjaune_env.records.recorder import log_of
 from nainjaune_env.registry import make_setup
 from tests.support.contract import all_setups, single
 from tests.support.recorded import play
@@ -54,21 +55,23 @@ def test_a_round_by_itself_is_a_record() -> None:
 
 
 @pytest.mark.parametrize("setup", all_setups())
-@pytest.mark.parametrize("every_ply", [False, True])
-def test_it_writes_any_game(setup: Setup, every_ply: bool) -> None:
+@pytest.mark.parametrize("skip_forced", [True, False])
+def test_it_writes_any_game(setup: Setup, skip_forced: bool) -> None:
     setup = replace(setup, rules=setup.game.single_round(setup.rules))
     opening = single(setup, 3).tables[0].copy()
-    batch, draws = Batch(setup, 1, seed=3, skip_forced=not every_ply, autoreset=False), streams(3, 1)
-    actions = []
+    batch, draws = Batch(setup, 1, seed=3, skip_forced=skip_forced, autoreset=False, log=True), streams(3, 1)
     while not batch.done[0]:
-        actions.append(int(batch.sample(draws)[0]))
-        batch.step([actions[-1]])
-    body = generic.transcribe(setup, opening, actions, np.random.default_rng(0), every_ply=every_ply)
+        batch.step(batch.sample(draws))
+    actions = log_of(batch).episode(0).actions.tolist()
+    body = generic.transcribe(setup, opening, actions)
+    assert body["rounds"][0]["plies"] == [
+        [seat, setup.game.actions[action]] for seat, action in zip(log_of(batch).episode(0).seats.tolist(), actions, strict=True)
+    ]
     assert generic.verify(setup, json.loads(json.dumps(body))) == 1
     with pytest.raises(RecordError):
-        generic.transcribe(setup, batch.tables[0], [], np.random.default_rng(0))
+        generic.transcribe(setup, batch.tables[0], [])
     with pytest.raises(RecordError, match="the log"):
-        generic.transcribe(setup, opening, [*actions, 0, 0], np.random.default_rng(0), every_ply=every_ply)
+        generic.transcribe(setup, opening, [*actions, 0, 0])
 
 
 def test_a_record_begins_with_a_matchs_first_deal() -> None:
@@ -77,7 +80,7 @@ def test_a_record_begins_with_a_matchs_first_deal() -> None:
     with pytest.raises(
         RecordError, match=r"^A record begins with a match's first deal: expected 'rounds' to be 1, and it is 2\.$"
     ):
-        generic.transcribe(SETUP, opening, [], np.random.default_rng(0))
+        generic.transcribe(SETUP, opening, [])
 
 
 def test_where_chance_acts_in_a_round_the_generator_is_recorded(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,7 +93,7 @@ def test_where_chance_acts_in_a_round_the_generator_is_recorded(monkeypatch: pyt
 
     monkeypatch.setattr(generic.Replay, "step", shaking)
     actions = [4, 4, 0, 0, 0, 0, 0, 0, 0, 0]
-    body = generic.transcribe(SETUP, opening, actions, np.random.default_rng(0), every_ply=True)
+    body = generic.transcribe(SETUP, opening, actions)
     assert body["rounds"][0]["opening"]["rng"] == int(opening.rng)
 
 

@@ -10,13 +10,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from nainjaune_env.core.errors import DealError, RecordError
+from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.replay import ActionLog, Replay
 from nainjaune_env.records.record import Record, setup_of, verify_record
-from nainjaune_env.records.recorder import Recorder
+from nainjaune_env.records.recorder import Recorder, history_of_round, log_of, record_of_episode
 from nainjaune_env.registry import make_setup
+from tests.support.contract import single
 from tests.support.recorded import setups
 
 DJECO = make_setup("nain_jaune", "djeco", 3)
@@ -42,16 +44,15 @@ def won(record: Record) -> list[int]:
 @pytest.mark.parametrize("skip_forced", [True, False])
 @pytest.mark.parametrize("episode", ["round", "match"])
 def test_records_tell_what_the_batch_played(setup: Setup, episode: Any, skip_forced: bool, autoreset: bool) -> None:
-    batch = Batch(setup, 5, seed=3, episode=episode, skip_forced=skip_forced, autoreset=autoreset)
+    batch = Batch(setup, 5, seed=3, episode=episode, skip_forced=skip_forced, autoreset=autoreset, log=True)
     recorder, choices = recorder_of(batch), streams(4, 5)
     gained = np.zeros((5, 3), np.int64)
     records: list[Record] = []
     finished_at = set()
     for _ in range(3000):
-        actions = batch.sample(choices)
-        batch.step(actions)
+        batch.step(batch.sample(choices))
         gained += batch.reward
-        for i, record in recorder.stepped(actions):
+        for i, record in recorder.stepped():
             assert batch.done[i]
             assert won(record) == gained[i].tolist()
             gained[i] = 0
@@ -70,109 +71,155 @@ def test_records_tell_what_the_batch_played(setup: Setup, episode: Any, skip_for
 def test_a_round_by_itself_is_a_match_of_one_round() -> None:
     for preset in ("djeco", "classic"):
         setup = make_setup("nain_jaune", preset, 3)
-        batch = Batch(setup, 1, seed=1, start={"pots": [3, 0, 0, 0, 8]})
+        batch = Batch(setup, 1, seed=1, start={"pots": [3, 0, 0, 0, 8]}, log=True)
         recorder, choices = recorder_of(batch), streams(4, 1)
         records: list[Record] = []
         while not records:
             actions = batch.sample(choices)
             batch.step(actions)
-            records = [record for _, record in recorder.stepped(actions)]
+            records = [record for _, record in recorder.stepped()]
         assert setup_of(records[0]).rules == replace(setup.rules, max_rounds=1)
         assert records[0]["rounds"][0]["pots"] == [3, 0, 0, 0, 8]
         assert verify_record(records[0]) == 1
 
 
 def test_a_round_under_rules_without_an_end_can_be_recorded() -> None:
-    batch = Batch(make_setup("nain_jaune", "classic", 3, max_rounds=None), 1)
+    batch = Batch(make_setup("nain_jaune", "classic", 3, max_rounds=None), 1, log=True)
     recorder, choices = recorder_of(batch), streams(4, 1)
     records: list[Record] = []
     while not records:
-        actions = batch.sample(choices)
-        batch.step(actions)
-        records = [record for _, record in recorder.stepped(actions)]
+        batch.step(batch.sample(choices))
+        records = [record for _, record in recorder.stepped()]
     assert verify_record(records[0]) == 1
 
 
 def test_rounds_that_carry_on_a_match_are_refused() -> None:
     with pytest.raises(RecordError, match=r"rounds with start='carried' are neither\. Make the batch with episode='match'"):
-        recorder_of(Batch(DJECO, 1, start="carried"))
-    recorder_of(Batch(DJECO, 1, start="carried", episode="match"))
+        recorder_of(Batch(DJECO, 1, start="carried", log=True))
+    recorder_of(Batch(DJECO, 1, start="carried", episode="match", log=True))
 
 
 def test_names_may_differ_by_table() -> None:
-    batch = Batch(DJECO, 2, autoreset=False)
+    batch = Batch(DJECO, 2, autoreset=False, log=True)
     recorder, choices = recorder_of(batch, [["a", "b", "c"], ["c", "a", "b"]]), streams(4, 2)
     seen = {}
     while len(seen) < 2:
-        actions = batch.sample(choices)
-        batch.step(actions)
-        seen.update({i: record["agents"] for i, record in recorder.stepped(actions)})
+        batch.step(batch.sample(choices))
+        seen.update({i: record["agents"] for i, record in recorder.stepped()})
     assert seen == {0: ["a", "b", "c"], 1: ["c", "a", "b"]}
 
 
 @pytest.mark.parametrize("agents", [["a", "b"], [["a", "b", "c"]], [["a", "b"], ["a", "b"]], []])
 def test_names_that_do_not_fit_are_refused(agents: Any) -> None:
     with pytest.raises(RecordError, match="Expected 3 agents' names in seat order, or such a row for each of 2 tables"):
-        recorder_of(Batch(DJECO, 2), agents)
+        recorder_of(Batch(DJECO, 2, log=True), agents)
 
 
 @every_setup
 def test_a_reset_begins_anew_and_drops_what_was_unfinished(setup: Setup) -> None:
-    batch = Batch(setup, 2, seed=1, autoreset=False)
+    batch = Batch(setup, 2, seed=1, autoreset=False, log=True)
     recorder, choices = recorder_of(batch), streams(4, 2)
     for _ in range(4):
-        actions = batch.sample(choices)
-        batch.step(actions)
-        recorder.stepped(actions)
+        batch.step(batch.sample(choices))
+        recorder.stepped()
     batch.reset([0])
-    recorder.began([0])
     records = {}
     while len(records) < 2:
-        actions = batch.sample(choices)
-        batch.step(actions)
-        records.update(recorder.stepped(actions))
+        batch.step(batch.sample(choices))
+        records.update(recorder.stepped())
     assert all(verify_record(record) == 1 for record in records.values())
 
 
 @every_setup
 def test_a_recorder_may_come_to_a_batch_whose_episode_has_just_begun_again(setup: Setup) -> None:
-    batch, choices = Batch(setup, 1, seed=1), streams(4, 1)
+    batch, choices = Batch(setup, 1, seed=1, log=True), streams(4, 1)
     while not batch.done[0]:
         batch.step(batch.sample(choices))
     recorder = recorder_of(batch)
     finished: list[tuple[int, Record]] = []
     while not finished:
-        actions = batch.sample(choices)
-        batch.step(actions)
-        finished = recorder.stepped(actions)
+        batch.step(batch.sample(choices))
+        finished = recorder.stepped()
     assert verify_record(finished[0][1]) == 1
 
 
 @every_setup
-def test_an_episode_taken_up_in_its_middle_is_refused_when_it_ends(setup: Setup) -> None:
-    batch, choices = Batch(setup, 1, seed=1), streams(4, 1)
-    batch.step(batch.sample(choices))
-    recorder = recorder_of(batch)
-    actions = batch.sample(choices)
-    batch.step(actions)
+@pytest.mark.parametrize("autoreset", [True, False])
+def test_a_recorder_may_come_in_the_middle_of_an_episode(setup: Setup, autoreset: bool) -> None:
+    """The log of the batch holds it from its beginning."""
+    batch, choices = Batch(setup, 1, seed=1, autoreset=autoreset, log=True), streams(4, 1)
+    gained, opening = np.zeros(3, np.int64), single(setup, 1).tables[0]
+    recorder: Recorder | None = None
     while not batch.done[0]:
-        recorder.stepped(actions)
-        actions = batch.sample(choices)
-        batch.step(actions)
+        if log_of(batch).count[0] > 5 and recorder is None:
+            recorder = Recorder(batch)
+        batch.step(batch.sample(choices))
+        gained += batch.reward[0]
+    assert recorder is not None
+    ((table, record),) = recorder.stepped()
+    assert (table, verify_record(record), won(record)) == (0, 1, gained.tolist())
+    logged = log_of(batch).ended_episode(0) if autoreset else log_of(batch).episode(0)
+    assert logged.opening.tobytes() == opening.tobytes()
+    assert recorder.record(0) == record  # with the same cards
+    assert recorder.stepped() == ([(0, record)] if autoreset else [])
+
+
+@every_setup
+def test_an_episode_set_in_its_middle_is_refused_when_it_ends(setup: Setup) -> None:
+    batch, choices = Batch(setup, 1, seed=1, log=True), streams(4, 1)
+    recorder = recorder_of(batch)
+    batch.step(batch.sample(choices))
+    batch.set_tables(0, batch.tables[0].copy())
+    batch.step(batch.sample(choices))
+    while not batch.done[0]:
+        assert recorder.stepped() == []
+        batch.step(batch.sample(choices))
     with pytest.raises(RecordError, match="A record begins with a match's first deal"):
-        recorder.stepped(actions)
+        recorder.stepped()
 
 
-@pytest.mark.parametrize("which", [np.array([True, False]), [1.7], [2], [-1]])
-def test_tables_that_are_not_there_are_refused(which: Any) -> None:
-    with pytest.raises(DealError, match=r"^Tables are "):
-        recorder_of(Batch(DJECO, 2)).began(which)
+def test_a_batch_without_a_log_is_refused() -> None:
+    batch = Batch(DJECO, 2, autoreset=False)
+    sentence = r"^Records and pictures read the log of a batch: make it with log=True\.$"
+    with pytest.raises(RecordError, match=sentence):
+        recorder_of(batch)
+    with pytest.raises(RecordError, match=sentence):
+        history_of_round(batch, 0)
+    batch.play_out(streams(1, 2))
+    with pytest.raises(RecordError, match=sentence):
+        record_of_episode(batch, 0, agents=NAMES)
+
+
+@every_setup
+def test_an_episode_that_runs_has_no_record(setup: Setup) -> None:
+    batch = Batch(setup, 2, seed=1, autoreset=False, log=True)
+    recorder = recorder_of(batch)
+    for give in (lambda: recorder.record(1), lambda: record_of_episode(batch, 1, agents=NAMES)):
+        with pytest.raises(RecordError, match=r"^A record is of a finished episode, and this one is not\.$"):
+            give()
+    batch.play_out(streams(1, 2))
+    assert record_of_episode(batch, 1, agents=NAMES, seed=11, rng=np.random.default_rng(0)) == recorder_of(batch).record(1)
+
+
+def test_the_history_of_a_round_is_that_of_the_current_round_of_a_match() -> None:
+    batch, choices = Batch(DJECO, 3, seed=1, episode="match", log=True), streams(4, 3)
+    later = 0
+    for _ in range(150):
+        for i in range(3):
+            history = history_of_round(batch, i)
+            replay = Replay(DJECO, history["opening"])
+            list(replay.plies(ActionLog(history["actions"])))
+            assert replay.table.tobytes() == batch.tables[i].tobytes()
+            assert int(history["opening"]["rounds"]) == int(batch.tables["rounds"][i])
+            later += int(history["opening"]["rounds"]) > 1
+        batch.step(batch.sample(choices))
+    assert later > 50
 
 
 @pytest.mark.parametrize("autoreset", [True, False])
 def test_one_match_that_cannot_be_recorded_is_refused_once_and_nothing_else_is_lost(autoreset: bool) -> None:
-    """Two tables play the same; of the first one's first episode the recorder sees the middle only."""
-    batch = Batch(DJECO, 2, autoreset=autoreset)
+    """Two tables play the same; the first one is set in the middle of its first episode."""
+    batch = Batch(DJECO, 2, autoreset=autoreset, log=True)
     batch.reset(seeds=np.array([5, 5], np.uint64))
     recorder = recorder_of(batch)
     refused, found = list[str](), list[tuple[int, Record]]()
@@ -180,11 +227,11 @@ def test_one_match_that_cannot_be_recorded_is_refused_once_and_nothing_else_is_l
         actions = batch.mask.argmax(axis=1)
         batch.step(actions)
         try:
-            found += recorder.stepped(actions)
+            found += recorder.stepped()
         except RecordError as error:
             refused.append(str(error))
         if step == 0:
-            recorder.began([0])
+            batch.set_tables(0, batch.tables[0].copy())
     assert len(refused) == 1
     assert "A record begins with a match's first deal" in refused[0]
     first, second = ([record for table, record in found if table == number] for number in (0, 1))
@@ -195,16 +242,15 @@ def test_one_match_that_cannot_be_recorded_is_refused_once_and_nothing_else_is_l
 
 def record_matches(setup: Setup, *, tables: int, matches: int, seed: int = 1, autoreset: bool = True) -> int:
     """Plays matches at random with forced plies skipped, and verifies a record of each; returns their number."""
-    batch = Batch(setup, tables, seed=seed, episode="match", autoreset=autoreset)
+    batch = Batch(setup, tables, seed=seed, episode="match", autoreset=autoreset, log=True)
     recorder, choices = Recorder(batch), streams(4, tables)
     records = {i: recorder.record(i) for i in np.flatnonzero(batch.done).tolist()} if not autoreset else {}
     count = sum(verify_record(record) > 0 for record in records.values())
     gained = batch.reward.astype(np.int64)
     while count < matches and not (batch.done.all() and not autoreset):
-        actions = batch.sample(choices)
-        batch.step(actions)
+        batch.step(batch.sample(choices))
         gained += batch.reward
-        for i, record in recorder.stepped(actions):
+        for i, record in recorder.stepped():
             assert won(record) == gained[i].tolist()
             gained[i] = 0
             count += verify_record(record) > 0
@@ -237,20 +283,16 @@ def test_matches_under_any_rules_are_recorded(setup: Setup, seed: int, autoreset
 
 
 def test_an_opening_that_is_not_known_is_refused_and_those_after_it_are_not() -> None:
-    batch = Batch(SHORT, 20, seed=1, episode="match")
+    batch = Batch(SHORT, 20, seed=1, episode="match", log=True)
     choices = streams(4, 20)
     for _ in range(9):
         batch.step(batch.sample(choices))
-    recorder, refused, records = (
-        Recorder(batch),
-        list[str](),
-        list[Record](),
-    )  # in the middle of matches that were dealt in a step
+    batch.set_tables(None, batch.tables.copy())
+    recorder, refused, records = Recorder(batch), list[str](), list[Record]()
     for _ in range(15):
-        actions = batch.sample(choices)
-        batch.step(actions)
+        batch.step(batch.sample(choices))
         try:
-            records += [record for _, record in recorder.stepped(actions)]
+            records += [record for _, record in recorder.stepped()]
         except RecordError as error:
             refused.append(str(error))
     assert refused

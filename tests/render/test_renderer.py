@@ -30,7 +30,7 @@ def position(setup: Setup, plies: int = 5) -> tuple[Any, dict[str, Any]]:
         action = batch.sample(draws)
         actions.append(int(action[0]))
         batch.step(action)
-    return batch.tables[0], {"opening": opening, "actions": actions, "every_ply": True, "rng": None}
+    return batch.tables[0], {"opening": opening, "actions": actions}
 
 
 @every_game

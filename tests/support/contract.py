@@ -22,9 +22,10 @@ import pytest
 from hypothesis import strategies as st
 
 from nainjaune_env import games
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import RulesError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import get_game
 from tests.support.games import games_with, marks_of_seats
 

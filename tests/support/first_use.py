@@ -37,17 +37,16 @@ def play(use: str, game: str) -> bytes:
         for _ in range(5):
             observations.append(env.step(env.action_masks().argmax(axis=1))[0])
         return repr(observations).encode()
-    batch = Batch(setup, 4, seed=1, episode="match" if use == "match" else "round")
+    history = use == "history" and setup.game.rewind is not None
+    batch = Batch(setup, 4, seed=1, episode="match" if use == "match" else "round", log=history)
     if use == "hint":
         decisions = DecisionBatch(batch, np.arange(4))
         return load_agent(first_rule(game), setup).act(decisions, np.random.default_rng(1)).tobytes()
-    if use == "history" and setup.game.rewind is not None:
-        from nainjaune_env.engine.history import PlayHistories
+    if history:
+        from nainjaune_env.engine.history import history_of
 
-        histories = PlayHistories(batch)
         batch.step(batch.sample(streams(1, 4)))
-        histories.stepped()
-        return histories.of(np.arange(4)).action.tobytes()
+        return history_of(batch, np.arange(4)).action.tobytes()
     draws = streams(1, 4)
     for _ in range(20):
         batch.step(batch.sample(draws))

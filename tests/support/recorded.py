@@ -19,14 +19,13 @@ def play(
     setup: Setup, seed: int, count: int = 1, *, episode: Literal["round", "match"] = "match", **options: Any
 ) -> list[Record]:
     """At least ``count`` records of random play."""
-    batch = Batch(setup, 1, seed=seed, episode=episode, observe=False, **options)
+    batch = Batch(setup, 1, seed=seed, episode=episode, observe=False, log=True, **options)
     recorder = Recorder(batch, [f"seat{k}" for k in range(setup.players)], rng=np.random.default_rng(seed), seed=seed)
     choices = streams(seed, 1, stream=1)
     records: list[Record] = []
     while len(records) < count:
-        actions = batch.sample(choices)
-        batch.step(actions)
-        records += [record for _, record in recorder.stepped(actions)]
+        batch.step(batch.sample(choices))
+        records += [record for _, record in recorder.stepped()]
     return records
 
 

@@ -14,9 +14,11 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.compiler.packed import pack
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
-from nainjaune_env.engine.batch import Batch, loops_of
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.compiled import loops_of
 from nainjaune_env.games.nain_jaune.actions import action_of
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.state import NOBODY, TABLE
@@ -158,7 +160,7 @@ class Comparer:
         self.setup = setup
         self.rules = setup.kernel_rules
         self.knobs = Knobs(**setup.rules.to_dict())
-        self.loops = loops_of(setup.game)
+        self.loops = loops_of(setup)
         self.batch = Batch(setup, 1, skip_forced=False, observe=False)
         self.skipping = Batch(setup, 1, skip_forced=True, autoreset=False, observe=False)
         self.names = field_names(setup.players)
@@ -172,8 +174,9 @@ class Comparer:
     def round(self, r: TwinRound, choose: Chooser, label: object = None) -> list[str]:
         """Play `r` and the kernel's table out side by side (or until `choose` gives None); gives the moves."""
         start = self.tables[0].copy()
-        table, rules = self.tables, self.rules
-        legal_at, step_one, copies = self.loops.legal_at, self.loops.step_one, self.copies
+        table, numbers = self.tables, self.batch.numbers
+        step_round, copies = self.loops.step_round, self.copies
+        _, legal_bits = step_round(table, numbers, None, -1)
         rows: list[list[int]] = []
         words: list[int] = []
         played: list[str] = []
@@ -181,13 +184,13 @@ class Comparer:
             moves = r.legal()
             rows.append(twin_row(r, moves))
             copies[len(played)] = table[0]
-            words.append(int(legal_at(table, rules, 0)) if moves else 0)
+            words.append(int(legal_bits) if moves else 0)
             move = choose(r, moves) if moves else None
             # an illegal step would leave the kernel in no state at all: stop, and let the rows tell
             if move is None or words[-1] != rows[-1][0]:
                 break
             r.play(move)
-            step_one(table, rules, 0, ACTION[move])
+            _, legal_bits = step_round(table, numbers, None, ACTION[move])
             played.append(move)
         self._check(np.array(rows), np.array(words), start, played, label)
         self._last = words, start, played, label
@@ -208,7 +211,7 @@ class Comparer:
     def _check_skipping(self) -> None:
         """The last round by the kernel alone: forced plies in one go come, at every choice and at the end, to the same bytes."""
         words, start, moves, label = self._last
-        self.skipping._rules = self.rules
+        self.skipping.numbers = pack(self.rules, self.skipping.mode)
         self.skipping.set_tables(0, start)
         for ply, word in enumerate(words):
             if word & (word - 1) or ply == len(moves):
@@ -311,7 +314,7 @@ class Comparer:
             if m.over or m.rounds_played >= MAX_ROUNDS:
                 self.seen["matches to the end"] += m.over
                 return
-            self.loops.deal_one(table, self.rules, 0)
+            self.setup.game.kernel.deal(table[0], self.rules)
 
     def _hands(self, label: object) -> list[list[str]]:
         """The hands that the kernel dealt, checked to be a deal of the whole deck."""

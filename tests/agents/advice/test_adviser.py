@@ -15,10 +15,11 @@ from nainjaune_agents.advice.adviser import COARSE, FIRST, FIRST_SHOWN, HOPELESS
 from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import SearchAgent, rollouts_by
 from nainjaune_agents.stats.intervals import Z_95
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import ConfigError, DealError, IllegalActionError
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
 from tests.support.contract import helper
 from tests.support.positions import small, turns

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.engine.batch import Batch
 
 Policy = Callable[[Batch], dict[int, float]]
 """Returns the probabilities of the actions at a batch of one table."""

@@ -9,7 +9,8 @@ import pytest
 
 from nainjaune_agents.heuristics import RandomAgent, heuristics
 from nainjaune_env.agent import Agent, DecisionBatch
-from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.core.bits import legal_actions
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import game_names, get_game
 from tests.support.contract import all_setups
 from tests.support.positions import asked, is_legal

@@ -18,9 +18,10 @@ from nainjaune_agents.heuristics.batasaurus import NAMES, Forgetful, choose, inf
 from nainjaune_agents.nets.arch.mlp import MLP
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_env.agent import Agent, DecisionBatch, RecurrentStates
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.batasaurus import SPEC
 from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.records.setup_table import setup_table

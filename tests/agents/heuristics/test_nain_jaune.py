@@ -13,10 +13,11 @@ from nainjaune_agents.heuristics import heuristics, modifiers
 from nainjaune_agents.heuristics.nain_jaune import NAMES, Inattentive, choose
 from nainjaune_agents.loading import load_agent
 from nainjaune_env.agent import DecisionBatch, RecurrentStates
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.cards import DECK, RANKS, cards_in
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.nain_jaune import SPEC
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS

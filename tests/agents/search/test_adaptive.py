@@ -13,9 +13,9 @@ from nainjaune_agents.loading import load_agent
 from nainjaune_agents.search import AdaptiveSearchAgent
 from nainjaune_agents.search.adaptive import PairedStats, keep, unit_loss
 from nainjaune_env.agent import DecisionBatch
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import RowStreams, streams
-from nainjaune_env.engine.batch import legal_actions
 from tests.support.positions import is_legal, small, turns
 
 

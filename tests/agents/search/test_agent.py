@@ -18,10 +18,11 @@ from nainjaune_agents.search import SearchAgent, rollouts_by, searching
 from nainjaune_agents.search.agent import ActionStats, better_half, schedule
 from nainjaune_agents.search.rollouts import loops_for, no_heuristic
 from nainjaune_env.agent import Agent, DecisionBatch
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import game_names, make_setup
 from tests.support.contract import helper
 from tests.support.positions import is_legal, small, turns

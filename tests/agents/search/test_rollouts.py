@@ -15,9 +15,10 @@ from nainjaune_agents.nets.fused_mlp import FusedInference
 from nainjaune_agents.nets.policy_value import PolicyValueNet
 from nainjaune_agents.search.rollouts import BatchedRollouts, CompiledRollouts, ScoredRollouts, rollouts_by
 from nainjaune_env.agent import Agent, DecisionBatch
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.registry import make_setup
 from tests.support.contract import payoffs
 from tests.support.positions import small

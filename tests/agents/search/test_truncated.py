@@ -9,8 +9,9 @@ import torch
 from nainjaune_agents.nets.net_agent import NetAgent
 from nainjaune_agents.search.rollouts import ScoredRollouts
 from nainjaune_agents.search.truncated import TruncatedRollouts
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.engine.batch import Batch
 from tests.agents.search.test_rollouts import positions, setups, untrained
 from tests.support.positions import stirred
 

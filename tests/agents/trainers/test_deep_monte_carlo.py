@@ -27,9 +27,10 @@ from nainjaune_agents.trainers.base import EVAL_SEED
 from nainjaune_agents.trainers.config import build, read_yaml
 from nainjaune_agents.trainers.deep_monte_carlo import METRICS, Config, Rollout, Trainer
 from nainjaune_env.agent import DecisionBatch
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import CheckpointError, NainJauneError
 from nainjaune_env.core.prng import streams
-from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.engine.batch import Batch
 from tests.agents.trainers.test_ppo import same
 from tests.support.training import capture_metrics, run_in
 

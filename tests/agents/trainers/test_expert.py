@@ -32,9 +32,10 @@ from nainjaune_agents.trainers.labels import Labels, concatenate_labels
 from nainjaune_agents.trainers.run import Run
 from nainjaune_agents.trainers.targets import entropy, pooled, targets
 from nainjaune_env.agent import DecisionBatch
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.cards import cards_in
 from nainjaune_env.core.errors import CheckpointError, ConfigError, LabelsError, NainJauneError
-from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.engine.batch import Batch
 from tests.agents.trainers.test_ppo import same
 from tests.support.contract import helper
 from tests.support.positions import stirred

@@ -30,9 +30,10 @@ from nainjaune_agents.trainers.ppo import METRICS, Config, Trainer, train
 from nainjaune_agents.trainers.rollout import Rollout
 from nainjaune_agents.trainers.run import Run
 from nainjaune_agents.trainers.sequences import Sequences, minibatches
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import CheckpointError, ConfigError
 from nainjaune_env.core.prng import streams
-from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.engine.batch import Batch
 from tests.support.contract import helper
 from tests.support.positions import stirred
 

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import DealError, DeviceError, IllegalActionError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch, legal_actions, make_batch
+from nainjaune_env.engine.batch import Batch, make_batch
 from nainjaune_env.engine.cuda.batch import CudaBatch
 from nainjaune_env.registry import make_setup
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nainjaune_env.compiler.packed import pack
 from nainjaune_env.games.batasaurus import SPEC
 from tests import prove
 from tests.twin.batasaurus import MEMORISE
@@ -59,7 +60,8 @@ def test_a_kernel_under_other_rules_is_found_out(knob: str) -> None:
     """Each knob is turned on the kernel's side alone."""
     setup = SPEC.setup("batasaurus", 4)
     comparer = Comparer(setup)
-    comparer.batch._rules = SPEC.compile_rules(setup.rules.replace(**{knob: OTHERWISE[knob]}), 4)
+    other = SPEC.compile_rules(setup.rules.replace(**{knob: OTHERWISE[knob]}), 4)
+    comparer.batch.numbers = pack(other, comparer.batch.mode)
     with pytest.raises(Mismatch, match=r"differ: (.|\n)*preset='batasaurus' players=4 from me(.|\n)*moves="):
         comparer.job(Random(knob), "me")
 

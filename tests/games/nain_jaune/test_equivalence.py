@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nainjaune_env.compiler.packed import pack
 from nainjaune_env.games.nain_jaune import SPEC
 from tests import prove
 from tests.twin.cells import Cell, all_cells, compare
@@ -94,7 +95,7 @@ def test_a_kernel_under_other_rules_is_found_out(knob: str) -> None:
     comparer = Comparer(setup)
     other = setup.rules.replace(**{knob: OTHERWISE.get(knob, 3)})
     comparer.rules = SPEC.compile_rules(other, 4)
-    comparer.batch._rules = comparer.rules
+    comparer.batch.numbers = pack(comparer.rules, comparer.batch.mode)
     rng = random.Random(knob)
 
     def play() -> None:
@@ -118,15 +119,16 @@ def test_a_wrong_field_is_found_out(field: str) -> None:
     true = comparer.loops
     plies = 0
 
-    def step_one(tables: Any, *others: Any) -> None:
+    def step_round(tables: Any, numbers: Any, log: Any, action: int) -> Any:
         nonlocal plies
-        true.step_one(tables, *others)
-        plies += 1
+        at_turn = true.step_round(tables, numbers, log, action)
+        plies += action >= 0
         if plies == 2:
             part = tables[field][0]
             tables[field][0] = part ^ 1 if part.ndim == 0 else np.append(part[0] ^ 1, part[1:])
+        return at_turn
 
-    comparer.loops = SimpleNamespace(legal_at=true.legal_at, step_one=step_one)  # type: ignore[assignment]
+    comparer.loops = SimpleNamespace(step_round=step_round)  # type: ignore[assignment]
     with pytest.raises(Mismatch, match="after 2 plies"):
         comparer.play_from(hands, 3, lambda r, moves: moves[0])
 

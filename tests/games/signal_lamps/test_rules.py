@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Stage
-from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.signal_lamps.kernel import LOOK
 from nainjaune_env.registry import make_setup
 from tests.support.contract import payoffs, single

@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.batasaurus import SPEC
 from nainjaune_env.games.batasaurus.belief.resample import resample
 from nainjaune_env.games.batasaurus.kernel import redact

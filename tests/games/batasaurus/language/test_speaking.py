@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-import numpy as np
 import pytest
 
 from nainjaune_env.core.errors import IllegalActionError
@@ -18,7 +17,6 @@ from nainjaune_env.games.batasaurus.rules import BatasaurusRules
 from nainjaune_env.registry import make_setup
 from tests.support.wordings import french
 
-RNG = np.random.default_rng(1)
 SORTED = list(range(1, 13))
 TURNED = SORTED[::-1]
 
@@ -26,7 +24,7 @@ TURNED = SORTED[::-1]
 def speaker(language: str = "en", seat: int = 0, layouts: Any = None, **knobs: Any) -> Speaker:
     """Two seats, seat 0 leads; with `memory = glimpse` both have looked at their cards."""
     setup = make_setup(None, "batasaurus", 2, **knobs)
-    dialogue = Speaker(setup, setup_table(setup, layouts or [SORTED, SORTED], leader=0), seat, language, RNG)
+    dialogue = Speaker(setup, setup_table(setup, layouts or [SORTED, SORTED], leader=0), seat, language)
     if setup.rules.memory == "glimpse" and layouts is not None:
         dialogue.ply(MEMORISE)
         dialogue.ply(MEMORISE)
@@ -35,7 +33,7 @@ def speaker(language: str = "en", seat: int = 0, layouts: Any = None, **knobs: A
 
 def rules_text(language: str, **knobs: Any) -> str:
     setup = make_setup(None, "batasaurus", 2, **knobs)
-    return Speaker(setup, setup_table(setup, [list(range(1, setup.rules.dinosaurs + 1))] * 2, leader=0), 0, language, RNG).rules()  # type: ignore[attr-defined]
+    return Speaker(setup, setup_table(setup, [list(range(1, setup.rules.dinosaurs + 1))] * 2, leader=0), 0, language).rules()  # type: ignore[attr-defined]
 
 
 def refused(dialogue: Speaker, text: str) -> str:

@@ -18,12 +18,11 @@ from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.records.setup_table import setup_table
 from nainjaune_env.games.batasaurus.records.write import transcribe
 from nainjaune_env.records.record import Record, format_record, parse_record, read_records, setup_of, verify_record
+from nainjaune_env.records.recorder import log_of
 from nainjaune_env.registry import make_setup
 from tests import golden
 from tests.support.recorded import play, seeds, setups
 from tests.twin.batasaurus import Knobs, TwinGame
-
-RNG = np.random.default_rng(0)
 
 
 def on_the_twin(record: Record) -> TwinGame:
@@ -86,41 +85,52 @@ def test_layouts_are_those_dealt_and_every_card_played_is_a_move(setup: Setup, s
 # ---------------------------------------------------------------- transcribe
 
 
-def logged(setup: Setup, seed: int, *, skip_forced: bool = True) -> tuple[Any, list[int]]:
-    batch = Batch(setup, 1, seed=seed, episode="match", skip_forced=skip_forced, autoreset=False)
-    table, actions, choices = batch.tables[0].copy(), [], np.random.default_rng(seed)
+def logged(setup: Setup, seed: int) -> tuple[Any, list[int]]:
+    """The opening of a game, and the action of every ply, of which the batch made forced ones by itself."""
+    batch = Batch(setup, 1, seed=seed, episode="match", autoreset=False, log=True)
+    choices = np.random.default_rng(seed)
     while not batch.done[0]:
-        actions.append(int(choices.choice(np.flatnonzero(batch.mask[0]))))
-        batch.step(actions[-1:])
-    return table, actions
+        batch.step([int(choices.choice(np.flatnonzero(batch.mask[0])))])
+    opening, _, actions = log_of(batch).episode(0)
+    return opening, actions.tolist()
 
 
 @pytest.mark.parametrize("memory", ["glimpse", "perfect"])
-def test_a_log_of_decisions_and_a_log_of_plies_tell_the_same_game(memory: str) -> None:
+def test_a_log_holds_forced_plies_too(memory: str) -> None:
     setup = make_setup("batasaurus", players=3, memory=memory)
     table, actions = logged(setup, 5)
-    body = transcribe(setup, table, actions, RNG)
+    body = transcribe(setup, table, actions)
     played = [slot for _, slot in body["moves"]]
-    plies = [MEMORISE] * (3 if memory == "glimpse" else 0) + played
-    assert len(plies) > len(actions)  # last cards are forced
-    assert transcribe(setup, table, plies, RNG, every_ply=True) == body
+    assert actions == [MEMORISE] * (3 if memory == "glimpse" else 0) + played
+    plies, decisions = (Batch(setup, 1, skip_forced=skip_forced, autoreset=False) for skip_forced in (False, True))
+    for batch in (plies, decisions):
+        batch.set_tables(0, table)
+    made = 0
+    for action in actions:
+        if plies.tables[0].tobytes() == decisions.tables[0].tobytes():
+            decisions.step([action])
+            made += 1
+        plies.step([action])
+    assert plies.done[0]
+    assert plies.tables[0].tobytes() == decisions.tables[0].tobytes()
+    assert made < len(actions)  # last cards are forced
 
 
 def test_b4_2_memorising_is_in_the_log_and_not_among_the_moves() -> None:
     setup = make_setup("batasaurus", players=3)
     table, actions = logged(setup, 5)
     assert actions[:3] == [MEMORISE] * 3
-    body = transcribe(setup, table, actions, RNG)
+    body = transcribe(setup, table, actions)
     assert all(0 <= slot < 12 for _, slot in body["moves"])
     with pytest.raises(RecordError, match=r"Move 1: the log's action number 1 is \d+; legal were \[12\]"):
-        transcribe(setup, table, actions[3:], RNG)
+        transcribe(setup, table, actions[3:])
 
 
 def test_the_table_given_is_not_touched() -> None:
     setup = make_setup("batasaurus", players=3)
     table, actions = logged(setup, 5)
     before = table.tobytes()
-    transcribe(setup, table, actions, RNG)
+    transcribe(setup, table, actions)
     assert table.tobytes() == before
 
 
@@ -139,14 +149,14 @@ def test_a_log_that_does_not_fit_is_refused(change: Callable[[list[int]], list[i
     setup = make_setup("batasaurus", players=3)
     table, actions = logged(setup, 5)
     with pytest.raises(RecordError, match=message):
-        transcribe(setup, table, change(actions), RNG)
+        transcribe(setup, table, change(actions))
 
 
 def test_an_emptied_slot_in_a_log_is_refused() -> None:
     setup = make_setup("batasaurus", memory="perfect", dinosaurs=3)
     table = setup_table(setup, [[1, 2, 3]] * 2, leader=1)
     with pytest.raises(RecordError, match=r"^Move 3: the log's action number 3 is 2; legal were \[0, 1\]\.$"):
-        transcribe(setup, table, [0, 2, 2], RNG)  # seat 0 took the trick with the card of its slot 2
+        transcribe(setup, table, [0, 2, 2])  # seat 0 took the trick with the card of its slot 2
 
 
 @pytest.mark.parametrize(("steps", "found"), [(1, "trick 1, 0 cards played"), (4, "trick 1, 1 cards played")])
@@ -156,22 +166,22 @@ def test_a_table_in_the_middle_of_a_game_is_refused(steps: int, found: str) -> N
     for _ in range(steps):
         batch.step([int(np.flatnonzero(batch.mask[0])[0])])
     with pytest.raises(RecordError, match=rf"begins with a match's first deal; this table is in {found}, seat \d to act"):
-        transcribe(setup, batch.tables[0], [], RNG)
+        transcribe(setup, batch.tables[0], [])
 
 
 def test_a_table_that_does_not_show_its_cards_is_refused() -> None:
     setup = make_setup("batasaurus", players=2)
     hidden = Batch(setup, 1, seed=1).redacted(0)[0]
     with pytest.raises(RecordError, match=r"opening table\. A layout holds each of the values 1 to 12 once"):
-        transcribe(setup, hidden, [], RNG)
+        transcribe(setup, hidden, [])
 
 
 def test_a_table_of_other_rules_is_refused() -> None:
     table = Batch(make_setup("batasaurus", players=2), 1, seed=1).tables[0]
     with pytest.raises(RecordError, match=r"With memory = perfect layouts are sorted"):
-        transcribe(make_setup("batasaurus", players=2, memory="perfect"), table, [], RNG)
+        transcribe(make_setup("batasaurus", players=2, memory="perfect"), table, [])
     with pytest.raises(RecordError, match=r"begins with a match's first deal|A layout holds each of the values 1 to 5 once"):
-        transcribe(make_setup("batasaurus", players=2, dinosaurs=5), table, [], RNG)
+        transcribe(make_setup("batasaurus", players=2, dinosaurs=5), table, [])
 
 
 # -------------------------------------------------------------------- verify

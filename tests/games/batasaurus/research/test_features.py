@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from nainjaune_env.analysis.feature_hook import Column, row_dtype
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import legal_actions
 from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.research.features import ACTION, POSITION, action, position
 from nainjaune_env.games.batasaurus.state import SLOTS

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import DealError, RecordError, RulesError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.batasaurus.language import LANGUAGES
 from nainjaune_env.games.batasaurus.state import SLOTS, Phase
 from nainjaune_env.games.batasaurus.view import pictures
@@ -33,7 +34,7 @@ def moments(setup: Setup, seed: int) -> list[tuple[Any, dict[str, Any]]]:
     batch, draws = Batch(setup, 1, seed=seed, skip_forced=False, autoreset=False), streams(seed, 1)
     opening, actions, found = batch.tables[0].copy(), [], []
     while True:
-        found.append((batch.tables[0].copy(), {"opening": opening, "actions": list(actions), "every_ply": True}))
+        found.append((batch.tables[0].copy(), {"opening": opening, "actions": list(actions)}))
         if batch.done[0]:
             return found
         action = batch.sample(draws)
@@ -96,9 +97,7 @@ def test_b4_what_is_hidden_does_not_show_whatever_was_played(memory: str) -> Non
         one, two = (Batch(setup, 1, seed=seed, skip_forced=False, autoreset=False) for _ in "ab")
         seat = rng.randrange(3)
         two.set_tables(0, np.array([hidden.reshuffle(setup, one.tables[0], seat, rng)], setup.game.table), trusted=True)
-        logs: list[dict[str, Any]] = [
-            {"opening": batch.tables[0].copy(), "actions": [], "every_ply": True} for batch in (one, two)
-        ]
+        logs: list[dict[str, Any]] = [{"opening": batch.tables[0].copy(), "actions": []} for batch in (one, two)]
         while True:
             here, there = (pictures.svg(setup, batch.tables[0], seat, **log) for batch, log in zip((one, two), logs, strict=True))
             assert here == there

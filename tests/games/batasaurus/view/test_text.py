@@ -19,6 +19,7 @@ from nainjaune_env.games.batasaurus.records.setup_table import setup_table
 from nainjaune_env.games.batasaurus.state import Phase
 from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scene, scene
 from nainjaune_env.games.batasaurus.view.text import PANEL, WIDTH, panel, render_text
+from nainjaune_env.records.recorder import history_of_round
 from nainjaune_env.registry import make_setup
 from tests.games.batasaurus.hidden import reshuffle
 from tests.support.wordings import french
@@ -61,7 +62,7 @@ class Played:
 
     @property
     def history(self) -> dict[str, Any]:
-        return {"opening": self.opening, "actions": self.actions, "every_ply": True}
+        return {"opening": self.opening, "actions": self.actions}
 
     def draw(self, seat: int | None = None, **options: Any) -> str:
         return render_text(self.setup, self.table, seat, **{**self.history, **options})
@@ -261,7 +262,7 @@ def test_b4_3_the_history_tells_a_seat_nothing_of_where_cards_lie(players: int) 
                 one.step(action)
             two = Played(setup, moved, leader=int(opening.leader), actions=like)
             assert one.draw(seat) == two.draw(seat)
-            assert one.draw(seat) == render_text(setup, table, seat, opening=opening, actions=actions, every_ply=True)
+            assert one.draw(seat) == render_text(setup, table, seat, opening=opening, actions=actions)
             changed += one.draw() != two.draw()
     assert changed > 50
 
@@ -286,7 +287,7 @@ def test_every_table_fits_the_page(setup: Setup, language: str) -> None:
     short = LANGUAGES[language].words.seat_short
     for table, opening, actions in positions(setup, 1):
         for seat in (None, *range(setup.players)):
-            text = render_text(setup, table, seat, language=language, opening=opening, actions=actions, every_ply=True)
+            text = render_text(setup, table, seat, language=language, opening=opening, actions=actions)
             assert max(map(len, text.splitlines())) <= WIDTH
             assert all(f" {short.format(seat=other)} " in text for other in range(setup.players))
             assert text.count("▶") == (table.stage == 0)
@@ -319,12 +320,15 @@ def test_panels_hold_the_widest_figures() -> None:
             assert {len(line) for line in panel(seen, seat, LANGUAGES[language])} == {PANEL}
 
 
-def test_a_history_of_decisions_and_one_of_plies_look_the_same() -> None:
-    """Forced last cards are not in a log of decisions."""
+def test_a_history_holds_forced_plies_too() -> None:
+    """Last cards are forced: a batch makes these plies by itself, and its history is that of one that does not."""
     setup = make_setup("batasaurus", memory="perfect", dinosaurs=2)
     plies = Played(setup, [[1, 2]] * 2, "0:1 1:2 1:1 0:2", leader=0)
-    decisions = {"opening": plies.opening, "actions": plies.actions[:2], "every_ply": False}
-    assert plies.draw(0) == render_text(setup, plies.table, 0, **decisions)
+    batch = Batch(setup, 1, autoreset=False, log=True)
+    batch.set_tables(0, plies.opening)
+    for action in plies.actions[:2]:
+        batch.step([action])
+    assert plies.draw(0) == render_text(setup, batch.tables[0], 0, **history_of_round(batch, 0))
     assert "last trick: seat 0 took 2 cards\n" in plies.draw(0)
     assert "  seat 1 Compsognathus · seat 0 Kentrosaurus\n" in plies.draw(0)
 

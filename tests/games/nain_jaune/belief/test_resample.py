@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.cards import card_set
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.nain_jaune import SPEC, chance, kernel
 from nainjaune_env.games.nain_jaune.actions import PASS
 from nainjaune_env.games.nain_jaune.belief import resample

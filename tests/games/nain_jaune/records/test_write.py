@@ -21,6 +21,7 @@ from nainjaune_env.games.nain_jaune.actions import action_of
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.records.write import transcribe
 from nainjaune_env.records.record import Record, read_records, verify_record
+from nainjaune_env.records.recorder import log_of
 from nainjaune_env.registry import make_setup
 from tests import golden
 from tests.support.recorded import play, seeds, setups
@@ -88,29 +89,44 @@ def test_n1_3_the_suits_shown_are_not_the_kernels_choice() -> None:
 # ---------------------------------------------------------------- transcribe
 
 
-def logged(setup: Setup, seed: int, *, skip_forced: bool) -> tuple[Any, list[int]]:
-    batch = Batch(setup, 1, seed=seed, episode="match", skip_forced=skip_forced, autoreset=False)
-    table, actions, choices = batch.tables[0].copy(), [], np.random.default_rng(seed)
+def logged(setup: Setup, seed: int) -> tuple[Any, list[int]]:
+    """The opening of a match, and the action of every ply, of which the batch made forced ones by itself."""
+    batch = Batch(setup, 1, seed=seed, episode="match", autoreset=False, log=True)
+    choices = np.random.default_rng(seed)
     while not batch.done[0]:
-        actions.append(int(choices.choice(np.flatnonzero(batch.mask[0]))))
-        batch.step(actions[-1:])
-    return table, actions
+        batch.step([int(choices.choice(np.flatnonzero(batch.mask[0])))])
+    opening, _, actions = log_of(batch).episode(0)
+    return opening, actions.tolist()
 
 
-def test_a_log_of_decisions_and_a_log_of_plies_tell_the_same_match() -> None:
+def test_a_log_holds_forced_plies_too() -> None:
     setup = make_setup("nain_jaune", "djeco", 3)
-    table, actions = logged(setup, 5, skip_forced=True)
-    body = transcribe(setup, table, actions, np.random.default_rng(0))
-    plies = [action_of(move) for written in body["rounds"] for _, move in written["moves"]]
-    assert len(plies) > len(actions)
-    assert transcribe(setup, table, plies, np.random.default_rng(0), every_ply=True) == body
+    table, actions = logged(setup, 5)
+    body = transcribe(setup, table, actions)
+    assert [action_of(move) for written in body["rounds"] for _, move in written["moves"]] == actions
+    batch, forced = Batch(setup, 1, episode="match", skip_forced=False, autoreset=False), 0
+    batch.set_tables(0, table)
+    for action in actions:
+        forced += not setup.game.kernel.needs_decision(batch.tables[0], setup.kernel_rules, batch.legal[0])
+        batch.step([action])
+    assert batch.done[0]
+    assert forced
+
+
+def test_without_a_generator_each_round_shows_the_cards_that_the_table_dealt_gives() -> None:
+    setup = make_setup("nain_jaune", "djeco", 3)
+    table, actions = logged(setup, 5)
+    body = transcribe(setup, table, actions)
+    assert transcribe(setup, table, actions) == body
+    assert transcribe(setup, table, actions, np.random.default_rng(int(table.rng)))["rounds"][0] == body["rounds"][0]
+    assert transcribe(setup, table, actions, np.random.default_rng(1)) != body
 
 
 def test_the_table_given_is_not_touched() -> None:
     setup = make_setup("nain_jaune", "djeco", 3)
-    table, actions = logged(setup, 5, skip_forced=True)
+    table, actions = logged(setup, 5)
     before = table.copy()
-    transcribe(setup, table, actions, np.random.default_rng(0))
+    transcribe(setup, table, actions)
     assert table == before
 
 
@@ -126,9 +142,9 @@ def test_the_table_given_is_not_touched() -> None:
 )
 def test_a_log_that_does_not_fit_is_refused(change: Callable[[list[int]], list[int]], message: str) -> None:
     setup = make_setup("nain_jaune", "djeco", 3)
-    table, actions = logged(setup, 5, skip_forced=True)
+    table, actions = logged(setup, 5)
     with pytest.raises(RecordError, match=message):
-        transcribe(setup, table, change(actions), np.random.default_rng(0))
+        transcribe(setup, table, change(actions))
 
 
 def test_a_table_in_mid_round_or_mid_match_is_refused() -> None:
@@ -137,14 +153,14 @@ def test_a_table_in_mid_round_or_mid_match_is_refused() -> None:
     choices = streams(1, 1)
     batch.step(batch.sample(choices))
     with pytest.raises(RecordError, match=r"begins with a match's first deal; this table is in round 1, \d+ cards played"):
-        transcribe(setup, batch.tables[0], [], np.random.default_rng(0))
+        transcribe(setup, batch.tables[0], [])
 
 
 def test_n4_7_pots_too_full_to_tell_are_refused() -> None:
     setup = make_setup("nain_jaune", "djeco", 3)
     batch = Batch(setup, 1, start={"pots": [1 << 28, 0, 0, 0, 0]})
     with pytest.raises(RecordError, match="too full to take every ante"):
-        transcribe(setup, batch.tables[0], [], np.random.default_rng(0))
+        transcribe(setup, batch.tables[0], [])
 
 
 def test_a_match_that_did_not_start_with_the_rules_stacks_is_refused() -> None:
@@ -152,7 +168,7 @@ def test_a_match_that_did_not_start_with_the_rules_stacks_is_refused() -> None:
     hands = [DECK[12 * seat : 12 * seat + 12] for seat in range(4)]
     table = setup_table(setup, hands, dealer=3, stacks=[30, 60, 49, 49])
     with pytest.raises(RecordError, match=r"starts with the rules' stacks, \[49, 49, 49, 49\]; .* with \[30, 60, 49, 49\]"):
-        transcribe(setup, table, [], np.random.default_rng(0))
+        transcribe(setup, table, [])
 
 
 def test_pots_that_a_match_starts_with_are_in_its_record() -> None:

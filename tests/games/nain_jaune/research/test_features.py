@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 from nainjaune_env.analysis.feature_hook import row_dtype
+from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.cards import DECK, RANKS, cards_in
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.batch import Batch, legal_actions
+from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.nain_jaune.actions import ACTIONS
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
 from nainjaune_env.games.nain_jaune.research.features import ACTION, POSITION, action, position

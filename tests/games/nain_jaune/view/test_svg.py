@@ -38,7 +38,7 @@ def moments(setup: Setup, seed: int) -> list[tuple[Any, dict[str, Any]]]:
     opening, actions, found = batch.tables[0].copy(), [], []
     for ply in itertools.count():
         if ply % 13 == 0 or batch.done[0]:
-            found.append((batch.tables[0].copy(), {"opening": opening, "actions": list(actions), "every_ply": True}))
+            found.append((batch.tables[0].copy(), {"opening": opening, "actions": list(actions)}))
         if batch.done[0]:
             return found
         action = batch.sample(draws)

@@ -37,7 +37,7 @@ def play(moves: list[str], hands: list[list[str]] = HANDS, **knobs: Any) -> tupl
     batch.set_tables(0, np.array([opening], setup.game.table))
     for move in moves:
         batch.step([action_of(move)])
-    history = {"opening": opening, "actions": [action_of(move) for move in moves], "every_ply": True}
+    history = {"opening": opening, "actions": [action_of(move) for move in moves]}
     return setup, batch.tables[0], history
 
 
