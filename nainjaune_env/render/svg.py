@@ -1,4 +1,4 @@
-"""SVG as plain strings: elements, text cut to a width, speech bubbles. Games draw their pictures with it.
+"""SVG as plain strings: elements, artwork from files, text cut to a width, speech bubbles. Games draw their pictures with it.
 
 The same calls return the same bytes on every machine. Character widths are those of DejaVu Sans Bold, the font of
 ``nainjaune_env.render``; browsers without it use Verdana, which has the same widths.
@@ -7,14 +7,14 @@ The same calls return the same bytes on every machine. Character widths are thos
 from __future__ import annotations
 
 import functools
-import math
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
+from xml.etree import ElementTree
 from xml.sax.saxutils import escape, quoteattr
 
 Number = int | float
 Style = str | Number | None
-Point = tuple[float, float]
 
 SANS = "DejaVu Sans, Verdana, sans-serif"
 SERIF = "DejaVu Serif, Georgia, serif"
@@ -75,6 +75,22 @@ def _quoted(value: str) -> str:
     return quoteattr(allowed(value))
 
 
+@functools.cache
+def artwork(file: Path, layer: str | None = None) -> str:
+    """Return the elements of an SVG file, for use in a picture; with ``layer`` only those in the group with this id.
+
+    A file stands alone too: its root has a viewBox. Its comments and white space are left out.
+    """
+    root = ElementTree.parse(file).getroot()
+    layers = {child.get("id"): child for child in root}
+    return "".join(map(_copied, root if layer is None else layers[layer]))
+
+
+def _copied(node: ElementTree.Element) -> str:
+    _, _, name = node.tag.rpartition("}")  # without the namespace
+    return element(name, {**node.attrib}, *map(_copied, node))
+
+
 def document(width: int, height: int, title: str, children: Iterable[str], definitions: Iterable[str] = ()) -> str:
     """Return a complete document; ``title`` is its text alternative."""
     frame: dict[str, Style] = {
@@ -123,27 +139,6 @@ def at(x: Number, y: Number, children: Iterable[str], *, scale: Number = 1, turn
 def use(name: str, x: Number = 0, y: Number = 0, **style: Style) -> str:
     """Return a reference to the definition with the id ``name``, its origin at ``x``, ``y``."""
     return element("use", {"href": f"#{name}", "x": x or None, "y": y or None, **style})
-
-
-def smooth(points: Sequence[Point], *, closed: bool = True) -> str:
-    """Return a path's ``d`` for a smooth curve through ``points`` (a Catmull-Rom spline)."""
-    n = len(points)
-    last = n if closed else n - 1
-
-    def point(k: int) -> Point:
-        return points[k % n] if closed else points[min(max(k, 0), n - 1)]
-
-    d = [f"M{number(points[0][0])} {number(points[0][1])}"]
-    for k in range(last):
-        (ax, ay), (bx, by), (cx, cy), (ex, ey) = (point(k + j) for j in (-1, 0, 1, 2))
-        control = (bx + (cx - ax) / 6, by + (cy - ay) / 6, cx - (ex - bx) / 6, cy - (ey - by) / 6, cx, cy)
-        d.append("C" + " ".join(map(number, control)))
-    return "".join(d) + ("Z" if closed else "")
-
-
-def polygon(points: Sequence[Point]) -> str:
-    """Return a path's ``d`` for the polygon with the corners ``points``."""
-    return "M" + "L".join(f"{number(x)} {number(y)}" for x, y in points) + "Z"
 
 
 def text_width(text: str, size: Number) -> float:
@@ -226,8 +221,3 @@ def spread(count: int, width: Number, item: Number, gap: Number) -> tuple[float,
         return 0.0, 0.0
     step = min(item + gap, (width - item) / max(count - 1, 1))
     return (width - item - step * (count - 1)) / 2, step
-
-
-def polar(x: Number, y: Number, radius: Number, degrees: Number) -> Point:
-    """Return the point ``radius`` from ``x``, ``y`` in the direction ``degrees``, clockwise from the right."""
-    return x + radius * math.cos(math.radians(degrees)), y + radius * math.sin(math.radians(degrees))

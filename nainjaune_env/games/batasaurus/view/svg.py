@@ -8,17 +8,18 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from pathlib import Path
 
 from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.batasaurus.language import language_of
 from nainjaune_env.games.batasaurus.language.wording import Labels, Words
 from nainjaune_env.games.batasaurus.state import SLOTS, Phase
-from nainjaune_env.games.batasaurus.view.dinosaurs import dinosaur
 from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scene
 from nainjaune_env.games.batasaurus.view.text import status
 from nainjaune_env.render.svg import (
     GOLD,
     Style,
+    artwork,
     at,
     badge,
     circle,
@@ -29,8 +30,6 @@ from nainjaune_env.render.svg import (
     group,
     path,
     pill,
-    polar,
-    polygon,
     rect,
     short_names,
     spread,
@@ -39,6 +38,7 @@ from nainjaune_env.render.svg import (
     use,
 )
 
+ARTWORK = Path(__file__).parent / "artwork"
 WIDTH, HEIGHT = 1280, 920
 CARD_WIDTH, CARD_HEIGHT = 60, 84
 PANEL, PANEL_HEIGHT, PANEL_Y = 394, 250, 58
@@ -86,7 +86,7 @@ def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = 
         *_own(seen, called[me], words, labels),
     ]
     title = f"Batasaurus · {seen.preset} · {labels.trick} {seen.trick} · {' · '.join(lines)}"
-    return document(WIDTH, HEIGHT, title, parts, [_back()])
+    return document(WIDTH, HEIGHT, title, parts, [group([artwork(ARTWORK / "back.svg")], id=BACK)])
 
 
 def card_face(value: int, words: Words) -> str:
@@ -110,18 +110,9 @@ def _face(value: int, name: str) -> str:
     )
 
 
-@functools.cache
-def _back() -> str:
-    foot = "M-6 7Q-9 0 -5 -3Q-8 -9 -5 -11Q-2 -9 -2.5 -5Q-2 -12 0 -14Q2 -12 2.5 -5Q2 -9 5 -11Q8 -9 5 -3Q9 0 6 7Q0 12 -6 7Z"
-    parts = [
-        rect(0, 0, CARD_WIDTH, CARD_HEIGHT, rx=6, fill="#fffdf6", stroke="#33312c", stroke_width=1),
-        rect(4, 4, 52, 76, rx=4, fill="#7a4f35"),
-        *(
-            at(x, y, [path(foot, fill="#d9a86c")], scale=0.82, turn=turn)
-            for x, y, turn in ((19, 24, -14), (41, 42, 12), (21, 63, -10))
-        ),
-    ]
-    return group(parts, id=BACK)
+def dinosaur(value: int) -> str:
+    """Returns the dinosaur with this ``value``, 1 to 12, on the ground at y = 60 and at most 100 wide."""
+    return artwork(ARTWORK / f"dinosaur_{value}.svg")
 
 
 def _card(value: int, x: float, y: float, scale: float, words: Words) -> str:
@@ -239,9 +230,8 @@ def _heap(seen: Scene, seat: int, middle: float, words: Words) -> list[str]:
 def _battle(labels: Labels) -> list[str]:
     """Returns a burst with the word for a battle."""
     x, y = 138, STATUS_Y + 8
-    burst = [polar(0, 0, (66 if k % 2 else 84) + 11 * (k % 3), k * 360 / 28) for k in range(28)]
-    shape = at(x, y, [path(polygon([(bx, by * 0.42) for bx, by in burst]), fill="#d8452e", stroke="#fff3d0", stroke_width=3)])
-    return [shape, text(x, y + 9, labels.battle, 26, anchor="middle", bold=True, fill="#fff8e4")]
+    burst = at(x, y, [artwork(ARTWORK / "battle.svg")])
+    return [burst, text(x, y + 9, labels.battle, 26, anchor="middle", bold=True, fill="#fff8e4")]
 
 
 def _last(last: LastTrick | None, words: Words, labels: Labels) -> list[str]:

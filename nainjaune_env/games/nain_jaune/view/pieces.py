@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from pathlib import Path
 
 from nainjaune_env.games.nain_jaune.language.wording import Words, card_sign
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
-from nainjaune_env.games.nain_jaune.view.dwarf import emblem
-from nainjaune_env.render.svg import CROWN, GOLD, SERIF, Style, at, circle, crown, element, group, path, rect, use
+from nainjaune_env.render.svg import CROWN, GOLD, SERIF, Style, artwork, at, circle, crown, element, group, path, rect, use
 
+ARTWORK = Path(__file__).parent / "artwork"
+DWARF = ARTWORK / "dwarf.svg"
 CARD_WIDTH, CARD_HEIGHT = 60, 84
 RED, BLACK = "#d0342c", "#1d2430"
 """A light red and a dark black, distinct also for people who are colour-blind; the shapes of the suits differ too."""
@@ -65,11 +67,16 @@ def _face(card: str, sign: str) -> str:
 
 def _picture(card: str) -> list[str]:
     if card == POT_CARDS[-1]:
-        return [emblem(37, 77, 60)]
+        return [at(37, 77, dwarf(), scale=1 / 3)]
     rank, letter = card[0], card[1]
     if rank in _CROWNS:
         return [crown(38, 38, 0.95, _CROWNS[rank]), suit(letter, 38, 62, 1.35)]
     return [suit(letter, 39, 59, 1.55)]
+
+
+def dwarf(*held: str) -> list[str]:
+    """Returns the yellow dwarf, 180 high, his boots at the origin; ``held`` is drawn in his raised hand, around (-47, -98)."""
+    return [artwork(DWARF, "behind"), *held, artwork(DWARF, "before")]
 
 
 def back(x: float, y: float, scale: float = 1) -> str:
@@ -77,17 +84,9 @@ def back(x: float, y: float, scale: float = 1) -> str:
     return at(x, y, [use(BACK)], scale=scale)
 
 
-@functools.cache
 def definitions() -> tuple[str, ...]:
     """Returns the definitions that a picture with :func:`back` needs."""
-    places = ((x, y) for row, y in enumerate(range(13, 80, 10)) for x in range(14 + row % 2 * 8, 50, 16))
-    lozenges = "".join(f"M{x} {y - 5}l4 5l-4 5l-4 -5Z" for x, y in places)
-    parts = [
-        rect(0, 0, CARD_WIDTH, CARD_HEIGHT, rx=6.5, fill="#fffdf8", stroke="#3b3f46", stroke_width=1),
-        rect(4, 4, 52, 76, rx=4, fill="#27496d"),
-        path(lozenges, fill="#f6c21c", opacity=0.8),
-    ]
-    return (group(parts, id=BACK),)
+    return (group([artwork(ARTWORK / "back.svg")], id=BACK),)
 
 
 def chip_counts(chips: int) -> dict[int, int]:

@@ -15,7 +15,6 @@ from nainjaune_env.games.nain_jaune.language import language_of
 from nainjaune_env.games.nain_jaune.language.wording import Labels, Words
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 from nainjaune_env.games.nain_jaune.view import pieces
-from nainjaune_env.games.nain_jaune.view.dwarf import dwarf
 from nainjaune_env.games.nain_jaune.view.pieces import CARD_HEIGHT, CARD_WIDTH
 from nainjaune_env.games.nain_jaune.view.scene import Scene
 from nainjaune_env.games.nain_jaune.view.text import SEAT_PLACES, around, said, status
@@ -222,7 +221,7 @@ def _middle_pot(seen: Scene, x: float, y: float, words: Words) -> list[str]:
     seven = at(-49, -116, [at(-17, -24, [pieces.face(POT_CARDS[4], words)], scale=0.58)], turn=-9)
     left = x - (TAKEN + 8) / 2 * (captor is not None)  # number and captor together are in the middle
     return [
-        at(x + 6, y + 44, dwarf(seven), scale=0.78),
+        at(x + 6, y + 44, pieces.dwarf(seven), scale=0.78),
         *_pot_chips(seen.pots[4], x, y + 63, 110),
         text(left, y + 98, held, 24, anchor="middle", bold=True, fill=INK),
         *_taken(captor, left + text_width(held, 24) / 2 + 8 + TAKEN / 2, y + 89),
