@@ -177,11 +177,9 @@ def badge(x: Number, y: Number, seat: int, radius: Number = 13) -> str:
     return disc + text(x, y + radius * 0.42, str(seat), radius * 1.15, anchor="middle", bold=True, fill=ink)
 
 
-CROWN = "M-12 8L-14 -7L-6.5 0L0 -10L6.5 0L14 -7L12 8Z"
-
-
-def crown(x: Number, y: Number, scale: Number, outline: str = CROWN) -> str:
+def crown(x: Number, y: Number, scale: Number) -> str:
     """Return a golden crown around ``x``, ``y``, about 28 wide at scale 1."""
+    outline = "M-12 8L-14 -7L-6.5 0L0 -10L6.5 0L14 -7L12 8Z"
     return at(x, y, [path(outline, fill=GOLD, stroke="#7d5a00", stroke_width=1.2, stroke_linejoin="round")], scale=scale)
 
 

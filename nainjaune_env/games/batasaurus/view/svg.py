@@ -50,7 +50,6 @@ LAST_X, LAST_Y, LAST_WIDTH = 1016, 332, 244
 STATUS_Y, OWN_Y, SLOTS_Y = 582, 640, 752
 OWN_WIDTH = 1184
 
-GROUND, GROUND_LIGHT, GROUND_EDGE, RIM = "#3d5a4c", "#46665a", "#32493e", "#6b4a2b"
 PLATE, PLATE_EDGE = "#263c33", "#1c2d26"
 INK, PALE, QUIET, GLOW = "#1d2430", "#fdf8e8", "#c3d3c8", "#ffd54a"
 TIERS = (("#e4efd0", "#7ba05b"), ("#fbe7b5", "#d39b2f"), ("#f6cdb6", "#c0562f"))
@@ -72,7 +71,7 @@ def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = 
     lines = status(seen, texts, SeatNames(words, seen.players, names, you))
     *_, shown = status(seen, texts, SeatNames(words, seen.players, short_names(names), you))
     parts = [
-        *_ground(),
+        artwork(ARTWORK / "table.svg"),
         text(34, 42, "Batasaurus", 22, bold=True, fill=PALE),
         text(34 + text_width("Batasaurus", 22) + 14, 42, f"{labels.trick} {seen.trick}", 15, fill=QUIET),
         *(
@@ -117,16 +116,6 @@ def dinosaur(value: int) -> str:
 
 def _card(value: int, x: float, y: float, scale: float, words: Words) -> str:
     return at(x, y, [use(BACK) if value == FACE_DOWN else card_face(value, words)], scale=scale)
-
-
-def _ground() -> list[str]:
-    hills = "M14 560Q220 470 430 540T860 520T1266 540V879Q1266 906 1239 906H41Q14 906 14 879Z"
-    return [
-        rect(0, 0, WIDTH, HEIGHT, fill=RIM),
-        rect(8, 8, WIDTH - 16, HEIGHT - 16, rx=32, fill=GROUND_EDGE),
-        rect(14, 14, WIDTH - 28, HEIGHT - 28, rx=27, fill=GROUND),
-        path(hills, fill=GROUND_LIGHT),
-    ]
 
 
 def _plate(x: float, y: float, width: float, height: float, *, turn: bool) -> str:

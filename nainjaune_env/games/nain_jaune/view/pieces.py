@@ -8,7 +8,7 @@ from pathlib import Path
 
 from nainjaune_env.games.nain_jaune.language.wording import Words, card_sign
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
-from nainjaune_env.render.svg import CROWN, GOLD, SERIF, Style, artwork, at, circle, crown, element, group, path, rect, use
+from nainjaune_env.render.svg import GOLD, SERIF, Style, artwork, at, circle, element, group, rect, use
 
 ARTWORK = Path(__file__).parent / "artwork"
 DWARF = ARTWORK / "dwarf.svg"
@@ -16,22 +16,7 @@ CARD_WIDTH, CARD_HEIGHT = 60, 84
 RED, BLACK = "#d0342c", "#1d2430"
 """A light red and a dark black, distinct also for people who are colour-blind; the shapes of the suits differ too."""
 
-SUITS = {
-    "s": "M0 -10.5C4 -5.5 10 -2.5 9.5 3C9 7.5 3 8 1 4.5Q1.5 8.5 4 10.5H-4Q-1.5 8.5 -1 4.5"
-    "C-3 8 -9 7.5 -9.5 3C-10 -2.5 -4 -5.5 0 -10.5Z",
-    "h": "M0 10C-14 0 -11 -10.5 -5 -10C-1.8 -9.8 0 -7 0 -5C0 -7 1.8 -9.8 5 -10C11 -10.5 14 0 0 10Z",
-    "d": "M0 -11.5Q4 -5 8.5 0Q4 5 0 11.5Q-4 5 -8.5 0Q-4 -5 0 -11.5Z",
-    "c": "M0 -10.5A4.7 4.7 0 0 1 4 -3.3A4.7 4.7 0 1 1 1 3.6Q1.5 8.5 4 10.5H-4Q-1.5 8.5 -1 3.6"
-    "A4.7 4.7 0 1 1 -4 -3.3A4.7 4.7 0 0 1 0 -10.5Z",
-}
-"""Outlines around the origin, some 20 wide, so that suits do not depend on a font."""
 COLOURS = {"s": BLACK, "h": RED, "d": RED, "c": BLACK}
-_CROWNS = {
-    "K": CROWN,
-    "Q": "M-11 8Q-13 -2 -12 -6Q-7 -3 -5.5 1Q-3 -6 0 -9Q3 -6 5.5 1Q7 -3 12 -6Q13 -2 11 8Z",
-    "J": "M-12 8Q-14 -3 0 -4Q8 -4 12 8ZM6 -2Q16 -12 17 -4Q13 0 9 1Z",
-}
-"""The crowns and the cap of King, Queen and Jack over their suit."""
 
 BACK = "nj-back"
 """Id of a card's back in :func:`definitions`."""
@@ -39,7 +24,7 @@ BACK = "nj-back"
 
 def suit(letter: str, x: float, y: float, scale: float) -> str:
     """Returns a suit around ``x``, ``y``."""
-    return at(x, y, [path(SUITS[letter], fill=COLOURS[letter])], scale=scale)
+    return at(x, y, [artwork(ARTWORK / f"suit_{letter}.svg")], scale=scale)
 
 
 def face(card: str, words: Words) -> str:
@@ -69,8 +54,8 @@ def _picture(card: str) -> list[str]:
     if card == POT_CARDS[-1]:
         return [at(37, 77, dwarf(), scale=1 / 3)]
     rank, letter = card[0], card[1]
-    if rank in _CROWNS:
-        return [crown(38, 38, 0.95, _CROWNS[rank]), suit(letter, 38, 62, 1.35)]
+    if rank in "KQJ":
+        return [at(38, 38, [artwork(ARTWORK / f"court_{rank}.svg")], scale=0.95), suit(letter, 38, 62, 1.35)]
     return [suit(letter, 39, 59, 1.55)]
 
 

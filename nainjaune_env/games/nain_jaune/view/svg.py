@@ -20,6 +20,7 @@ from nainjaune_env.games.nain_jaune.view.scene import Scene
 from nainjaune_env.games.nain_jaune.view.text import SEAT_PLACES, around, said, status
 from nainjaune_env.render.svg import (
     BUBBLE_HEIGHT,
+    artwork,
     at,
     badge,
     bubble,
@@ -27,7 +28,6 @@ from nainjaune_env.render.svg import (
     crown,
     document,
     element,
-    ellipse,
     fit,
     number,
     path,
@@ -39,6 +39,7 @@ from nainjaune_env.render.svg import (
     text_width,
 )
 
+TABLE = pieces.ARTWORK / "table.svg"
 WIDTH, HEIGHT = 1280, 920
 BOARD_X, BOARD_Y, BOARD_WIDTH, BOARD_HEIGHT = 394, 238, 492, 322
 PANEL, WIDE_PANEL, OWN_PANEL = 260, 660, 222
@@ -54,9 +55,7 @@ RUN_Y, STATUS_Y = 576, 672
 LIFT = 16
 """How far the viewer's cards of the required rank stand out."""
 
-FELT, FELT_LIGHT, FELT_EDGE, RIM = "#2f6b57", "#34735e", "#285c4b", "#5b3a22"
 PLATE, PLATE_EDGE = "#1e4a3c", "#173a2f"
-WOOD, WOOD_DARK, CREAM, TILES = "#9a6a3a", "#5b3a22", "#fbf1d6", ("#f4dfa8", "#f1d590")
 INK, PALE, QUIET, GLOW = "#1d2430", "#fdf8e8", "#b9d3c6", "#ffd54a"
 GAIN, LOSS = "#bff0c8", "#ffc2b3"
 
@@ -88,7 +87,7 @@ def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = 
     lines = [status(seen, words, labels, seats)]
     shown = status(seen, words, labels, SeatNames(words, seen.players, short_names(names), you))
     parts = [
-        *_felt(),
+        artwork(TABLE, "felt"),
         *_title(seen, labels),
         *_board(seen, words),
         *(part for spot in spots(seen) for part in _panel(seen, spot, called[spot.seat], words)),
@@ -134,15 +133,6 @@ def card_places(count: int, x: float, y: float, width: float, rows: int, scale: 
     return places
 
 
-def _felt() -> list[str]:
-    return [
-        rect(0, 0, WIDTH, HEIGHT, fill=RIM),
-        rect(7, 7, WIDTH - 14, HEIGHT - 14, rx=34, fill=FELT_EDGE),
-        rect(13, 13, WIDTH - 26, HEIGHT - 26, rx=29, fill=FELT),
-        ellipse(WIDTH / 2, BOARD_Y + BOARD_HEIGHT / 2 + 20, 500, 310, fill=FELT_LIGHT),
-    ]
-
-
 def _title(seen: Scene, labels: Labels) -> list[str]:
     side = 1 if seen.direction == "clockwise" else -1
     arrow = [
@@ -158,23 +148,11 @@ def _title(seen: Scene, labels: Labels) -> list[str]:
 
 
 def _board(seen: Scene, words: Words) -> list[str]:
-    x, y, w, h = BOARD_X, BOARD_Y, BOARD_WIDTH, BOARD_HEIGHT
-    middle_x, middle_y = x + w / 2, y + h / 2
-    tiles = [
-        rect(x + 12 + (w / 2 - 12) * right, y + 12 + (h / 2 - 12) * low, w / 2 - 12, h / 2 - 12, fill=TILES[(right + low) % 2])
-        for low in (0, 1)
-        for right in (0, 1)
-    ]
     return [
-        rect(x + 3, y + 6, w, h, rx=16, fill="#000000", opacity=0.25),
-        rect(x, y, w, h, rx=16, fill=WOOD, stroke=WOOD_DARK, stroke_width=2),
-        *tiles,
-        rect(x + 12, y + 12, w - 24, h - 24, rx=4, fill="none", stroke=WOOD_DARK, stroke_width=2),
-        path(f"M{middle_x} {y + 12}V{y + h - 12}M{x + 12} {middle_y}H{x + w - 12}", stroke=WOOD, stroke_width=6),
+        artwork(TABLE, "board"),
         *(part for pot in range(4) for part in _corner_pot(seen, pot, words)),
-        circle(middle_x, middle_y, 118, fill=WOOD, stroke=WOOD_DARK, stroke_width=2),
-        circle(middle_x, middle_y, 110, fill=CREAM, stroke=WOOD_DARK, stroke_width=1.5),
-        *_middle_pot(seen, middle_x, middle_y, words),
+        artwork(TABLE, "middle"),
+        *_middle_pot(seen, words),
     ]
 
 
@@ -216,7 +194,8 @@ def _taken(captor: int | None, x: float, y: float) -> list[str]:
     return [arrow, badge(x + TAKEN / 2 - 13, y, captor)]
 
 
-def _middle_pot(seen: Scene, x: float, y: float, words: Words) -> list[str]:
+def _middle_pot(seen: Scene, words: Words) -> list[str]:
+    x, y = BOARD_X + BOARD_WIDTH / 2, BOARD_Y + BOARD_HEIGHT / 2
     held, captor = str(seen.pots[4]), seen.captors[4]
     seven = at(-49, -116, [at(-17, -24, [pieces.face(POT_CARDS[4], words)], scale=0.58)], turn=-9)
     left = x - (TAKEN + 8) / 2 * (captor is not None)  # number and captor together are in the middle
