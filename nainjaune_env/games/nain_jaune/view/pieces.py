@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from pathlib import Path
 
 from nainjaune_env.games.nain_jaune.language.wording import Words, card_sign
@@ -27,9 +26,9 @@ def suit(letter: str, x: float, y: float, scale: float) -> str:
     return at(x, y, [artwork(ARTWORK / f"suit_{letter}.svg")], scale=scale)
 
 
-def face(card: str, words: Words) -> str:
-    """Returns a card face up; pot cards have a golden frame."""
-    return _face(card, card_sign(card, words)[:-1])
+def face(card: str, words: Words, x: float, y: float, scale: float, turn: float = 0) -> str:
+    """Returns a card face up, turned clockwise by ``turn`` degrees; pot cards have a golden frame."""
+    return at(x, y, [_face(card, card_sign(card, words)[:-1])], scale=scale, turn=turn)
 
 
 @functools.cache  # of the 52 cards in each language
@@ -64,7 +63,7 @@ def dwarf(*held: str) -> list[str]:
     return [artwork(DWARF, "behind"), *held, artwork(DWARF, "before")]
 
 
-def back(x: float, y: float, scale: float = 1) -> str:
+def back(x: float, y: float, scale: float) -> str:
     """Returns a card face down."""
     return at(x, y, [use(BACK)], scale=scale)
 
@@ -116,8 +115,3 @@ def _piece(value: int, x: float, y: float) -> str:
             circle(x, y, 6, fill="none", stroke=ring, stroke_width=1.5, stroke_dasharray="3 2.2"),
         ]
     return group(parts)
-
-
-def hand(cards: Sequence[str], places: Sequence[tuple[float, float]], scale: float, words: Words) -> list[str]:
-    """Returns cards face up at their places."""
-    return [at(x, y, [face(card, words)], scale=scale) for card, (x, y) in zip(cards, places, strict=True)]

@@ -68,11 +68,8 @@ class Spot:
     x: float
     y: float
     width: float
+    height: float
     rows: int
-
-    @property
-    def height(self) -> float:
-        return HEAD + CARD_HEIGHT * SMALL + (self.rows - 1) * ROW_STEP + 10
 
 
 def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = None, you: int | None = None) -> str:
@@ -106,19 +103,19 @@ def spots(seen: Scene) -> list[Spot]:
     """Returns the panels of all seats except the one at the bottom."""
     rows = 2 if seen.players in (3, 4) else 1
     width = WIDE_PANEL if seen.players == 2 else PANEL
+    height = HEAD + CARD_HEIGHT * SMALL + (rows - 1) * ROW_STEP + 10
     sides: dict[str, list[int]] = {"left": [], "top": [], "right": []}
     for place, seat in zip(SEAT_PLACES[seen.players], around(seen), strict=True):
         sides[place].append(seat)
     sides["left"].reverse()  # clockwise from the bottom goes up on the left
     found = []
     begin, step = spread(len(sides["top"]), WIDTH, width, 24)
-    found += [Spot(seat, begin + k * step, 14, width, rows) for k, seat in enumerate(sides["top"])]
+    found += [Spot(seat, begin + k * step, 14, width, height, rows) for k, seat in enumerate(sides["top"])]
     for side, x in (("left", EDGE), ("right", WIDTH - EDGE - PANEL)):
         for k, seat in enumerate(sides[side]):
-            spot = Spot(seat, x, 0, PANEL, rows)
             share = (BOARD_HEIGHT + 50) / len(sides[side])
-            y = BOARD_Y - 36 + share * (k + 0.5) - (spot.height + BUBBLE_HEIGHT) / 2
-            found.append(Spot(seat, x, y, PANEL, rows))
+            y = BOARD_Y - 36 + share * (k + 0.5) - (height + BUBBLE_HEIGHT) / 2
+            found.append(Spot(seat, x, y, PANEL, height, rows))
     return found
 
 
@@ -168,7 +165,7 @@ def _corner_pot(seen: Scene, pot: int, words: Words) -> list[str]:
     # in the lower corners the circle is in the way beside the number, and below it there are no chips once the pot was taken
     captor = (beside + side * TAKEN / 2, line + 23) if low else (beside + side * (past + TAKEN / 2), line - 9)
     return [
-        at(x, y, [pieces.face(POT_CARDS[pot], words)], scale=scale),
+        pieces.face(POT_CARDS[pot], words, x, y, scale),
         text(beside, line, held, 26, anchor="end" if right else "start", bold=True, fill=INK),
         *_pot_chips(seen.pots[pot], beside + side * 32, line + 22, 64),
         *_taken(seen.captors[pot], *captor),
@@ -197,7 +194,7 @@ def _taken(captor: int | None, x: float, y: float) -> list[str]:
 def _middle_pot(seen: Scene, words: Words) -> list[str]:
     x, y = BOARD_X + BOARD_WIDTH / 2, BOARD_Y + BOARD_HEIGHT / 2
     held, captor = str(seen.pots[4]), seen.captors[4]
-    seven = at(-49, -116, [at(-17, -24, [pieces.face(POT_CARDS[4], words)], scale=0.58)], turn=-9)
+    seven = at(-49, -116, [pieces.face(POT_CARDS[4], words, -17, -24, 0.58)], turn=-9)
     left = x - (TAKEN + 8) / 2 * (captor is not None)  # number and captor together are in the middle
     return [
         at(x + 6, y + 44, pieces.dwarf(seven), scale=0.78),
@@ -222,7 +219,7 @@ def _panel(seen: Scene, spot: Spot, name: str, words: Words) -> list[str]:
     hand = seen.hands[spot.seat]
     if hand is None:
         return [*parts, *(pieces.back(*place, SMALL) for place in places)]
-    return [*parts, *pieces.hand(hand, places, SMALL, words)]
+    return [*parts, *(pieces.face(card, words, *place, SMALL) for card, place in zip(hand, places, strict=True))]
 
 
 def _purse(seen: Scene, seat: int, name: str, x: float, y: float, width: float) -> list[str]:
@@ -263,7 +260,7 @@ def _run(seen: Scene, words: Words, labels: Labels) -> list[str]:
     parts = []
     for k, (seat, card) in enumerate(seen.run):
         x = (WIDTH - 680) / 2 + begin + k * step
-        parts.append(at(x, RUN_Y, [pieces.face(card, words)], scale=RUN))
+        parts.append(pieces.face(card, words, x, RUN_Y, RUN))
         parts.append(badge(x + CARD_WIDTH * RUN / 2, RUN_Y + CARD_HEIGHT * RUN, seat, 10.5))
     return parts
 
@@ -277,7 +274,7 @@ def _own(seen: Scene, name: str, words: Words) -> list[str]:
     if me == seen.winner:
         parts.append(crown(WIDTH / 2, HAND_Y + 60, 3.5))
     for card, (x, y, _, _, degrees) in zip(hand, own_places(seen), strict=True):
-        parts.append(at(x, y, [pieces.face(card, words)], scale=LARGE, turn=degrees))
+        parts.append(pieces.face(card, words, x, y, LARGE, degrees))
     return parts
 
 
