@@ -24,6 +24,8 @@ SEAT_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"
 _DARK_SEATS = (0, 2, 5, 7)
 """Seats whose colours need white text; the others have black."""
 GOLD = "#e3a90c"
+INK, PALE, GLOW = "#1d2430", "#fdf8e8", "#ffd54a"
+"""Dark text, light text, and what the seat to act is marked with."""
 NAME_WIDTH = 260
 """The longest name in a sentence, at font size 18."""
 
@@ -136,9 +138,9 @@ def at(x: Number, y: Number, children: Iterable[str], *, scale: Number = 1, turn
     return group(children, transform=" ".join(steps), **style)
 
 
-def use(name: str, x: Number = 0, y: Number = 0, **style: Style) -> str:
-    """Return a reference to the definition with the id ``name``, its origin at ``x``, ``y``."""
-    return element("use", {"href": f"#{name}", "x": x or None, "y": y or None, **style})
+def use(name: str) -> str:
+    """Return a reference to the definition with the id ``name``."""
+    return element("use", {"href": f"#{name}"})
 
 
 def text_width(text: str, size: Number) -> float:
@@ -183,12 +185,19 @@ def crown(x: Number, y: Number, scale: Number) -> str:
     return at(x, y, [path(outline, fill=GOLD, stroke="#7d5a00", stroke_width=1.2, stroke_linejoin="round")], scale=scale)
 
 
-def pill(x: Number, y: Number, content: str, size: Number, *, width: Number, fill: str, ink: str, edge: str) -> str:
-    """Return a line of text in a rounded box, centred at ``x``, its top at ``y``, no wider than ``width``."""
+def plate(x: Number, y: Number, width: Number, height: Number, *, fill: str, edge: str, turn: bool = False) -> str:
+    """Return the ground of a panel; with ``turn``, that of the seat to act, it has a bright edge."""
+    colour, stroke = (GLOW, 4.0) if turn else (edge, 1.5)
+    return rect(x, y, width, height, rx=14, fill=fill, stroke=colour, stroke_width=stroke)
+
+
+def pill(x: Number, y: Number, content: str, *, width: Number, fill: str, edge: str) -> str:
+    """Return a line of bright text in a rounded box, centred at ``x``, its top at ``y``, no wider than ``width``."""
+    size = 18
     words = fit(content, width - 2.4 * size, size)
     wide, high = text_width(words, size) + 2.4 * size, 1.9 * size
-    plate = rect(x - wide / 2, y, wide, high, rx=high / 2, fill=fill, stroke=edge, stroke_width=1.5)
-    return plate + text(x, y + 1.32 * size, words, size, anchor="middle", bold=True, fill=ink)
+    ground = rect(x - wide / 2, y, wide, high, rx=high / 2, fill=fill, stroke=edge, stroke_width=1.5)
+    return ground + text(x, y + 1.32 * size, words, size, anchor="middle", bold=True, fill=GLOW)
 
 
 BUBBLE_SIZE, BUBBLE_HEIGHT = 16, 34

@@ -17,7 +17,10 @@ from nainjaune_env.games.batasaurus.state import SLOTS, Phase
 from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scene
 from nainjaune_env.games.batasaurus.view.text import status
 from nainjaune_env.render.svg import (
+    GLOW,
     GOLD,
+    INK,
+    PALE,
     Style,
     artwork,
     at,
@@ -30,6 +33,7 @@ from nainjaune_env.render.svg import (
     group,
     path,
     pill,
+    plate,
     rect,
     short_names,
     spread,
@@ -51,7 +55,7 @@ STATUS_Y, OWN_Y, SLOTS_Y = 582, 640, 752
 OWN_WIDTH = 1184
 
 PLATE, PLATE_EDGE = "#263c33", "#1c2d26"
-INK, PALE, QUIET, GLOW = "#1d2430", "#fdf8e8", "#c3d3c8", "#ffd54a"
+QUIET = "#c3d3c8"
 TIERS = (("#e4efd0", "#7ba05b"), ("#fbe7b5", "#d39b2f"), ("#f6cdb6", "#c0562f"))
 """Paper and frame of the cards, and of the values not shown: dinosaurs up to 4, up to 8, and above."""
 BACK = "ba-back"
@@ -81,20 +85,16 @@ def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = 
         ),
         *_trick(seen, words, labels),
         *_last(seen.last, words, labels),
-        pill(WIDTH / 2, STATUS_Y, shown, 18, width=1000, fill=PLATE, ink=GLOW, edge=PLATE_EDGE),
+        pill(WIDTH / 2, STATUS_Y, shown, width=1000, fill=PLATE, edge=PLATE_EDGE),
         *_own(seen, called[me], words, labels),
     ]
     title = f"Batasaurus · {seen.preset} · {labels.trick} {seen.trick} · {' · '.join(lines)}"
     return document(WIDTH, HEIGHT, title, parts, [group([artwork(ARTWORK / "back.svg")], id=BACK)])
 
 
-def card_face(value: int, words: Words) -> str:
-    """Returns a card face up, with its upper left corner at the origin: the value, the dinosaur, its name."""
-    return _face(value, words.dinosaurs[value - 1])
-
-
 @functools.cache  # of the 12 dinosaurs in each language
 def _face(value: int, name: str) -> str:
+    """Returns a card face up, with its upper left corner at the origin: the value, the dinosaur, its name."""
     paper, frame = TIERS[(value - 1) // 4]
     size = min(8.2, 8.2 * 52 / text_width(name, 8.2))
     return group(
@@ -115,16 +115,11 @@ def dinosaur(value: int) -> str:
 
 
 def _card(value: int, x: float, y: float, scale: float, words: Words) -> str:
-    return at(x, y, [use(BACK) if value == FACE_DOWN else card_face(value, words)], scale=scale)
-
-
-def _plate(x: float, y: float, width: float, height: float, *, turn: bool) -> str:
-    colour, stroke = (GLOW, 4.0) if turn else (PLATE_EDGE, 1.5)
-    return rect(x, y, width, height, rx=14, fill=PLATE, stroke=colour, stroke_width=stroke)
+    return at(x, y, [use(BACK) if value == FACE_DOWN else _face(value, words.dinosaurs[value - 1])], scale=scale)
 
 
 def _panel(seen: Scene, seat: int, name: str, x: float, words: Words, labels: Labels) -> list[str]:
-    parts = [_plate(x, PANEL_Y, PANEL, PANEL_HEIGHT, turn=seat == seen.at_turn)]
+    parts = [plate(x, PANEL_Y, PANEL, PANEL_HEIGHT, fill=PLATE, edge=PLATE_EDGE, turn=seat == seen.at_turn)]
     parts += _head(seen, seat, name, x + 12, PANEL_Y + 10, PANEL - 24, labels)
     slots = seen.slots[seat]
     if slots is None:
@@ -229,7 +224,7 @@ def _last(last: LastTrick | None, words: Words, labels: Labels) -> list[str]:
         return []
     n = len(last.shown)
     parts = [
-        rect(LAST_X, LAST_Y, LAST_WIDTH, 34 + 49 * n, rx=14, fill=PLATE, stroke=PLATE_EDGE, stroke_width=1.5),
+        plate(LAST_X, LAST_Y, LAST_WIDTH, 34 + 49 * n, fill=PLATE, edge=PLATE_EDGE),
         text(LAST_X + 14, LAST_Y + 23, labels.last, 14, bold=True, fill=QUIET),
     ]
     for row, seat in enumerate((last.leader + k) % n for k in range(n)):
@@ -246,7 +241,7 @@ def _own(seen: Scene, name: str, words: Words, labels: Labels) -> list[str]:
     """Returns the seat at the bottom and its slots."""
     me = seen.viewer or 0
     wide = OWN_WIDTH
-    parts = [_plate(48, OWN_Y, wide, 74, turn=me == seen.at_turn)]
+    parts = [plate(48, OWN_Y, wide, 74, fill=PLATE, edge=PLATE_EDGE, turn=me == seen.at_turn)]
     parts += _head(seen, me, name, 62, OWN_Y + 8, wide - 28, labels)
     parts += _unshown(seen, me, 62, OWN_Y + 44, 500, labels)
     slots = seen.slots[me] or ()

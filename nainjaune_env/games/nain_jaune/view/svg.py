@@ -20,6 +20,8 @@ from nainjaune_env.games.nain_jaune.view.scene import Scene
 from nainjaune_env.games.nain_jaune.view.text import SEAT_PLACES, around, said, status
 from nainjaune_env.render.svg import (
     BUBBLE_HEIGHT,
+    INK,
+    PALE,
     artwork,
     at,
     badge,
@@ -32,6 +34,7 @@ from nainjaune_env.render.svg import (
     number,
     path,
     pill,
+    plate,
     rect,
     short_names,
     spread,
@@ -56,7 +59,7 @@ LIFT = 16
 """How far the viewer's cards of the required rank stand out."""
 
 PLATE, PLATE_EDGE = "#1e4a3c", "#173a2f"
-INK, PALE, QUIET, GLOW = "#1d2430", "#fdf8e8", "#b9d3c6", "#ffd54a"
+QUIET = "#b9d3c6"
 GAIN, LOSS = "#bff0c8", "#ffc2b3"
 
 
@@ -89,7 +92,7 @@ def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = 
         *_board(seen, words),
         *(part for spot in spots(seen) for part in _panel(seen, spot, called[spot.seat], words)),
         *_run(seen, words, labels),
-        pill(WIDTH / 2, STATUS_Y, shown, 18, width=684, fill=PLATE, ink=GLOW, edge=PLATE_EDGE),
+        pill(WIDTH / 2, STATUS_Y, shown, width=684, fill=PLATE, edge=PLATE_EDGE),
         *_own(seen, called[seen.viewer or 0], words),
         *_bubble(seen, words),
     ]
@@ -204,14 +207,9 @@ def _middle_pot(seen: Scene, words: Words) -> list[str]:
     ]
 
 
-def _plate(x: float, y: float, width: float, height: float, *, turn: bool) -> str:
-    colour, stroke = (GLOW, 4.0) if turn else (PLATE_EDGE, 1.5)
-    return rect(x, y, width, height, rx=14, fill=PLATE, stroke=colour, stroke_width=stroke)
-
-
 def _panel(seen: Scene, spot: Spot, name: str, words: Words) -> list[str]:
     x, y = spot.x, spot.y
-    parts = [_plate(x, y, spot.width, spot.height, turn=spot.seat == seen.at_turn)]
+    parts = [plate(x, y, spot.width, spot.height, fill=PLATE, edge=PLATE_EDGE, turn=spot.seat == seen.at_turn)]
     parts += _purse(seen, spot.seat, name, x + 12, y + 8, spot.width - 24)
     places = card_places(seen.sizes[spot.seat], x + 12, y + HEAD, spot.width - 24, spot.rows, SMALL)
     if spot.seat == seen.winner:
@@ -269,7 +267,7 @@ def _own(seen: Scene, name: str, words: Words) -> list[str]:
     """The seat at the bottom, whose hand is always open."""
     me = seen.viewer or 0
     hand = seen.hands[me] or ()
-    parts = [_plate(EDGE + 6, HAND_Y + 24, OWN_PANEL, 68, turn=me == seen.at_turn)]
+    parts = [plate(EDGE + 6, HAND_Y + 24, OWN_PANEL, 68, fill=PLATE, edge=PLATE_EDGE, turn=me == seen.at_turn)]
     parts += _purse(seen, me, name, EDGE + 18, HAND_Y + 32, OWN_PANEL - 24)
     if me == seen.winner:
         parts.append(crown(WIDTH / 2, HAND_Y + 60, 3.5))
