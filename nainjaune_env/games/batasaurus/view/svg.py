@@ -21,14 +21,12 @@ from nainjaune_env.render.svg import (
     GOLD,
     INK,
     PALE,
-    Style,
     artwork,
     at,
     badge,
     circle,
     crown,
     document,
-    element,
     fit,
     group,
     path,
@@ -135,8 +133,8 @@ def _panel(seen: Scene, seat: int, name: str, x: float, words: Words, labels: La
 
 def _empty(x: float, y: float, scale: float) -> str:
     """Returns a slot without a card."""
-    style: dict[str, Style] = {"fill": "none", "stroke": QUIET, "stroke_width": 1.2, "stroke_dasharray": "4 4", "opacity": 0.5}
-    return element("rect", {"x": x, "y": y, "width": CARD_WIDTH * scale, "height": CARD_HEIGHT * scale, "rx": 6, **style})
+    width, height = CARD_WIDTH * scale, CARD_HEIGHT * scale
+    return rect(x, y, width, height, rx=6, fill="none", stroke=QUIET, stroke_width=1.2, stroke_dasharray="4 4", opacity=0.5)
 
 
 def _head(seen: Scene, seat: int, name: str, x: float, y: float, width: float, labels: Labels) -> list[str]:
@@ -165,15 +163,12 @@ def _unshown(seen: Scene, seat: int, x: float, y: float, width: float, labels: L
     parts = [text(x, y + 14, label, 11, fill=QUIET)]
     for value in range(1, seen.dinosaurs + 1):
         middle = begin + step * (value - 0.5)
-        kept = value in seen.unshown[seat]
+        if value not in seen.unshown[seat]:
+            parts.append(circle(middle, y + 10, 10, fill="none", stroke=QUIET, stroke_width=1, opacity=0.35))
+            continue
         paper, _ = TIERS[(value - 1) // 4]
-        parts.append(
-            circle(
-                middle, y + 10, 10, fill=paper if kept else "none", stroke=QUIET, stroke_width=1, opacity=None if kept else 0.35
-            )
-        )
-        if kept:
-            parts.append(text(middle, y + 14, str(value), 11, anchor="middle", bold=True, fill=INK))
+        parts.append(circle(middle, y + 10, 10, fill=paper, stroke=QUIET, stroke_width=1))
+        parts.append(text(middle, y + 14, str(value), 11, anchor="middle", bold=True, fill=INK))
     return parts
 
 
