@@ -161,7 +161,7 @@ pictures: $(STAMP)  ## draw the docs' pictures and film
 	$(BIN)/nainjaune film --agents run_pot tally longest lowest --seed 23 --seat 0 --seconds 1 --scale 0.55 --out docs/images/round.gif
 	$(BIN)/nainjaune film --agents run_pot tally longest lowest --seed 21 --seat 0 --ply 11 --scale 0.8 --out docs/images/nain_jaune.png
 	$(BIN)/nainjaune film --preset batasaurus --players 3 --set memory=perfect --agents mirror random random --seed 3 --seat 0 --ply 15 --scale 0.8 --out docs/images/batasaurus.png
-	$(BIN)/python -c 'from nainjaune_env.games.nain_jaune.view.dwarf import emblem; from nainjaune_env.render.svg import document; print(document(128, 128, "Nain Jaune", [emblem(64, 124, 120)]), end="")' > docs/images/logo.svg
+	$(BIN)/python -c 'from nainjaune_env.games.nain_jaune.view.pieces import dwarf; from nainjaune_env.render.svg import at, document; print(document(128, 128, "Nain Jaune", [at(64, 124, dwarf(), scale=2 / 3)]), end="")' > docs/images/logo.svg
 
 screenshots: $(BROWSER)/.installed  ## make the docs' screenshots of the page
 	$(BIN)/python -m tests.screenshots

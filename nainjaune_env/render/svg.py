@@ -1,4 +1,4 @@
-"""SVG as plain strings: elements, text cut to a width, speech bubbles. Games draw their pictures with it.
+"""SVG as plain strings: elements, artwork from files, text cut to a width, speech bubbles. Games draw their pictures with it.
 
 The same calls return the same bytes on every machine. Character widths are those of DejaVu Sans Bold, the font of
 ``nainjaune_env.render``; browsers without it use Verdana, which has the same widths.
@@ -7,14 +7,14 @@ The same calls return the same bytes on every machine. Character widths are thos
 from __future__ import annotations
 
 import functools
-import math
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import Path
+from xml.etree import ElementTree
 from xml.sax.saxutils import escape, quoteattr
 
 Number = int | float
 Style = str | Number | None
-Point = tuple[float, float]
 
 SANS = "DejaVu Sans, Verdana, sans-serif"
 SERIF = "DejaVu Serif, Georgia, serif"
@@ -24,6 +24,8 @@ SEAT_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00"
 _DARK_SEATS = (0, 2, 5, 7)
 """Seats whose colours need white text; the others have black."""
 GOLD = "#e3a90c"
+INK, PALE, GLOW = "#1d2430", "#fdf8e8", "#ffd54a"
+"""Dark text, light text, and what the seat to act is marked with."""
 NAME_WIDTH = 260
 """The longest name in a sentence, at font size 18."""
 
@@ -75,6 +77,22 @@ def _quoted(value: str) -> str:
     return quoteattr(allowed(value))
 
 
+@functools.cache
+def artwork(file: Path, layer: str | None = None) -> str:
+    """Return the elements of an SVG file, for use in a picture; with ``layer`` only those in the group with this id.
+
+    A file stands alone too: its root has a viewBox. Its comments and white space are left out.
+    """
+    root = ElementTree.parse(file).getroot()
+    layers = {child.get("id"): child for child in root}
+    return "".join(map(_copied, root if layer is None else layers[layer]))
+
+
+def _copied(node: ElementTree.Element) -> str:
+    _, _, name = node.tag.rpartition("}")  # without the namespace
+    return element(name, {**node.attrib}, *map(_copied, node))
+
+
 def document(width: int, height: int, title: str, children: Iterable[str], definitions: Iterable[str] = ()) -> str:
     """Return a complete document; ``title`` is its text alternative."""
     frame: dict[str, Style] = {
@@ -120,30 +138,9 @@ def at(x: Number, y: Number, children: Iterable[str], *, scale: Number = 1, turn
     return group(children, transform=" ".join(steps), **style)
 
 
-def use(name: str, x: Number = 0, y: Number = 0, **style: Style) -> str:
-    """Return a reference to the definition with the id ``name``, its origin at ``x``, ``y``."""
-    return element("use", {"href": f"#{name}", "x": x or None, "y": y or None, **style})
-
-
-def smooth(points: Sequence[Point], *, closed: bool = True) -> str:
-    """Return a path's ``d`` for a smooth curve through ``points`` (a Catmull-Rom spline)."""
-    n = len(points)
-    last = n if closed else n - 1
-
-    def point(k: int) -> Point:
-        return points[k % n] if closed else points[min(max(k, 0), n - 1)]
-
-    d = [f"M{number(points[0][0])} {number(points[0][1])}"]
-    for k in range(last):
-        (ax, ay), (bx, by), (cx, cy), (ex, ey) = (point(k + j) for j in (-1, 0, 1, 2))
-        control = (bx + (cx - ax) / 6, by + (cy - ay) / 6, cx - (ex - bx) / 6, cy - (ey - by) / 6, cx, cy)
-        d.append("C" + " ".join(map(number, control)))
-    return "".join(d) + ("Z" if closed else "")
-
-
-def polygon(points: Sequence[Point]) -> str:
-    """Return a path's ``d`` for the polygon with the corners ``points``."""
-    return "M" + "L".join(f"{number(x)} {number(y)}" for x, y in points) + "Z"
+def use(name: str) -> str:
+    """Return a reference to the definition with the id ``name``."""
+    return element("use", {"href": f"#{name}"})
 
 
 def text_width(text: str, size: Number) -> float:
@@ -182,20 +179,25 @@ def badge(x: Number, y: Number, seat: int, radius: Number = 13) -> str:
     return disc + text(x, y + radius * 0.42, str(seat), radius * 1.15, anchor="middle", bold=True, fill=ink)
 
 
-CROWN = "M-12 8L-14 -7L-6.5 0L0 -10L6.5 0L14 -7L12 8Z"
-
-
-def crown(x: Number, y: Number, scale: Number, outline: str = CROWN) -> str:
+def crown(x: Number, y: Number, scale: Number) -> str:
     """Return a golden crown around ``x``, ``y``, about 28 wide at scale 1."""
+    outline = "M-12 8L-14 -7L-6.5 0L0 -10L6.5 0L14 -7L12 8Z"
     return at(x, y, [path(outline, fill=GOLD, stroke="#7d5a00", stroke_width=1.2, stroke_linejoin="round")], scale=scale)
 
 
-def pill(x: Number, y: Number, content: str, size: Number, *, width: Number, fill: str, ink: str, edge: str) -> str:
-    """Return a line of text in a rounded box, centred at ``x``, its top at ``y``, no wider than ``width``."""
+def plate(x: Number, y: Number, width: Number, height: Number, *, fill: str, edge: str, turn: bool = False) -> str:
+    """Return the ground of a panel; with ``turn``, that of the seat to act, it has a bright edge."""
+    colour, stroke = (GLOW, 4.0) if turn else (edge, 1.5)
+    return rect(x, y, width, height, rx=14, fill=fill, stroke=colour, stroke_width=stroke)
+
+
+def pill(x: Number, y: Number, content: str, *, width: Number, fill: str, edge: str) -> str:
+    """Return a line of bright text in a rounded box, centred at ``x``, its top at ``y``, no wider than ``width``."""
+    size = 18
     words = fit(content, width - 2.4 * size, size)
     wide, high = text_width(words, size) + 2.4 * size, 1.9 * size
-    plate = rect(x - wide / 2, y, wide, high, rx=high / 2, fill=fill, stroke=edge, stroke_width=1.5)
-    return plate + text(x, y + 1.32 * size, words, size, anchor="middle", bold=True, fill=ink)
+    ground = rect(x - wide / 2, y, wide, high, rx=high / 2, fill=fill, stroke=edge, stroke_width=1.5)
+    return ground + text(x, y + 1.32 * size, words, size, anchor="middle", bold=True, fill=GLOW)
 
 
 BUBBLE_SIZE, BUBBLE_HEIGHT = 16, 34
@@ -226,8 +228,3 @@ def spread(count: int, width: Number, item: Number, gap: Number) -> tuple[float,
         return 0.0, 0.0
     step = min(item + gap, (width - item) / max(count - 1, 1))
     return (width - item - step * (count - 1)) / 2, step
-
-
-def polar(x: Number, y: Number, radius: Number, degrees: Number) -> Point:
-    """Return the point ``radius`` from ``x``, ``y`` in the direction ``degrees``, clockwise from the right."""
-    return x + radius * math.cos(math.radians(degrees)), y + radius * math.sin(math.radians(degrees))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,10 +12,13 @@ from hypothesis import strategies as st
 from PIL import ImageFont
 
 from nainjaune_env.render import svg
-from nainjaune_env.render.raster import font_files
+from nainjaune_env.render.raster import font_files, pixels
+from tests.support.source import ROOT
 from tests.support.svg_boxes import boxes
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"], exclude_characters="\ufffe\uffff"), max_size=40)
+
+ARTWORK = sorted(ROOT.glob("nainjaune_env/games/*/view/artwork/*.svg"))
 
 
 def read(content: str) -> ET.Element:
@@ -88,12 +92,34 @@ def test_rows_stay_within_their_width(count: int, width: float, item: float, gap
     assert svg.spread(0, width, item, gap) == (0, 0)
 
 
-@pytest.mark.parametrize("closed", [True, False])
-def test_a_smooth_curve_goes_through_its_points(closed: bool) -> None:
-    d = svg.smooth([(0, 0), (10, 5), (20, 0)], closed=closed)
-    ends = [part.split(" ")[-2:] for part in d.removesuffix("Z").split("C")[1:]]
-    assert ends == [["10", "5"], ["20", "0"], ["0", "0"]][: 3 if closed else 2]
-    assert d.endswith("Z") == closed
+def test_artwork_is_what_its_file_holds(tmp_path: Path) -> None:
+    """Without comments and white space, and free of the group that a layer is."""
+    file = tmp_path / "sun.svg"
+    file.write_text(
+        """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 9 9">
+          <!-- a sun, behind a cloud -->
+          <circle cx="4.50" cy="4" r="3" fill="#fff" stroke-width="2"/>
+          <g id="cloud" opacity="0.5">
+            <path d="M0 0L1 1Z"/>
+          </g>
+        </svg>""",
+        encoding="utf-8",
+    )
+    circle, cloud = '<circle cx="4.50" cy="4" r="3" fill="#fff" stroke-width="2"/>', '<path d="M0 0L1 1Z"/>'
+    assert svg.artwork(file) == f'{circle}<g id="cloud" opacity="0.5">{cloud}</g>'
+    assert svg.artwork(file, "cloud") == cloud
+
+
+@pytest.mark.parametrize("file", ARTWORK, ids=lambda file: f"{file.parents[2].name}-{file.stem}")
+def test_an_artwork_file_draws_within_its_view_box(file: Path) -> None:
+    """A browser that shows the file alone cuts off what lies outside."""
+    left, top, width, height = map(float, ET.parse(file).getroot().attrib["viewBox"].split())
+    w, h, scale = int(width), int(height), min(4, 640 / width)
+    ground = svg.rect(0, 0, 3 * w, 3 * h, fill="#00ff00")
+    page = svg.document(3 * w, 3 * h, "t", [ground, svg.at(w - left, h - top, [svg.artwork(file)])])
+    rows, columns = (pixels(page, scale) != (0, 255, 0)).any(axis=-1).nonzero()
+    assert scale * h <= rows.min() < rows.max() < 2 * scale * h
+    assert scale * w <= columns.min() < columns.max() < 2 * scale * w
 
 
 @pytest.mark.parametrize("below", [True, False])

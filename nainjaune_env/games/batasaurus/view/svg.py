@@ -8,29 +8,30 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Sequence
+from pathlib import Path
 
 from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.batasaurus.language import language_of
 from nainjaune_env.games.batasaurus.language.wording import Labels, Words
 from nainjaune_env.games.batasaurus.state import SLOTS, Phase
-from nainjaune_env.games.batasaurus.view.dinosaurs import dinosaur
 from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scene
 from nainjaune_env.games.batasaurus.view.text import status
 from nainjaune_env.render.svg import (
+    GLOW,
     GOLD,
-    Style,
+    INK,
+    PALE,
+    artwork,
     at,
     badge,
     circle,
     crown,
     document,
-    element,
     fit,
     group,
     path,
     pill,
-    polar,
-    polygon,
+    plate,
     rect,
     short_names,
     spread,
@@ -39,6 +40,7 @@ from nainjaune_env.render.svg import (
     use,
 )
 
+ARTWORK = Path(__file__).parent / "artwork"
 WIDTH, HEIGHT = 1280, 920
 CARD_WIDTH, CARD_HEIGHT = 60, 84
 PANEL, PANEL_HEIGHT, PANEL_Y = 394, 250, 58
@@ -50,9 +52,8 @@ LAST_X, LAST_Y, LAST_WIDTH = 1016, 332, 244
 STATUS_Y, OWN_Y, SLOTS_Y = 582, 640, 752
 OWN_WIDTH = 1184
 
-GROUND, GROUND_LIGHT, GROUND_EDGE, RIM = "#3d5a4c", "#46665a", "#32493e", "#6b4a2b"
 PLATE, PLATE_EDGE = "#263c33", "#1c2d26"
-INK, PALE, QUIET, GLOW = "#1d2430", "#fdf8e8", "#c3d3c8", "#ffd54a"
+QUIET = "#c3d3c8"
 TIERS = (("#e4efd0", "#7ba05b"), ("#fbe7b5", "#d39b2f"), ("#f6cdb6", "#c0562f"))
 """Paper and frame of the cards, and of the values not shown: dinosaurs up to 4, up to 8, and above."""
 BACK = "ba-back"
@@ -72,7 +73,7 @@ def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = 
     lines = status(seen, texts, SeatNames(words, seen.players, names, you))
     *_, shown = status(seen, texts, SeatNames(words, seen.players, short_names(names), you))
     parts = [
-        *_ground(),
+        artwork(ARTWORK / "table.svg"),
         text(34, 42, "Batasaurus", 22, bold=True, fill=PALE),
         text(34 + text_width("Batasaurus", 22) + 14, 42, f"{labels.trick} {seen.trick}", 15, fill=QUIET),
         *(
@@ -82,20 +83,16 @@ def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = 
         ),
         *_trick(seen, words, labels),
         *_last(seen.last, words, labels),
-        pill(WIDTH / 2, STATUS_Y, shown, 18, width=1000, fill=PLATE, ink=GLOW, edge=PLATE_EDGE),
+        pill(WIDTH / 2, STATUS_Y, shown, width=1000, fill=PLATE, edge=PLATE_EDGE),
         *_own(seen, called[me], words, labels),
     ]
     title = f"Batasaurus · {seen.preset} · {labels.trick} {seen.trick} · {' · '.join(lines)}"
-    return document(WIDTH, HEIGHT, title, parts, [_back()])
-
-
-def card_face(value: int, words: Words) -> str:
-    """Returns a card face up, with its upper left corner at the origin: the value, the dinosaur, its name."""
-    return _face(value, words.dinosaurs[value - 1])
+    return document(WIDTH, HEIGHT, title, parts, [group([artwork(ARTWORK / "back.svg")], id=BACK)])
 
 
 @functools.cache  # of the 12 dinosaurs in each language
 def _face(value: int, name: str) -> str:
+    """Returns a card face up, with its upper left corner at the origin: the value, the dinosaur, its name."""
     paper, frame = TIERS[(value - 1) // 4]
     size = min(8.2, 8.2 * 52 / text_width(name, 8.2))
     return group(
@@ -110,41 +107,17 @@ def _face(value: int, name: str) -> str:
     )
 
 
-@functools.cache
-def _back() -> str:
-    foot = "M-6 7Q-9 0 -5 -3Q-8 -9 -5 -11Q-2 -9 -2.5 -5Q-2 -12 0 -14Q2 -12 2.5 -5Q2 -9 5 -11Q8 -9 5 -3Q9 0 6 7Q0 12 -6 7Z"
-    parts = [
-        rect(0, 0, CARD_WIDTH, CARD_HEIGHT, rx=6, fill="#fffdf6", stroke="#33312c", stroke_width=1),
-        rect(4, 4, 52, 76, rx=4, fill="#7a4f35"),
-        *(
-            at(x, y, [path(foot, fill="#d9a86c")], scale=0.82, turn=turn)
-            for x, y, turn in ((19, 24, -14), (41, 42, 12), (21, 63, -10))
-        ),
-    ]
-    return group(parts, id=BACK)
+def dinosaur(value: int) -> str:
+    """Returns the dinosaur with this ``value``, 1 to 12, on the ground at y = 60 and at most 100 wide."""
+    return artwork(ARTWORK / f"dinosaur_{value}.svg")
 
 
 def _card(value: int, x: float, y: float, scale: float, words: Words) -> str:
-    return at(x, y, [use(BACK) if value == FACE_DOWN else card_face(value, words)], scale=scale)
-
-
-def _ground() -> list[str]:
-    hills = "M14 560Q220 470 430 540T860 520T1266 540V879Q1266 906 1239 906H41Q14 906 14 879Z"
-    return [
-        rect(0, 0, WIDTH, HEIGHT, fill=RIM),
-        rect(8, 8, WIDTH - 16, HEIGHT - 16, rx=32, fill=GROUND_EDGE),
-        rect(14, 14, WIDTH - 28, HEIGHT - 28, rx=27, fill=GROUND),
-        path(hills, fill=GROUND_LIGHT),
-    ]
-
-
-def _plate(x: float, y: float, width: float, height: float, *, turn: bool) -> str:
-    colour, stroke = (GLOW, 4.0) if turn else (PLATE_EDGE, 1.5)
-    return rect(x, y, width, height, rx=14, fill=PLATE, stroke=colour, stroke_width=stroke)
+    return at(x, y, [use(BACK) if value == FACE_DOWN else _face(value, words.dinosaurs[value - 1])], scale=scale)
 
 
 def _panel(seen: Scene, seat: int, name: str, x: float, words: Words, labels: Labels) -> list[str]:
-    parts = [_plate(x, PANEL_Y, PANEL, PANEL_HEIGHT, turn=seat == seen.at_turn)]
+    parts = [plate(x, PANEL_Y, PANEL, PANEL_HEIGHT, fill=PLATE, edge=PLATE_EDGE, turn=seat == seen.at_turn)]
     parts += _head(seen, seat, name, x + 12, PANEL_Y + 10, PANEL - 24, labels)
     slots = seen.slots[seat]
     if slots is None:
@@ -160,8 +133,8 @@ def _panel(seen: Scene, seat: int, name: str, x: float, words: Words, labels: La
 
 def _empty(x: float, y: float, scale: float) -> str:
     """Returns a slot without a card."""
-    style: dict[str, Style] = {"fill": "none", "stroke": QUIET, "stroke_width": 1.2, "stroke_dasharray": "4 4", "opacity": 0.5}
-    return element("rect", {"x": x, "y": y, "width": CARD_WIDTH * scale, "height": CARD_HEIGHT * scale, "rx": 6, **style})
+    width, height = CARD_WIDTH * scale, CARD_HEIGHT * scale
+    return rect(x, y, width, height, rx=6, fill="none", stroke=QUIET, stroke_width=1.2, stroke_dasharray="4 4", opacity=0.5)
 
 
 def _head(seen: Scene, seat: int, name: str, x: float, y: float, width: float, labels: Labels) -> list[str]:
@@ -190,15 +163,12 @@ def _unshown(seen: Scene, seat: int, x: float, y: float, width: float, labels: L
     parts = [text(x, y + 14, label, 11, fill=QUIET)]
     for value in range(1, seen.dinosaurs + 1):
         middle = begin + step * (value - 0.5)
-        kept = value in seen.unshown[seat]
+        if value not in seen.unshown[seat]:
+            parts.append(circle(middle, y + 10, 10, fill="none", stroke=QUIET, stroke_width=1, opacity=0.35))
+            continue
         paper, _ = TIERS[(value - 1) // 4]
-        parts.append(
-            circle(
-                middle, y + 10, 10, fill=paper if kept else "none", stroke=QUIET, stroke_width=1, opacity=None if kept else 0.35
-            )
-        )
-        if kept:
-            parts.append(text(middle, y + 14, str(value), 11, anchor="middle", bold=True, fill=INK))
+        parts.append(circle(middle, y + 10, 10, fill=paper, stroke=QUIET, stroke_width=1))
+        parts.append(text(middle, y + 14, str(value), 11, anchor="middle", bold=True, fill=INK))
     return parts
 
 
@@ -239,9 +209,8 @@ def _heap(seen: Scene, seat: int, middle: float, words: Words) -> list[str]:
 def _battle(labels: Labels) -> list[str]:
     """Returns a burst with the word for a battle."""
     x, y = 138, STATUS_Y + 8
-    burst = [polar(0, 0, (66 if k % 2 else 84) + 11 * (k % 3), k * 360 / 28) for k in range(28)]
-    shape = at(x, y, [path(polygon([(bx, by * 0.42) for bx, by in burst]), fill="#d8452e", stroke="#fff3d0", stroke_width=3)])
-    return [shape, text(x, y + 9, labels.battle, 26, anchor="middle", bold=True, fill="#fff8e4")]
+    burst = at(x, y, [artwork(ARTWORK / "battle.svg")])
+    return [burst, text(x, y + 9, labels.battle, 26, anchor="middle", bold=True, fill="#fff8e4")]
 
 
 def _last(last: LastTrick | None, words: Words, labels: Labels) -> list[str]:
@@ -250,7 +219,7 @@ def _last(last: LastTrick | None, words: Words, labels: Labels) -> list[str]:
         return []
     n = len(last.shown)
     parts = [
-        rect(LAST_X, LAST_Y, LAST_WIDTH, 34 + 49 * n, rx=14, fill=PLATE, stroke=PLATE_EDGE, stroke_width=1.5),
+        plate(LAST_X, LAST_Y, LAST_WIDTH, 34 + 49 * n, fill=PLATE, edge=PLATE_EDGE),
         text(LAST_X + 14, LAST_Y + 23, labels.last, 14, bold=True, fill=QUIET),
     ]
     for row, seat in enumerate((last.leader + k) % n for k in range(n)):
@@ -267,7 +236,7 @@ def _own(seen: Scene, name: str, words: Words, labels: Labels) -> list[str]:
     """Returns the seat at the bottom and its slots."""
     me = seen.viewer or 0
     wide = OWN_WIDTH
-    parts = [_plate(48, OWN_Y, wide, 74, turn=me == seen.at_turn)]
+    parts = [plate(48, OWN_Y, wide, 74, fill=PLATE, edge=PLATE_EDGE, turn=me == seen.at_turn)]
     parts += _head(seen, me, name, 62, OWN_Y + 8, wide - 28, labels)
     parts += _unshown(seen, me, 62, OWN_Y + 44, 500, labels)
     slots = seen.slots[me] or ()

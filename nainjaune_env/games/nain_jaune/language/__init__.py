@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from nainjaune_env.core.errors import RulesError, choose_one
 from nainjaune_env.core.texts import read_texts
+from nainjaune_env.core.validation import check_name
 from nainjaune_env.games.nain_jaune.language.wording import Language
 
 LANGUAGES: Mapping[str, Language] = read_texts(Language, Path(__file__).parent)
@@ -15,6 +15,4 @@ LANGUAGES: Mapping[str, Language] = read_texts(Language, Path(__file__).parent)
 
 def language_of(name: str) -> Language:
     """Returns the texts of a language; raises :class:`RulesError` for an unknown one."""
-    if name not in LANGUAGES:
-        raise RulesError(choose_one("language", name, LANGUAGES))
-    return LANGUAGES[name]
+    return LANGUAGES[check_name("language", name, LANGUAGES)]

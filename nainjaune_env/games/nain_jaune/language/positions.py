@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,31 +45,6 @@ class _Move(NamedTuple):
     """1..13; 0 a pass."""
     suit: str | None
     silent: bool
-
-
-@dataclass
-class _Cards:
-    """Picks real cards for those that are written by their rank alone."""
-
-    deck: int
-    taken: int = 0
-
-    def take(self, rank: int, suit: str) -> int:
-        """Returns the card of that rank and suit as a set; raises :class:`DealError` if it is taken or not in the deck."""
-        text = RANKS[rank - 1] + suit
-        return self._take(1 << card_number(text), text)
-
-    def take_plain(self, rank: int) -> int:
-        """Returns a plain card of that rank as a set; raises :class:`DealError` if none is left."""
-        plain = [text for text in DECK if text[0] == RANKS[rank - 1] and text not in POT_CARDS]
-        free = card_set(map(card_number, plain)) & self.deck & ~self.taken
-        return self._take(free & -free, f"another {RANKS[rank - 1]} that is no pot's")
-
-    def _take(self, card: int, text: str) -> int:
-        if not card & self.deck & ~self.taken:
-            raise DealError(f"The position has {text}, and there is none left: it stands there already, or is not in the deck.")
-        self.taken |= card
-        return card
 
 
 def read(setup: Setup, fields: Mapping[str, str]) -> Any:
@@ -138,10 +112,11 @@ def _opened(setup: Setup, me: int, hand: Sequence[_Move], moves: Sequence[_Move]
     """Returns the table before the first move; each hand holds the cards that are known to have been in it."""
     rules = rules_of(setup)
     known = [*(card._replace(seat=me) for card in hand), *(move for move in moves if move.rank)]
-    cards = _Cards(rules.deck)
+    free = rules.deck
     row = np.zeros(1, TABLE)[0]
     for move in sorted(known, key=lambda move: move.suit is None):  # cards without a suit are picked from what the others leave
-        card = cards.take_plain(move.rank) if move.suit is None else cards.take(move.rank, move.suit)
+        card = _pick(move, free)
+        free &= ~card
         row.hand[move.seat] |= card
     sizes = [int(bits).bit_count() for bits in row.hand[: setup.players]]
     if sizes[me] != rules.hand_size:
@@ -157,6 +132,20 @@ def _opened(setup: Setup, me: int, hand: Sequence[_Move], moves: Sequence[_Move]
     row.dealer = ((moves[0].seat if moves else me) - 1) % setup.players
     kernel.open_round(row, rules)
     return row
+
+
+def _pick(move: _Move, free: int) -> int:
+    """Returns the card of ``move`` as a set, one of those ``free``: without a suit it is a plain card.
+
+    Raises :class:`DealError` if none of them is free.
+    """
+    rank = RANKS[move.rank - 1]
+    plain = [text for text in DECK if text[0] == rank and text not in POT_CARDS]
+    found = card_set(map(card_number, [rank + move.suit] if move.suit else plain)) & free
+    if not found:
+        text = rank + move.suit if move.suit else f"another {rank} that is no pot's"
+        raise DealError(f"The position has {text}, and there is none left: it stands there already, or is not in the deck.")
+    return found & -found
 
 
 def _play_on(row: Table, rules: KernelRules, move: _Move) -> None:
@@ -208,14 +197,12 @@ def write(setup: Setup, table: Any, hand: Sequence[str], moves: Sequence[Sequenc
     """Returns the fields for :func:`read` of the position at ``table`` after ``moves`` of a record, with the real ``hand``."""
     me = int(table.seat)
     groups: list[tuple[int, list[str]]] = []
-    cards = [k for k, (_, move) in enumerate(moves) if move != PASS_MOVE]
     for k, (seat, move) in enumerate(moves):
         if move == PASS_MOVE:
-            before = [c for c in cards if c < k]
-            after = [c for c in cards if c > k]
+            before = [player for player, played in moves[:k] if played != PASS_MOVE]
+            after = [player for player, played in moves[k + 1 :] if played != PASS_MOVE]
             # a pass follows from the cards unless the passing seat plays both the card before it and the next one
-            written = before and seat == moves[before[-1]][0] and seat == (moves[after[0]][0] if after else me)
-            if not written and not (not after and seat == me):
+            if seat != (after or [me])[0] or (after and before[-1:] != [seat]):
                 continue
         if not groups or groups[-1][0] != seat:
             groups.append((seat, []))

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from pathlib import Path
 
 from nainjaune_env.games.nain_jaune.language.wording import Words, card_sign
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
-from nainjaune_env.games.nain_jaune.view.dwarf import emblem
-from nainjaune_env.render.svg import CROWN, GOLD, SERIF, Style, at, circle, crown, element, group, path, rect, use
+from nainjaune_env.render.svg import GOLD, SERIF, Style, artwork, at, circle, element, group, rect, use
 
+ARTWORK = Path(__file__).parent / "artwork"
+DWARF = ARTWORK / "dwarf.svg"
 CARD_WIDTH, CARD_HEIGHT = 60, 84
 RED, BLACK = "#d0342c", "#1d2430"
 """A light red and a dark black, distinct also for people who are colour-blind; the shapes of the suits differ too."""
 
-SUITS = {
-    "s": "M0 -10.5C4 -5.5 10 -2.5 9.5 3C9 7.5 3 8 1 4.5Q1.5 8.5 4 10.5H-4Q-1.5 8.5 -1 4.5"
-    "C-3 8 -9 7.5 -9.5 3C-10 -2.5 -4 -5.5 0 -10.5Z",
-    "h": "M0 10C-14 0 -11 -10.5 -5 -10C-1.8 -9.8 0 -7 0 -5C0 -7 1.8 -9.8 5 -10C11 -10.5 14 0 0 10Z",
-    "d": "M0 -11.5Q4 -5 8.5 0Q4 5 0 11.5Q-4 5 -8.5 0Q-4 -5 0 -11.5Z",
-    "c": "M0 -10.5A4.7 4.7 0 0 1 4 -3.3A4.7 4.7 0 1 1 1 3.6Q1.5 8.5 4 10.5H-4Q-1.5 8.5 -1 3.6"
-    "A4.7 4.7 0 1 1 -4 -3.3A4.7 4.7 0 0 1 0 -10.5Z",
-}
-"""Outlines around the origin, some 20 wide, so that suits do not depend on a font."""
 COLOURS = {"s": BLACK, "h": RED, "d": RED, "c": BLACK}
-_CROWNS = {
-    "K": CROWN,
-    "Q": "M-11 8Q-13 -2 -12 -6Q-7 -3 -5.5 1Q-3 -6 0 -9Q3 -6 5.5 1Q7 -3 12 -6Q13 -2 11 8Z",
-    "J": "M-12 8Q-14 -3 0 -4Q8 -4 12 8ZM6 -2Q16 -12 17 -4Q13 0 9 1Z",
-}
-"""The crowns and the cap of King, Queen and Jack over their suit."""
 
 BACK = "nj-back"
 """Id of a card's back in :func:`definitions`."""
@@ -37,12 +23,12 @@ BACK = "nj-back"
 
 def suit(letter: str, x: float, y: float, scale: float) -> str:
     """Returns a suit around ``x``, ``y``."""
-    return at(x, y, [path(SUITS[letter], fill=COLOURS[letter])], scale=scale)
+    return at(x, y, [artwork(ARTWORK / f"suit_{letter}.svg")], scale=scale)
 
 
-def face(card: str, words: Words) -> str:
-    """Returns a card face up; pot cards have a golden frame."""
-    return _face(card, card_sign(card, words)[:-1])
+def face(card: str, words: Words, x: float, y: float, scale: float, turn: float = 0) -> str:
+    """Returns a card face up, turned clockwise by ``turn`` degrees; pot cards have a golden frame."""
+    return at(x, y, [_face(card, card_sign(card, words)[:-1])], scale=scale, turn=turn)
 
 
 @functools.cache  # of the 52 cards in each language
@@ -65,29 +51,26 @@ def _face(card: str, sign: str) -> str:
 
 def _picture(card: str) -> list[str]:
     if card == POT_CARDS[-1]:
-        return [emblem(37, 77, 60)]
+        return [at(37, 77, dwarf(), scale=1 / 3)]
     rank, letter = card[0], card[1]
-    if rank in _CROWNS:
-        return [crown(38, 38, 0.95, _CROWNS[rank]), suit(letter, 38, 62, 1.35)]
+    if rank in "KQJ":
+        return [at(38, 38, [artwork(ARTWORK / f"court_{rank}.svg")], scale=0.95), suit(letter, 38, 62, 1.35)]
     return [suit(letter, 39, 59, 1.55)]
 
 
-def back(x: float, y: float, scale: float = 1) -> str:
+def dwarf(*held: str) -> list[str]:
+    """Returns the yellow dwarf, 180 high, his boots at the origin; ``held`` is drawn in his raised hand, around (-47, -98)."""
+    return [artwork(DWARF, "behind"), *held, artwork(DWARF, "before")]
+
+
+def back(x: float, y: float, scale: float) -> str:
     """Returns a card face down."""
     return at(x, y, [use(BACK)], scale=scale)
 
 
-@functools.cache
 def definitions() -> tuple[str, ...]:
     """Returns the definitions that a picture with :func:`back` needs."""
-    places = ((x, y) for row, y in enumerate(range(13, 80, 10)) for x in range(14 + row % 2 * 8, 50, 16))
-    lozenges = "".join(f"M{x} {y - 5}l4 5l-4 5l-4 -5Z" for x, y in places)
-    parts = [
-        rect(0, 0, CARD_WIDTH, CARD_HEIGHT, rx=6.5, fill="#fffdf8", stroke="#3b3f46", stroke_width=1),
-        rect(4, 4, 52, 76, rx=4, fill="#27496d"),
-        path(lozenges, fill="#f6c21c", opacity=0.8),
-    ]
-    return (group(parts, id=BACK),)
+    return (group([artwork(ARTWORK / "back.svg")], id=BACK),)
 
 
 def chip_counts(chips: int) -> dict[int, int]:
@@ -132,8 +115,3 @@ def _piece(value: int, x: float, y: float) -> str:
             circle(x, y, 6, fill="none", stroke=ring, stroke_width=1.5, stroke_dasharray="3 2.2"),
         ]
     return group(parts)
-
-
-def hand(cards: Sequence[str], places: Sequence[tuple[float, float]], scale: float, words: Words) -> list[str]:
-    """Returns cards face up at their places."""
-    return [at(x, y, [face(card, words)], scale=scale) for card, (x, y) in zip(cards, places, strict=True)]

@@ -15,12 +15,14 @@ from nainjaune_env.games.nain_jaune.language import language_of
 from nainjaune_env.games.nain_jaune.language.wording import Labels, Words
 from nainjaune_env.games.nain_jaune.rules import POT_CARDS
 from nainjaune_env.games.nain_jaune.view import pieces
-from nainjaune_env.games.nain_jaune.view.dwarf import dwarf
 from nainjaune_env.games.nain_jaune.view.pieces import CARD_HEIGHT, CARD_WIDTH
 from nainjaune_env.games.nain_jaune.view.scene import Scene
 from nainjaune_env.games.nain_jaune.view.text import SEAT_PLACES, around, said, status
 from nainjaune_env.render.svg import (
     BUBBLE_HEIGHT,
+    INK,
+    PALE,
+    artwork,
     at,
     badge,
     bubble,
@@ -28,11 +30,11 @@ from nainjaune_env.render.svg import (
     crown,
     document,
     element,
-    ellipse,
     fit,
     number,
     path,
     pill,
+    plate,
     rect,
     short_names,
     spread,
@@ -40,6 +42,7 @@ from nainjaune_env.render.svg import (
     text_width,
 )
 
+TABLE = pieces.ARTWORK / "table.svg"
 WIDTH, HEIGHT = 1280, 920
 BOARD_X, BOARD_Y, BOARD_WIDTH, BOARD_HEIGHT = 394, 238, 492, 322
 PANEL, WIDE_PANEL, OWN_PANEL = 260, 660, 222
@@ -55,10 +58,8 @@ RUN_Y, STATUS_Y = 576, 672
 LIFT = 16
 """How far the viewer's cards of the required rank stand out."""
 
-FELT, FELT_LIGHT, FELT_EDGE, RIM = "#2f6b57", "#34735e", "#285c4b", "#5b3a22"
 PLATE, PLATE_EDGE = "#1e4a3c", "#173a2f"
-WOOD, WOOD_DARK, CREAM, TILES = "#9a6a3a", "#5b3a22", "#fbf1d6", ("#f4dfa8", "#f1d590")
-INK, PALE, QUIET, GLOW = "#1d2430", "#fdf8e8", "#b9d3c6", "#ffd54a"
+QUIET = "#b9d3c6"
 GAIN, LOSS = "#bff0c8", "#ffc2b3"
 
 
@@ -70,11 +71,8 @@ class Spot:
     x: float
     y: float
     width: float
+    height: float
     rows: int
-
-    @property
-    def height(self) -> float:
-        return HEAD + CARD_HEIGHT * SMALL + (self.rows - 1) * ROW_STEP + 10
 
 
 def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = None, you: int | None = None) -> str:
@@ -89,12 +87,12 @@ def drawing(seen: Scene, *, language: str = "en", names: Sequence[str] | None = 
     lines = [status(seen, words, labels, seats)]
     shown = status(seen, words, labels, SeatNames(words, seen.players, short_names(names), you))
     parts = [
-        *_felt(),
+        artwork(TABLE, "felt"),
         *_title(seen, labels),
         *_board(seen, words),
         *(part for spot in spots(seen) for part in _panel(seen, spot, called[spot.seat], words)),
         *_run(seen, words, labels),
-        pill(WIDTH / 2, STATUS_Y, shown, 18, width=684, fill=PLATE, ink=GLOW, edge=PLATE_EDGE),
+        pill(WIDTH / 2, STATUS_Y, shown, width=684, fill=PLATE, edge=PLATE_EDGE),
         *_own(seen, called[seen.viewer or 0], words),
         *_bubble(seen, words),
     ]
@@ -108,19 +106,19 @@ def spots(seen: Scene) -> list[Spot]:
     """Returns the panels of all seats except the one at the bottom."""
     rows = 2 if seen.players in (3, 4) else 1
     width = WIDE_PANEL if seen.players == 2 else PANEL
+    height = HEAD + CARD_HEIGHT * SMALL + (rows - 1) * ROW_STEP + 10
     sides: dict[str, list[int]] = {"left": [], "top": [], "right": []}
     for place, seat in zip(SEAT_PLACES[seen.players], around(seen), strict=True):
         sides[place].append(seat)
     sides["left"].reverse()  # clockwise from the bottom goes up on the left
     found = []
     begin, step = spread(len(sides["top"]), WIDTH, width, 24)
-    found += [Spot(seat, begin + k * step, 14, width, rows) for k, seat in enumerate(sides["top"])]
+    found += [Spot(seat, begin + k * step, 14, width, height, rows) for k, seat in enumerate(sides["top"])]
     for side, x in (("left", EDGE), ("right", WIDTH - EDGE - PANEL)):
         for k, seat in enumerate(sides[side]):
-            spot = Spot(seat, x, 0, PANEL, rows)
             share = (BOARD_HEIGHT + 50) / len(sides[side])
-            y = BOARD_Y - 36 + share * (k + 0.5) - (spot.height + BUBBLE_HEIGHT) / 2
-            found.append(Spot(seat, x, y, PANEL, rows))
+            y = BOARD_Y - 36 + share * (k + 0.5) - (height + BUBBLE_HEIGHT) / 2
+            found.append(Spot(seat, x, y, PANEL, height, rows))
     return found
 
 
@@ -133,15 +131,6 @@ def card_places(count: int, x: float, y: float, width: float, rows: int, scale: 
         begin, step = spread(max(here, 0), width, CARD_WIDTH * scale, 4)
         places += [(x + begin + k * step, y + row * ROW_STEP) for k in range(here)]
     return places
-
-
-def _felt() -> list[str]:
-    return [
-        rect(0, 0, WIDTH, HEIGHT, fill=RIM),
-        rect(7, 7, WIDTH - 14, HEIGHT - 14, rx=34, fill=FELT_EDGE),
-        rect(13, 13, WIDTH - 26, HEIGHT - 26, rx=29, fill=FELT),
-        ellipse(WIDTH / 2, BOARD_Y + BOARD_HEIGHT / 2 + 20, 500, 310, fill=FELT_LIGHT),
-    ]
 
 
 def _title(seen: Scene, labels: Labels) -> list[str]:
@@ -159,23 +148,11 @@ def _title(seen: Scene, labels: Labels) -> list[str]:
 
 
 def _board(seen: Scene, words: Words) -> list[str]:
-    x, y, w, h = BOARD_X, BOARD_Y, BOARD_WIDTH, BOARD_HEIGHT
-    middle_x, middle_y = x + w / 2, y + h / 2
-    tiles = [
-        rect(x + 12 + (w / 2 - 12) * right, y + 12 + (h / 2 - 12) * low, w / 2 - 12, h / 2 - 12, fill=TILES[(right + low) % 2])
-        for low in (0, 1)
-        for right in (0, 1)
-    ]
     return [
-        rect(x + 3, y + 6, w, h, rx=16, fill="#000000", opacity=0.25),
-        rect(x, y, w, h, rx=16, fill=WOOD, stroke=WOOD_DARK, stroke_width=2),
-        *tiles,
-        rect(x + 12, y + 12, w - 24, h - 24, rx=4, fill="none", stroke=WOOD_DARK, stroke_width=2),
-        path(f"M{middle_x} {y + 12}V{y + h - 12}M{x + 12} {middle_y}H{x + w - 12}", stroke=WOOD, stroke_width=6),
+        artwork(TABLE, "board"),
         *(part for pot in range(4) for part in _corner_pot(seen, pot, words)),
-        circle(middle_x, middle_y, 118, fill=WOOD, stroke=WOOD_DARK, stroke_width=2),
-        circle(middle_x, middle_y, 110, fill=CREAM, stroke=WOOD_DARK, stroke_width=1.5),
-        *_middle_pot(seen, middle_x, middle_y, words),
+        artwork(TABLE, "middle"),
+        *_middle_pot(seen, words),
     ]
 
 
@@ -191,7 +168,7 @@ def _corner_pot(seen: Scene, pot: int, words: Words) -> list[str]:
     # in the lower corners the circle is in the way beside the number, and below it there are no chips once the pot was taken
     captor = (beside + side * TAKEN / 2, line + 23) if low else (beside + side * (past + TAKEN / 2), line - 9)
     return [
-        at(x, y, [pieces.face(POT_CARDS[pot], words)], scale=scale),
+        pieces.face(POT_CARDS[pot], words, x, y, scale),
         text(beside, line, held, 26, anchor="end" if right else "start", bold=True, fill=INK),
         *_pot_chips(seen.pots[pot], beside + side * 32, line + 22, 64),
         *_taken(seen.captors[pot], *captor),
@@ -217,26 +194,22 @@ def _taken(captor: int | None, x: float, y: float) -> list[str]:
     return [arrow, badge(x + TAKEN / 2 - 13, y, captor)]
 
 
-def _middle_pot(seen: Scene, x: float, y: float, words: Words) -> list[str]:
+def _middle_pot(seen: Scene, words: Words) -> list[str]:
+    x, y = BOARD_X + BOARD_WIDTH / 2, BOARD_Y + BOARD_HEIGHT / 2
     held, captor = str(seen.pots[4]), seen.captors[4]
-    seven = at(-49, -116, [at(-17, -24, [pieces.face(POT_CARDS[4], words)], scale=0.58)], turn=-9)
+    seven = at(-49, -116, [pieces.face(POT_CARDS[4], words, -17, -24, 0.58)], turn=-9)
     left = x - (TAKEN + 8) / 2 * (captor is not None)  # number and captor together are in the middle
     return [
-        at(x + 6, y + 44, dwarf(seven), scale=0.78),
+        at(x + 6, y + 44, pieces.dwarf(seven), scale=0.78),
         *_pot_chips(seen.pots[4], x, y + 63, 110),
         text(left, y + 98, held, 24, anchor="middle", bold=True, fill=INK),
         *_taken(captor, left + text_width(held, 24) / 2 + 8 + TAKEN / 2, y + 89),
     ]
 
 
-def _plate(x: float, y: float, width: float, height: float, *, turn: bool) -> str:
-    colour, stroke = (GLOW, 4.0) if turn else (PLATE_EDGE, 1.5)
-    return rect(x, y, width, height, rx=14, fill=PLATE, stroke=colour, stroke_width=stroke)
-
-
 def _panel(seen: Scene, spot: Spot, name: str, words: Words) -> list[str]:
     x, y = spot.x, spot.y
-    parts = [_plate(x, y, spot.width, spot.height, turn=spot.seat == seen.at_turn)]
+    parts = [plate(x, y, spot.width, spot.height, fill=PLATE, edge=PLATE_EDGE, turn=spot.seat == seen.at_turn)]
     parts += _purse(seen, spot.seat, name, x + 12, y + 8, spot.width - 24)
     places = card_places(seen.sizes[spot.seat], x + 12, y + HEAD, spot.width - 24, spot.rows, SMALL)
     if spot.seat == seen.winner:
@@ -244,7 +217,7 @@ def _panel(seen: Scene, spot: Spot, name: str, words: Words) -> list[str]:
     hand = seen.hands[spot.seat]
     if hand is None:
         return [*parts, *(pieces.back(*place, SMALL) for place in places)]
-    return [*parts, *pieces.hand(hand, places, SMALL, words)]
+    return [*parts, *(pieces.face(card, words, *place, SMALL) for card, place in zip(hand, places, strict=True))]
 
 
 def _purse(seen: Scene, seat: int, name: str, x: float, y: float, width: float) -> list[str]:
@@ -285,7 +258,7 @@ def _run(seen: Scene, words: Words, labels: Labels) -> list[str]:
     parts = []
     for k, (seat, card) in enumerate(seen.run):
         x = (WIDTH - 680) / 2 + begin + k * step
-        parts.append(at(x, RUN_Y, [pieces.face(card, words)], scale=RUN))
+        parts.append(pieces.face(card, words, x, RUN_Y, RUN))
         parts.append(badge(x + CARD_WIDTH * RUN / 2, RUN_Y + CARD_HEIGHT * RUN, seat, 10.5))
     return parts
 
@@ -294,12 +267,12 @@ def _own(seen: Scene, name: str, words: Words) -> list[str]:
     """The seat at the bottom, whose hand is always open."""
     me = seen.viewer or 0
     hand = seen.hands[me] or ()
-    parts = [_plate(EDGE + 6, HAND_Y + 24, OWN_PANEL, 68, turn=me == seen.at_turn)]
+    parts = [plate(EDGE + 6, HAND_Y + 24, OWN_PANEL, 68, fill=PLATE, edge=PLATE_EDGE, turn=me == seen.at_turn)]
     parts += _purse(seen, me, name, EDGE + 18, HAND_Y + 32, OWN_PANEL - 24)
     if me == seen.winner:
         parts.append(crown(WIDTH / 2, HAND_Y + 60, 3.5))
     for card, (x, y, _, _, degrees) in zip(hand, own_places(seen), strict=True):
-        parts.append(at(x, y, [pieces.face(card, words)], scale=LARGE, turn=degrees))
+        parts.append(pieces.face(card, words, x, y, LARGE, degrees))
     return parts
 
 

@@ -6,6 +6,7 @@ bottom, the others around the board in the direction of play (N1.5).
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 from typing import Unpack
 
@@ -207,10 +208,6 @@ def hand_lines(seen: Scene, words: Words, labels: Labels) -> list[str]:
     lines = [""]
     for seat, hand in enumerate(seen.hands):
         head = f"{labels.seat} {seat}  "
-        cards = [card_sign(card, words) for card in hand or ()]
-        while len(head + " ".join(cards)) > WIDTH:
-            fits = next(k for k in range(len(cards), 0, -1) if len(head + " ".join(cards[:k])) <= WIDTH)
-            lines.append(head + " ".join(cards[:fits]))
-            cards, head = cards[fits:], " " * len(head)
-        lines.append(head + " ".join(cards))
+        cards = " ".join(card_sign(card, words) for card in hand or ())
+        lines += textwrap.wrap(cards, WIDTH, initial_indent=head, subsequent_indent=" " * len(head)) or [head]
     return lines

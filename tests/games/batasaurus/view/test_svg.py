@@ -20,9 +20,8 @@ from nainjaune_env.games.batasaurus.language import LANGUAGES
 from nainjaune_env.games.batasaurus.state import SLOTS, Phase
 from nainjaune_env.games.batasaurus.view import pictures
 from nainjaune_env.games.batasaurus.view import svg as module
-from nainjaune_env.games.batasaurus.view.dinosaurs import COATS, dinosaur
 from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, scene
-from nainjaune_env.games.batasaurus.view.svg import BACK, drawing
+from nainjaune_env.games.batasaurus.view.svg import BACK, dinosaur, drawing
 from nainjaune_env.registry import make_setup
 from tests.games.batasaurus import hidden
 from tests.support.recorded import play as play_matches
@@ -167,8 +166,9 @@ def test_every_part_of_a_scene_shows() -> None:
     assert len(drawn) == 23
 
 
-def test_each_dinosaur_is_its_own_and_stands_on_its_card() -> None:
-    assert len({dinosaur(value) for value in range(1, SLOTS + 1)}) == SLOTS == len(COATS)
+def test_each_value_has_a_dinosaur_of_its_own() -> None:
+    assert len({dinosaur(value) for value in range(1, SLOTS + 1)}) == SLOTS
+    assert len(list(module.ARTWORK.glob("dinosaur_*.svg"))) == SLOTS
     for value in range(1, SLOTS + 1):
         ET.fromstring(dinosaur(value))
 
