@@ -7,6 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+ACTIONS, SEATS, POOL = 0, 1, 2
+"""Rows of ``LearnerArrays.streams``."""
+
 
 class LearnerArrays(NamedTuple):
     """What ``learner_loops`` keep of B tables beside the arrays of ``Batch``; n seats, P agents.
@@ -24,12 +27,9 @@ class LearnerArrays(NamedTuple):
     """The numbers of the agents in the seats after the learner's, ``(n - 1,)``; with a pool, those of its members."""
     ends: NDArray[np.float64]
     """The cumulated frequencies of a pool's members, of which the last is 1; empty without a pool."""
-    action_streams: NDArray[np.uint64]
-    """``(B,)``: the generators of the opponents' actions."""
-    seat_streams: NDArray[np.uint64]
-    """``(B,)``: those of the learner's seat."""
-    pool_streams: NDArray[np.uint64]
-    """``(B,)``: those of the opponents from a pool."""
+    streams: NDArray[np.uint64]
+    """``(3, B)``: the generators of the opponents' actions (``ACTIONS``), of the learner's seat (``SEATS``) and of the opponents
+    that a pool seats (``POOL``)."""
     entering: NDArray[np.bool_]
     """``(B,)``: whether the learner has had no decision yet in the episode."""
     redeals: NDArray[np.int64]

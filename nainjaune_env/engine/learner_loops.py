@@ -20,6 +20,7 @@ from nainjaune_env.core.bits import count, is_legal, nth_lowest
 from nainjaune_env.core.kernel import Kernel
 from nainjaune_env.core.prng import uniform
 from nainjaune_env.core.table import Stage, Table
+from nainjaune_env.engine.learner_arrays import ACTIONS, POOL, SEATS
 from nainjaune_env.engine.log_arrays import COUNT
 
 game: Kernel
@@ -82,7 +83,7 @@ def take_seats(rules: Any, i: Any, rule: Any, learners: Any) -> None:
         return
     n = rules.players
     if rule == RANDOM or (rule == ROTATE and learners.learner[i] < 0):
-        learners.learner[i] = np.int64(uniform(learners.seat_streams, i) * n)
+        learners.learner[i] = np.int64(uniform(learners.streams[SEATS], i) * n)
     elif rule == ROTATE:
         learners.learner[i] = (learners.learner[i] + 1) % n
     else:
@@ -91,7 +92,7 @@ def take_seats(rules: Any, i: Any, rule: Any, learners: Any) -> None:
     for k in range(n - 1):
         member = k
         if learners.ends.size > 0:
-            number = uniform(learners.pool_streams, i)
+            number = uniform(learners.streams[POOL], i)
             member = 0
             while learners.ends[member] <= number:
                 member += 1
@@ -137,7 +138,7 @@ def play_opponents(
         policy = learners.policies[agent]
         if policy == IN_PYTHON or is_full(log, i):
             return legal_bits, agent
-        action = choose(table, rules, legal_bits, policy, learners.action_streams, i, hidden_state)
+        action = choose(table, rules, legal_bits, policy, learners.streams[ACTIONS], i, hidden_state)
 
 
 @jit
@@ -155,8 +156,9 @@ def play_to_learner(
     :func:`choose`; other arguments are those of ``loops``. The observation and the mask are the learner's, or those of the agent
     at turn. The loop also leaves a table whose ``log`` is full.
 
-    Returns ``OK``; ``UNFINISHED`` if a table was left at the turn of another agent or a log is full, to be made larger; the first k whose action
-    is illegal or whose episode is over, before anything has changed; or ``TOO_MANY_DEALS`` after ``max_redeals`` in a row.
+    Returns ``OK``; ``UNFINISHED`` if a table was left at the turn of another agent or a log is full, to be made larger; the first
+    k whose action is illegal or whose episode is over, before anything has changed; or ``TOO_MANY_DEALS`` after ``max_redeals``
+    in a row.
     """
     rules, options = unpack(numbers)
     for k in range(which.size):

@@ -21,7 +21,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import finite, whole
 from nainjaune_env.engine.batch import Batch, Episode
 from nainjaune_env.engine.compiled import instance_of, loops_of
-from nainjaune_env.engine.learner_arrays import LearnerArrays
+from nainjaune_env.engine.learner_arrays import ACTIONS, LearnerArrays
 from nainjaune_env.engine.learner_loops import (
     ACT,
     DEAL,
@@ -36,7 +36,7 @@ from nainjaune_env.engine.learner_loops import (
 )
 from nainjaune_env.envs._shared import reset_options
 from nainjaune_env.envs._shared.opponents import Opponent, opponent_agent
-from nainjaune_env.envs._shared.reset_options import Opener, Opening, Start, check_deals, options_of
+from nainjaune_env.envs._shared.reset_options import AS_USUAL, Opener, Opening, Start, check_deals, options_of
 from nainjaune_env.records.record import Record
 from nainjaune_env.records.recorder import history_of_round, record_of_episode
 from nainjaune_env.render.renderer import Renderer
@@ -82,8 +82,8 @@ SEATINGS = ("rotate", "random")
 
 ILLEGAL_HINT = "The action_mask has the legal actions; with a number as illegal_reward an illegal one ends the episode."
 
-OPPONENT_STREAM, SEAT_STREAM, POOL_STREAM = 1, 2, 3
-"""The streams of a seed that draw the opponents' actions, the learner's seat and the opponents' seats; the deal has stream 0."""
+FIRST_STREAM = 1
+"""The stream of a seed for the first row of ``LearnerArrays.streams``; the next rows have the next streams, the deal stream 0."""
 
 
 class LearnerTables:
@@ -154,7 +154,7 @@ class LearnerTables:
             policies=np.array(policies, np.int64),
             order=np.array(numbers * (n - 1) if len(numbers) == 1 else numbers, np.int64),
             ends=opponents.ends if isinstance(opponents, Pool) else np.zeros(0),
-            **{f"{kind}_streams": np.zeros(num_tables, np.uint64) for kind in ("action", "seat", "pool")},
+            streams=np.zeros((3, num_tables), np.uint64),
             entering=np.zeros(num_tables, np.bool_),
             redeals=np.zeros(num_tables, np.int64),
             gained=np.zeros(num_tables),
@@ -181,7 +181,7 @@ class LearnerTables:
         self._loops = learner_loops_of(self.setup, self._module)
 
     def _streams_of(self, _: int, index: NDArray[np.int64]) -> RowStreams:
-        return RowStreams(self._arrays.action_streams, index)
+        return RowStreams(self._arrays.streams[ACTIONS], index)
 
     @property
     def redealt(self) -> NDArray[np.bool_]:
@@ -224,21 +224,15 @@ class LearnerTables:
     def begin(self, which: NDArray[np.int64], seeds: Sequence[int | None] | None, opening: Opening) -> None:
         """Begin episodes at the tables ``which (K,)`` as ``opening`` says."""
         seeded = seeds is not None and any(seed is not None for seed in seeds)
-        if opening == (None, None) and not seeded and self.learner[which].min() >= 0:
+        if opening is AS_USUAL and not seeded and self.learner[which].min() >= 0:
             self._play(which, np.full(which.size, DEAL, np.int8))
             return
         seeds = [None] * len(which) if seeds is None else seeds
         self._opener.prepare(which, seeds, opening)
-        arrays = self._arrays
         for k in np.flatnonzero(np.array([seed is not None for seed in seeds]) | (self.learner[which] < 0)):
             seed, i = seeds[int(k)], which[k]
-            drawing = (
-                (OPPONENT_STREAM, arrays.action_streams),
-                (SEAT_STREAM, arrays.seat_streams),
-                (POOL_STREAM, arrays.pool_streams),
-            )
-            for stream, states in drawing:
-                states[i] = streams(entropy() if seed is None else seed, 1, stream)[0]
+            for row, states in enumerate(self._arrays.streams):
+                states[i] = streams(entropy() if seed is None else seed, 1, FIRST_STREAM + row)[0]
             self.learner[i] = -1
         kinds = np.full(which.size, DEAL if opening.table is None else ENTER, np.int8)
         self._play(which, kinds, start_values=opening.start_values)

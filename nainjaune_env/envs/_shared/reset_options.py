@@ -42,6 +42,10 @@ class Opening(NamedTuple):
     """The start values of new matches, ``(B, k)``."""
 
 
+AS_USUAL = Opening(None, None)
+"""The opening of a reset without options."""
+
+
 class Opener:
     """Prepares the tables of a batch, made with ``deal=False``, for the episodes of an environment."""
 
@@ -51,6 +55,8 @@ class Opener:
 
     def check(self, seeds: Sequence[int | None], options: Mapping[str, Any]) -> Opening:
         """Returns what ``options`` say; raises :class:`DealError` for unknown ones and for values that do not fit."""
+        if not options:
+            return AS_USUAL
         for name in options:
             check_option(name, OPTIONS)
         if not isinstance(options.get("start", {}), Mapping):
@@ -75,12 +81,13 @@ class Opener:
             if batch.log is not None:
                 batch.log.begin(which, tables[which])
         else:
-            new = ~self._begun[which] | (opening.start_values is not None)
-            for k, (i, seed) in enumerate(zip(which.tolist(), seeds, strict=True)):
-                if seed is not None or not self._begun[i]:
-                    tables["rng"][i] = streams(entropy() if seed is None else seed, 1)[0]
-                    new[k] = True
-            tables["stage"][which[new]] = Stage.MATCH_OVER
+            states, stages = tables["rng"], tables["stage"]
+            for i, seed in zip(which.tolist(), seeds, strict=True):
+                begins = seed is not None or not self._begun[i]
+                if begins:
+                    states[i] = streams(entropy() if seed is None else seed, 1)[0]
+                if begins or opening.start_values is not None:
+                    stages[i] = Stage.MATCH_OVER
         self._begun[which] = True
 
     def _given(self, table: Any) -> NDArray[Any]:
