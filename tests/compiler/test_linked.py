@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import Any
 
 import numba
@@ -94,3 +95,23 @@ def test_a_function_within_a_function_that_compiled_code_calls_is_inlined() -> N
     outer: Any = jit(lambda number: inner(number) + 1)
     assert outer(5) == 16
     assert not library(inner.linked).has_dynamic_globals
+
+
+def test_what_numba_compiles_for_a_function_is_linked_with_it() -> None:
+    """numba compiles a function of its own for a power; the cache gives it back, too."""
+
+    def power(base: Any, exponent: Any) -> Any:
+        return base**exponent
+
+    for hits in range(2):
+        inner: Any = jit(power)
+        outer: Any = jit(lambda base, exponent, times=hits + 2: times * inner(base, exponent))
+        assert outer(3, 4) == (hits + 2) * 81
+        assert sum(inner.linked.stats.cache_hits.values()) == hits
+
+
+def test_a_function_that_is_an_argument_of_another_is_linked() -> None:
+    add: Any = jit(lambda one, other: one + other)
+    inner: Any = jit(lambda number: reduce(add, (number, 2, 3)))
+    outer: Any = jit(lambda number: inner(number))
+    assert outer(1) == inner(1) == 6
