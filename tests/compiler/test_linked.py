@@ -103,10 +103,12 @@ def test_what_numba_compiles_for_a_function_is_linked_with_it() -> None:
     def power(base: Any, exponent: Any) -> Any:
         return base**exponent
 
+    def caller_of(inner: Any, times: int) -> Any:
+        return jit(lambda base, exponent: times * inner(base, exponent))
+
     for hits in range(2):
         inner: Any = jit(power)
-        outer: Any = jit(lambda base, exponent, times=hits + 2: times * inner(base, exponent))
-        assert outer(3, 4) == (hits + 2) * 81
+        assert caller_of(inner, hits + 2)(3, 4) == (hits + 2) * 81
         assert sum(inner.linked.stats.cache_hits.values()) == hits
 
 
