@@ -2,7 +2,7 @@
 
 By itself numba gives every function an interface to Python, optimises it, and translates it to machine code with all that it
 calls, before its callers link and inline it, optimise it again and translate it again. A function that only compiled code calls
-needs none of this: a :class:`LinkedLibrary` keeps it as it is written. A first start takes less than half of the time
+needs none of this: a :class:`LinkedLibrary` keeps it as it is written. A first start takes half of the time
 (``docs/compiled_code.md``), and the machine code is as fast.
 """
 
