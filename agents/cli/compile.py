@@ -62,7 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Runs the command; returns the exit status."""
-    from nainjaune_env.compiler.code_cache import cache_root, why_not_kept
+    from nainjaune_env.compiler.cache import cache_root, why_not_kept
     from nainjaune_env.compiler.jit import JIT_ENABLED
     from nainjaune_env.core.errors import ConfigError
 

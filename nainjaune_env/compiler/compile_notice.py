@@ -17,7 +17,7 @@ from typing import Any
 
 from numba.core import event
 
-from nainjaune_env.compiler.code_cache import cache_root
+from nainjaune_env.compiler.cache import cache_root
 
 PATIENCE = 1.0
 """Seconds of compilation in a process before it is announced."""

@@ -1,6 +1,6 @@
 """The compiler: ``jit`` is ``numba.njit`` with this project's options, and ``instantiate`` compiles a module for each game.
 
-- The on-disk cache is keyed by the sources that a function is compiled from (``code_cache``).
+- The on-disk cache is keyed by the sources that a function is compiled from (``cache``, ``sources``).
 - With the compiler switched off (``NUMBA_DISABLE_JIT=1``) the same functions run as plain Python.
 - ``instantiate`` executes a module of loops with a game's kernel bound to a name, as a C++ template
   would be: numba cannot cache closures over compiled functions, but it caches these.
@@ -13,18 +13,15 @@ import importlib.util
 import sys
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar, cast
 
 import numba
 import numpy as np
-from numba.core.caching import FunctionCache
 
-from nainjaune_env.compiler.code_cache import cache_folder
-from nainjaune_env.compiler.code_libraries import LinkedCache, LinkedCompiler, LinkedFunctionType
+from nainjaune_env.compiler.cache import keep_on_disk
 from nainjaune_env.compiler.compile_notice import announce_compilation
-from nainjaune_env.compiler.locked_cache import lock_cache, warn_uncached
+from nainjaune_env.compiler.linked import LinkedFunction, LinkedFunctionType
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -36,55 +33,27 @@ JIT_ENABLED: bool = not numba_config.DISABLE_JIT
 
 _INSTANTIATING = threading.RLock()
 """Held while a module is instantiated; re-entrant, as a template may instantiate others. numba's lock may be taken within it."""
-_CACHING = threading.RLock()
-"""Held while numba's setting ``CACHE_DIR`` is ours. No other lock is taken within it: functions are compiled outside."""
+_LINKING = threading.Lock()
+"""Held while the linked form of a function is made."""
 
 
-def compiled(fn: F, compiler: Callable[..., Any], settings: Any, *, part: str = "", **options: Any) -> F:
-    """``compiler(**options)(fn)`` with the on-disk cache keyed by the sources of ``fn``; ``settings``: the compiler's.
+def with_disk_cache(dispatcher: Any, settings: Any) -> Any:
+    """Returns ``dispatcher``, whose code is kept on disk and whose compilation is announced where it takes long.
 
-    ``part`` names a folder within that of the sources: numba's cache does not tell apart what other options compile.
+    ``settings`` are numba's or numba-cuda's, whichever made the dispatcher.
     """
-    dispatcher = compiler(**options)(fn)
-    announce_compilation(fn)
-    folder = cache_folder(fn, part)
-    if folder is None or not hasattr(dispatcher, "enable_caching"):  # the simulator of CUDA has nothing to keep
-        return cast(F, dispatcher)
-    with _CACHING:
-        _enable_caching(dispatcher, folder, settings)
-    return cast(F, dispatcher)
+    announce_compilation(dispatcher.py_func)
+    keep_on_disk(dispatcher, settings)
+    return dispatcher
 
 
-def _enable_caching(dispatcher: Any, folder: Path, settings: Any) -> None:
-    """Has ``dispatcher`` keep its code in ``folder``, or warns where it cannot."""
-    before, uncached = settings.CACHE_DIR, dispatcher._cache
-    # numba reads CACHE_DIR when a cache is made; the user's own setting is put back.
-    settings.CACHE_DIR = str(folder)
-    try:
-        dispatcher.enable_caching()
-        kept = Path(dispatcher._cache.cache_path)
-        if not kept.is_relative_to(folder):  # numba's own choice, which instances would share
-            raise RuntimeError(f"numba keeps it in {kept}")
-        kept.chmod(0o700)  # numba makes it as the umask says, and the next start refuses a folder that others can write to
-    except (OSError, RuntimeError) as error:  # nothing can be written
-        dispatcher._cache = uncached
-        warn_uncached(folder, str(error))
-    else:
-        lock_cache(dispatcher._cache, folder)
-    finally:
-        settings.CACHE_DIR = before
-
-
-_OPTIONS: dict[str, Any] = {"nogil": True, "error_model": "numpy", "_nrt": False, "no_cfunc_wrapper": True}
-
-
-class LinkedFunction(numba.core.registry.CPUDispatcher):
-    """The form of a compiled function that compiled code links: it has no interface to Python, and no machine code."""
-
-    def get_call_template(self, args: Any, kws: Any) -> Any:
-        """Returns numba's template of a call; constants among the arguments do not have a form compiled of their own."""
-        unliteral: Any = numba.types.unliteral
-        return super().get_call_template(tuple(map(unliteral, args)), {name: unliteral(kind) for name, kind in kws.items()})
+_OPTIONS: dict[str, Any] = {
+    "nopython": True,
+    "nogil": True,
+    "error_model": "numpy",
+    "_nrt": False,
+    "no_cfunc_wrapper": True,
+}
 
 
 class CompiledFunction(numba.core.registry.CPUDispatcher):
@@ -94,38 +63,25 @@ class CompiledFunction(numba.core.registry.CPUDispatcher):
     itself: more code than most functions of a kernel have. So it is compiled only for functions that Python calls.
     """
 
+    intrinsic: Any = None
+    """What compiled code on the CPU calls in place of the function, if anything. CUDA compiles the function."""
     _linked: Any = None
 
     @property
-    def linked(self) -> LinkedFunction:
-        """The form that compiled code links, the same in all threads. Python must not call it."""
-        with _CACHING:
+    def linked(self) -> Any:
+        """The :class:`LinkedFunction` that compiled code links, the same in all threads."""
+        with _LINKING:
             if self._linked is None:
-                self._linked = self._link()
-            return cast(LinkedFunction, self._linked)
-
-    def _link(self) -> LinkedFunction:
-        options = {**_OPTIONS, **self.targetoptions, "no_cpython_wrapper": True, "pipeline_class": LinkedCompiler}
-        function: Any = compiled(self.py_func, numba.jit, numba_config, part="linked", **options)
-        function.__class__ = LinkedFunction  # numba makes its own class, and has no option for another
-        if isinstance(function._cache, FunctionCache):
-            function._cache._impl.__class__ = LinkedCache
-        return cast(LinkedFunction, function)
+                self._linked = with_disk_cache(LinkedFunction(self.py_func, self.targetoptions), numba_config)
+            return self._linked
 
     @property
     def _numba_type_(self) -> Any:
-        linked: Any = self.linked
-        return LinkedFunctionType(linked)  # the type of a global that compiled code calls
-
-
-class ReplacedFunction(CompiledFunction):
-    """A compiled function whose calls in compiled code on the CPU are calls of ``intrinsic``; CUDA compiles the function."""
-
-    intrinsic: Any
-
-    @property
-    def _numba_type_(self) -> Any:
-        return numba.core.registry.cpu_target.typing_context.resolve_value_type(self.intrinsic)
+        """The type of a global that compiled code calls."""
+        if self.intrinsic is None:
+            return LinkedFunctionType(self.linked)
+        context: Any = self.typingctx
+        return context.resolve_value_type(self.intrinsic)
 
 
 def jit(fn: F, **options: Any) -> F:
@@ -137,9 +93,7 @@ def jit(fn: F, **options: Any) -> F:
     """
     if not JIT_ENABLED:
         return fn
-    function: Any = compiled(fn, numba.njit, numba_config, **{**_OPTIONS, **options})
-    function.__class__ = CompiledFunction
-    return cast(F, function)
+    return cast(F, with_disk_cache(CompiledFunction(fn, targetoptions=_OPTIONS | options), numba_config))
 
 
 def inlined(fn: F) -> F:
@@ -157,7 +111,6 @@ def replaced_by(intrinsic: Any, *, where: bool = True) -> Callable[[F], F]:
     def decorate(fn: F) -> F:
         function: Any = inlined(fn)
         if JIT_ENABLED and where:
-            function.__class__ = ReplacedFunction
             function.intrinsic = intrinsic
         return cast(F, function)
 

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from nainjaune_env.compiler.code_cache import cache_root
+from nainjaune_env.compiler.cache import cache_root
 
 from .commands import BENCHMARKS, command, module
 

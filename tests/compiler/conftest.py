@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from nainjaune_env.compiler import code_cache
+from nainjaune_env.compiler import cache
 
 
 @pytest.fixture
 def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """An empty folder for compiled code, ``cache`` in ``tmp_path``."""
     monkeypatch.setenv("NAINJAUNE_CACHE", str(tmp_path / "cache"))
-    code_cache._open_folder.cache_clear()
+    cache._open_folder.cache_clear()
     yield
-    code_cache._open_folder.cache_clear()
+    cache._open_folder.cache_clear()

@@ -6,8 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,7 @@ import numba
 import pytest
 
 from nainjaune_env.compiler import jit as compiler
-from nainjaune_env.compiler.code_cache import cache_folder
+from nainjaune_env.compiler.cache import cache_folder
 from nainjaune_env.compiler.jit import JIT_ENABLED, instantiate, jit
 from nainjaune_env.core.prng import streams
 from nainjaune_env.engine.batch import Batch
@@ -111,30 +109,6 @@ def test_no_thread_gets_a_module_before_its_code_has_run(tmp_path: Path, monkeyp
         thread.join()
     del sys.modules["slow_template[a]"]
     assert answers == [42, 42]
-
-
-def test_numbas_setting_is_that_of_one_function_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Settings:
-        CACHE_DIR = "the user's"
-
-    class Function:
-        _cache = None
-
-        def __init__(self, fn: Any) -> None:
-            self.folder = tmp_path / fn.__name__
-
-        def enable_caching(self) -> None:
-            before = Settings.CACHE_DIR
-            time.sleep(0.01)
-            assert before == Settings.CACHE_DIR == str(self.folder)
-            raise OSError("nothing is written in this test")
-
-    monkeypatch.setattr(compiler, "cache_folder", lambda fn, part: tmp_path / fn.__name__)
-    monkeypatch.setattr(compiler, "warn_uncached", lambda folder, reason: None)
-    functions = [plain, instantiate_caller, test_no_thread_gets_a_module_before_its_code_has_run]
-    with ThreadPoolExecutor(3) as threads:
-        list(threads.map(lambda fn: compiler.compiled(fn, lambda: Function, Settings), functions))
-    assert Settings.CACHE_DIR == "the user's"
 
 
 @pytest.mark.slow

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from functools import reduce
 from typing import Any
 
 import numba
 import numpy as np
 import pytest
-from numba.core import errors
-from numba.core.caching import NullCache
-from numba.core.compiler import Compiler
 
-from nainjaune_env.compiler.code_libraries import LinkedCompiler, LinkedLibrary
 from nainjaune_env.compiler.jit import JIT_ENABLED, instantiate, jit
+from nainjaune_env.compiler.linked import LinkedLibrary
 from nainjaune_env.registry import make_setup
 
 pytestmark = [
@@ -84,22 +80,6 @@ def test_what_calls_a_kernel_can_be_kept() -> None:
     assert not library(play_forced).has_dynamic_globals
 
 
-def code_of(function: Any, *arguments: Any) -> str:
-    """The code that is linked for a call of ``function``, compiled anew, without the numbers that numba gives to functions."""
-    linked: Any = jit(function.py_func).linked
-    linked._cache = NullCache()
-    linked.compile(tuple(map(numba.typeof, arguments)))
-    return re.sub(r"v\d+", "v", library(linked).get_llvm_str())
-
-
-def test_the_passes_that_are_left_out_change_nothing_in_a_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
-    table, rules, kernel = np.zeros(1, SETUP.game.table)[0], SETUP.kernel_rules, SETUP.game.kernel
-    calls: list[tuple[Any, ...]] = [(kernel.legal, table, rules), (kernel.play_forced, table, rules, 0)]
-    codes = [code_of(*call) for call in calls]
-    monkeypatch.setattr(LinkedCompiler, "define_pipelines", Compiler.define_pipelines)
-    assert [code_of(*call) for call in calls] == codes
-
-
 def test_a_function_within_a_function_that_compiled_code_calls_is_inlined() -> None:
     """Were it not, numba would warn that the function cannot be kept."""
 
@@ -117,10 +97,23 @@ def test_a_function_within_a_function_that_compiled_code_calls_is_inlined() -> N
     assert not library(inner.linked).has_dynamic_globals
 
 
-def test_what_needs_a_pass_that_is_left_out_is_named_in_the_error() -> None:
+def test_what_numba_compiles_for_a_function_is_linked_with_it() -> None:
+    """numba compiles a function of its own for a power; the cache gives it back, too."""
+
+    def power(base: Any, exponent: Any) -> Any:
+        return base**exponent
+
+    def caller_of(inner: Any, times: int) -> Any:
+        return jit(lambda base, exponent: times * inner(base, exponent))
+
+    for hits in range(2):
+        inner: Any = jit(power)
+        assert caller_of(inner, hits + 2)(3, 4) == (hits + 2) * 81
+        assert sum(inner.linked.stats.cache_hits.values()) == hits
+
+
+def test_a_function_that_is_an_argument_of_another_is_linked() -> None:
     add: Any = jit(lambda one, other: one + other)
     inner: Any = jit(lambda number: reduce(add, (number, 2, 3)))
     outer: Any = jit(lambda number: inner(number))
-    with pytest.raises(errors.TypingError, match=r"No implementation of function .*reduce"):
-        outer(1)
-    assert inner(1) == 6  # called from Python it has all of numba's passes
+    assert outer(1) == inner(1) == 6
