@@ -26,8 +26,9 @@ from nainjaune_env.envs.gymnasium_env import SeatEnv
 from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
 from nainjaune_env.envs.registration import environment_id, register
 from nainjaune_env.records.record import verify_record as verify
+from nainjaune_env.records.recorder import history_of_round, log_of
 from nainjaune_env.registry import game_names
-from tests.support.contract import helper
+from tests.support.contract import everything, helper
 from tests.support.games import games_with, seats_at_most
 
 GAMES = [environment_id(game) for game in game_names()]
@@ -89,10 +90,9 @@ def test_pictures_are_the_learners_view(game: str, monkeypatch: pytest.MonkeyPat
         inner = env.unwrapped
         assert isinstance(inner, SeatEnv)
         shown = env.render()
-        recorder = inner._tables.recorder
-        assert recorder is not None
+        batch = inner._tables.batch
         assert inner.setup.game.pictures is not None
-        assert shown == inner.setup.game.pictures.svg(inner.setup, inner._tables.batch.tables[0], 1, **recorder.history(0))
+        assert shown == inner.setup.game.pictures.svg(inner.setup, batch.tables[0], 1, **history_of_round(batch, 0))
     with gymnasium.make(game, render_mode="rgb_array") as env:
         env.reset(seed=2)
         pixels: Any = env.render()
@@ -233,11 +233,11 @@ def test_an_illegal_action_raises_and_changes_nothing_or_ends_the_episode() -> N
     env = SeatEnv("djeco", 3)
     _, info = env.reset(seed=1)
     illegal = int(np.flatnonzero(info["action_mask"] == 0)[0])
-    before = env._tables.batch.save()
+    before = everything(env._tables.batch)
     for action in (illegal, -1, 99, 1.5, None):
         with pytest.raises(IllegalActionError, match="legal: "):
             env.step(action)
-    assert all(kept.tobytes() == getattr(env._tables.batch, name).tobytes() for name, kept in before.items())
+    assert everything(env._tables.batch) == before
     for action in (illegal, -1, 99):
         harsh = SeatEnv("djeco", 3, illegal_reward=-7.5)
         harsh.reset(seed=1)
@@ -283,8 +283,7 @@ def test_a_record_tells_the_seed_only_of_the_round_that_it_deals() -> None:
     for seed in range(40):
         played(env, seed=seed)
         fresh = Batch(env.setup, 1, seed=seed, skip_forced=False, autoreset=False)
-        assert env._tables.recorder is not None
-        kept[seed] = env._tables.recorder.history(0)["opening"].tobytes() == fresh.tables[0].tobytes()
+        kept[seed] = log_of(env._tables.batch).opening[0].tobytes() == fresh.tables[0].tobytes()
         assert env.record()["seed"] == (seed if kept[seed] else None)
     assert 0 < sum(kept.values()) < len(kept)
 
@@ -401,7 +400,7 @@ def test_an_illegal_action_names_the_mask_and_the_option() -> None:
 
 @pytest.mark.parametrize("made", [SeatEnv, lambda **rules: SeatVectorEnv(3, **rules)], ids=["single", "vector"])
 def test_rules_without_any_decision_end_in_an_error(made: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reset_options, "MOST_DEALS", 50)
+    monkeypatch.setattr(reset_options, "MAX_REDEALS", 50)
     env = made(hand=1)
     with pytest.raises(RulesError, match=r"In 50 deals of Nain Jaune in a row there was no decision.*skip_forced=False"):
         env.reset(seed=1)

@@ -18,7 +18,8 @@ from nainjaune_env.core.cards import DECK, cards_in
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.games.nain_jaune.actions import cards_of
 from nainjaune_env.games.nain_jaune.records.setup_table import setup_table
-from nainjaune_env.games.nain_jaune.view.scene import course_to
+from nainjaune_env.games.nain_jaune.view.scene import course_of
+from nainjaune_env.records.recorder import history_of_round
 from tests.support.contract import advance, all_setups, helper, legal_actions, single
 
 VIEWER = 1
@@ -37,9 +38,7 @@ def shown(env: Any) -> tuple[dict[str, Any], dict[str, Any], str]:
 
 def moves(env: Any) -> list[tuple[int, str]]:
     raw = env.unwrapped
-    history = raw._recorder.history(0)
-    course = course_to(raw.setup, raw._batch.tables[0], history["opening"], history["actions"], history["rng"], every_ply=True)
-    return course.moves
+    return course_of(raw.setup, **history_of_round(raw._batch, 0)).moves
 
 
 def same(left: tuple[Any, ...], right: tuple[Any, ...]) -> bool:

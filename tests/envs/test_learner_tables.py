@@ -10,12 +10,14 @@ import pytest
 from numpy.typing import NDArray
 
 from nainjaune_agents.heuristics import heuristics
-from nainjaune_env import make_setup
+from nainjaune_env import Batch, make_setup
 from nainjaune_env.agent import Agent, CompiledAgent, DecisionBatch, RecurrentAgent, Rng
+from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.envs._shared import learner_tables
+from nainjaune_env.engine.log import Plies
 from nainjaune_env.envs._shared.learner_tables import LearnerTables, Pool
 from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
+from nainjaune_env.records.recorder import log_of
 
 TABLES = 12
 
@@ -105,18 +107,49 @@ def test_an_agent_in_several_seats_is_called_once_for_all_of_them() -> None:
     assert [one.name for one in tables.opponents] == ["lowest"] * 3
 
 
-@pytest.mark.parametrize("capacity", [1, 2, 128])
-def test_the_history_is_whole_however_many_plies_compiled_code_keeps(capacity: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    def histories() -> list[Any]:
-        tables = LearnerTables(make_setup(None, "djeco", 4), 3, "lowest", record=True)
+@pytest.mark.parametrize("opponents", ["highest", "random", "self"])
+@pytest.mark.parametrize("rules", [{"preset": "djeco", "players": 4}, {"preset": "batasaurus", "players": 3}], ids=str)
+@pytest.mark.parametrize("episode", ["round", "match"])
+def test_the_log_holds_all_plies_whatever_its_space(
+    rules: dict[str, Any], episode: Any, opponents: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of the learner, of opponents in compiled code and in Python, and forced ones lead from the deal to the table."""
+    setup = make_setup(None, **rules)
+
+    def logs(who: Any) -> list[Plies]:
+        tables = LearnerTables(setup, 3, who, episode=episode, record=True)
         tables.reset(np.arange(3), [1, 2, 3])
+        found = []
         while not tables.batch.done.all():
             running = np.flatnonzero(~tables.batch.done)
             tables.step(tables.mask(running).argmax(axis=1), running)
-        assert tables.recorder is not None
-        return [tables.recorder.history(i)["actions"] for i in range(3)]
+        for i in range(3):
+            found.append(log_of(tables.batch).episode(i))
+            opening, seats, actions = found[-1]
+            plain = Batch(setup, 1, episode=episode, skip_forced=False, autoreset=False, deal=False)
+            plain.set_tables(0, opening)
+            for seat, action in zip(seats.tolist(), actions, strict=True):
+                assert plain.seat[0] == seat
+                plain.step([action])
+            assert plain.tables[0].tobytes() == tables.batch.tables[i].tobytes()
+            assert plain.done[0]
+        return found
 
-    expected = histories()
-    assert min(map(len, expected)) > 2
-    monkeypatch.setattr(learner_tables, "RECORDED", capacity)
-    assert histories() == expected
+    expected = logs(opponents)
+    assert min(len(found.actions) for found in expected) > 5
+    agent = heuristics(setup.game.name)[opponents] if opponents != "self" else "self"
+    for space in (1, 2, 7):
+        monkeypatch.setattr("nainjaune_env.engine.log.SPACE", space)
+        for who in (agent, agent if opponents == "self" else InPython(agent)):
+            for one, other in zip(logs(who), expected, strict=True):
+                assert all(np.array_equal(here, there) for here, there in zip(one, other, strict=True))
+
+
+def test_without_records_there_is_no_log() -> None:
+    tables = LearnerTables(make_setup(None, "djeco", 4), 3, "lowest")
+    assert tables.batch.log is None
+    tables.reset(np.arange(3), [1, 2, 3])
+    while not tables.batch.done[0]:
+        tables.step(tables.mask(np.arange(1)).argmax(axis=1), np.arange(1))
+    with pytest.raises(RecordError, match=r"make it with log=True\.$"):
+        tables.record(0, "learner", 1)

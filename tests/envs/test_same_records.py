@@ -55,13 +55,12 @@ def setup_of(settings: Settings) -> Any:
 
 
 def by_batch(settings: Settings, seed: int) -> Record:
-    batch = Batch(setup_of(settings), 1, seed=seed, autoreset=False)
+    batch = Batch(setup_of(settings), 1, seed=seed, autoreset=False, log=True)
     table_rng = np.random.default_rng(int(opening_of(settings, seed)["rng"]))
     recorder = Recorder(batch, ["looker"] * batch.num_players, rng=table_rng, seed=seed)
     while True:
-        actions = np.array([choose(batch.observation[0], legal_actions(int(batch.legal[0])))])
-        batch.step(actions)
-        for _, record in recorder.stepped(actions):
+        batch.step([choose(batch.observation[0], legal_actions(int(batch.legal[0])))])
+        for _, record in recorder.stepped():
             return record
 
 

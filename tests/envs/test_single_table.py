@@ -62,8 +62,8 @@ def test_a_single_table_has_a_log(setup: Setup) -> None:
     assert len(played.episodes[0].actions) > 5
 
 
-def begun(table: SingleTable, seed: int | None, **options: Any) -> bytes:
-    """The table that an episode begins with by these options, before any ply."""
+def begun(table: SingleTable, seed: int | None, options: dict[str, Any]) -> bytes:
+    """The table that an episode begins with by these options of a reset, before any ply."""
     table.begin(seed, options)
     return log_of(table).opening.tobytes()
 
@@ -76,10 +76,10 @@ def test_episodes_begin_by_the_options_of_a_reset(setup: Setup, skip_forced: boo
     for seed in (5, 6):
         batch.reset(seed=seed)
         dealt = batch.tables.copy()
-        assert begun(table, seed) == dealt.tobytes()
+        assert begun(table, seed, {}) == dealt.tobytes()
         batch.reset()
-        assert begun(table, None) == batch.tables.tobytes()  # the generator continues
-        assert begun(table, None, table=dealt[0]) == dealt.tobytes()
+        assert begun(table, None, {}) == batch.tables.tobytes()  # the generator continues
+        assert begun(table, None, {"table": dealt[0]}) == dealt.tobytes()
     assert table.deals.tolist() == [6]
     with pytest.raises(DealError, match="give no seed"):
         table.begin(1, {"table": dealt[0]})
@@ -88,7 +88,7 @@ def test_episodes_begin_by_the_options_of_a_reset(setup: Setup, skip_forced: boo
 
 
 def test_a_carried_table_goes_on_with_its_match_and_starts_anew_by_a_seed_or_start_values() -> None:
-    setup = get_game("nain_jaune").setup()
+    setup = get_game("nain_jaune").setup("classic", 3, max_rounds=None)
     batch, table = Batch(setup, 1, start="carried", autoreset=False), SingleTable(setup, start="carried")
     draws = np.ones(1, np.uint64)
     batch.reset(seed=3)

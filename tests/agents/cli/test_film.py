@@ -86,13 +86,12 @@ def test_a_round_begins_with_the_table_of_a_batch_of_that_seed(game: str) -> Non
     assert record == record_round(setup, agents, seed=11)
     assert record["agents"] == ["random"] * setup.players
     assert record["seed"] == 11
-    batch = Batch(setup, 1, seed=11, autoreset=False)
+    batch = Batch(setup, 1, seed=11, autoreset=False, log=True)
     recorder = Recorder(batch, record["agents"], rng=np.random.default_rng(0))
     draws = streams(0, 1)
     while not batch.done[0]:
-        actions = batch.sample(draws)
-        batch.step(actions)
-        found = recorder.stepped(actions)
+        batch.step(batch.sample(draws))
+        found = recorder.stepped()
     dealt = [key for key in ("layouts", "leader") if key in record] or ["rounds"]
     for key in dealt:
         same = (record[key], found[0][1][key])

@@ -254,7 +254,7 @@ def test_b4_2_a_layout_is_shown_once() -> None:
     typist = Typist(["", "table", "unshown", "?"], screen=True)
     session(table, typist, look=0).run()
     glimpse, after = typist.shown.split("\x1b[?1049l")
-    layout = [table.setup.game.speaker(table.setup, table._opening, 0, "en", None).words.dinosaurs[int(value) - 1]  # type: ignore[misc,arg-type]
+    layout = [table.setup.game.speaker(table.setup, table._opening, 0, "en").words.dinosaurs[int(value) - 1]  # type: ignore[misc,arg-type]
               for value in table._opening["layout"][0]]  # fmt: skip
     rows = [line for line in glimpse.splitlines() if all(name in line for name in layout[:4])]
     assert rows

@@ -34,11 +34,17 @@ def play_round(table: PersonsTable, rng: random.Random) -> None:
         table.run_on()
 
 
+def actions_of(table: PersonsTable) -> list[int]:
+    """The actions of the match, of all rounds so far."""
+    return [action for actions in table.plies for action in actions]
+
+
 def state(table: PersonsTable) -> tuple[Any, ...]:
     """All that can be seen of the table, and what will come of it."""
     speaker = table.speaker
     shown = [speaker.about(topic) for topic in speaker.topics]
-    return table.picture(color=False), shown, speaker.menu(80), table.payoff.tolist(), table._batch.tables.tobytes()
+    played = table.plies, table.seats_of_round, table._batch.tables.tobytes()
+    return table.picture(color=False), shown, speaker.menu(80), table.payoff.tolist(), *played
 
 
 @GAMES
@@ -64,15 +70,14 @@ def test_a_match_is_that_of_a_batch_action_by_action(game: str) -> None:
     assert verify_record(record) == len(payoffs)
     assert record["seed"] == 5
 
-    batch = Batch(table.setup, 1, seed=5, episode="match", autoreset=False, skip_forced=False)
-    like_cards = np.random.default_rng(int(batch.tables[0]["rng"]))
-    recorder = Recorder(batch, NAMES[: table.setup.players], rng=like_cards, seed=5)
+    batch = Batch(table.setup, 1, seed=5, episode="match", autoreset=False, skip_forced=False, log=True)
+    recorder = Recorder(batch, NAMES[: table.setup.players], seed=5)
     total = batch.reward[0].astype(np.int64)
     finished: list[Any] = []
-    for action in table._actions:
+    for action in actions_of(table):
         batch.step([action])
         total += batch.reward[0]
-        finished += recorder.stepped([action])
+        finished += recorder.stepped()
     assert batch.done[0]
     assert total.tolist() == np.sum(payoffs, axis=0).tolist()
     assert finished == [(0, record)]
@@ -96,7 +101,7 @@ def test_the_same_seed_the_same_game(game: str) -> None:
     one, two, other = (persons_table(preset(game), seed=seed) for seed in (4, 4, 5))
     for table in (one, two, other):
         play_round(table, random.Random(1))
-    assert one._actions == two._actions != other._actions
+    assert one.plies == two.plies != other.plies
 
 
 def test_what_is_not_over_is_no_record() -> None:
@@ -135,9 +140,9 @@ def test_the_person_may_be_asked_at_every_ply(game: str) -> None:
             waits += 1
             table.play(table.legal[0])
             table.run_on()
-        asked[every_ply] = table._actions, looks
+        asked[every_ply] = table.plies, looks
         replayed = Batch(table.setup, 1, seed=4, skip_forced=False, autoreset=False)
-        for action in table._actions:
+        for action in actions_of(table):
             own += int(replayed.seat[0] == table.seat)
             replayed.step([action])
         assert (waits == own) == every_ply

@@ -20,7 +20,7 @@ from nainjaune_env.core.errors import AgentError
 from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.engine.history import PlayHistories
+from nainjaune_env.engine.history import history_of
 from nainjaune_env.envs._shared.learner_tables import LearnerTables
 from nainjaune_env.registry import make_setup
 from tests.support.contract import helper
@@ -47,7 +47,7 @@ def begun(
     setup: Setup, agent: Any, *, tables: int = 4, steps: int = 6, seed: int = 1
 ) -> tuple[Batch, RecurrentStates, NDArray[Any]]:
     """A batch after some steps of random play, what it remembers for ``agent``, and its tables as they were dealt."""
-    batch, draws = Batch(setup, tables, seed=seed, autoreset=False), streams(seed, tables, stream=5)
+    batch, draws = Batch(setup, tables, seed=seed, autoreset=False, log=True), streams(seed, tables, stream=5)
     states, opening = RecurrentStates(batch, [agent]), batch.tables.copy()
     for _ in range(steps):
         batch.step(batch.sample(draws))
@@ -60,7 +60,7 @@ def test_a_likelihood_is_the_product_of_the_probabilities_of_what_others_did() -
     setup = small(3)
     inference = PolicyInference(Cautious(0.3), uniform_share=0.1)
     batch, _, _ = begun(setup, inferring(setup), tables=1, steps=0)
-    histories, draws = PlayHistories(batch), streams(2, 1)
+    draws = streams(2, 1)
     past: list[tuple[int, float]] = []
     for _ in range(9):
         legal = np.flatnonzero(batch.mask[0])
@@ -68,9 +68,8 @@ def test_a_likelihood_is_the_product_of_the_probabilities_of_what_others_did() -
         shares = np.exp(-0.3 * legal) / np.exp(-0.3 * legal).sum()
         past.append((int(batch.seat[0]), 0.9 * float(shares[legal == action][0]) + 0.1 / len(legal)))
         batch.step([action])
-        histories.stepped()
         seat, index = int(batch.seat[0]), np.zeros(1, np.int64)
-        found = inference.log_likelihood(setup, histories.of(index), batch.tables.copy(), index)
+        found = inference.log_likelihood(setup, history_of(batch, index), batch.tables.copy(), index)
         assert found.tolist() == pytest.approx([sum(np.log(share) for who, share in past if who != seat)])
     assert found[0] < -2
 
@@ -86,7 +85,7 @@ def test_what_is_hidden_moves_no_inference(search: type[SearchAgent]) -> None:
         batch, states, opening = begun(setup, agent, seed=seed)
         mixed = np.array([helper(setup).reshuffle(setup, row, int(row.seat), mixer) for row in batch.tables])
         moved += int((mixed["hand"] != batch.tables["hand"]).sum())
-        other = Batch(setup, 4, skip_forced=False, autoreset=False)
+        other = Batch(setup, 4, skip_forced=False, autoreset=False, log=True)
         other.set_tables(None, setup.game.rewind(opening, mixed), trusted=True)
         again = RecurrentStates(other, [agent])
         decisions = states.decision_batch(0, np.arange(4))

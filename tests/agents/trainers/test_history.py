@@ -36,6 +36,7 @@ from nainjaune_env.core.errors import AgentError, CheckpointError, ConfigError
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.history import layout_with_history, observation_with_history
 from nainjaune_env.envs.gymnasium_env import SeatEnv
+from nainjaune_env.records.recorder import log_of
 from nainjaune_env.registry import make_setup
 from tests.agents.trainers import test_opponents
 from tests.agents.trainers.test_ppo import run_in, same, tiny, trainer_of
@@ -80,10 +81,8 @@ def test_what_is_learned_from_are_the_plies_of_the_rounds(other: dict[str, Any])
     assert trainer.layout.fingerprint == layout_with_history(setup, PLIES).fingerprint
     trainer.iterate()
     rollout = trainer.collect(trainer.iteration, np.random.default_rng(1))
-    batch = Batch(setup, 40, autoreset=False, keep_openings=True)
-    openings = trainer.tables[0].batch.openings
-    assert openings is not None
-    batch.set_tables(None, openings, trusted=True)
+    batch = Batch(setup, 40, autoreset=False, log=True, deal=False)
+    batch.set_tables(None, log_of(trainer.tables[0].batch).opening, trusted=True)
     replay = Replay(trainer, rollout)
     opponent = load_agent(other.get("opponents", "lowest"), setup)
     seating = trainer.seats(0, trainer.iteration).seats + 1 if "opponents" in other else np.zeros((40, n), np.int64)
