@@ -83,5 +83,7 @@ def read_plan(kind: type[P], content: Any, where: str) -> P:
         return kind.from_dict(content)
     except KeyError as error:
         raise WorkError(f"{where} has a damaged description of its run: the key {error} is missing.") from None
-    except (TypeError, ValueError, AttributeError, NainJauneError) as error:
+    except (TypeError, AttributeError):  # Python's own words name what this code calls, not what the file holds
+        raise WorkError(f"{where} has a damaged description of its run: a {kind.KIND} has other keys and values.") from None
+    except (ValueError, NainJauneError) as error:
         raise WorkError(f"{where} has a damaged description of its run: {as_sentence(error)}") from None

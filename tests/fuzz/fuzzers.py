@@ -7,10 +7,22 @@ from .commands import Commands
 from .files import Checkpoints, LabelFiles
 from .kills import Kills
 from .oracle import Fuzzer
+from .quotas import Quotas
 from .records import Records
 from .shard_folders import ShardFolders
 from .threads import Threads
 from .worker_kills import WorkerKills
 
-ALL: tuple[type[Fuzzer], ...] = (Records, Checkpoints, LabelFiles, Commands, Calls, Kills, WorkerKills, ShardFolders, Threads)
+ALL: tuple[type[Fuzzer], ...] = (
+    Records,
+    Checkpoints,
+    LabelFiles,
+    Commands,
+    Calls,
+    Kills,
+    WorkerKills,
+    ShardFolders,
+    Threads,
+    Quotas,
+)
 FUZZERS = {fuzzer.name: fuzzer for fuzzer in ALL}
