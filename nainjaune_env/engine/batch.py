@@ -102,7 +102,8 @@ class Batch:
         self.num_players = setup.players
         self.num_actions = len(self.game.actions)
         self._loops = loops_of(setup)
-        self._values, carry = self._start_values(start)
+        self.start_values, carry = self._start_values(start)
+        """The start values of the next match at each table, ``(B, k)``."""
         self._threads = Threads(workers)
         self._shared = workers > 1 and JIT_ENABLED  # plain Python would run one thread at a time
         self._workers: Workers | None = None
@@ -191,7 +192,7 @@ class Batch:
     def _worker_threads(self) -> Workers:
         """The threads of :meth:`step` and :meth:`sample`; a forked process has none of the threads of the process before it."""
         if self._workers is None or self._workers.forked:
-            bound = (self.tables, self.numbers, self.log_arrays, self._values, *self.written)
+            bound = (self.tables, self.numbers, self.log_arrays, self.start_values, *self.written)
             self._workers = Workers(worker_loops_of(self.setup), bound, self._scratch)
         return self._workers
 
@@ -205,11 +206,6 @@ class Batch:
 
     def synchronize(self) -> None:
         """Waits for all queued work; does nothing on the CPU, where calls are synchronous."""
-
-    @property
-    def start_values(self) -> NDArray[np.int32]:
-        """The start values of the next match at each table, ``(B, k)``."""
-        return self._values
 
     @property
     def mode(self) -> EpisodeOptions:
@@ -241,7 +237,7 @@ class Batch:
             states = self._states(seeds, index.size)
         else:
             states = self.tables["rng"][index] if seed is None else streams(seed, self.num_tables)[index]
-        self._loop(self._loops.reset_tables, index, states, others=(self._values, new_match))
+        self._loop(self._loops.reset_tables, index, states, others=(self.start_values, new_match))
 
     def _new_match(self, carry: bool) -> bool:
         if carry and not self._options.carry:
@@ -255,7 +251,7 @@ class Batch:
         """
         if not isinstance(start, Mapping):
             raise DealError(f"The start of later matches is values by name, not {quoted(start)}.")
-        self._values, _ = self._start_values(start)
+        self.start_values, _ = self._start_values(start)
         self._workers = None  # they have the values from before
 
     def _states(self, seeds: ArrayLike, count: int) -> NDArray[np.uint64]:
@@ -308,7 +304,7 @@ class Batch:
             self._worker_threads().step(index, chosen)
             self.make_space()
         else:
-            self._loop(self._loops.step_tables, index, chosen, others=(self._values,))
+            self._loop(self._loops.step_tables, index, chosen, others=(self.start_values,))
 
     def _whole_numbers(self, actions: ArrayLike, count: int) -> NDArray[np.int64]:
         given = as_array("Expected one action a table, not", actions, IllegalActionError)
@@ -349,7 +345,7 @@ class Batch:
         """
         draws, steps = self._draws(random_streams), np.zeros(self.num_tables, np.int64)
         if self.log is None:
-            self._loop(self._loops.play_out_tables, self._all, others=(draws, steps, self._values))
+            self._loop(self._loops.play_out_tables, self._all, others=(draws, steps, self.start_values))
             return steps
         playing, reward = np.flatnonzero(self.legal), np.zeros_like(self.reward)
         while playing.size:  # step by step, as a compiled loop cannot make space for decisions

@@ -12,7 +12,7 @@ from nainjaune_env.core.table import Table
 from nainjaune_env.engine.compiled import numbers_of, replay_loops_of
 from nainjaune_env.engine.log_arrays import ACTION, COUNT, DEALT, FIRST, KNOWN, OPENING, SEAT, LogArrays
 
-SPACE = 64
+SPACE = 128
 """Plies of an episode for which there is space at first; it doubles when needed."""
 
 

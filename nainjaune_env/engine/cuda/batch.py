@@ -148,7 +148,7 @@ class CudaBatch(OnDevice, Batch):
             given = self.place(self._states(seeds, index.size))
         if given.shape != index.shape:
             raise DealError(f"{index.size} tables are reset, so seeds has shape ({index.size},), not {tuple(given.shape)}.")
-        self._run("reset", index.size, self.tables, index, given, self._values, self._new_match(carry), *self.written)
+        self._run("reset", index.size, self.tables, index, given, self.start_values, self._new_match(carry), *self.written)
 
     def indices(self, which: Any) -> NDArray[np.int64]:
         """As ``Batch.indices``, a NumPy array, also for ``which`` on the device."""
@@ -171,7 +171,7 @@ class CudaBatch(OnDevice, Batch):
         if chosen.shape != index.shape:
             raise IllegalActionError(f"Expected one action a table, shape ({index.size},), not {tuple(chosen.shape)}.")
         self._run("find_illegal", index.size, self.legal, self.done, index, chosen, self._fault)
-        self._run("step", index.size, self.tables, index, chosen, self._values, *self.written, self._fault)
+        self._run("step", index.size, self.tables, index, chosen, self.start_values, *self.written, self._fault)
         if self._checks == "now":
             self.check()
 
@@ -193,7 +193,9 @@ class CudaBatch(OnDevice, Batch):
         """As ``Batch.play_out``; ``random_streams`` is on the device and advances there."""
         draws = self._draws(random_streams)
         steps = self._buffer("play_out", (self.num_tables,), np.int64)
-        self._run("play_out", self.num_tables, self.tables, self._all, draws, steps, self._values, *self.written, self._fault)
+        self._run(
+            "play_out", self.num_tables, self.tables, self._all, draws, steps, self.start_values, *self.written, self._fault
+        )
         return steps
 
     def _draws(self, random_streams: Any) -> Any:

@@ -300,9 +300,9 @@ class LearnerTables:
         self, which: NDArray[np.int64], kinds: NDArray[np.int8], actions: NDArray[np.int64], values: NDArray[np.int32]
     ) -> int:
         """Call the compiled loop; returns its result."""
-        batch = self.batch
+        batch, log = self.batch, self.batch.log
         result: int = self._loops.play_to_learner(
-            batch.tables, batch.numbers, batch.log_arrays, which, kinds, actions, values,
+            batch.tables, batch.numbers, None if log is None else log.arrays, which, kinds, actions, values,
             self._seat_rule, reset_options.MAX_REDEALS, self._arrays, self._hidden_state, *batch.written, self._scratch,
         )  # fmt: skip
         if result == TOO_MANY_DEALS:

@@ -42,7 +42,7 @@ class SingleTable(Batch):
         if not 0 <= action < self.num_actions or not int(self.legal[0]) >> action & 1:
             raise IllegalActionError(self.why_illegal(0, action))
         seat: int = self._loops.step_single(
-            self.tables, self.numbers, self.log_arrays, action, self._values, *self.written, self._scratch[0]
+            self.tables, self.numbers, self.log_arrays, action, self.start_values, *self.written, self._scratch[0]
         )
         self.make_space()
         return seat
