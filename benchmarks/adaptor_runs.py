@@ -18,7 +18,7 @@ from peers import STEPS, Run, agent_iteration, calls_of
 import nainjaune_env
 from nainjaune_env import make_setup
 from nainjaune_env.core.prng import streams
-from nainjaune_env.engine.batch import loops_of
+from nainjaune_env.engine.compiled import loops_of
 
 BATCH = "Batch"
 """The case that the others are compared with: 4,096 tables, decisions, with observation and mask."""
@@ -27,7 +27,7 @@ BATCH = "Batch"
 def many(env: Any, step: Callable[[Any], object], tables: int) -> Run:
     """Return the runner of a vector environment whose ``step`` takes an action a table."""
     env.reset()
-    choose, random_streams = loops_of(env.setup.game).choose_uniform, streams(1, tables)
+    choose, random_streams = loops_of(env.setup).choose_uniform, streams(1, tables)
     legal, actions, calls = env._tables.batch.legal, np.zeros(tables, np.int64), calls_of(16 * tables)
 
     def run() -> int:

@@ -25,7 +25,6 @@ from nainjaune_env.agent import DecisionBatch
 from nainjaune_env.core.errors import NainJauneError
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.engine.history import PlayHistories
 
 FIGURES = (
     "plies before the decision",
@@ -84,8 +83,7 @@ def main(arguments: list[str] | None = None) -> None:
     assert isinstance(agent, ScoringAgent)
     use_threads(1)
     scorer, rng = agent.scorer(), np.random.default_rng(options.seed)
-    batch = Batch(setup, options.rounds, seed=options.seed, autoreset=False)
-    histories = PlayHistories(batch)
+    batch = Batch(setup, options.rounds, seed=options.seed, autoreset=False, log=True)
     total, count = np.zeros((options.rounds, len(FIGURES))), np.zeros(options.rounds)
     while not batch.done.all():
         playing = np.flatnonzero(~batch.done)
@@ -93,12 +91,10 @@ def main(arguments: list[str] | None = None) -> None:
         logits = np.where(decisions.mask, scorer.logits(decisions.observation), -np.inf)
         searched = playing[(logits - logits.max(axis=1, keepdims=True) > UNLIKELY).sum(axis=1) > 1]
         if searched.size:
-            total[searched] += figures(
-                setup, inference, DecisionBatch(batch, searched, None, histories), options.determinizations
-            )
+            with_history = DecisionBatch(batch, searched, None, True)
+            total[searched] += figures(setup, inference, with_history, options.determinizations)
             count[searched] += 1
         batch.step(agent.act(decisions, rng), playing)
-        histories.stepped()
     some = count > 0
     print(f"{setup.game.title}, {setup.preset}, {setup.players} seats, {options.rounds} rounds of seed {options.seed}: ", end="")
     drawn = f"{options.determinizations} determinizations of {options.determinizations * CANDIDATES} candidates"

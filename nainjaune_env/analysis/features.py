@@ -96,6 +96,7 @@ def trace(
     and ``keep`` are those of :func:`trace_plies`. Raises :class:`RecordError` for wrong shapes, and if actions are illegal or do
     not finish their episode.
     """
+    features_of(setup.game)  # its error comes first
     plies = replay_decisions(setup, openings, actions, episode=episode)
     shape = np.shape(actions)
     if keep is not None and (keep.shape != shape or keep.dtype != np.bool_):

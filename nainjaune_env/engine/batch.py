@@ -349,7 +349,10 @@ class Batch:
             return steps
         playing, reward = np.flatnonzero(self.legal), np.zeros_like(self.reward)
         while playing.size:  # step by step, as a compiled loop cannot make space for decisions
-            self.step(self.sample(draws)[playing], playing)
+            rows, actions = draws[playing], np.empty(playing.size, np.int64)
+            self._loops.choose_uniform(self.legal[playing], rows, actions)
+            draws[playing] = rows  # not those of tables that are in their next episode
+            self.step(actions, playing)
             reward[playing] += self.reward[playing]
             steps[playing] += 1
             playing = playing[~self.done[playing]]
@@ -466,6 +469,9 @@ class Batch:
         if self.log is None:
             raise DealError("Plies are taken back by the log of a batch: make it with log=True.")
         index = self._distinct(which)
+        idle = index[self.deals[index] == 0]
+        if idle.size:
+            raise DealError(f"At table {idle[0]} no episode has begun.")
         stays = None if to is None else self._whole("count", to, index.size)
         undone = undo(self.setup, self._options, self.log.rows(index), index, self.tables[index], stays)
         state = {**undone.state, "reward": np.zeros_like(undone.state["reward"]), "deals": self.deals[index]}

@@ -121,7 +121,7 @@ def observation_with_history(
     place = history.count[row] - 1 - k
     seats[row, k, (history.seat[row, place] - seat[row]) % players] = 1
     moves[row, k, history.action[row, place]] = 1
-    return np.concatenate([observation, seats.reshape(rows, -1), moves.reshape(rows, -1)], axis=1)
+    return np.concatenate([observation, seats.reshape(rows, plies * players), moves.reshape(rows, plies * actions)], axis=1)
 
 
 def check_rewind(game: GameSpec) -> None:

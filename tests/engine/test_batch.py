@@ -129,6 +129,8 @@ def test_a_match_without_an_end_is_refused_and_its_rounds_are_not() -> None:
         ({"skip_forced": "no"}, RulesError, "skip_forced is True or False, not 'no'."),
         ({"autoreset": 1}, RulesError, "autoreset is True or False, not 1."),
         ({"observe": None}, RulesError, "observe is True or False, not None."),
+        ({"log": 1}, RulesError, "log is True or False, not 1."),
+        ({"deal": "no"}, RulesError, "deal is True or False, not 'no'."),
         ({"episode": "rounds"}, RulesError, "Unknown episode 'rounds'. Did you mean 'round'? Valid: round, match."),
         ({"episode": np.zeros(2)}, RulesError, "Unknown episode array([0., 0.]). Valid: round, match."),
         ({"start": "carry"}, DealError, "Unknown start 'carry'. Did you mean 'carried'? Valid: fresh, carried."),

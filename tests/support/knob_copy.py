@@ -63,7 +63,7 @@ def spoken_rules(setup: Setup) -> dict[str, str]:
     """Returns the summary of the rules by language."""
     assert setup.game.speaker is not None
     opening = Batch(setup, 1, seed=1).tables[0]
-    return {name: setup.game.speaker(setup, opening, 0, name, np.random.default_rng(1)).rules() for name in LANGUAGES}
+    return {name: setup.game.speaker(setup, opening, 0, name).rules() for name in LANGUAGES}
 
 
 def check(folder: Path, knob: str, value: int | None) -> None:

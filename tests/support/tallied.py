@@ -46,18 +46,17 @@ class Tallied:
 def play_rounds(setup: Setup, seed: int, count: int, *, record: bool = True, **options: Any) -> Tallied:
     """``count`` rounds of random play."""
     shown = Batch(setup, count, seed=seed, skip_forced=False, autoreset=False, observe=False, **options)
-    batch = Batch(setup, count, seed=seed, autoreset=False, observe=False, **options)
+    batch = Batch(setup, count, seed=seed, autoreset=False, observe=False, log=True, **options)
+    assert batch.log is not None
     draws, payoff = streams(seed, count, stream=1), batch.reward.astype(np.int64)
     actions: list[NDArray[np.int64]] = []
-    decisions: list[list[int]] = [[] for _ in range(count)]
     while not batch.done.all():
         actions.append(batch.sample(draws))
-        for table in np.flatnonzero(~batch.done):
-            decisions[table].append(int(actions[-1][table]))
         batch.step(actions[-1])
         payoff += batch.reward
     taken = np.array(actions, np.int64).reshape(-1, count)
-    records = [write(setup, deal, log) for deal, log in zip(shown.tables, decisions, strict=True)] if record else []
+    plies = [batch.log.episode(table).actions.tolist() for table in range(count)] if record else []
+    records = [write(setup, deal, log) for deal, log in zip(shown.tables[: len(plies)], plies, strict=True)]
     return Tallied(setup, shown.tables, taken, payoff, records)
 
 

@@ -1,0 +1,388 @@
+"""Plies taken back: the table is as it was at an earlier decision, and goes on from there as it did."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from nainjaune_env.core.errors import DealError
+from nainjaune_env.core.prng import streams
+from nainjaune_env.core.spec import Setup
+from nainjaune_env.engine import log as log_module
+from nainjaune_env.engine.batch import Batch
+from nainjaune_env.engine.log_arrays import COUNT
+from nainjaune_env.engine.saved_state import SAVED
+from nainjaune_env.engine.workers import LEAST_STEPPED
+from nainjaune_env.records.recorder import log_of
+from nainjaune_env.registry import make_setup
+from tests.support.contract import all_setups, any_setup, everything, has_matches
+from tests.support.ply_by_ply import PlyByPly
+
+every_setup = pytest.mark.parametrize("setup", all_setups())
+DJECO = make_setup("nain_jaune", "djeco", 3)
+FORCED_FIRST = make_setup("nain_jaune", "djeco", 3, ranks=5, suits=4, hand=2)
+"""Hands so small that many rounds begin with forced plies."""
+Row = dict[str, bytes]
+
+
+def row(state: dict[str, NDArray[Any]], i: int) -> Row:
+    """Table ``i`` of the arrays of a state, but for what the last step gave."""
+    return {name: state[name][i].tobytes() for name in SAVED if name not in ("reward", "done")}
+
+
+def logged(batch: Batch, i: int) -> tuple[bytes, list[int], list[int]]:
+    opening, seats, actions = log_of(batch).episode(i)
+    return opening.tobytes(), seats.tolist(), actions.tolist()
+
+
+@pytest.mark.parametrize("autoreset", [True, False])
+@pytest.mark.parametrize("skip_forced", [True, False])
+@every_setup
+def test_a_decision_that_is_undone_and_made_again_leaves_no_trace(setup: Setup, skip_forced: bool, autoreset: bool) -> None:
+    for episode in ["round", "match"] if has_matches(setup) else ["round"]:
+        options: dict[str, Any] = {"episode": episode, "skip_forced": skip_forced, "autoreset": autoreset}
+        batch, draws = Batch(setup, 3, seed=1, log=True, **options), streams(2, 3)
+        undone = ends = 0
+        for _ in range(60):
+            before, plies = batch.save(), [logged(batch, i) for i in range(3)]
+            actions = batch.sample(draws)
+            batch.step(actions)
+            after = everything(batch)
+            # nothing was done at tables at rest, and chance, which deals the next round, is not taken back
+            which = np.flatnonzero((before["legal"] != 0) & (batch.tables["rng"] == before["tables"]["rng"]))
+            for taken in np.split(which, [which.size // 2]):
+                batch.undo(taken)
+                for i in taken.tolist():
+                    assert row(batch.save(), i) == row(before, i)
+                    assert logged(batch, i) == plies[i]
+                assert not batch.reward[taken].any()
+                assert not batch.done[taken].any()
+                batch.step(actions[taken], taken)
+                assert everything(batch) == after
+            undone += which.size
+            ends += int(batch.done[which].sum())
+            if batch.done.all() and not autoreset:
+                break
+        assert undone > 5
+        assert ends == 0 if autoreset else ends > 0 or not batch.done.all()
+
+
+@settings(max_examples=40, deadline=None, derandomize=True, database=None)
+@given(
+    setup=st.one_of(any_setup(), st.just(FORCED_FIRST)),
+    seed=st.integers(0, 2**64 - 1),
+    space=st.integers(1, 6),
+    skip_forced=st.booleans(),
+    autoreset=st.booleans(),
+    match=st.booleans(),
+    data=st.data(),
+)
+def test_an_episode_may_be_cut_back_to_any_ply_of_its_round(
+    setup: Setup, seed: int, space: int, skip_forced: bool, autoreset: bool, match: bool, data: st.DataObject
+) -> None:
+    """The table then stands at the first decision from there on, as it stood; and played again as before, it ends up the same."""
+    options: dict[str, Any] = {"skip_forced": skip_forced, "autoreset": autoreset}
+    options["episode"] = "match" if match and has_matches(setup) else "round"
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(log_module, "SPACE", space)
+        played = PlyByPly(setup, 2, seed=seed, **options)
+        batch, draws = played.batch, streams(seed, 2, stream=1)
+        states: list[dict[int, Row]] = [{int(log_of(batch).count[i]): row(batch.save(), i)} for i in range(2)]
+        deals, rested = batch.deals.copy(), np.zeros(2, np.bool_)
+        for _ in range(data.draw(st.integers(1, 40))):
+            rested = batch.legal == 0
+            played.step(batch.sample(draws))
+            for i in range(2):
+                if batch.deals[i] != deals[i]:
+                    states[i] = {}
+                states[i][int(log_of(batch).count[i])] = row(batch.save(), i)
+            deals = batch.deals.copy()
+        i = data.draw(st.integers(0, 1))
+        log, now, end, other = log_of(batch), everything(batch), row(batch.save(), i), row(batch.save(), 1 - i)
+        made = logged(batch, i)
+        to = data.draw(st.integers(int(log.first[i]), int(log.count[i])))
+        stays = min(count for count in states[i] if count >= to)
+        batch.undo([i], to=to)
+        assert int(log.count[i]) == stays
+        assert logged(batch, i) == (made[0], made[1][:stays], made[2][:stays])
+        assert row(batch.save(), i) == states[i][stays]
+        assert row(batch.save(), 1 - i) == other
+        assert not batch.reward[i].any()
+        while int(log.count[i]) < len(made[2]):
+            batch.step(np.array([made[2][int(log.count[i])]]), np.array([i]))
+        assert logged(batch, i) == made
+        assert row(batch.save(), i) == end
+        # the last reward and `done` too, if it was not the end of an episode before
+        assert everything(batch) == now or stays == len(made[2]) or rested[i]
+
+
+def test_nothing_is_taken_back_where_all_plies_stay() -> None:
+    batch, draws = Batch(DJECO, 3, seed=1, autoreset=False, log=True), streams(1, 3)
+    for _ in range(6):
+        batch.step(batch.sample(draws))
+    before = batch.save()
+    batch.undo(to=log_of(batch).count)
+    assert [row(batch.save(), i) for i in range(3)] == [row(before, i) for i in range(3)]
+    assert not batch.reward.any()
+    assert batch.save()["log_marks"].tolist() == before["log_marks"].tolist()
+
+
+def test_several_decisions_are_taken_back_one_by_one_and_at_once() -> None:
+    batch, draws = Batch(DJECO, 3, seed=1, autoreset=False, log=True), streams(1, 3)
+    states, counts = [batch.save()], [log_of(batch).count.copy()]
+    for _ in range(5):
+        batch.step(batch.sample(draws))
+        states.append(batch.save())
+        counts.append(log_of(batch).count.copy())
+    end = batch.save()
+    for number in (4, 3, 2, 1, 0):
+        batch.undo()
+        assert [row(batch.save(), i) for i in range(3)] == [row(states[number], i) for i in range(3)]
+        assert log_of(batch).count.tolist() == counts[number].tolist()
+    batch.restore(end)
+    batch.undo([2, 0], to=[counts[1][2], counts[3][0]])
+    for i, number in ((0, 3), (1, 5), (2, 1)):
+        assert row(batch.save(), i) == row(states[number], i)
+    batch.undo(to=0)
+    assert [row(batch.save(), i) for i in range(3)] == [row(states[0], i) for i in range(3)]
+
+
+def test_the_last_decision_of_an_episode_is_taken_back_and_another_one_taken() -> None:
+    batch, draws = Batch(DJECO, 1, seed=3, autoreset=False, log=True), streams(1, 1)
+    total, before = np.zeros(3, np.int64), batch.save()
+    while not batch.done[0]:
+        before, paid = batch.save(), total.copy()
+        batch.step(batch.sample(draws))
+        total += batch.reward[0]
+    assert batch.reward.any()
+    batch.undo(0)
+    assert not batch.done[0]
+    assert row(batch.save(), 0) == row(before, 0)
+    batch.step(batch.mask.argmax(axis=1))
+    paid += batch.reward[0]
+    while not batch.done[0]:
+        batch.step(batch.sample(draws))
+        paid += batch.reward[0]
+    payoffs = np.zeros(3, np.int32)
+    DJECO.game.kernel.payoffs(batch.tables[0], DJECO.kernel_rules, payoffs)
+    assert paid.tolist() == payoffs.tolist()
+
+
+def test_rewards_after_an_undo_are_those_of_what_is_played_then() -> None:
+    """They sum to the payoffs, also where plies that were taken back had paid something."""
+    setup = make_setup("nain_jaune", "classic", 3, announce="explicit", unannounced=1)
+    batch, draws, rng = Batch(setup, 8, seed=3, autoreset=False, log=True), streams(1, 8), np.random.default_rng(2)
+    kept: list[dict[int, NDArray[np.int64]]] = [{int(log_of(batch).count[i]): np.zeros(3, np.int64)} for i in range(8)]
+    undone = 0
+    for _ in range(2000):
+        if batch.done.all():
+            break
+        playing = np.flatnonzero(batch.legal)
+        before = log_of(batch).count.copy()
+        batch.step(batch.sample(draws))
+        for i in playing.tolist():
+            kept[i][int(log_of(batch).count[i])] = kept[i][int(before[i])] + batch.reward[i]
+        for i in playing[rng.random(playing.size) < 0.2].tolist():
+            batch.undo(i, to=int(rng.choice([*kept[i]])) if rng.random() < 0.3 else None)
+            kept[i] = {count: paid for count, paid in kept[i].items() if count <= int(log_of(batch).count[i])}
+            undone += 1
+    assert batch.done.all()
+    assert undone > 20
+    payoffs = np.zeros((8, 3), np.int32)
+    for i in range(8):
+        setup.game.kernel.payoffs(batch.tables[i], setup.kernel_rules, payoffs[i])
+        assert kept[i][int(log_of(batch).count[i])].tolist() == payoffs[i].tolist()
+
+
+def test_a_table_that_was_set_in_the_middle_goes_back_to_there_and_no_further() -> None:
+    batch, draws = Batch(DJECO, 2, seed=1, autoreset=False, log=True), streams(1, 2)
+    for _ in range(4):
+        batch.step(batch.sample(draws))
+    batch.set_tables(1, batch.tables[1].copy())
+    middle, count = batch.save(), int(log_of(batch).count[1])
+    for _ in range(3):
+        batch.step(batch.sample(draws))
+    batch.undo([1], to=count)
+    assert row(batch.save(), 1) == row(middle, 1)
+    with pytest.raises(DealError, match=r"^At table 1 the episode has no decision to take back\.$"):
+        batch.undo([1])
+
+
+def test_without_observations_none_is_written() -> None:
+    batch, draws = Batch(DJECO, 3, seed=1, autoreset=False, observe=False, log=True), streams(1, 3)
+    for _ in range(4):
+        batch.step(batch.sample(draws))
+    batch.undo()
+    assert not batch.observation.any()
+    assert not batch.mask.any()
+
+
+def test_threads_go_on_from_what_is_left() -> None:
+    tables = LEAST_STEPPED
+    batches = [Batch(DJECO, tables, seed=1, autoreset=False, log=True, threads=threads) for threads in (1, 2)]
+    for batch in batches:
+        draws = streams(2, tables)
+        for step in range(8):
+            batch.step(batch.sample(draws))
+            if step == 4:
+                batch.undo(np.flatnonzero(batch.legal)[::3])
+    assert everything(batches[0]) == everything(batches[1])
+
+
+# ---------------------------------------------------------------- refused
+
+
+def stepped(steps: int = 4, **options: Any) -> Batch:
+    """Three tables after some decisions, the numbers of whose plies are in ``log.count``."""
+    batch = Batch(DJECO, 3, **{"seed": 1, "autoreset": False, "log": True, **options})
+    draws = streams(1, 3)
+    for _ in range(steps):
+        batch.step(batch.sample(draws))
+    return batch
+
+
+def refused(batch: Batch, says: str, *which: Any, **to: Any) -> None:
+    before = everything(batch)
+    with pytest.raises(DealError, match=says):
+        batch.undo(*which, **to)
+    assert everything(batch) == before
+
+
+def test_a_batch_without_a_log_takes_nothing_back() -> None:
+    refused(stepped(log=False), r"^Plies are taken back by the log of a batch: make it with log=True\.$")
+
+
+@pytest.mark.parametrize("beyond", [-1, -(2**62), 1, 2**40])
+def test_counts_beyond_the_episode_are_refused(beyond: int) -> None:
+    batch = stepped()
+    count = int(log_of(batch).count[1])
+    stays = beyond if beyond < 0 else count + beyond
+    to = log_of(batch).count.copy()
+    to[1] = stays
+    says = rf"^The episode at table 1 has {count} plies, of which 0 to {count} can stay, not {stays}\.$"
+    refused(batch, says, to=to)
+    refused(batch, says, [2, 1], to=to[[2, 1]])
+
+
+@pytest.mark.parametrize(
+    ("to", "says"),
+    [
+        (1.0, r"^Counts are whole numbers, not an array of float64\.$"),
+        ("1", r"^Counts are whole numbers, not an array of <U1\.$"),
+        (True, r"^Counts are whole numbers, not an array of bool\.$"),
+        ([1.5, 2, 3], r"^Counts are whole numbers, not an array of float64\.$"),
+        (2**70, r"^Counts are whole numbers, not an array of object\.$"),
+        ([1, 2], r"^Expected one count, or one a table, shape \(3,\), not \(2,\)\.$"),
+        ([[1, 2, 3]], r"^Expected one count, or one a table, shape \(3,\), not \(1, 3\)\.$"),
+        ([[1], [1, 2]], r"^Expected one count, or one a table, not "),
+    ],
+)
+def test_counts_that_are_none_are_refused(to: Any, says: str) -> None:
+    refused(stepped(), says, to=to)
+
+
+@pytest.mark.parametrize(
+    ("which", "says"),
+    [
+        ([0, 3], r"^Tables are 0 to 2; got 0 to 3\.$"),
+        (-1, r"^Tables are 0 to 2; got -1 to -1\.$"),
+        ([1, 1], r"^Each table is named once, and 1 is named 2 times\.$"),
+        ([0.0], r"^Tables are named by whole numbers, not by an array of float64\.$"),
+    ],
+)
+def test_tables_that_do_not_exist_are_refused(which: Any, says: str) -> None:
+    refused(stepped(), says, which)
+
+
+def test_an_opening_has_no_decision_to_take_back() -> None:
+    says = r"^At table {} the episode has no decision to take back\.$"
+    refused(stepped(0), says.format(0))
+    batch = stepped()
+    batch.reset([1])
+    refused(batch, says.format(1))  # though there is one at the others
+    refused(batch, says.format(1), [2, 1])
+    batch.undo([2])
+    forced = Batch(FORCED_FIRST, 200, seed=2, log=True)
+    first = int(np.flatnonzero(log_of(forced).count)[0])
+    refused(forced, says.format(first), [first])
+    before = forced.save()
+    forced.undo([first], to=0)  # forced plies are made again
+    assert row(forced.save(), first) == row(before, first)
+
+
+def test_with_autoreset_an_episode_that_has_ended_is_not_taken_up_again() -> None:
+    batch, draws = Batch(DJECO, 1, seed=1, log=True), streams(1, 1)
+    while not batch.done[0]:
+        batch.step(batch.sample(draws))
+    refused(batch, r"^At table 0 the episode has no decision to take back\.$")
+    refused(batch, r"^The episode at table 0 has 0 plies, of which 0 to 0 can stay, not 1\.$", to=1)
+
+
+@pytest.mark.parametrize("game", ["nain_jaune", "batasaurus", "signal_lamps"])
+@pytest.mark.parametrize("to", [None, 0])
+def test_where_nothing_was_dealt_there_is_nothing_to_take_back(game: str, to: int | None) -> None:
+    batch = Batch(make_setup(game), 2, deal=False, log=True)
+    refused(batch, r"^At table 0 no episode has begun\.$", to=to)
+    batch.reset([0], seed=1)
+    refused(batch, r"^At table 1 no episode has begun\.$", to=to)
+
+
+def test_the_deal_of_a_later_round_is_not_taken_back() -> None:
+    """Neither from the round after it nor by the last decision before it; within the round plies are."""
+    setup = make_setup("nain_jaune", "classic", 3, max_rounds=4)
+    batch, draws = Batch(setup, 3, seed=1, episode="match", autoreset=False, log=True), streams(1, 3)
+    dealt = 0
+    says = r"^At table {} chance has acted since, which is not taken back\.$"
+    for _ in range(400):
+        deals, count = batch.deals.copy(), log_of(batch).count.copy()
+        batch.step(batch.sample(draws))
+        later = np.flatnonzero((batch.deals > deals) & (batch.legal != 0))
+        for i in later.tolist():
+            log, others = log_of(batch), np.flatnonzero(np.arange(3) != i)
+            refused(batch, says.format(i), [i])
+            for to in (0, 3, int(count[i])):
+                refused(batch, says.format(i), [i], to=to)
+                refused(batch, says.format(i), [*others, i], to=[*log.count[others], to])
+            now = row(batch.save(), i)
+            batch.undo([i], to=int(log.first[i]))
+            assert row(batch.save(), i) == now
+            dealt += 1
+    assert dealt > 5
+
+
+def test_the_log_of_a_copy_is_its_own() -> None:
+    batch = stepped()
+    before, other = everything(batch), stepped(0)
+    other.restore(batch.save())
+    other.undo(to=0)
+    assert log_of(other).arrays.marks[:3, COUNT].tolist() != log_of(batch).arrays.marks[:3, COUNT].tolist()
+    assert everything(batch) == before
+
+
+CALLS: list[Callable[[Batch], object]] = [lambda b: b.undo(), lambda b: b.undo(to=0), lambda b: b.undo([0], to=[1])]
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_what_was_undone_may_be_played_otherwise(call: Callable[[Batch], object]) -> None:
+    """And the log is then that of the other plies."""
+    batch, draws = stepped(), streams(9, 3)
+    call(batch)
+    for _ in range(20):
+        batch.step(batch.sample(draws))
+    for i in range(3):
+        opening, seats, actions = log_of(batch).episode(i)
+        plain = Batch(DJECO, 1, skip_forced=False, autoreset=False, deal=False)
+        plain.set_tables(0, opening)
+        for seat, action in zip(seats.tolist(), actions, strict=True):
+            assert plain.seat[0] == seat
+            plain.step([action])
+        assert plain.tables[0].tobytes() == batch.tables[i].tobytes()
+    other = Batch(DJECO, 3, seed=5, autoreset=False, log=True)
+    other.restore(batch.save())  # which checks it all
+    assert everything(other) == everything(batch)
