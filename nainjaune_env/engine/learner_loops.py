@@ -119,7 +119,7 @@ def is_full(log: Any, i: Any) -> Any:
 @inlined
 def play_opponents(
     table: Table, rules: Any, options: Any, log: Any, i: Any, action: Any,
-    learners: Any, hidden_state: Any, credited: Any, deals: Any, scratch: Any,
+    learners: Any, streams: Any, hidden_state: Any, credited: Any, deals: Any, scratch: Any,
 ) -> Any:  # fmt: skip
     """Takes ``action``, if it is not ``NO_ACTION``, and those of compiled opponents; stops where another decision is to be made.
 
@@ -138,7 +138,7 @@ def play_opponents(
         policy = learners.policies[agent]
         if policy == IN_PYTHON or is_full(log, i):
             return legal_bits, agent
-        action = choose(table, rules, legal_bits, policy, learners.streams[ACTIONS], i, hidden_state)
+        action = choose(table, rules, legal_bits, policy, streams, i, hidden_state)
 
 
 @jit
@@ -166,6 +166,7 @@ def play_to_learner(
         if kinds[k] == ACT and (done[i] or not is_legal(legal[i], actions[k])):
             return k
     result = OK
+    streams = learners.streams[ACTIONS]
     for k in range(which.size):
         i = which[k]
         table = tables[i]
@@ -185,7 +186,7 @@ def play_to_learner(
                 learners.entering[i] = True
                 reset_hidden_state(i, hidden_state)
             legal_bits, agent = play_opponents(
-                table, rules, options, log, i, action, learners, hidden_state, credited, deals, scratch
+                table, rules, options, log, i, action, learners, streams, hidden_state, credited, deals, scratch
             )
             if legal_bits or not learners.entering[i]:
                 break
