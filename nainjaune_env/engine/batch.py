@@ -316,6 +316,8 @@ class Batch:
 
     def why_illegal(self, i: int, action: int) -> str:
         """Returns the error's sentence on ``action`` at table ``i``."""
+        if not self.deals[i]:
+            return f"No episode has begun at table {i}: call reset() first."
         names = self.game.actions
         what = f"{action} ({names[action]})" if 0 <= action < len(names) else f"{action}"
         where = f"table {i}, seat {int(self.seat[i])}"
@@ -384,16 +386,16 @@ class Batch:
         given = self._whole("seat", seats, count)
         if given.size and not 0 <= given.min() <= given.max() < self.num_players:
             raise DealError(f"Seats are 0 to {self.num_players - 1}; got {given.min()} to {given.max()}.")
-        return given
+        return np.ascontiguousarray(given, np.int64)
 
-    def _whole(self, what: str, numbers: ArrayLike, count: int) -> NDArray[np.int64]:
-        """Returns ``numbers``, one for all tables or ``(count,)``, as ``(count,)``; ``what`` names one of them in errors."""
+    def _whole(self, what: str, numbers: ArrayLike, count: int) -> NDArray[Any]:
+        """Returns whole ``numbers``, one for all tables or ``(count,)``, as ``(count,)``; ``what`` is one of them in errors."""
         given = as_array(f"Expected one {what}, or one a table, not", numbers)
         if given.dtype.kind not in "iu":
             raise DealError(f"{what.capitalize()}s are whole numbers, not an array of {given.dtype}.")
         if given.shape not in ((), (count,)):
             raise DealError(f"Expected one {what}, or one a table, shape ({count},), not {given.shape}.")
-        return np.ascontiguousarray(np.broadcast_to(given, (count,)), np.int64)
+        return np.broadcast_to(given, (count,))
 
     def omniscient(self, which: ArrayLike | None = None) -> NDArray[np.uint8]:
         """Returns the observations of the seats to act followed by the private features of all other seats.

@@ -89,7 +89,10 @@ class PlyLog:
         return self._plies(i, DEALT, int(self.first[i]))
 
     def ended_episode(self, i: int) -> Plies:
-        """Returns the plies of the last episode that ended at table ``i``."""
+        """Returns the plies of the last episode that a step ended at table ``i``, with autoreset.
+
+        Episodes without a decision, which autoreset skips, are not kept.
+        """
         return self._plies(self._ended + i, OPENING, 0)
 
     def _plies(self, row: int, begin: int, first: int) -> Plies:

@@ -56,7 +56,7 @@ def undo(
     log: LogArrays,
     index: NDArray[np.int64],
     tables: NDArray[Any],
-    stays: NDArray[np.int64] | None,
+    stays: NDArray[Any] | None,
 ) -> Replayed:
     """Returns the episodes of ``log``, at the tables ``index (K,)``, with only ``stays (K,)`` of their plies.
 
@@ -74,7 +74,7 @@ def undo(
         raise DealError(
             f"The episode at table {index[k]} has {count[k]} plies, of which 0 to {count[k]} can stay, not {stays[k]}."
         )
-    undone = replay_episodes(setup, options, log, stays)
+    undone = replay_episodes(setup, options, log, np.ascontiguousarray(stays, np.int64))
     acted = undone.state["tables"]["rng"] != tables["rng"]
     if acted.any():
         raise DealError(f"At table {index[np.argmax(acted)]} chance has acted since, which is not taken back.")

@@ -488,6 +488,18 @@ def test_seats_that_do_not_exist_are_refused(seats: Any) -> None:
         make().observe(seats)
 
 
+def test_a_seat_of_64_bits_is_named_as_it_came() -> None:
+    with pytest.raises(DealError, match=f"got {2**64 - 1} to {2**64 - 1}"):
+        make().observe(2**64 - 1)
+
+
+def test_a_table_that_nothing_was_dealt_at_takes_no_action() -> None:
+    batch = Batch(make().setup, 2, deal=False)
+    batch.reset([0], seed=1)
+    with pytest.raises(IllegalActionError, match=r"^No episode has begun at table 1: call reset\(\) first\.$"):
+        batch.step(batch.sample(streams(1, 2)))
+
+
 @pytest.mark.parametrize(
     ("seats", "sentence"),
     [

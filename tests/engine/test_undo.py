@@ -270,6 +270,10 @@ def test_counts_beyond_the_episode_are_refused(beyond: int) -> None:
     refused(batch, says, [2, 1], to=to[[2, 1]])
 
 
+def test_counts_of_64_bits_are_named_as_they_came() -> None:
+    refused(stepped(), rf" can stay, not {2**64 - 1}\.$", to=2**64 - 1)
+
+
 @pytest.mark.parametrize(
     ("to", "says"),
     [
