@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import IllegalActionError, MissingLibraryError
 from nainjaune_env.core.validation import as_array
-from nainjaune_env.envs._shared.reset_options import seed_number
+from nainjaune_env.envs.reset_options import seed_number
 from nainjaune_env.envs.seat_options import LearnerEnv, table_seeds, takes_seat_options
 
 try:
@@ -75,7 +75,7 @@ class SeatPufferEnv(LearnerEnv, PufferEnv):  # type: ignore[misc]
         seed: int | None = None,
         **settings: Any,
     ) -> None:
-        """Take the arguments of ``SeatEnv`` and raise its errors.
+        """Takes the arguments of ``SeatEnv`` and raises its errors.
 
         ``num_envs`` is the number of tables. Rewards are multiplied by ``reward_scale``: ``PuffeRL`` clips them to [-1, 1].
         ``buf`` has the arrays of PufferLib's vectorization. ``seed`` is that of the first reset, where ``reset`` gives none;
@@ -92,7 +92,6 @@ class SeatPufferEnv(LearnerEnv, PufferEnv):  # type: ignore[misc]
         """The seats that took the last actions, ``(B,)``; -1 before the first."""
         self.seat_rewards = np.zeros((num_envs, self.setup.players), np.float32)
         """What the last step credits each seat with, ``(B, n)``, in the game's unit: see ``LearnerTables.rewards``."""
-        self._all = np.arange(num_envs)
         self._returns = np.zeros(num_envs)
         """What the learner has gained in the episode so far."""
         self._scale = reward_scale
@@ -106,7 +105,7 @@ class SeatPufferEnv(LearnerEnv, PufferEnv):  # type: ignore[misc]
         return mask
 
     def reset(self, seed: int | None = None) -> tuple[NDArray[np.uint8], list[Info]]:
-        """Begin an episode at every table; returns the observations and no infos.
+        """Begins an episode at every table; returns the observations and no infos.
 
         Without a seed the tables' generators continue, the first time from the constructor's seed. Raises :class:`DealError`.
         """
@@ -119,7 +118,7 @@ class SeatPufferEnv(LearnerEnv, PufferEnv):  # type: ignore[misc]
     def step(
         self, actions: NDArray[Any]
     ) -> tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], list[Info]]:
-        """Take an action ``(B,)`` at each table and play on to its next decision; returns the buffers and the infos.
+        """Takes an action ``(B,)`` at each table and plays on to its next decision; returns the buffers and the infos.
 
         Raises :class:`IllegalActionError`; then nothing has changed.
         """
@@ -144,7 +143,7 @@ class SeatPufferEnv(LearnerEnv, PufferEnv):  # type: ignore[misc]
         return self.observations, self.rewards, self.terminals, self.truncations, infos
 
     def _observe(self) -> None:
-        """Write observations and legal actions into PufferLib's buffer."""
+        """Writes observations and legal actions into PufferLib's buffer."""
         self.observations[:, self.layout_slice] = self._tables.batch.observation
         self.observations[:, self.mask_slice] = self._tables.batch.mask
 

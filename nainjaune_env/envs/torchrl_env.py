@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.core.errors import MissingLibraryError
-from nainjaune_env.envs._shared.reset_options import seed_number
+from nainjaune_env.envs.reset_options import seed_number
 from nainjaune_env.envs.seat_options import LearnerEnv, table_seeds, takes_seat_options
 
 try:
@@ -62,10 +62,9 @@ class SeatTorchEnv(LearnerEnv, EnvBase):  # type: ignore[misc]
         device: Any = "cpu",
         **settings: Any,
     ) -> None:
-        """Take the arguments of ``SeatEnv`` and raise its errors; ``device`` is that of the tensors, not of the tables."""
+        """Takes the arguments of ``SeatEnv`` and raises its errors; ``device`` is that of the tensors, not of the tables."""
         self._make_tables(SeatTorchEnv, num_envs, preset, players, settings)
         super().__init__(device=device, batch_size=torch.Size([num_envs]))
-        self._all = np.arange(num_envs)
         self._seed: int | None = None
         """The seed of the next reset of all tables; None: the generators continue."""
         actions, high = len(self.setup.game.actions), torch.from_numpy(self.setup.layout.high.copy())
@@ -90,7 +89,7 @@ class SeatTorchEnv(LearnerEnv, EnvBase):  # type: ignore[misc]
     def _reset(
         self, tensordict: TensorDictBase | None = None, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> TensorDictBase:
-        """Begin episodes at all tables, or at those of the entry ``_reset``; ``options`` are those of ``SeatEnv.reset``."""
+        """Begins episodes at all tables, or at those of the entry ``_reset``; ``options`` are those of ``SeatEnv.reset``."""
         which, first = self._all, seed_number(seed)
         if tensordict is not None and "_reset" in tensordict.keys():  # noqa: SIM118  (a tensordict is no dictionary)
             which = np.flatnonzero(tensordict["_reset"].view(-1).cpu().numpy())
@@ -110,7 +109,7 @@ class SeatTorchEnv(LearnerEnv, EnvBase):  # type: ignore[misc]
         return self._observed().set("reward", torch.from_numpy(reward).to(self.device))
 
     def _observed(self) -> TensorDictBase:
-        """Return new tensors of all tables, and renew the mask of the action spec."""
+        """Returns new tensors of all tables, and renew the mask of the action spec."""
         batch = self._tables.batch
         mask = torch.from_numpy(batch.mask.copy()).to(self.device)
         done = torch.from_numpy(batch.done[:, None].copy()).to(self.device)

@@ -13,9 +13,10 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_env import make_setup
 from nainjaune_env.agent import Agent, CompiledAgent, DecisionBatch, RecurrentAgent, Rng
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.envs._shared import learner_tables
-from nainjaune_env.envs._shared.learner_tables import LearnerTables, Pool
+from nainjaune_env.envs import learner_tables
 from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
+from nainjaune_env.envs.learner_tables import LearnerTables
+from nainjaune_env.envs.opponents import Pool
 
 TABLES = 12
 
@@ -52,10 +53,10 @@ def play(tables: LearnerTables) -> str:
     which, digest, rng = np.arange(TABLES), hashlib.sha256(), np.random.default_rng(3)
     tables.reset(which, list(range(TABLES)))
     for step in range(60):
-        mask = tables.mask(which)
+        mask = tables.batch.mask[which]
         begin = ~mask.any(axis=1)
         gained = tables.step((mask * (1 + rng.random(mask.shape))).argmax(axis=1), which, begin)
-        shown = (tables.observation(which), mask, gained, tables.batch.done, tables.learner, tables.batch.tables, tables.redealt)
+        shown = (tables.batch.observation[which], mask, gained, tables.batch.done, tables.learner, tables.batch.tables, tables.redealt)
         for array in shown:
             digest.update(array.tobytes())
         if step == 30:
@@ -112,7 +113,7 @@ def test_the_history_is_whole_however_many_plies_compiled_code_keeps(capacity: i
         tables.reset(np.arange(3), [1, 2, 3])
         while not tables.batch.done.all():
             running = np.flatnonzero(~tables.batch.done)
-            tables.step(tables.mask(running).argmax(axis=1), running)
+            tables.step(tables.batch.mask[running].argmax(axis=1), running)
         assert tables.recorder is not None
         return [tables.recorder.history(i)["actions"] for i in range(3)]
 

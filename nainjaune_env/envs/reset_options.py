@@ -28,7 +28,7 @@ ONLY = np.zeros(1, np.int64)
 
 
 def check_option(name: str, valid: Sequence[str]) -> None:
-    """Raise :class:`DealError` unless ``name`` is one of the ``valid`` options of a reset."""
+    """Raises :class:`DealError` unless ``name`` is one of the ``valid`` options of a reset."""
     if name not in valid:
         raise DealError(choose_one("reset option", name, valid))
 
@@ -104,7 +104,7 @@ class Opener:
 
 
 def options_of(given: object) -> dict[str, Any]:
-    """Return the options of ``reset`` as a new dictionary, empty for None; raises :class:`DealError` for what is no mapping."""
+    """Returns the options of ``reset`` as a new dictionary, empty for None; raises :class:`DealError` for what is no mapping."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
@@ -113,7 +113,7 @@ def options_of(given: object) -> dict[str, Any]:
 
 
 def check_deals(setup: Setup, deals: int) -> None:
-    """Raise :class:`RulesError` after ``MAX_REDEALS`` deals in a row in which nobody who is waited for had a decision."""
+    """Raises :class:`RulesError` after ``MAX_REDEALS`` deals in a row in which nobody who is waited for had a decision."""
     if deals >= MAX_REDEALS:
         raise RulesError(
             f"In {deals} deals of {setup.game.title} in a row there was no decision to make, so no episode begins under these "
@@ -122,5 +122,5 @@ def check_deals(setup: Setup, deals: int) -> None:
 
 
 def seed_number(seed: object) -> int | None:
-    """Return ``seed`` as an int, or None; raises :class:`DealError` as ``check_seed`` does."""
+    """Returns ``seed`` as an int, or None; raises :class:`DealError` as ``check_seed`` does."""
     return None if seed is None else check_seed(seed)
