@@ -66,12 +66,10 @@ class SeatEnv(LearnerEnv, gymnasium.Env[NDArray[np.uint8], np.int64]):
     ) -> None:
         """Chooses the rules, the opponents and the learner's seat.
 
-        ``preset`` is a rule sheet and ``players`` the number of seats (None: the game's defaults). ``settings`` are the fields of
-        :class:`~nainjaune_env.envs.seat_options.SeatOptions`, and knobs set over the sheet. ``render_mode`` and ``language`` are
-        those of :class:`~nainjaune_env.render.renderer.Renderer`.
-
-        Raises :class:`~nainjaune_env.core.errors.RulesError`, :class:`~nainjaune_env.core.errors.AgentError` or
-        :class:`~nainjaune_env.core.errors.DealError` for arguments that do not fit.
+        All but ``render_mode`` and ``language``, which are those of :class:`~nainjaune_env.render.renderer.Renderer`, are as
+        :class:`~nainjaune_env.envs.seat_options.SeatOptions` says. Raises :class:`~nainjaune_env.core.errors.RulesError`,
+        :class:`~nainjaune_env.core.errors.AgentError` or :class:`~nainjaune_env.core.errors.DealError` for arguments that do not
+        fit, and :class:`~nainjaune_env.core.errors.KeywordError`, which lists the arguments and knobs, for an unknown one.
         """
         self._make_tables(SeatEnv, 1, preset, players, settings, record=True)
         self.metadata = {**self.metadata, "render_modes": list(installed_modes(self.setup.game))}

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import DealError, IllegalActionError, RulesError, choose_one, quoted
 from nainjaune_env.core.validation import as_array, check_name
-from nainjaune_env.envs.reset_options import OPTIONS, check_option, options_of, seed_number
+from nainjaune_env.envs.reset_options import OPTIONS, check_options, options_of, seed_number
 from nainjaune_env.envs.seat_options import LearnerEnv, table_seeds, takes_seat_options
 from nainjaune_env.envs.spaces import LegalMultiDiscrete, observation_space
 from nainjaune_env.render.renderer import FPS, MODES, Renderer, installed_modes
@@ -92,8 +92,7 @@ class SeatVectorEnv(LearnerEnv, VectorEnv[NDArray[np.uint8], NDArray[np.int64], 
         options that do not fit.
         """
         rest = options_of(options)
-        for name in rest:
-            check_option(name, (*OPTIONS, "reset_mask"))
+        check_options(rest, (*OPTIONS, "reset_mask"))
         which = self._chosen(rest.pop("reset_mask", None))
         seeds = self._seeds(seed)
         self._tables.reset(which, [seeds[i] for i in which], rest)

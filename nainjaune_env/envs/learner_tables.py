@@ -42,7 +42,7 @@ from nainjaune_env.render.renderer import Renderer
 
 LearnerSeat = int | str
 
-SEATINGS = ("rotate", "random")
+SEATINGS = {"rotate": ROTATE, "random": RANDOM}
 """How the learner's seat can change from one episode to the next; a number is a fixed seat."""
 
 ILLEGAL_HINT = "The action_mask has the legal actions; with a number as illegal_reward an illegal one ends the episode."
@@ -96,7 +96,7 @@ class LearnerTables:
         if illegal_reward is not None and finite(illegal_reward) is None:
             raise RulesError(f"'illegal_reward' is a finite number or None, not {quoted(illegal_reward)}.")
         self.setup = setup
-        self._seat_rule = EVERY_SEAT if alone else {"rotate": ROTATE, "random": RANDOM}[str(seat)] if named else int(seat)
+        self._seat_rule = EVERY_SEAT if alone else SEATINGS[str(seat)] if named else int(seat)
         self._illegal_reward = illegal_reward
         self.opponents: Sequence[Agent] = find_opponents(opponents, setup)
         """The agents in the other seats: one for all, or one for each from the seat after the learner's, or those of the pool."""

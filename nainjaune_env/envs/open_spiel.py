@@ -280,7 +280,7 @@ class Round:
         self.seed: int | None = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Round:
-        """A copy with its own table and plies; the opening and what was observed are never changed and can be shared."""
+        """Returns a copy with its own table and plies; the opening and what was observed are never changed and can be shared."""
         copied = Round.__new__(Round)
         for name in self.__slots__:
             setattr(copied, name, getattr(self, name))

@@ -123,7 +123,7 @@ class TableObserver:
 
 
 def _feature_text(feature: Feature, values: NDArray[Any]) -> str:
-    """``cards=12 9`` for few numbers, else the ones that are not the feature's zero, by index: ``hand[3:2]``."""
+    """Returns ``cards=12 9`` for few numbers, else those that are not the feature's zero, by index: ``hand[3:2]``."""
     if feature.size == 1:
         return f"{feature.name}={int(values.reshape(-1)[0])}"
     if feature.high > 1 and feature.size <= 8:

@@ -60,7 +60,7 @@ class OrderedEnv(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
             super().step(action)
 
     def __str__(self) -> str:
-        """The environment's."""
+        """Returns the environment's text."""
         return str(self.env)
 
 

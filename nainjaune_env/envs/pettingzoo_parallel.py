@@ -67,7 +67,7 @@ class parallel_env(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
         return pettingzoo_spec("parallel", self.setup.game.name, self.aec_env.arguments)
 
     def observation_space(self, agent: str) -> spaces.Dict:
-        """``Dict(observation=Box(0, layout.high, uint8), action_mask=Box(0, 1, (A + 1,), int8))``, always the same object."""
+        """Returns the space of the AEC environment with a mask of ``A + 1``, always the same object."""
         self.aec_env.observation_space(agent)  # raises for an unknown agent
         return self._observation_spaces[agent]
 

@@ -148,4 +148,4 @@ class SeatPufferEnv(LearnerEnv, PufferEnv):  # type: ignore[misc]
         self.observations[:, self.mask_slice] = self._tables.batch.mask
 
     def close(self) -> None:
-        """Do nothing: there is nothing to close."""
+        """Does nothing: there is nothing to close."""

@@ -59,10 +59,9 @@ def _register_with_gymnasium(game: str) -> None:
 
 
 def _register_with_pettingzoo(game: str) -> None:
-    """Older versions of PettingZoo have no registry."""
     import pettingzoo
 
-    for interface, entry_point in PETTINGZOO.items() if hasattr(pettingzoo, "register") else ():
+    for interface, entry_point in PETTINGZOO.items() if hasattr(pettingzoo, "register") else ():  # older versions have none
         registry = pettingzoo.aec_registry if interface == "aec" else pettingzoo.parallel_registry
         if pettingzoo_id(game) not in registry:
             pettingzoo.register(interface, pettingzoo_id(game), entry_point, kwargs={"game": game})

@@ -88,10 +88,7 @@ class LearnerEnv:
     ) -> None:
         """Makes the setup and the tables from the arguments of ``adaptor``, the class of this environment.
 
-        ``settings`` are options and knobs; ``record`` keeps what pictures and records need. Raises
-        :class:`~nainjaune_env.core.errors.RulesError`, :class:`~nainjaune_env.core.errors.AgentError` or
-        :class:`~nainjaune_env.core.errors.DealError` for arguments that do not fit, and
-        :class:`~nainjaune_env.core.errors.KeywordError`, which lists the arguments and knobs, for an unknown one.
+        ``settings`` are options and knobs; ``record`` keeps what pictures and records need. Raises the errors of ``SeatEnv``.
         """
         knobs = dict(settings)
         options = {option.name: knobs.pop(option.name, option.default) for option in fields(SeatOptions)}

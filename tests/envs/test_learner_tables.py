@@ -56,7 +56,15 @@ def play(tables: LearnerTables) -> str:
         mask = tables.batch.mask[which]
         begin = ~mask.any(axis=1)
         gained = tables.step((mask * (1 + rng.random(mask.shape))).argmax(axis=1), which, begin)
-        shown = (tables.batch.observation[which], mask, gained, tables.batch.done, tables.learner, tables.batch.tables, tables.redealt)
+        shown = (
+            tables.batch.observation[which],
+            mask,
+            gained,
+            tables.batch.done,
+            tables.learner,
+            tables.batch.tables,
+            tables.redealt,
+        )
         for array in shown:
             digest.update(array.tobytes())
         if step == 30:
