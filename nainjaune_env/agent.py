@@ -178,9 +178,9 @@ class CompiledPolicy(NamedTuple):
     """How compiled loops choose an agent's actions."""
 
     module: ModuleType | None
-    """A module with the compiled function ``decide(number, table, rules, legal_bits, hidden_state)`` and ``MEMORY``; None: uniformly
-    random legal actions, with ``number`` -1.
+    """A module with the compiled function ``decide(number, table, rules, legal_bits, hidden_state)`` and ``MEMORY``.
 
+    None stands for uniformly random legal actions, with ``number`` -1.
     ``decide`` returns a legal action from what the seat may know. ``hidden_state (MEMORY,) uint8`` is zeros when a round begins.
     """
     number: int

@@ -277,9 +277,9 @@ class GameSpec:
         if sum(self.table[name].itemsize for name in names) != self.table.itemsize:
             raise GameError(f"{self.name}: a table has no bytes between or behind its fields, as NumPy does not copy them")
         for name, kind in {"rng": np.uint64, "seat": np.signedinteger, "stage": np.signedinteger}.items():
-            found: Any = self.table[name] if name in names else "no such field"
-            if name not in names or not np.issubdtype(found, kind):
-                raise GameError(f"{self.name}: expected a table to have the field {name!r} ({kind.__name__}), not {found}")
+            given: Any = self.table[name] if name in names else "no such field"
+            if name not in names or not np.issubdtype(given, kind):
+                raise GameError(f"{self.name}: expected a table to have the field {name!r} ({kind.__name__}), not {given}")
         from nainjaune_env.core.kernel import complete_kernel  # numba is loaded with the first game, not with this module
 
         complete = complete_kernel(self.name, self.kernel, has_start_values=bool(self.start_values))
@@ -313,8 +313,8 @@ class Setup:
     def __post_init__(self) -> None:
         # compiled now, so that rules that do not fit the number of seats are refused at once
         if getattr(self.kernel_rules, "players", None) != self.players:
-            found = quoted(self.kernel_rules)
-            raise GameError(f"{self.game.name}: expected compile_rules to return {self.players} as 'players', not {found}.")
+            given = quoted(self.kernel_rules)
+            raise GameError(f"{self.game.name}: expected compile_rules to return {self.players} as 'players', not {given}.")
 
     @functools.cached_property
     def kernel_rules(self) -> NamedTuple:

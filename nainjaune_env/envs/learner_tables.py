@@ -309,9 +309,9 @@ def compiled_policies(agents: Sequence[Agent]) -> tuple[ModuleType | None, list[
 
     The loops bind one module, so agents from a second one are played in Python.
     """
-    found = [agent.compiled_policy() if isinstance(agent, CompiledAgent) else None for agent in agents]
-    module = next((policy.module for policy in found if policy is not None and policy.module is not None), None)
-    return module, [IN_PYTHON if policy is None or policy.module not in (None, module) else policy.number for policy in found]
+    policies = [agent.compiled_policy() if isinstance(agent, CompiledAgent) else None for agent in agents]
+    module = next((policy.module for policy in policies if policy is not None and policy.module is not None), None)
+    return module, [IN_PYTHON if policy is None or policy.module not in (None, module) else policy.number for policy in policies]
 
 
 def learner_loops_of(setup: Setup, module: ModuleType | None) -> ModuleType:

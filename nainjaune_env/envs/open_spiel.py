@@ -139,7 +139,7 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
     """
 
     spec: GameSpec
-    """Sets by :func:`register`, which makes a subclass for each game."""
+    """Set by :func:`register`, which makes a subclass for each game."""
 
     def __init__(self, params: dict[str, Any] | None = None) -> None:
         given = {**parameters(self.spec), **(params or {})}
@@ -148,14 +148,11 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
             if given[name] not in allowed:
                 raise RulesError(choose_one(f"value for {name!r}:", given[name], allowed))
         self.net = given["returns"] == "net"
-        self.skip_forced = bool(given["skip_forced"])
         self.chance = chance_of(self.spec)
         self.extent = self.chance.extent(self.setup)
         self.layout = self.setup.layout
-        self.num_actions = len(self.spec.actions)
         self.batch = Batch(self.setup, 1, skip_forced=False, autoreset=False)
-        options = self.batch.mode._replace(skip_forced=int(self.skip_forced))
-        self.numbers = numbers_of(self.setup, options)
+        self.numbers = numbers_of(self.setup, self.batch.mode._replace(skip_forced=int(given["skip_forced"])))
         self.loops, self.replay_loops = loops_of(self.setup), replay_loops_of(self.setup)
         self.no_log = self.new_log()
         self.openings: list[tuple[int, ...]] = []
@@ -167,7 +164,7 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
         if self.net:  # furthest from the mean: one seat at its bound, all others at the other bound
             most, least = (most - least) * (n - 1) / n, (least - most) * (n - 1) / n
         info = pyspiel.GameInfo(
-            num_distinct_actions=self.num_actions,
+            num_distinct_actions=len(self.spec.actions),
             max_chance_outcomes=len(self.openings) or self._widest_draw(),
             num_players=n,
             min_utility=least,

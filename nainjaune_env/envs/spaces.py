@@ -52,8 +52,7 @@ class LegalMultiDiscrete(spaces.MultiDiscrete):
     def sample(self, mask: Any = None, probability: Any = None) -> NDArray[Any]:
         """Draws as ``MultiDiscrete.sample`` does; without arguments legal actions ``(B,)``, or any where no episode runs."""
         if mask is not None or probability is not None:
-            drawn: NDArray[Any] = super().sample(mask, probability)
-            return drawn
+            return np.asarray(super().sample(mask, probability))
         uniforms = self.np_random.random(self.legal.shape)
         best: NDArray[Any] = np.argmax(uniforms + self.legal, axis=1)  # a legal action has 1 + uniform, above all others
         return best.astype(self.dtype)

@@ -113,7 +113,7 @@ class SeatTorchEnv(LearnerEnv, EnvBase):  # type: ignore[misc]
         batch = self._tables.batch
         mask = torch.from_numpy(batch.mask.copy()).to(self.device)
         done = torch.from_numpy(batch.done[:, None].copy()).to(self.device)
-        self.action_spec.update_mask(mask | done)  # a spec draws for all tables, also for those at rest
+        self.action_spec.update_mask(mask | done)  # a spec draws for all tables, also for those that are done
         entries = {
             "observation": torch.from_numpy(batch.observation.copy()).to(self.device),
             "action_mask": mask,

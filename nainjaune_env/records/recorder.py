@@ -82,7 +82,7 @@ class Recorder:
         self.seed = seed
         self.rng = rng
         self._agents = self._rows_of([f"seat_{seat}" for seat in range(batch.num_players)] if agents is None else agents)
-        # at rest `deals` stays, and so tells an episode from the one before at its table
+        # without autoreset `deals` stays at the end, and so tells an episode from the one before at its table
         self._reported = np.where(batch.done & (not mode.autoreset), batch.deals, -1)
         self._finished: list[tuple[int, Record]] = []
 
