@@ -9,7 +9,7 @@ LANGUAGES = ("en", "fr")
 """The languages that every game speaks."""
 
 
-class Said(NamedTuple):
+class Utterance(NamedTuple):
     """An event in words; adjacent events of the same seat are shown on one line."""
 
     seat: int | None
@@ -41,7 +41,7 @@ class Speaker(Protocol):
     def begun(self) -> list[str]:
         """Returns one or two lines on the round that was just dealt."""
 
-    def ply(self, action: int) -> list[Said]:
+    def ply(self, action: int) -> list[Utterance]:
         """Makes a ply of the seat to act, by a legal ``action``; returns what the listener sees and hears of it."""
 
     def dealt(self) -> None:
