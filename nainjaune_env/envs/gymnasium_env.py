@@ -1,10 +1,6 @@
 """Gymnasium's ``Env`` over one table of any game: one seat learns, agents hold the others, or all seats learn.
 
-``import nainjaune_env`` registers every game with Gymnasium::
-
-    import gymnasium
-    import nainjaune_env
-    env = gymnasium.make("NainJaune-v0", preset="classic", players=5, opponents="tally")
+``import nainjaune_env`` registers every game, so that ``gymnasium.make("NainJaune-v0", preset="classic", players=5)`` makes one.
 """
 
 from __future__ import annotations

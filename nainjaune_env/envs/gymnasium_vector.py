@@ -1,8 +1,6 @@
-"""Gymnasium's ``VectorEnv`` over many tables, all in one batch that compiled code steps.
+"""Gymnasium's ``VectorEnv`` over many tables, all in one batch that compiled code steps: ``gymnasium.make_vec("NainJaune-v0")``.
 
-It returns what a ``SyncVectorEnv`` of ``SeatEnv`` returns for the same seeds, as a test checks::
-
-    envs = gymnasium.make_vec("NainJaune-v0", num_envs=1024, preset="classic", opponents="tally")
+It returns what a ``SyncVectorEnv`` of ``SeatEnv`` returns for the same seeds, as a test checks.
 """
 
 from __future__ import annotations

@@ -1,13 +1,7 @@
 """Every game as an OpenSpiel game, ``python_<game>``: one round from its deal to its end.
 
-Importing this module registers the games with OpenSpiel::
-
-    import pyspiel
-    import nainjaune_env.envs.open_spiel
-    game = pyspiel.load_game("python_nain_jaune(preset=classic,players=5,decline=always)")
-
-In OpenSpiel chance is a player, where a batch has a generator in each table. Both deal the same rounds:
-``game.seeded_state(seed)`` takes the chance outcomes that deal the table of ``Batch(setup, 1, seed=seed)``.
+Importing this module registers the games. In OpenSpiel chance is a player, where a batch has a generator in each table. Both deal
+the same rounds: ``game.seeded_state(seed)`` takes the chance outcomes that deal the table of ``Batch(setup, 1, seed=seed)``.
 """
 
 from __future__ import annotations

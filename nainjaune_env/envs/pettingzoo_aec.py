@@ -1,10 +1,6 @@
-"""PettingZoo's AEC interface over one table of any game.
+"""PettingZoo's AEC interface over one table of any game: ``pettingzoo.make("aec", "nainjaune/nain_jaune-v0")``.
 
-``import nainjaune_env`` registers every game with PettingZoo, in versions that have a registry::
-
-    import pettingzoo
-    import nainjaune_env
-    env = pettingzoo.make("aec", "nainjaune/nain_jaune-v0", preset="classic", players=5)
+``import nainjaune_env`` registers every game, in versions of PettingZoo that have a registry.
 """
 
 from __future__ import annotations

@@ -1,12 +1,6 @@
 """PettingZoo's parallel interface over one table of any game, on PettingZoo's own converter of the AEC environment.
 
 A step is made here, not by the converter, which observes the agents one by one.
-
-``import nainjaune_env`` registers every game with PettingZoo, in versions that have a registry::
-
-    import pettingzoo
-    import nainjaune_env
-    env = pettingzoo.make("parallel", "nainjaune/nain_jaune-v0", preset="classic", players=5)
 """
 
 from __future__ import annotations

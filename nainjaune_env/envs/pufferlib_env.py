@@ -1,13 +1,6 @@
 """PufferLib's ``PufferEnv`` over many tables, all in one batch that compiled code steps.
 
-It plays the episodes of ``SeatVecEnv``, as a test checks, alone and in PufferLib's vectorization::
-
-    import pufferlib.vector
-    from nainjaune_env.envs.pufferlib_env import SeatPufferEnv
-    settings = {"num_envs": 256, "preset": "djeco", "players": 4, "opponents": "tally"}
-    envs = pufferlib.vector.make(SeatPufferEnv, env_kwargs=settings, num_envs=2, backend="Serial")
-    observations, _ = envs.reset(seed=7)
-    legal = observations[:, envs.driver_env.mask_slice]
+It plays the episodes of ``SeatVecEnv``, as a test checks, alone and in PufferLib's vectorization.
 """
 
 from __future__ import annotations

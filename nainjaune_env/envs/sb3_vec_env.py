@@ -1,11 +1,6 @@
 """Stable-Baselines3's ``VecEnv`` over many tables, all in one batch that compiled code steps.
 
-It returns what a ``DummyVecEnv`` of ``SeatEnv`` returns for the same seeds, as a test checks::
-
-    from sb3_contrib import MaskablePPO
-    from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
-    model = MaskablePPO("MlpPolicy", SeatVecEnv(256, "djeco", 4, opponents="tally"), n_steps=32, batch_size=1024)
-    model.learn(100_000)
+It returns what a ``DummyVecEnv`` of ``SeatEnv`` returns for the same seeds, as a test checks.
 """
 
 from __future__ import annotations

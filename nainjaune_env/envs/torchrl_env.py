@@ -1,12 +1,6 @@
 """TorchRL's ``EnvBase`` over many tables, all in one batch that compiled code steps.
 
-It plays the episodes of ``SeatVecEnv`` and of Gymnasium's vector environment for the same seeds, as a test checks::
-
-    from torchrl.envs.utils import check_env_specs
-    from nainjaune_env.envs.torchrl_env import SeatTorchEnv
-    env = SeatTorchEnv(256, "djeco", 4, opponents="tally")
-    check_env_specs(env)
-    print(env.rollout(100, break_when_any_done=False)["next", "reward"].sum())
+It plays the episodes of ``SeatVecEnv`` and of Gymnasium's vector environment for the same seeds, as a test checks.
 """
 
 from __future__ import annotations
