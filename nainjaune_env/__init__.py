@@ -15,7 +15,7 @@ from nainjaune_env.envs.registration import register
 if TYPE_CHECKING:
     from nainjaune_env.core.errors import NainJauneError
     from nainjaune_env.engine.batch import Batch, make_batch
-    from nainjaune_env.envs._shared.learner_tables import Pool
+    from nainjaune_env.envs.opponents import Pool
     from nainjaune_env.envs.pettingzoo_aec import env, raw_env
     from nainjaune_env.envs.pettingzoo_parallel import parallel_env
     from nainjaune_env.registry import game_names, get_game, make_setup
@@ -39,7 +39,7 @@ __all__ = [
 _HOMES = {
     "Batch": "engine.batch",
     "NainJauneError": "core.errors",
-    "Pool": "envs._shared.learner_tables",
+    "Pool": "envs.opponents",
     "env": "envs.pettingzoo_aec",
     "game_names": "registry",
     "get_game": "registry",

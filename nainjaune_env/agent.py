@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -19,6 +20,9 @@ from nainjaune_env.core.validation import as_array
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.determinize import determinize, generator_states
 from nainjaune_env.engine.history import PlayHistory, check_history, history_of
+
+AGENT_GROUP = "nainjaune_env.agents"
+"""The entry points of packages that provide agents: functions with the arguments of :func:`find_agent`."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,6 @@ class Rng(Protocol):
 
     def random(self, size: int | tuple[int, ...], /) -> NDArray[np.float64]:
         """Returns uniform numbers in [0, 1). Agents draw in shapes ``(K, ...)``, a row for each decision."""
-        ...
 
 
 @runtime_checkable
@@ -122,7 +125,6 @@ class Agent(Protocol):
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[np.int64]:
         """Returns a legal action for each decision, ``(K,)`` integers."""
-        ...
 
 
 @runtime_checkable
@@ -131,7 +133,6 @@ class RecurrentAgent(Agent, Protocol):
 
     def state_dtype(self, setup: Setup) -> np.dtype[Any]:
         """Returns the dtype of the state of one seat at one table; its size is 0 if none is needed."""
-        ...
 
 
 def is_recurrent(agent: Agent, setup: Setup) -> bool:
@@ -171,48 +172,42 @@ class StochasticPolicy(Agent, Protocol):
 
     def probabilities(self, decisions: DecisionBatch) -> NDArray[np.float64]:
         """Returns probabilities ``(K, A)``, 0 for illegal actions; it updates ``decisions.state`` as :meth:`act` does."""
-        ...
 
 
 class CompiledPolicy(NamedTuple):
     """How compiled loops choose an agent's actions."""
 
     module: ModuleType | None
-    """A module with ``decide(number, table, rules, legal_bits, kept)``, a compiled function that returns a legal action from what
-    the seat may know, and ``MEMORY``, the bytes of ``kept (MEMORY,) uint8``, its recurrent state, which is zeros when a round
-    begins. None: uniformly random legal actions, with ``number`` -1."""
+    """A module with the compiled function ``decide(number, table, rules, legal_bits, hidden_state)`` and ``MEMORY``.
+
+    None stands for uniformly random legal actions, with ``number`` -1.
+    ``decide`` returns a legal action from what the seat may know. ``hidden_state (MEMORY,) uint8`` is zeros when a round begins.
+    """
     number: int
 
 
 @runtime_checkable
 class CompiledAgent(Agent, Protocol):
-    """An agent that compiled loops can play as well, such as a rule of thumb; the actions are those of :meth:`act`."""
+    """An agent that compiled loops can play as well, such as a heuristic; the actions are those of :meth:`act`."""
 
     def compiled_policy(self) -> CompiledPolicy:
         """Returns how they do."""
-        ...
 
 
 def find_agent(name: str, setup: Setup) -> Agent:
     """Returns the agent called ``name`` for tables with ``setup``, from the packages that provide agents.
 
-    These have an entry point in the group ``nainjaune_env.agents``, a function with these arguments; ``nainjaune_agents`` is one.
     Raises :class:`AgentError` for a name that none of them knows.
     """
     offers = sorted(entry_points(group=AGENT_GROUP), key=lambda offer: offer.name)
     if not offers:
         raise AgentError(f"No package that is installed has agents, so there is none called {name!r}.")
     for offer in offers[:-1]:
-        try:
+        with contextlib.suppress(AgentError):
             agent: Agent = offer.load()(name, setup)
-        except AgentError:
-            continue
-        return agent
+            return agent
     last: Agent = offers[-1].load()(name, setup)
     return last
-
-
-AGENT_GROUP = "nainjaune_env.agents"
 
 
 class RecurrentStates:
@@ -261,16 +256,16 @@ class SeatAssignment:
         batch: Batch,
         agents: Sequence[Agent],
         seats: NDArray[np.int64],
-        chance: Callable[[int, NDArray[np.int64]], Rng],
+        rng_of: Callable[[int, NDArray[np.int64]], Rng],
     ) -> None:
         """``seats (B, n)`` are indices into ``agents``, -1 for an empty seat; the array may be changed in place.
 
-        ``chance(number, index)`` returns the generator of agent ``number`` for the tables ``index (K,)``.
+        ``rng_of(number, index)`` returns the generator of agent ``number`` for the tables ``index (K,)``.
         """
         self._batch = batch
         self.agents = agents
         self.seats = seats
-        self._chance = chance
+        self._rng_of = rng_of
         self._states = RecurrentStates(batch, agents)
 
     def actions(self, index: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -285,7 +280,7 @@ class SeatAssignment:
             if where.size:
                 decisions = self._states.decision_batch(number, index[where])
                 refusal = f"The agent {agent.name!r} was asked for one whole number a decision, and gave"
-                chosen = as_array(refusal, agent.act(decisions, self._chance(number, decisions.index)), AgentError)
+                chosen = as_array(refusal, agent.act(decisions, self._rng_of(number, decisions.index)), AgentError)
                 self._states.keep(number, decisions)
                 if chosen.shape != where.shape or chosen.dtype.kind not in "iu":
                     raise AgentError(

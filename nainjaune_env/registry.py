@@ -24,12 +24,12 @@ GROUP = "nainjaune_env.games"
 @functools.cache
 def _offers() -> dict[str, list[EntryPoint]]:
     """Returns who offers a game, by the game's name, in alphabetical order: the folder first. Imports no game."""
-    folder = [found.name for found in pkgutil.iter_modules(games.__path__) if found.ispkg]
-    ours = [EntryPoint(name, f"{games.__name__}.{name}:SPEC", GROUP) for name in folder]
-    found: dict[str, list[EntryPoint]] = {}
+    packages = [module.name for module in pkgutil.iter_modules(games.__path__) if module.ispkg]
+    ours = [EntryPoint(name, f"{games.__name__}.{name}:SPEC", GROUP) for name in packages]
+    offers: dict[str, list[EntryPoint]] = {}
     for offer in sorted((*ours, *entry_points(group=GROUP)), key=lambda offer: offer.name):
-        found.setdefault(offer.name, []).append(offer)
-    return found
+        offers.setdefault(offer.name, []).append(offer)
+    return offers
 
 
 def game_names() -> tuple[str, ...]:
@@ -67,19 +67,19 @@ def game_with(preset: str | None) -> GameSpec:
     """
     if preset is None:
         return get_game(DEFAULT_GAME)
-    sheets = _game_of_presets()
-    return get_game(sheets[check_name("preset", preset, sheets)])
+    games_of = _game_of_presets()
+    return get_game(games_of[check_name("preset", preset, games_of)])
 
 
 def _game_of_presets() -> dict[str, str]:
     """Returns the name of the game of every preset; raises :class:`GameError` if two games have the same one."""
-    found: dict[str, str] = {}
-    for name in game_names():
-        for sheet in get_game(name).presets:
-            if found.setdefault(sheet, name) != name:
-                both = " and ".join(located(get_game(one).package) for one in (found[sheet], name))
-                raise GameError(f"Expected a preset {sheet!r} of one game, not of the games {both}.")
-    return found
+    games_of: dict[str, str] = {}
+    for game in game_names():
+        for preset in get_game(game).presets:
+            if games_of.setdefault(preset, game) != game:
+                both = " and ".join(located(get_game(one).package) for one in (games_of[preset], game))
+                raise GameError(f"Expected a preset {preset!r} of one game, not of the games {both}.")
+    return games_of
 
 
 def make_setup(game: str | None = None, preset: str | None = None, players: int | None = None, **knobs: object) -> Setup:

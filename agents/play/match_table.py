@@ -12,7 +12,7 @@ from nainjaune_env.agent import Agent, Rng, SeatAssignment
 from nainjaune_env.core.bits import legal_actions
 from nainjaune_env.core.errors import RulesError
 from nainjaune_env.core.spec import History, Setup
-from nainjaune_env.core.speech import Said, Speaker
+from nainjaune_env.core.speech import Speaker, Utterance
 from nainjaune_env.core.table import Stage
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.records.record import Record, record_of
@@ -25,7 +25,7 @@ class Commentary(NamedTuple):
     speaker: Speaker
     begun: list[str]
     """The lines on the deal."""
-    plies: list[list[Said]]
+    plies: list[list[Utterance]]
     """The events of each ply."""
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import IllegalActionError, NainJauneError, RulesError
 from nainjaune_env.core.printable import printable
-from nainjaune_env.core.speech import Said
+from nainjaune_env.core.speech import Utterance
 from nainjaune_env.records.record import Record
 
 from .table import PersonsTable
@@ -63,7 +63,7 @@ class Session:
         self._hint = hint
         self._look = look
         self._confirm = confirm
-        self._heard: list[Said] = []
+        self._heard: list[Utterance] = []
         """The events since the person's last move, including it."""
         self._moved = False
         """Whether the person has moved in this round."""
@@ -245,7 +245,7 @@ class Session:
         for topic in self.table.speaker.topics:
             self._say(self.table.speaker.about(topic) or [])
 
-    def _show_events(self, events: Sequence[Said], *, slowly: bool = False) -> None:
+    def _show_events(self, events: Sequence[Utterance], *, slowly: bool = False) -> None:
         """Show events one by one; consecutive events of a seat share a line."""
         for seat, group in itertools.groupby(events, key=lambda said: said.seat):
             if seat is not None:

@@ -12,7 +12,7 @@ from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import ConfigError, RulesError
 from nainjaune_env.core.printable import printable
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.speech import Said, Speaker
+from nainjaune_env.core.speech import Speaker, Utterance
 
 from ..seeds import Stream, generator
 from .match_table import MatchTable
@@ -86,9 +86,9 @@ class PersonsTable(MatchTable):
         """Whether the person sees cards for the last time: a decision with a single legal action."""
         return self.waits and self.needs_decision and len(self.legal) == 1
 
-    def run_on(self) -> list[Said]:
+    def run_on(self) -> list[Utterance]:
         """Play on to the person's next decision or the end of the round; returns the events."""
-        events: list[Said] = []
+        events: list[Utterance] = []
         while not self.round_over and not self.waits:
             if self.at_turn != self.seat:
                 self._before.clear()  # the person sees another seat's ply, so nothing can be undone
@@ -112,7 +112,7 @@ class PersonsTable(MatchTable):
             raise ConfigError(f"The match cannot go on: the agent in seat {self.at_turn} plays otherwise than it did.")
         self._step(action)
 
-    def play(self, action: int) -> list[Said]:
+    def play(self, action: int) -> list[Utterance]:
         """Make the person's ply, which must be legal; returns the events."""
         reveals = self.speaker.reveals(action)
         before = _Before(int(self._log.count[0]), self.payoff.copy())
@@ -122,7 +122,7 @@ class PersonsTable(MatchTable):
             self._before.clear()
         return events
 
-    def _step(self, action: int) -> list[Said]:
+    def _step(self, action: int) -> list[Utterance]:
         self.make_ply(action)
         return self.speaker.ply(action)
 

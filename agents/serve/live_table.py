@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, Rng, is_recurrent
 from nainjaune_env.core.errors import ConfigError, IllegalActionError
-from nainjaune_env.core.speech import Said
+from nainjaune_env.core.speech import Utterance
 from nainjaune_env.records.record import Record
 
 from ..play.match_table import MatchTable
@@ -164,7 +164,7 @@ class LiveTable:
         return [_event(*each_seats[(each[0][1] + 1) % n][k]) for k, each in enumerate(zip(*each_seats, strict=True))]
 
 
-def _event(number: int, seat: int, said: list[Said]) -> dict[str, Any]:
+def _event(number: int, seat: int, said: list[Utterance]) -> dict[str, Any]:
     return {"number": number, "said": [list(part) for part in said]}
 
 

@@ -31,8 +31,7 @@ from nainjaune_env.core.errors import ConfigError, MissingLibraryError, quoted
 from nainjaune_env.core.prng import streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.envs._shared.learner_tables import SELF, Pool
-from nainjaune_env.envs._shared.opponents import ModelAgent
+from nainjaune_env.envs.opponents import SELF, ModelAgent, Pool
 
 from ..loading import load_agent
 from ..nets.checkpoint import Checkpoint

@@ -25,7 +25,7 @@ def temporary_beside(path: Path) -> Path:
 
 @contextlib.contextmanager
 def replacing(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
-    """An empty file beside ``path`` to write to; it is renamed to ``path`` when the block ends without an error.
+    """Yields an empty file beside ``path`` to write to, which is renamed to ``path`` when the block ends without an error.
 
     Folders on the way are made. The file has the permissions ``mode``, less those of the process's umask. Where anything fails,
     an interrupt included, what was at ``path`` is untouched and nothing is left beside it.
@@ -45,7 +45,7 @@ def replacing(path: Path, *, mode: int = 0o666) -> Iterator[Path]:
 
 
 def digest(path: Path) -> str:
-    """SHA-256 of what is at ``path``, as 64 hexadecimal digits."""
+    """Returns the SHA-256 of the file at ``path``, 64 hexadecimal digits."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
@@ -63,7 +63,7 @@ def write_bytes(path: Path, content: bytes) -> None:
 
 @contextlib.contextmanager
 def replacing_folder(path: Path) -> Iterator[Path]:
-    """An empty folder to write files to; it becomes ``path``, where nothing is yet, when the block ends without an error.
+    """Yields an empty folder to write files to; it becomes ``path``, where nothing is yet, when the block ends without an error.
 
     Folders on the way are made. Where anything fails, an interrupt included, nothing is left.
     """

@@ -34,6 +34,12 @@ def is_legal(legal_bits: Any, action: Any) -> Any:
     return 0 <= action <= 62 and legal_bits >> action & 1 == 1
 
 
+@inlined
+def needs_decision(table: Any, rules: Any, legal_bits: Any) -> Any:
+    """Returns whether there is more than one legal action: the function of a kernel (``core.kernel``) that has no other."""
+    return legal_bits & (legal_bits - 1) != 0
+
+
 def legal_actions(legal_bits: int) -> list[int]:
     """Returns the actions of the set ``legal_bits``, ascending."""
     return [action for action in range(63) if legal_bits >> action & 1]

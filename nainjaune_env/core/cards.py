@@ -20,7 +20,7 @@ _NUMBER = {text: number for number, text in enumerate(DECK)}
 
 
 def card_number(text: str) -> int:
-    """The number of the card written ``text``; raises ``ValueError`` when there is no such card."""
+    """Returns the number of the card written ``text``; raises ``ValueError`` if there is no such card."""
     try:
         return _NUMBER[text]
     except (KeyError, TypeError):
@@ -28,12 +28,12 @@ def card_number(text: str) -> int:
 
 
 def card_rank(number: int) -> int:
-    """Rank 1..13 of a card's number."""
+    """Returns the rank, 1 to 13, of a card's number."""
     return number % 13 + 1
 
 
 def card_set(cards: Iterable[int]) -> int:
-    """The set, as bits, of card numbers."""
+    """Returns a set of card numbers as bits."""
     bits = 0
     for number in cards:
         bits |= 1 << number
@@ -41,11 +41,11 @@ def card_set(cards: Iterable[int]) -> int:
 
 
 def cards_in(bits: int) -> list[int]:
-    """The card numbers in a set, ascending."""
+    """Returns the card numbers in a set, ascending."""
     bits = int(bits)
     return [number for number in range(52) if bits >> number & 1]
 
 
 def by_rank(cards: Iterable[str]) -> list[str]:
-    """Card texts sorted by rank, then suit: the order of hands in records and pictures."""
+    """Returns card texts sorted by rank, then suit: the order of hands in records and pictures."""
     return sorted(cards, key=lambda text: (RANKS.index(text[0]), SUITS.index(text[1])))

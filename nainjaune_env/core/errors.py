@@ -1,8 +1,7 @@
 """Every error this package raises on bad input, in one small hierarchy.
 
-Each message is a sentence that says what was expected and what came. Catching
-:class:`NainJauneError` catches them all; most also are the built-in error that a
-caller would expect (``ValueError``), so that generic handlers keep working.
+Each message is a sentence that says what was expected and what came. Catching :class:`NainJauneError` catches them all; most also
+are the built-in error that a caller would expect, such as ``ValueError``.
 """
 
 from __future__ import annotations
@@ -85,8 +84,8 @@ class MissingLibraryError(NainJauneError, ImportError):
         super().__init__(f"{self.need}: {install_command(extra)}{then and ', then '}{then}.", name=library)
 
 
-MOST_QUOTED = 200
-"""Characters of a value that an error quotes at most."""
+MAX_QUOTED = 200
+"""Characters that an error quotes of a value."""
 
 
 class _Quoting(reprlib.Repr):
@@ -95,14 +94,14 @@ class _Quoting(reprlib.Repr):
     def __init__(self) -> None:
         super().__init__()
         self.maxlevel = 3
-        self.maxstring = self.maxlong = self.maxother = MOST_QUOTED
-        self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = self.maxdeque = self.maxarray = MOST_QUOTED // 3
-        self.maxdict = MOST_QUOTED // 6
+        self.maxstring = self.maxlong = self.maxother = MAX_QUOTED
+        self.maxlist = self.maxtuple = self.maxset = self.maxfrozenset = self.maxdeque = self.maxarray = MAX_QUOTED // 3
+        self.maxdict = MAX_QUOTED // 6
 
     def repr_int(self, x: int, level: int) -> str:
         """Returns the digits of ``x``; Python refuses to write more than some thousands."""
         bits = x.bit_length()
-        return super().repr_int(x, level) if bits < 4 * MOST_QUOTED else f"a whole number of {bits} bits"
+        return super().repr_int(x, level) if bits < 4 * MAX_QUOTED else f"a whole number of {bits} bits"
 
     def repr_dict(self, x: dict[object, object], level: int) -> str:
         """Returns the items of ``x`` in their own order, where the base class sorts them."""
@@ -116,9 +115,9 @@ _QUOTING = _Quoting()
 
 
 def quoted(value: object) -> str:
-    """Returns ``repr(value)``, or its beginning and "..." where it has more than ``MOST_QUOTED`` characters."""
+    """Returns ``repr(value)``, or its beginning and "..." where it has more than ``MAX_QUOTED`` characters."""
     text = _QUOTING.repr(value)
-    return text if len(text) <= MOST_QUOTED else text[: MOST_QUOTED - 3] + "..."
+    return text if len(text) <= MAX_QUOTED else text[: MAX_QUOTED - 3] + "..."
 
 
 def as_sentence(error: Exception) -> str:
@@ -127,8 +126,8 @@ def as_sentence(error: Exception) -> str:
 
 
 def choose_one(what: str, given: object, allowed: Iterable[str]) -> str:
-    """The sentence for an unknown name: what came, the nearest valid name, and all valid names."""
+    """Returns the sentence for an unknown name: what came, the nearest valid name, and all valid names."""
     names = list(allowed)
-    near = difflib.get_close_matches(given[:MOST_QUOTED] if isinstance(given, str) else quoted(given), names, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(given[:MAX_QUOTED] if isinstance(given, str) else quoted(given), names, n=1, cutoff=0.5)
     hint = f" Did you mean {near[0]!r}?" if near else ""
     return f"Unknown {what} {quoted(given)}.{hint} Valid: {', '.join(names)}."

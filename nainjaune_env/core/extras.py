@@ -16,7 +16,7 @@ def install_command(extra: str) -> str:
     that file, an index.
     """
     # in a checkout's folder the metadata of a build may come before those of the installation
-    texts = [found.read_text("direct_url.json") for found in distributions(name=DISTRIBUTION)]
+    texts = [installed.read_text("direct_url.json") for installed in distributions(name=DISTRIBUTION)]
     origin = json.loads(next(filter(None, texts), "{}"))
     if "dir_info" in origin:
         option = "-e " if origin["dir_info"].get("editable") else ""

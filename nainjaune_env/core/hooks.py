@@ -29,29 +29,29 @@ class Hook(Generic[T]):
         self.attribute = attribute
 
     def __get__(self, game: Any, owner: type) -> T | None:
-        found: T | None = self._find(game.package)
-        vars(game)[self.attribute] = found  # which counts from now on
-        return found
+        value: T | None = self._load(game.package)
+        vars(game)[self.attribute] = value  # which counts from now on
+        return value
 
-    def _find(self, package: str) -> Any:
+    def _load(self, package: str) -> Any:
         module = f"{package}.{self.path}"
         try:
-            found = importlib.import_module(module)
+            loaded = importlib.import_module(module)
         except Exception as error:
             # a library that the module imports may be missing, too
             if isinstance(error, ModuleNotFoundError) and error.name and f"{module}.".startswith(f"{error.name}."):
                 return None
             raise GameError(f"{self.path} of the game {located(package)} cannot be imported: {described(error)}") from error
-        if lacks := [name for name in self.needed if not name.startswith("_") and not hasattr(found, name)]:
+        if lacks := [name for name in self.needed if not name.startswith("_") and not hasattr(loaded, name)]:
             raise GameError(f"{self.path} of the game {located(package)} lacks {', '.join(lacks)}.")
-        return getattr(found, self.name) if self.name else found
+        return getattr(loaded, self.name) if self.name else loaded
 
 
 def located(package: str) -> str:
     """Returns a game's package and its folder, for errors."""
     top, *inner = package.split(".")
-    found = find_spec(top)  # to look for an inner package would import the outer ones
-    folders = list((found and found.submodule_search_locations) or ())
+    spec = find_spec(top)  # to look for an inner package would import the outer ones
+    folders = list((spec and spec.submodule_search_locations) or ())
     return f"{package!r} in {str(Path(folders[0], *inner))!r}" if folders else repr(package)
 
 

@@ -1,14 +1,19 @@
 """The kernel of a game: the functions that state its rules, in the part of Python that numba compiles.
 
 Each is a scalar function over one table (a structured record, ``GameSpec.table``) and ``rules``, the named tuple of
-``GameSpec.compile_rules``. A game gives a module that has them, or several modules with :func:`join_kernel`.
+``GameSpec.compile_rules``. A game gives a module that has them, or several modules with :func:`join_kernel`. Optional ones
+that it lacks are those of this module, which :func:`complete_kernel` instantiates for it.
 """
 
+# ruff: noqa: F821  (`game` is bound when this is instantiated)
 from __future__ import annotations
 
 from types import ModuleType
 from typing import Any, Protocol
 
+from nainjaune_env.compiler.jit import inlined, instantiate, jit
+from nainjaune_env.core.bits import lowest
+from nainjaune_env.core.bits import needs_decision as needs_decision
 from nainjaune_env.core.errors import GameError
 from nainjaune_env.core.table import Table
 
@@ -50,15 +55,12 @@ class Kernel(Protocol):
         """
 
     def play_forced(self, table: Table, rules: Any, legal_bits: Any) -> None:
-        """Makes the one ply of ``legal_bits``, which needs no decision, and may make further ones that need none.
-
-        Optional: by default it makes one ply.
-        """
+        """Makes the one ply of ``legal_bits``, which needs no decision, and may make further ones that need none. Optional."""
 
     def resample_many(self, tables: Any, rules: Any, seat: Any, memory: Any) -> None:
         """Resamples each of ``tables (N,)``, which differ in ``rng`` alone; ``memory (M,) float64`` may be written over.
 
-        Optional: by default it calls ``resample`` for each.
+        Optional.
         """
 
     def set_start_values(self, table: Table, rules: Any, values: Any) -> None:
@@ -71,7 +73,28 @@ class Kernel(Protocol):
 REQUIRED = ("start", "deal", "legal", "step", "payoffs", "encode", "redact", "resample")
 """The kernel functions that every game has."""
 OPTIONAL = ("needs_decision", "play_forced", "resample_many", "set_start_values")
-"""The kernel functions with a default, in ``kernel_defaults``."""
+"""The kernel functions with a default, in this module."""
+
+game: Kernel
+"""The kernel of the game that the defaults are instantiated for."""
+
+
+@inlined
+def play_forced(table: Table, rules: Any, legal_bits: Any) -> None:
+    """Makes the one ply of ``legal_bits``."""
+    game.step(table, rules, lowest(legal_bits))
+
+
+@jit
+def resample_many(tables: Any, rules: Any, seat: Any, memory: Any) -> None:
+    """Resamples each of ``tables (N,)`` by itself."""
+    for i in range(tables.size):
+        game.resample(tables[i], rules, seat)
+
+
+@jit
+def set_start_values(table: Table, rules: Any, values: Any) -> None:
+    """Does nothing: the game has no start values."""
 
 
 def join_kernel(*modules: ModuleType) -> ModuleType:
@@ -86,17 +109,14 @@ def join_kernel(*modules: ModuleType) -> ModuleType:
     return joined
 
 
-def complete_kernel(game: str, kernel: ModuleType, *, has_start_values: bool) -> ModuleType:
+def complete_kernel(name: str, kernel: ModuleType, *, has_start_values: bool) -> ModuleType:
     """Returns ``kernel`` with the defaults of the optional functions that it lacks.
 
-    Raises :class:`GameError` in a sentence that lists the functions of the game named ``game`` that are missing.
+    Raises :class:`GameError` in a sentence that lists the functions that the game ``name`` lacks.
     """
     required = REQUIRED if not has_start_values else (*REQUIRED, "set_start_values")
-    missing = [name for name in required if not callable(getattr(kernel, name, None))]
-    if missing:
-        raise GameError(f"{game}: the kernel {kernel.__name__} lacks the functions {', '.join(missing)}.")
-    if all(hasattr(kernel, name) for name in OPTIONAL):
+    if missing := [function for function in required if not callable(getattr(kernel, function, None))]:
+        raise GameError(f"{name}: the kernel {kernel.__name__} lacks the functions {', '.join(missing)}.")
+    if all(hasattr(kernel, function) for function in OPTIONAL):
         return kernel
-    from nainjaune_env.compiler.jit import instantiate  # numba is loaded with the first game, not with this module
-
-    return join_kernel(kernel, instantiate("nainjaune_env.core.kernel_defaults", game, game=kernel))
+    return join_kernel(kernel, instantiate(__name__, name, game=kernel))

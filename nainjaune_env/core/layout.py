@@ -11,10 +11,12 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+
+T = TypeVar("T", bound=np.generic)
 
 
 @dataclass(frozen=True)
@@ -82,11 +84,15 @@ class Layout:
         """Returns views of all features by name."""
         return {feature.name: self.view(observation, feature.name) for feature in self.features}
 
+    def _by_byte(self, name: str, dtype: type[T]) -> NDArray[T]:
+        """Returns the attribute ``name`` of the feature of each byte, ``(size,)``."""
+        values = np.array([getattr(feature, name) for feature in self.features], dtype)
+        return np.repeat(values, np.array([feature.size for feature in self.features], np.int64))
+
     @cached_property
     def private(self) -> NDArray[np.int64]:
         """Indices of the bytes that only the observer may know, ascending, ``(P,)``."""
-        spans = [self._range[feature.name] for feature in self.features if feature.private]
-        return np.concatenate([np.arange(0), *(np.arange(span.start, span.stop) for span in spans)]).astype(np.int64)
+        return np.flatnonzero(self._by_byte("private", np.bool_))
 
     def omniscient(self, players: int) -> Layout:
         """Returns these features followed by the private features of all other seats, relative seats 1, 2, …"""
@@ -101,17 +107,17 @@ class Layout:
     @cached_property
     def high(self) -> NDArray[np.uint8]:
         """Largest value of each byte, ``(size,)``."""
-        return np.concatenate([np.full(feature.size, feature.high, np.uint8) for feature in self.features])
+        return self._by_byte("high", np.uint8)
 
     @cached_property
     def zero(self) -> NDArray[np.float32]:
         """``Feature.zero`` of each byte, ``(size,)``."""
-        return np.concatenate([np.full(feature.size, feature.zero, np.float32) for feature in self.features])
+        return self._by_byte("zero", np.float32)
 
     @cached_property
     def scale(self) -> NDArray[np.float32]:
         """``Feature.scale`` of each byte, ``(size,)``."""
-        return np.concatenate([np.full(feature.size, feature.scale, np.float32) for feature in self.features])
+        return self._by_byte("scale", np.float32)
 
     @cached_property
     def fingerprint(self) -> str:

@@ -10,37 +10,33 @@ from nainjaune_env.core.rules import MAX_NUMBER, Preset, Rules
 
 
 def markdown_table(head: Iterable[object], rows: Iterable[Iterable[object]]) -> str:
-    """A Markdown table; bars in the cells are escaped."""
+    """Returns a Markdown table; bars in the cells are escaped."""
     lines = [[str(cell).replace("|", r"\|") for cell in row] for row in (head, *rows)]
     lines.insert(1, ["---"] * len(lines[0]))
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
 
 def knob_table(rules: type[Rules]) -> str:
-    """What each knob may be, what it means, and the article it belongs to."""
+    """Returns a table of what each knob may be, what it means, and the article it belongs to."""
     rows = [(f"`{f.name}`", _values(f), f.metadata["meaning"], f.metadata["source"]) for f in fields(rules)]
     return markdown_table(("knob", "values", "meaning", "article"), rows)
 
 
 def preset_table(presets: Mapping[str, Preset]) -> str:
-    """Every knob's value on every sheet, and the numbers of seats each allows."""
-    sheets = list(presets.values())
-    rows: list[list[str]] = [["players", *(f"{sheet.players[0]}–{sheet.players[-1]}" for sheet in sheets)]]
-    for name in sheets[0].rules.names():
-        rows.append([f"`{name}`", *(_spelled(getattr(sheet.rules, name)) for sheet in sheets)])
-    rows.append(["sheet", *(sheet.source for sheet in sheets)])
+    """Returns a table of every knob's value in every preset, and the numbers of seats each allows."""
+    columns = list(presets.values())
+    rows: list[list[str]] = [["players", *(f"{preset.players[0]}–{preset.players[-1]}" for preset in columns)]]
+    for name in columns[0].rules.names():
+        rows.append([f"`{name}`", *(f"`{getattr(preset.rules, name)}`" for preset in columns)])
+    rows.append(["sheet", *(preset.source for preset in columns)])
     return markdown_table(["knob", *(f"`{name}`" for name in presets)], rows)
-
-
-def _spelled(value: object) -> str:
-    return f"`{value}`"
 
 
 def _values(f: Field[Any]) -> str:
     about = f.metadata
     if about["kind"] == "word":
-        return ", ".join(map(_spelled, about["choices"]))
+        return ", ".join(f"`{choice}`" for choice in about["choices"])
     if about["kind"] == "flag":
-        return f"{_spelled(True)}, {_spelled(False)}"
+        return "`True`, `False`"
     most = f" to {about['high']}" if about["high"] < MAX_NUMBER else ""
-    return f"a whole number from {about['low']}{most}" + (f", or {_spelled(None)}" if about["optional"] else "")
+    return f"a whole number from {about['low']}{most}" + (", or `None`" if about["optional"] else "")

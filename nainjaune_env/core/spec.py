@@ -21,7 +21,6 @@ from nainjaune_env.analysis.feature_hook import FeatureHooks
 from nainjaune_env.analysis.stat_hook import Measures
 from nainjaune_env.core.errors import GameError, RulesError, quoted
 from nainjaune_env.core.hooks import Hook
-from nainjaune_env.core.kernel import complete_kernel
 from nainjaune_env.core.layout import Layout
 from nainjaune_env.core.rules import Preset, Rules
 from nainjaune_env.core.speech import Speaker
@@ -258,7 +257,7 @@ class GameSpec:
         return self.package.rpartition(".")[2]
 
     def __repr__(self) -> str:
-        """The same text in every process: errors and tests show it."""
+        """Returns the same text in every process: errors and tests show it."""
         return f"<GameSpec {self.name}>"
 
     def __post_init__(self) -> None:
@@ -278,9 +277,11 @@ class GameSpec:
         if sum(self.table[name].itemsize for name in names) != self.table.itemsize:
             raise GameError(f"{self.name}: a table has no bytes between or behind its fields, as NumPy does not copy them")
         for name, kind in {"rng": np.uint64, "seat": np.signedinteger, "stage": np.signedinteger}.items():
-            found: Any = self.table[name] if name in names else "no such field"
-            if name not in names or not np.issubdtype(found, kind):
-                raise GameError(f"{self.name}: expected a table to have the field {name!r} ({kind.__name__}), not {found}")
+            given: Any = self.table[name] if name in names else "no such field"
+            if name not in names or not np.issubdtype(given, kind):
+                raise GameError(f"{self.name}: expected a table to have the field {name!r} ({kind.__name__}), not {given}")
+        from nainjaune_env.core.kernel import complete_kernel  # numba is loaded with the first game, not with this module
+
         complete = complete_kernel(self.name, self.kernel, has_start_values=bool(self.start_values))
         object.__setattr__(self, "kernel", complete)
 
@@ -289,17 +290,15 @@ class GameSpec:
     def setup(self, preset: str | None = None, players: int | None = None, **knobs: Any) -> Setup:
         """Returns a setup from a preset, a number of seats, and knobs that replace those of the preset.
 
-        Raises :class:`RulesError` for an unknown preset or knob, a value that a knob does not allow, or a
-        number of seats that the preset does not allow.
+        Raises :class:`RulesError` for an unknown preset or knob, and for a value or a number of seats that is not allowed.
         """
         preset = check_name("preset", self.default_preset if preset is None else preset, self.presets)
-        sheet = self.presets[preset]
+        rules, allowed = self.presets[preset].rules, self.presets[preset].players
         if players is None:
-            players = self.default_players if self.default_players in sheet.players else sheet.players[0]
-        if isinstance(players, bool) or not isinstance(players, int | np.integer) or players not in sheet.players:
-            allowed = f"{sheet.players[0]} to {sheet.players[-1]}"
-            raise RulesError(f"The preset {preset!r} is for {allowed} players, not {quoted(players)}.")
-        return Setup(self, preset, sheet.rules.replace(**knobs), int(players))
+            players = self.default_players if self.default_players in allowed else allowed[0]
+        if isinstance(players, bool) or not isinstance(players, int | np.integer) or players not in allowed:
+            raise RulesError(f"The preset {preset!r} is for {allowed[0]} to {allowed[-1]} players, not {quoted(players)}.")
+        return Setup(self, preset, rules.replace(**knobs), int(players))
 
 
 @dataclass(frozen=True)
@@ -314,8 +313,8 @@ class Setup:
     def __post_init__(self) -> None:
         # compiled now, so that rules that do not fit the number of seats are refused at once
         if getattr(self.kernel_rules, "players", None) != self.players:
-            found = quoted(self.kernel_rules)
-            raise GameError(f"{self.game.name}: expected compile_rules to return {self.players} as 'players', not {found}.")
+            given = quoted(self.kernel_rules)
+            raise GameError(f"{self.game.name}: expected compile_rules to return {self.players} as 'players', not {given}.")
 
     @functools.cached_property
     def kernel_rules(self) -> NamedTuple:
@@ -330,8 +329,8 @@ class Setup:
     @property
     def knobs(self) -> dict[str, Any]:
         """The knobs that differ from the preset, with their values."""
-        sheet = self.game.presets[self.preset].rules
-        return {name: value for name in self.rules.names() if (value := getattr(self.rules, name)) != getattr(sheet, name)}
+        preset = self.game.presets[self.preset].rules
+        return {name: value for name in self.rules.names() if (value := getattr(self.rules, name)) != getattr(preset, name)}
 
     def same_round(self, other: Setup) -> bool:
         """Returns whether both have the same rules of a round; what ends a match and how a table is drawn may differ."""
@@ -349,12 +348,7 @@ class Setup:
 
     def to_dict(self) -> dict[str, Any]:
         """Returns ``game``, ``preset``, ``rules`` and ``players``, as in a record's head."""
-        return {
-            "game": self.game.name,
-            "preset": self.preset,
-            "rules": self.rules.to_dict(),
-            "players": self.players,
-        }
+        return {"game": self.game.name, "preset": self.preset, "rules": self.rules.to_dict(), "players": self.players}
 
 
 def check_setup(given: object) -> Setup:

@@ -9,7 +9,7 @@ LANGUAGES = ("en", "fr")
 """The languages that every game speaks."""
 
 
-class Said(NamedTuple):
+class Utterance(NamedTuple):
     """An event in words; adjacent events of the same seat are shown on one line."""
 
     seat: int | None
@@ -27,40 +27,31 @@ class Speaker(Protocol):
     @property
     def names(self) -> Sequence[str]:
         """The players' names in seat order, each different; empty where they are not known."""
-        ...
 
     @property
     def topics(self) -> Mapping[str, str]:
         """The topics of :meth:`about`: the word to type, and a description of the answer."""
-        ...
 
     def rules(self) -> str:
         """Returns a summary of the rules."""
-        ...
 
     def typing(self) -> list[str]:
         """Returns how to type a move, for whoever does not choose it with a button."""
-        ...
 
     def begun(self) -> list[str]:
         """Returns one or two lines on the round that was just dealt."""
-        ...
 
-    def ply(self, action: int) -> list[Said]:
+    def ply(self, action: int) -> list[Utterance]:
         """Makes a ply of the seat to act, by a legal ``action``; returns what the listener sees and hears of it."""
-        ...
 
     def dealt(self) -> None:
-        """The match goes on with the next round, dealt by the table's own generator."""
-        ...
+        """Goes on with the next round of the match, dealt by the table's own generator."""
 
     def menu(self, width: int) -> list[str]:
-        """What the seat at turn, which is the listener's, may do, with what to type for it; lines of at most ``width``."""
-        ...
+        """Returns what the listener, who is at turn, may do, with what to type for it; lines of at most ``width``."""
 
     def typed(self, action: int) -> str:
-        """What to type for a legal action: :meth:`parse` gives the action back."""
-        ...
+        """Returns what to type for a legal action: :meth:`parse` gives the action back."""
 
     def parse(self, text: str) -> int:
         """Returns the action that ``text`` means; it is the listener's turn.
@@ -68,28 +59,21 @@ class Speaker(Protocol):
         Raises :class:`~nainjaune_env.core.errors.IllegalActionError`, with a sentence for the listener, if it means no
         action or an illegal one.
         """
-        ...
 
     def echo(self, action: int) -> str:
         """Returns a short description of the listener's action, by which they can check that they were understood."""
-        ...
 
     def reveals(self, action: int) -> bool:
         """Returns whether this action of the listener would reveal something to them that they cannot know before."""
-        ...
 
     def about(self, topic: str) -> list[str] | None:
         """Returns lines on one of the :attr:`topics`, named in any language; None for an unknown topic."""
-        ...
 
     def settled(self) -> list[str]:
         """Returns lines on the end of a round that is over: all payments, and the cards left in all hands."""
-        ...
 
     def amount(self, number: int) -> str:
         """Returns an amount of the game's unit: ``1 chip``, ``12 chips``."""
-        ...
 
     def paint(self, text: str) -> str:
         """Returns ``text`` with a terminal's colours."""
-        ...

@@ -1,10 +1,6 @@
 """Gymnasium's ``Env`` over one table of any game: one seat learns, agents hold the others, or all seats learn.
 
-``import nainjaune_env`` registers every game with Gymnasium::
-
-    import gymnasium
-    import nainjaune_env
-    env = gymnasium.make("NainJaune-v0", preset="classic", players=5, opponents="tally")
+``import nainjaune_env`` registers every game, so that ``gymnasium.make("NainJaune-v0", preset="classic", players=5)`` makes one.
 """
 
 from __future__ import annotations
@@ -17,21 +13,15 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import IllegalActionError, quoted
-from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import whole
-from nainjaune_env.envs._shared.reset_options import ONLY, seed_number
-from nainjaune_env.envs._shared.spaces import LegalDiscrete
+from nainjaune_env.envs.reset_options import ONLY, seed_number
 from nainjaune_env.envs.seat_options import LearnerEnv, takes_seat_options
+from nainjaune_env.envs.spaces import LegalDiscrete, observation_space
 from nainjaune_env.records.record import Record
 from nainjaune_env.render.renderer import FPS, MODES, Renderer, installed_modes
 
 LEARNER = "learner"
 """The learner's name in records."""
-
-
-def observation_space(setup: Setup) -> spaces.Box:
-    """Return ``Box(0, layout.high, uint8)``, shape ``(size,)``; ``setup.layout`` names the features."""
-    return spaces.Box(np.zeros(setup.layout.size, np.uint8), setup.layout.high, dtype=np.uint8)
 
 
 class SeatEnv(LearnerEnv, gymnasium.Env[NDArray[np.uint8], np.int64]):
@@ -70,14 +60,12 @@ class SeatEnv(LearnerEnv, gymnasium.Env[NDArray[np.uint8], np.int64]):
         language: str = "en",
         **settings: Any,
     ) -> None:
-        """Choose the rules, the opponents and the learner's seat.
+        """Chooses the rules, the opponents and the learner's seat.
 
-        ``preset`` is a rule sheet and ``players`` the number of seats (None: the game's defaults). ``settings`` are the fields of
-        :class:`~nainjaune_env.envs.seat_options.SeatOptions`, and knobs set over the sheet. ``render_mode`` and ``language`` are
-        those of :class:`~nainjaune_env.render.renderer.Renderer`.
-
-        Raises :class:`~nainjaune_env.core.errors.RulesError`, :class:`~nainjaune_env.core.errors.AgentError` or
-        :class:`~nainjaune_env.core.errors.DealError` for arguments that do not fit.
+        All but ``render_mode`` and ``language``, which are those of :class:`~nainjaune_env.render.renderer.Renderer`, are as
+        :class:`~nainjaune_env.envs.seat_options.SeatOptions` says. Raises :class:`~nainjaune_env.core.errors.RulesError`,
+        :class:`~nainjaune_env.core.errors.AgentError` or :class:`~nainjaune_env.core.errors.DealError` for arguments that do not
+        fit, and :class:`~nainjaune_env.core.errors.KeywordError`, which lists the arguments and knobs, for an unknown one.
         """
         self._make_tables(SeatEnv, 1, preset, players, settings, record=True)
         self.metadata = {**self.metadata, "render_modes": list(installed_modes(self.setup.game))}
@@ -86,13 +74,13 @@ class SeatEnv(LearnerEnv, gymnasium.Env[NDArray[np.uint8], np.int64]):
         self._mask = np.zeros(len(self.setup.game.actions), np.int8)
         self._seed: int | None = None
         """The seed that dealt the current episode; None where a generator continued."""
-        self.observation_space: spaces.Box = observation_space(self.setup)  # type: ignore[assignment]
+        self.observation_space: spaces.Box = observation_space(self.setup.layout)  # type: ignore[assignment]
         self.action_space = LegalDiscrete(self._mask)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.uint8], dict[str, Any]]:
-        """Begin an episode and return its first observation and info.
+        """Begins an episode and returns its first observation and info.
 
         Raises :class:`~nainjaune_env.core.errors.DealError` for a seed or options that do not fit, and
         :class:`~nainjaune_env.core.errors.RulesError` under rules with which no episode has a decision of the learner.
@@ -104,7 +92,7 @@ class SeatEnv(LearnerEnv, gymnasium.Env[NDArray[np.uint8], np.int64]):
         return self._observe()
 
     def step(self, action: Any) -> tuple[NDArray[np.uint8], float, bool, bool, dict[str, Any]]:
-        """Take the learner's action and play on to its next decision or the end.
+        """Takes the learner's action and plays on to its next decision or the end.
 
         Raises :class:`IllegalActionError` for an illegal action without ``illegal_reward``, and where no episode is running; then
         nothing has changed.
@@ -129,19 +117,19 @@ class SeatEnv(LearnerEnv, gymnasium.Env[NDArray[np.uint8], np.int64]):
         return batch.observation[0].copy(), info
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the legal actions, ``(A,) bool``; all False after the end. The name is sb3-contrib's."""
+        """Returns the legal actions, ``(A,) bool``; all False after the end. The name is sb3-contrib's."""
         return self._mask.astype(np.bool_)
 
     def render(self) -> str | NDArray[np.uint8] | None:
-        """Render the table as the learner sees it, in the constructor's ``render_mode``: see ``Renderer``."""
+        """Renders the table as the learner sees it, in the constructor's ``render_mode``: see ``Renderer``."""
         return self._tables.render(0, self._renderer)
 
     def close(self) -> None:
-        """Close the window, if there is one."""
+        """Closes the window, if there is one."""
         self._renderer.close()
 
     def record(self, learner: str = LEARNER) -> Record:
-        """Return the finished episode as a record (``nainjaune_env.records.record``), the learner under the name ``learner``.
+        """Returns the finished episode as a record (``nainjaune_env.records.record``), the learner under the name ``learner``.
 
         Raises :class:`~nainjaune_env.core.errors.RecordError` while the episode runs, and where it does not begin with a
         match's first deal.

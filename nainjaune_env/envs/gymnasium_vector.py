@@ -1,8 +1,6 @@
-"""Gymnasium's ``VectorEnv`` over many tables, all in one batch that compiled code steps.
+"""Gymnasium's ``VectorEnv`` over many tables, all in one batch that compiled code steps: ``gymnasium.make_vec("NainJaune-v0")``.
 
-It returns what a ``SyncVectorEnv`` of ``SeatEnv`` returns for the same seeds, as a test checks::
-
-    envs = gymnasium.make_vec("NainJaune-v0", num_envs=1024, preset="classic", opponents="tally")
+It returns what a ``SyncVectorEnv`` of ``SeatEnv`` returns for the same seeds, as a test checks.
 """
 
 from __future__ import annotations
@@ -18,10 +16,9 @@ from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import DealError, IllegalActionError, RulesError, choose_one, quoted
 from nainjaune_env.core.validation import as_array, check_name
-from nainjaune_env.envs._shared.reset_options import OPTIONS, check_option, options_of, seed_number
-from nainjaune_env.envs._shared.spaces import LegalMultiDiscrete
-from nainjaune_env.envs.gymnasium_env import observation_space
+from nainjaune_env.envs.reset_options import OPTIONS, check_options, options_of, seed_number
 from nainjaune_env.envs.seat_options import LearnerEnv, table_seeds, takes_seat_options
+from nainjaune_env.envs.spaces import LegalMultiDiscrete, observation_space
 from nainjaune_env.render.renderer import FPS, MODES, Renderer, installed_modes
 
 Info = dict[str, Any]
@@ -61,7 +58,7 @@ class SeatVectorEnv(LearnerEnv, VectorEnv[NDArray[np.uint8], NDArray[np.int64], 
         language: str = "en",
         **settings: Any,
     ) -> None:
-        """Take the arguments of ``SeatEnv``; raises its errors, and :class:`RulesError` for an unknown ``autoreset_mode``."""
+        """Takes the arguments of ``SeatEnv``; raises its errors, and :class:`RulesError` for an unknown ``autoreset_mode``."""
         self._make_tables(SeatVectorEnv, num_envs, preset, players, settings, record=render_mode is not None)
         known = {mode.value: mode for mode in AutoresetMode}
         mode = autoreset_mode.value if isinstance(autoreset_mode, AutoresetMode) else autoreset_mode
@@ -75,12 +72,11 @@ class SeatVectorEnv(LearnerEnv, VectorEnv[NDArray[np.uint8], NDArray[np.int64], 
         modes = [name for name in VECTOR_MODES if name in installed_modes(self.setup.game)]
         self.metadata = {**self.metadata, "render_modes": modes, "autoreset_mode": self.autoreset_mode}
         self.num_envs = num_envs
-        self._all = np.arange(num_envs)
         self._over = np.zeros(num_envs, np.bool_)
         """Tables whose episode has ended and where no new one has begun."""
         self._last_seeds = [-1] * num_envs
         self._mask = np.zeros((num_envs, len(self.setup.game.actions)), np.int8)
-        self.single_observation_space = observation_space(self.setup)
+        self.single_observation_space = observation_space(self.setup.layout)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.single_action_space = spaces.Discrete(len(self.setup.game.actions))
         self.action_space = LegalMultiDiscrete(self._mask)
@@ -88,14 +84,13 @@ class SeatVectorEnv(LearnerEnv, VectorEnv[NDArray[np.uint8], NDArray[np.int64], 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[NDArray[np.uint8], Info]:
-        """Begin episodes at all tables, or at those of ``options["reset_mask"]``.
+        """Begins episodes at all tables, or at those of ``options["reset_mask"]``.
 
         The number s as ``seed`` seeds table i with s + i; a list has one seed per table. Raises :class:`DealError` for a seed or
         options that do not fit.
         """
         rest = options_of(options)
-        for name in rest:
-            check_option(name, (*OPTIONS, "reset_mask"))
+        check_options(rest, (*OPTIONS, "reset_mask"))
         which = self._chosen(rest.pop("reset_mask", None))
         seeds = self._seeds(seed)
         self._tables.reset(which, [seeds[i] for i in which], rest)
@@ -125,7 +120,7 @@ class SeatVectorEnv(LearnerEnv, VectorEnv[NDArray[np.uint8], NDArray[np.int64], 
     def step(
         self, actions: NDArray[np.int64]
     ) -> tuple[NDArray[np.uint8], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], Info]:
-        """Take the learners' actions ``(B,)`` and play every table on to its next decision or the end.
+        """Takes the learners' actions ``(B,)`` and plays every table on to its next decision or the end.
 
         Raises :class:`IllegalActionError` for an illegal action without ``illegal_reward``, for another shape or dtype, and with
         ``DISABLED`` where an episode is over; then nothing has changed.
@@ -148,7 +143,7 @@ class SeatVectorEnv(LearnerEnv, VectorEnv[NDArray[np.uint8], NDArray[np.int64], 
         return self._tables.batch.observation.copy(), reward, ended, truncated, {**infos, **self._infos(None)}
 
     def _infos(self, which: NDArray[np.int64] | None) -> Info:
-        """Return the infos of the tables ``which``, None: all; those of the others are zero."""
+        """Returns the infos of the tables ``which``, None: all; those of the others are zero."""
         self._mask[:] = self._tables.batch.mask
         infos: Info = {"action_mask": self._mask.copy(), "seat": self._tables.learner.copy()}
         if self._tables.self_play:
@@ -162,7 +157,7 @@ class SeatVectorEnv(LearnerEnv, VectorEnv[NDArray[np.uint8], NDArray[np.int64], 
 
     def _final(self, which: NDArray[np.int64]) -> Info:
         last = np.full(self.num_envs, None, object)
-        for i, row in zip(which, self._tables.observation(which), strict=True):
+        for i, row in zip(which, self._tables.batch.observation[which], strict=True):
             last[i] = row
         ended = self._infos(which)
         return {
@@ -170,7 +165,7 @@ class SeatVectorEnv(LearnerEnv, VectorEnv[NDArray[np.uint8], NDArray[np.int64], 
         }  # fmt: skip
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the legal actions, ``(B, A) bool``; all False where an episode is over."""
+        """Returns the legal actions, ``(B, A) bool``; all False where an episode is over."""
         return self._mask.astype(np.bool_)
 
     @property
@@ -179,11 +174,11 @@ class SeatVectorEnv(LearnerEnv, VectorEnv[NDArray[np.uint8], NDArray[np.int64], 
         return tuple(self._last_seeds)
 
     def get_attr(self, name: str) -> tuple[Any, ...]:
-        """Return the attribute ``name`` of a ``SeatEnv`` at each table, as ``SyncVectorEnv.get_attr`` does: see :meth:`call`."""
+        """Returns the attribute ``name`` of a ``SeatEnv`` at each table, as ``SyncVectorEnv.get_attr`` does: see :meth:`call`."""
         return self.call(name)
 
     def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Return what the method or attribute ``name`` of a ``SeatEnv`` gives at each table, as ``SyncVectorEnv.call`` does.
+        """Returns what the method or attribute ``name`` of a ``SeatEnv`` gives at each table, as ``SyncVectorEnv.call`` does.
 
         The names are ``PER_TABLE``; raises :class:`AttributeError` for others and :class:`TypeError` for arguments, as none of
         them takes any.
@@ -199,7 +194,7 @@ class SeatVectorEnv(LearnerEnv, VectorEnv[NDArray[np.uint8], NDArray[np.int64], 
         return (getattr(self, name),) * self.num_envs
 
     def render(self) -> tuple[Any, ...] | None:
-        """Render every table as its learner sees it, in the constructor's ``render_mode``; None without one."""
+        """Renders every table as its learner sees it, in the constructor's ``render_mode``; None without one."""
         if self.render_mode is None:
             return None
         return tuple(self._tables.render(i, self._renderer) for i in range(self.num_envs))

@@ -1,13 +1,7 @@
 """Every game as an OpenSpiel game, ``python_<game>``: one round from its deal to its end.
 
-Importing this module registers the games with OpenSpiel::
-
-    import pyspiel
-    import nainjaune_env.envs.open_spiel
-    game = pyspiel.load_game("python_nain_jaune(preset=classic,players=5,decline=always)")
-
-In OpenSpiel chance is a player, where a batch has a generator in each table. Both deal the same rounds:
-``game.seeded_state(seed)`` takes the chance outcomes that deal the table of ``Batch(setup, 1, seed=seed)``.
+Importing this module registers the games. In OpenSpiel chance is a player, where a batch has a generator in each table. Both deal
+the same rounds: ``game.seeded_state(seed)`` takes the chance outcomes that deal the table of ``Batch(setup, 1, seed=seed)``.
 """
 
 from __future__ import annotations
@@ -36,9 +30,8 @@ from nainjaune_env.core.validation import check_seed, whole
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.compiled import loops_of, numbers_of, replay_loops_of
 from nainjaune_env.engine.determinize import generator_states
-from nainjaune_env.engine.log_arrays import LogArrays
-from nainjaune_env.envs.open_spiel_observer import LONGEST_RECALL, Information, TableObserver, recall_size
-from nainjaune_env.envs.open_spiel_round import CHANCE_PLAYER, TERMINAL_PLAYER, Round
+from nainjaune_env.engine.log_arrays import ACTION, COUNT, LogArrays
+from nainjaune_env.envs.open_spiel_observer import MAX_RECALL, Information, TableObserver, recall_size
 from nainjaune_env.records.record import Record, record_of
 from nainjaune_env.registry import game_names, get_game
 
@@ -47,13 +40,14 @@ try:
 except ImportError as error:
     raise MissingLibraryError("The OpenSpiel adaptor", "open_spiel", "openspiel") from error
 
+CHANCE_PLAYER, TERMINAL_PLAYER = int(pyspiel.PlayerId.CHANCE), int(pyspiel.PlayerId.TERMINAL)
 AS_PRESET = "preset"
 """A text parameter's value: keep the preset's."""
 AS_PRESET_NUMBER = -1
 """A number parameter's value: keep the preset's."""
 CHANCE = ("draws", "deal")
 RETURNS = ("payoffs", "net")
-MOST_DEALS = 100_000
+MAX_CHANCE_OUTCOMES = 100_000
 """Most outcomes of a single chance node, which are all listed and kept."""
 
 
@@ -61,17 +55,17 @@ actions_of = functools.lru_cache(maxsize=1 << 14)(legal_actions)
 
 
 def load_game(text: str) -> Any:
-    """Call ``pyspiel.load_game``, with the games of this module registered."""
+    """Calls ``pyspiel.load_game``, with the games of this module registered."""
     return pyspiel.load_game(text)
 
 
 def game_name(game: GameSpec) -> str:
-    """Return the game's name in OpenSpiel."""
+    """Returns the game's name in OpenSpiel."""
     return f"python_{game.name}"
 
 
 def parameters(game: GameSpec) -> dict[str, Any]:
-    """Return the parameters of the OpenSpiel game and their defaults.
+    """Returns the parameters of the OpenSpiel game and their defaults.
 
     In OpenSpiel every parameter has one type and a value. So a special value keeps the preset's, a flag is the text ``yes`` or
     ``no``, and 0 stands for None in an optional number.
@@ -84,7 +78,7 @@ def parameters(game: GameSpec) -> dict[str, Any]:
 
 
 def make_setup_of(game: GameSpec, given: dict[str, Any]) -> Setup:
-    """Return the setup of these parameters; raises :class:`RulesError` where a value is not allowed."""
+    """Returns the setup of these parameters; raises :class:`RulesError` where a value is not allowed."""
     knobs = {}
     for f in fields(game.presets[game.default_preset].rules):
         value, about = given[f.name], f.metadata
@@ -99,7 +93,7 @@ def make_setup_of(game: GameSpec, given: dict[str, Any]) -> Setup:
 
 
 def game_type(setup: Setup, net: bool) -> Any:
-    """Return OpenSpiel's ``GameType``: for the registry with the default parameters, for each game with its own."""
+    """Returns OpenSpiel's ``GameType``: for the registry with the default parameters, for each game with its own."""
     utility = pyspiel.GameType.Utility
     game, players = setup.game, setup.game.presets[setup.preset].players
     return pyspiel.GameType(
@@ -113,7 +107,7 @@ def game_type(setup: Setup, net: bool) -> Any:
         max_num_players=players[-1],
         min_num_players=players[0],
         provides_information_state_string=True,
-        provides_information_state_tensor=recall_size(setup, chance_of(game).extent(setup).plies) <= LONGEST_RECALL,
+        provides_information_state_tensor=recall_size(setup, chance_of(game).extent(setup).plies) <= MAX_RECALL,
         provides_observation_string=True,
         provides_observation_tensor=True,
         provides_factored_observation_string=True,
@@ -128,7 +122,7 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
 
     - ``chance``: ``draws`` has one chance node per draw, as OpenSpiel's card games do: who deals, then card by card. ``deal`` has
       a single one, whose outcomes are all openings that the rules can distinguish, with their probabilities. It is for games
-      short enough for solvers; more than ``MOST_DEALS`` outcomes raise a :class:`RulesError`.
+      short enough for solvers; more than ``MAX_CHANCE_OUTCOMES`` outcomes raise a :class:`RulesError`.
     - ``returns``: ``payoffs`` are those of every other adaptor, net chips or cards won. Their sum varies, because pots keep chips
       and ties leave cards to nobody: general sum. ``net`` is a payoff less the mean of all seats, as ``nainjaune exact``
       measures: zero sum.
@@ -148,14 +142,11 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
             if given[name] not in allowed:
                 raise RulesError(choose_one(f"value for {name!r}:", given[name], allowed))
         self.net = given["returns"] == "net"
-        self.skip_forced = bool(given["skip_forced"])
         self.chance = chance_of(self.spec)
         self.extent = self.chance.extent(self.setup)
         self.layout = self.setup.layout
-        self.num_actions = len(self.spec.actions)
         self.batch = Batch(self.setup, 1, skip_forced=False, autoreset=False)
-        options = self.batch.mode._replace(skip_forced=int(self.skip_forced))
-        self.numbers = numbers_of(self.setup, options)
+        self.numbers = numbers_of(self.setup, self.batch.mode._replace(skip_forced=int(given["skip_forced"])))
         self.loops, self.replay_loops = loops_of(self.setup), replay_loops_of(self.setup)
         self.no_log = self.new_log()
         self.openings: list[tuple[int, ...]] = []
@@ -167,7 +158,7 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
         if self.net:  # furthest from the mean: one seat at its bound, all others at the other bound
             most, least = (most - least) * (n - 1) / n, (least - most) * (n - 1) / n
         info = pyspiel.GameInfo(
-            num_distinct_actions=self.num_actions,
+            num_distinct_actions=len(self.spec.actions),
             max_chance_outcomes=len(self.openings) or self._widest_draw(),
             num_players=n,
             min_utility=least,
@@ -178,23 +169,23 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
         super().__init__(game_type(self.setup, self.net), info, given)
 
     def new_log(self) -> LogArrays:
-        """Return the log of one table with space for a round, which OpenSpiel's states keep themselves."""
+        """Returns the log of one table with space for a round, which OpenSpiel's states keep themselves."""
         space = self.extent.plies + 1
         return LogArrays(np.zeros((1, 2), self.spec.table), np.zeros((1, space, 2), np.int8), np.zeros((2, 3), np.int64))
 
     def _list_openings(self) -> None:
-        listed = list(itertools.islice(self.chance.openings(self.setup), MOST_DEALS + 1))
-        if len(listed) > MOST_DEALS:
+        listed = list(itertools.islice(self.chance.openings(self.setup), MAX_CHANCE_OUTCOMES + 1))
+        if len(listed) > MAX_CHANCE_OUTCOMES:
             raise RulesError(
-                f"With chance=deal a single chance node has at most {MOST_DEALS:,} outcomes, and {self.spec.title} under these "
-                f"rules has more deals. Make the game shorter, or use chance=draws."
+                f"With chance=deal a single chance node has at most {MAX_CHANCE_OUTCOMES:,} outcomes, "
+                f"and {self.spec.title} under these rules has more deals. Make the game shorter, or use chance=draws."
             )
         deals = sum(ways for _, ways in listed)
         self.openings = [drawn for drawn, _ in listed]
         self.probabilities = [ways / deals for _, ways in listed]
 
     def _widest_draw(self) -> int:
-        """Return an upper bound on the outcomes of a draw: later draws choose from what the second one left."""
+        """Returns an upper bound on the outcomes of a draw: later draws choose from what the second one left."""
         first = self.chance.outcomes(self.setup, [])
         second = self.chance.outcomes(self.setup, first[:1])
         return max([*first, *second]) + 1
@@ -204,11 +195,11 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
         return load_game, (str(self),)
 
     def new_initial_state(self) -> TableState:
-        """Return the state before the deal."""
+        """Returns the state before the deal."""
         return TableState(self)
 
     def seeded_state(self, seed: int) -> TableState:
-        """Return the state after the chance outcomes that deal the table of ``Batch(setup, 1, seed=seed)``.
+        """Returns the state after the chance outcomes that deal the table of ``Batch(setup, 1, seed=seed)``.
 
         Its record (:meth:`TableState.record`) is the one that every other adaptor writes for that seed.
         """
@@ -218,7 +209,7 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
         return state
 
     def dealt_state(self, drawn: Sequence[int]) -> TableState:
-        """Return the state after the chance outcomes that stand for ``drawn``, all draws of a deal."""
+        """Returns the state after the chance outcomes that stand for ``drawn``, all draws of a deal."""
         state = self.new_initial_state()
         for outcome in [self._outcome_of[self.chance.canonical(self.setup, drawn)]] if self.openings else drawn:
             state.apply_action(outcome)
@@ -229,11 +220,11 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
         return {drawn: outcome for outcome, drawn in enumerate(self.openings)}
 
     def max_chance_nodes_in_history(self) -> int:
-        """Return the number of chance nodes in a round."""
+        """Returns the number of chance nodes in a round."""
         return 1 if self.openings else self.extent.draws
 
     def make_py_observer(self, iig_obs_type: Any = None, params: dict[str, Any] | None = None) -> TableObserver:
-        """Return an observer of this type; None shows what a seat observes now."""
+        """Returns an observer of this type; None shows what a seat observes now."""
         if params:
             raise RulesError(f"Observers take no parameters, not {quoted(params)}.")
         kind, private = iig_obs_type or pyspiel.IIGObservationType(perfect_recall=False), pyspiel.PrivateInfoType
@@ -246,8 +237,84 @@ class TableGame(pyspiel.Game):  # type: ignore[misc]
         return TableObserver(self.setup, self.extent.plies, information)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> TableGame:
-        """Return itself, as a game never changes: the copy of a state, made attribute by attribute, has the same game."""
+        """Returns itself, as a game never changes: the copy of a state, made attribute by attribute, has the same game."""
         return self
+
+
+class Round:
+    """All that a state keeps, as one attribute, which is quickly copied."""
+
+    __slots__ = (
+        "drawn", "game", "legal", "log", "memory", "opening", "outcomes", "player", "seed", "seen", "table",
+    )  # fmt: skip
+
+    def __init__(self, game: TableGame) -> None:
+        self.game = game
+        self.player = CHANCE_PLAYER
+        """The seat to act, or OpenSpiel's number for chance or the end."""
+        self.drawn: list[int] = []
+        """The draws so far; with ``chance=deal`` the only outcome stands for all of them."""
+        self.outcomes: Sequence[int] | None = None
+        """What chance can draw next; None: not determined yet, before the first draw."""
+        self.opening = b""
+        """The table as it was dealt; empty before the deal."""
+        self.memory = bytearray()
+        """The table, the memory of ``table``."""
+        self.table: NDArray[Any] | None = None
+        """``(1,)`` the record; None before the deal."""
+        self.legal = 0
+        """The legal actions as bits; 0 at the end."""
+        self.log: LogArrays = game.no_log
+        """The log of the table, with space for all plies of a round."""
+        self.seen: NDArray[np.uint8] | None = None
+        """``(plies + 1, n, size)``: what each seat observed after the deal and after each ply; None: not determined yet."""
+        self.seed: int | None = None
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Round:
+        """Returns a copy with its own table and plies; the opening and what was observed are never changed and can be shared."""
+        copied = Round.__new__(Round)
+        for name in self.__slots__:
+            setattr(copied, name, getattr(self, name))
+        copied.drawn = self.drawn[:]
+        if self.table is not None:
+            copied.place(self.memory)
+            copied.log = LogArrays(self.log.tables, self.log.plies.copy(), self.log.marks.copy())
+        return copied
+
+    def place(self, table: Any) -> None:
+        """Keeps a copy of ``table``, bytes or a record."""
+        self.memory = bytearray(bytes(table))
+        self.table = np.frombuffer(self.memory, self.game.spec.table)
+
+    def begin(self, table: Any, seed: int | None = None) -> None:
+        """Begins the round with ``table``, one record as it was dealt."""
+        self.place(table)
+        self.opening, self.seed = bytes(self.memory), seed
+        self.log = self.game.new_log()
+        self.play(-1)
+
+    def play(self, action: int) -> None:
+        """Makes a ply, unless ``action`` is negative, and the forced ones after it."""
+        game = self.game
+        seat, self.legal = game.loops.step_round(self.table, game.numbers, self.log, action)
+        self.player = seat if self.legal else TERMINAL_PLAYER
+        self.seen = None
+
+    @property
+    def plies(self) -> NDArray[np.int8]:
+        """The seat and the action of each ply so far, ``(plies, 2)``."""
+        return self.log.plies[0, : int(self.log.marks[0, COUNT])]
+
+    def observed(self) -> NDArray[np.uint8]:
+        """Returns ``seen``; the plies are played again from the deal on."""
+        if self.seen is None:
+            game, actions = self.game, np.ascontiguousarray(self.plies[:, ACTION])
+            rows = len(actions) + 1 if self.opening else 0
+            self.seen = np.zeros((rows, game.setup.players, game.layout.size), np.uint8)
+            if self.opening:
+                replayed = np.frombuffer(bytearray(self.opening), game.spec.table)
+                game.replay_loops.observe_plies(replayed, game.numbers, actions, self.seen)
+        return self.seen
 
 
 class TableState(pyspiel.State):  # type: ignore[misc]
@@ -260,21 +327,21 @@ class TableState(pyspiel.State):  # type: ignore[misc]
     # ------------------------------------------------------------ OpenSpiel's interface
 
     def current_player(self) -> int:
-        """Return the seat to act, or OpenSpiel's number for chance or the end."""
+        """Returns the seat to act, or OpenSpiel's number for chance or the end."""
         return self._round.player
 
     def is_terminal(self) -> bool:
-        """Return whether the round is over."""
+        """Returns whether the round is over."""
         return self._round.player == TERMINAL_PLAYER
 
     def is_chance_node(self) -> bool:
-        """Return whether chance is to act."""
+        """Returns whether chance is to act."""
         return self._round.player == CHANCE_PLAYER
 
     # Python finds these before OpenSpiel's own, which call current_player(), chance_outcomes() and _legal_actions() from C++
 
     def legal_actions(self, player: int | None = None) -> list[int]:
-        """Return the legal actions of ``player``, None: of the player to act; at a chance node the outcomes, for any player."""
+        """Returns the legal actions of ``player``, None: of the player to act; at a chance node the outcomes, for any player."""
         now = self._round
         if now.player == CHANCE_PLAYER:
             return [*self._outcomes()]
@@ -291,7 +358,7 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         return now.outcomes
 
     def chance_outcomes(self) -> list[tuple[int, float]]:
-        """Return the outcomes of chance and their probabilities."""
+        """Returns the outcomes of chance and their probabilities."""
         if self._round.game.openings:
             return list(enumerate(self._round.game.probabilities))
         outcomes = self._outcomes()
@@ -328,7 +395,7 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         return str(game.chance.name(game.setup, self._round.drawn, action))
 
     def returns(self) -> list[float]:
-        """Return the payoffs, or with ``returns=net`` the payoffs less their mean; zeros before the end."""
+        """Returns the payoffs, or with ``returns=net`` the payoffs less their mean; zeros before the end."""
         now = self._round
         setup = now.game.setup
         if now.table is None or now.legal:
@@ -339,7 +406,7 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         return [float(value) for value in (net - net.mean() if now.game.net else net)]
 
     def __str__(self) -> str:
-        """Return the whole state as text, hidden cards included; different states have different texts."""
+        """Returns the whole state as text, hidden cards included; different states have different texts."""
         now = self._round
         game, drawn = now.game, now.drawn
         if now.table is None:
@@ -348,7 +415,7 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         return "\n".join([game.chance.describe(game.setup, drawn), ", ".join(taken)]).strip()
 
     def resample_from_infostate(self, player_id: int, probability_sampler: Callable[[], float]) -> TableState:
-        """Return a state drawn uniformly from those that ``player_id`` cannot distinguish from this one, for IS-MCTS.
+        """Returns a state drawn uniformly from those that ``player_id`` cannot distinguish from this one, for IS-MCTS.
 
         In it the player has the same information state, and the same seat is to act. ``probability_sampler`` returns uniform
         numbers in [0, 1), the only source of chance. Raises :class:`DealError` before the deal and at the end, and for a player
@@ -383,15 +450,15 @@ class TableState(pyspiel.State):  # type: ignore[misc]
         return np.frombuffer(bytes(self._round.memory), self._round.game.spec.table).copy()[0]
 
     def plies(self) -> NDArray[np.int8]:
-        """Return the seat and the action of each ply so far, ``(plies, 2)``."""
+        """Returns the seat and the action of each ply so far, ``(plies, 2)``."""
         return self._round.plies
 
     def seen(self) -> tuple[NDArray[np.uint8], NDArray[np.int8]]:
-        """Return what each seat observed so far, ``(plies + 1, n, size)``, and seat and action of each ply, ``(plies, 2)``."""
+        """Returns what each seat observed so far, ``(plies + 1, n, size)``, and seat and action of each ply, ``(plies, 2)``."""
         return self._round.observed(), self.plies()
 
     def record(self, agents: Sequence[str] | None = None) -> Record:
-        """Return the finished round as a record (``nainjaune_env.records.record``); ``agents`` are names in seat order.
+        """Returns the finished round as a record (``nainjaune_env.records.record``); ``agents`` are names in seat order.
 
         Raises :class:`RecordError` while the round runs.
         """
@@ -405,14 +472,14 @@ class TableState(pyspiel.State):  # type: ignore[misc]
 
 
 def chance_of(game: GameSpec) -> Chance:
-    """Return the game's chance module; raises :class:`RulesError` where it has none."""
+    """Returns the game's chance module; raises :class:`RulesError` where it has none."""
     if game.chance is None:
         raise RulesError(f"OpenSpiel needs a game's chance module (GameSpec.chance), and {game.title} has none.")
     return game.chance
 
 
 def register() -> None:
-    """Register every game that has a chance module with OpenSpiel, once."""
+    """Registers every game that has a chance module with OpenSpiel, once."""
     for name in game_names():
         game = get_game(name)
         if game.chance is None or game_name(game) in pyspiel.registered_names():

@@ -13,7 +13,7 @@ from nainjaune_env.core.errors import RulesError
 from nainjaune_env.core.layout import Feature, Layout
 from nainjaune_env.core.spec import Setup
 
-LONGEST_RECALL = 1 << 12
+MAX_RECALL = 1 << 12
 """Most numbers in an information state's tensor; longer rounds only have the string."""
 
 
@@ -32,7 +32,7 @@ class Information:
 
 
 def recall_size(setup: Setup, plies: int) -> int:
-    """Return how many numbers hold all that a seat observes and does in a round of ``plies`` plies (see ``TableObserver``)."""
+    """Returns how many numbers hold all that a seat observes and does in a round of ``plies`` plies (see ``TableObserver``)."""
     return setup.players + (plies + 1) * setup.layout.size + plies * len(setup.game.actions)
 
 
@@ -43,7 +43,7 @@ class TableObserver:
     selects the features; they are relative to the observing seat, and those that only other players may know are named
     ``<feature>_of_<relative seat>``. With recall every piece has a leading axis, the deal and then each ply (zeros for plies to
     come), and ``actions`` is what the seat did there, or everybody with the private information of all players. Where that
-    would be more than ``LONGEST_RECALL`` numbers, ``tensor`` is None.
+    would be more than ``MAX_RECALL`` numbers, ``tensor`` is None.
     """
 
     def __init__(self, setup: Setup, plies: int, information: Information) -> None:
@@ -66,13 +66,13 @@ class TableObserver:
             if information.private:
                 pieces.append(("actions", (plies, len(setup.game.actions))))
         sizes = [int(np.prod(shape)) for _, shape in pieces]
-        if not information.recall or sum(sizes) <= LONGEST_RECALL:
+        if not information.recall or sum(sizes) <= MAX_RECALL:
             self.tensor = np.zeros(sum(sizes), np.float32)
             parts = np.split(self.tensor, np.cumsum(sizes)[:-1])
             self.dict = {name: part.reshape(shape) for (name, shape), part in zip(pieces, parts, strict=True)}
 
     def set_from(self, state: Any, player: int) -> None:
-        """Write what ``player`` observes at ``state`` into ``tensor``; before the deal, only who the player is.
+        """Writes what ``player`` observes at ``state`` into ``tensor``; before the deal, only who the player is.
 
         Raises :class:`RulesError` where there is no tensor.
         """
@@ -96,7 +96,7 @@ class TableObserver:
                     self.dict["actions"][k, action] = 1
 
     def string_from(self, state: Any, player: int) -> str:
-        """Return the same as text: features by name with their nonzero values; with recall, the changes of each ply."""
+        """Returns the same as text: features by name with their nonzero values; with recall, the changes of each ply."""
         observed, plies = self._view(state, player)
         if not len(observed):
             return f"p{player}"
@@ -110,7 +110,7 @@ class TableObserver:
         return " | ".join(parts)
 
     def _view(self, state: Any, player: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-        """Return the features that ``player`` observed, ``(steps, size)``, and the plies; without recall the last step only."""
+        """Returns the features that ``player`` observed, ``(steps, size)``, and the plies; without recall the last step only."""
         observed, plies = state.seen()
         if not self._information.recall:
             observed = observed[-1:]
@@ -123,7 +123,7 @@ class TableObserver:
 
 
 def _feature_text(feature: Feature, values: NDArray[Any]) -> str:
-    """``cards=12 9`` for few numbers, else the ones that are not the feature's zero, by index: ``hand[3:2]``."""
+    """Returns ``cards=12 9`` for few numbers, else those that are not the feature's zero, by index: ``hand[3:2]``."""
     if feature.size == 1:
         return f"{feature.name}={int(values.reshape(-1)[0])}"
     if feature.high > 1 and feature.size <= 8:
@@ -138,14 +138,14 @@ def _feature_text(feature: Feature, values: NDArray[Any]) -> str:
 # Solvers ask for the same strings again and again; layouts are few and live as long as their games.
 @functools.lru_cache(maxsize=1 << 16)
 def describe(layout: Layout, observation: bytes) -> str:
-    """Return the features of an observation as text."""
+    """Returns the features of an observation as text."""
     row = np.frombuffer(observation, np.uint8)
     return " ".join(_feature_text(feature, layout.view(row, feature.name)) for feature in layout)
 
 
 @functools.lru_cache(maxsize=1 << 16)
 def describe_change(layout: Layout, before: bytes, after: bytes) -> str:
-    """Return the features that have changed as text."""
+    """Returns the features that have changed as text."""
     one, two = (np.frombuffer(row, np.uint8) for row in (before, after))
     wheres = [(feature, layout.where(feature.name)) for feature in layout]
     changed = [feature for feature, where in wheres if not np.array_equal(one[where], two[where])]

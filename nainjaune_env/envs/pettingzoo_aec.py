@@ -1,15 +1,11 @@
-"""PettingZoo's AEC interface over one table of any game.
+"""PettingZoo's AEC interface over one table of any game: ``pettingzoo.make("aec", "nainjaune/nain_jaune-v0")``.
 
-``import nainjaune_env`` registers every game with PettingZoo, in versions that have a registry::
-
-    import pettingzoo
-    import nainjaune_env
-    env = pettingzoo.make("aec", "nainjaune/nain_jaune-v0", preset="classic", players=5)
+``import nainjaune_env`` registers every game, in versions of PettingZoo that have a registry.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,13 +15,13 @@ from numpy.typing import NDArray
 from pettingzoo.utils import wrappers
 
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, choose_one, quoted
-from nainjaune_env.core.spec import History
+from nainjaune_env.core.spec import History, Setup
+from nainjaune_env.core.table import Stage
 from nainjaune_env.core.validation import whole
-from nainjaune_env.engine.batch import Episode
-from nainjaune_env.envs._shared.reset_options import Start, options_of, seed_number
-from nainjaune_env.envs._shared.single_table import SingleTable
-from nainjaune_env.envs._shared.spaces import LegalDiscrete
+from nainjaune_env.engine.batch import Batch, Episode
 from nainjaune_env.envs.registration import pettingzoo_spec
+from nainjaune_env.envs.reset_options import ONLY, Opener, Start, options_of, seed_number
+from nainjaune_env.envs.spaces import LegalDiscrete, masked_space
 from nainjaune_env.records.record import Record
 from nainjaune_env.records.recorder import history_of_round, record_of_episode
 from nainjaune_env.registry import adaptor_setup
@@ -36,7 +32,7 @@ API_TEST_OPTIONS = {"options": 1}
 
 
 def env(preset: str | None = None, players: int | None = None, **settings: Any) -> Any:
-    """Make a :class:`raw_env` in PettingZoo's wrapper that enforces the order of calls.
+    """Makes a :class:`raw_env` in PettingZoo's wrapper that enforces the order of calls.
 
     ``settings`` are further arguments of :class:`raw_env`, knobs included. PettingZoo's wrappers for illegal actions are not
     needed: :class:`raw_env` raises an error that names the legal ones, and the episode goes on.
@@ -48,11 +44,11 @@ class OrderedEnv(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
     """PettingZoo's wrapper, whose ``last`` and ``step`` call the environment's own instead of a look-up for each attribute."""
 
     def last(self, observe: bool = True) -> Any:
-        """Return what the environment's ``last`` returns."""
+        """Returns what the environment's ``last`` returns."""
         return self.env.last(observe) if self._has_reset else super().last(observe)
 
     def step(self, action: Any) -> None:
-        """Take the action; a step before the reset or after the end is PettingZoo's error or warning."""
+        """Takes the action; a step before the reset or after the end is PettingZoo's error or warning."""
         if self._has_reset and self.env.agents:
             self._has_updated = True
             self.env.step(action)
@@ -60,8 +56,52 @@ class OrderedEnv(wrappers.OrderEnforcingWrapper):  # type: ignore[misc]
             super().step(action)
 
     def __str__(self) -> str:
-        """The environment's."""
+        """Returns the environment's text."""
         return str(self.env)
+
+
+class SingleTable(Batch):
+    """A ``Batch`` of one table with a log, stepped and observed without the checks of arrays that a batch of many needs."""
+
+    def __init__(self, setup: Setup, *, episode: Episode = "round", start: Start = "fresh", skip_forced: bool = True) -> None:
+        """Takes the arguments of ``Batch`` and raises its errors; call :meth:`begin` before the first action."""
+        super().__init__(setup, 1, episode=episode, start=start, skip_forced=skip_forced, autoreset=False, log=True, deal=False)
+        self._opener = Opener(self)
+
+    def begin(self, seed: int | None, options: Mapping[str, Any]) -> None:
+        """Begins an episode by the options of a reset; raises the errors of ``Opener.check``, and then nothing has changed."""
+        opening = self._opener.check([seed], options)
+        self._opener.prepare(ONLY, [seed], opening)
+        if opening.table is not None:
+            self._loop(self._loops.enter_tables, ONLY)
+            return
+        values = self.start_values if opening.start_values is None else opening.start_values
+        new_match = bool(self.tables["stage"][0] != Stage.ROUND_OVER)
+        self._loop(self._loops.reset_tables, ONLY, self.tables["rng"].copy(), others=(values, new_match))
+
+    def act(self, action: int) -> int:
+        """Takes one action and returns the seat to act next.
+
+        Raises :class:`IllegalActionError`, which names the legal actions, and then nothing has changed.
+        """
+        if not 0 <= action < self.num_actions or not int(self.legal[0]) >> action & 1:
+            raise IllegalActionError(self.why_illegal(0, action))
+        seat: int = self._loops.step_single(
+            self.tables, self.numbers, self.log_arrays, action, self.start_values, *self.written, self._scratch[0]
+        )
+        self.make_space()
+        return seat
+
+    def seen_by(self, first: int, count: int = 1) -> NDArray[np.uint8]:
+        """Returns what ``count`` seats from ``first`` on observe, at turn or not, ``(count, size)``; a new array."""
+        rows = np.zeros((count, self.layout.size), np.uint8)
+        self._loops.observe_seats(self.tables, self.numbers, first, rows)
+        return rows
+
+    @property
+    def at_turn(self) -> int:
+        """The seat to act."""
+        return int(self.tables["seat"][0])
 
 
 class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
@@ -116,7 +156,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         scale: float = 1.0,
         **knobs: Any,
     ) -> None:
-        """Choose the rules: a preset and a number of players (None: the game's default), and knobs set over the preset.
+        """Chooses the rules: a preset and a number of players (None: the game's default), and knobs set over the preset.
 
         A preset determines the game, so ``game`` can be left out; without either it is the default game. ``episode``, ``start``
         and ``skip_forced`` are those of :class:`~nainjaune_env.engine.batch.Batch`; with ``start="carried"``, a reset without
@@ -133,32 +173,23 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         """The arguments of the constructor by name, without ``game``."""
         self.layout = self.setup.layout
         self.render_mode = render_mode
-        n = self.setup.players
         self.viewpoint = viewpoint
         modes = list(installed_modes(self.setup.game))
         self.metadata = {**type(self).metadata, "name": f"{self.setup.game.name}_v0", "render_modes": modes}
-        fps = self.metadata["render_fps"]
         self._renderer = Renderer(
-            self.setup, render_mode, viewpoint=viewpoint, language=language, color=color, scale=scale, fps=fps
-        )
+            self.setup, render_mode, viewpoint=viewpoint, language=language, color=color, scale=scale,
+            fps=self.metadata["render_fps"],
+        )  # fmt: skip
         self._batch = SingleTable(self.setup, episode=episode, start=start, skip_forced=skip_forced)
         self._seed: int | None = None
         self._begun = False
         self._at_turn = self._batch.at_turn
-
+        n = self.setup.players
         self.possible_agents = [f"seat_{seat}" for seat in range(n)]
         self.agents: list[str] = []
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         actions = self._batch.num_actions
-        self.observation_spaces = {
-            agent: spaces.Dict(
-                {
-                    "observation": spaces.Box(np.zeros(self.layout.size, np.uint8), self.layout.high, dtype=np.uint8),
-                    "action_mask": spaces.Box(0, 1, (actions,), np.int8),
-                }
-            )
-            for agent in self.possible_agents
-        }
+        self.observation_spaces = {agent: masked_space(self.layout, actions) for agent in self.possible_agents}
         self.action_spaces = {agent: LegalDiscrete(np.zeros(actions, np.int8)) for agent in self.possible_agents}
         self._legal = [space.legal for space in self.action_spaces.values()]
         high = np.tile(self.layout.high, (n, 1))
@@ -175,12 +206,12 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         return self._seat_of[agent]
 
     def observation_space(self, agent: str) -> spaces.Dict:
-        """Return ``Dict(observation=Box(0, layout.high, uint8), action_mask=Box(0, 1, (A,), int8))``, always the same object."""
+        """Returns ``Dict(observation=Box(0, layout.high, uint8), action_mask=Box(0, 1, (A,), int8))``, always the same object."""
         self._seat(agent)
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> LegalDiscrete:
-        """Return ``Discrete(A)``, the same object every time, whose ``sample`` draws a legal action for the agent at turn.
+        """Returns ``Discrete(A)``, the same object every time, whose ``sample`` draws a legal action for the agent at turn.
 
         ``env.setup.game.actions`` names the actions.
         """
@@ -188,7 +219,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         return self.action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Begin an episode under the same rules; the class lists the ``options``.
+        """Begins an episode under the same rules; the class lists the ``options``.
 
         Raises :class:`DealError` for a seed that is not a whole number and for options that are unknown or do not fit; then
         nothing has changed.
@@ -207,7 +238,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         self._refresh(self._batch.at_turn)
 
     def step(self, action: Any) -> None:
-        """Take the action (an integer) of ``agent_selection``; None for an agent that has terminated.
+        """Takes the action (an integer) of ``agent_selection``; None for an agent that has terminated.
 
         Raises :class:`IllegalActionError`, which names the legal actions; then nothing has changed.
         """
@@ -232,7 +263,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         )
 
     def _refresh(self, at_turn: int) -> None:
-        """Copy the batch's state into the dictionaries that PettingZoo keeps."""
+        """Copies the batch's state into the dictionaries that PettingZoo keeps."""
         batch, agents, names = self._batch, self.agents, self.possible_agents
         over = bool(batch.done[0])
         self.rewards = dict(zip(agents, batch.reward[0].tolist(), strict=True))
@@ -254,7 +285,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
             self.render()
 
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
-        """Return new arrays: what ``agent`` observes, ``(size,) uint8``, and its mask, ``(A,) int8``, at turn or not.
+        """Returns new arrays: what ``agent`` observes, ``(size,) uint8``, and its mask, ``(A,) int8``, at turn or not.
 
         Raises :class:`AgentError` for an unknown agent and :class:`DealError` before the first reset.
         """
@@ -265,7 +296,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         return {"observation": batch.seen_by(seat)[0], "action_mask": np.zeros(batch.num_actions, np.int8)}
 
     def state(self) -> NDArray[np.uint8]:
-        """Return all seats' observations, ``(n, size) uint8``. They show every hand: for centralised critics only.
+        """Returns all seats' observations, ``(n, size) uint8``. They show every hand: for centralised critics only.
 
         Raises :class:`DealError` before the first reset.
         """
@@ -273,7 +304,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         return self._batch.seen_by(0, self.setup.players)
 
     def render(self) -> str | NDArray[np.uint8] | None:
-        """Render the table from the constructor's ``viewpoint`` in its ``render_mode``: see ``Renderer``.
+        """Renders the table from the constructor's ``viewpoint`` in its ``render_mode``: see ``Renderer``.
 
         Raises :class:`RulesError` without a ``render_mode``, and as :meth:`picture` and :meth:`svg` :class:`DealError` before the
         first reset.
@@ -282,11 +313,11 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         return self._renderer.render(*self._table_and_history())
 
     def picture(self, seat: int | None = None) -> str:
-        """Return the table as text as ``seat`` sees it; None is a spectator, who sees every hand."""
+        """Returns the table as text as ``seat`` sees it; None is a spectator, who sees every hand."""
         return self._renderer.text(*self._table_and_history(), seat=seat)
 
     def svg(self, seat: int | None = None) -> str:
-        """Return the table as an SVG document, likewise."""
+        """Returns the table as an SVG document, likewise."""
         return self._renderer.svg(*self._table_and_history(), seat=seat)
 
     def _check_begun(self) -> None:
@@ -298,7 +329,7 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         return self._batch.tables[0], history_of_round(self._batch, 0)
 
     def record(self, agents: Sequence[str] | None = None) -> Record:
-        """Return the finished episode as a record (``nainjaune_env.records.record``); ``agents`` are names in seat order.
+        """Returns the finished episode as a record (``nainjaune_env.records.record``); ``agents`` are names in seat order.
 
         Raises :class:`RecordError` while the episode runs, and where it does not begin with a match's first deal: a carried
         round, or a table that was set in the middle of a round.
@@ -309,5 +340,5 @@ class raw_env(pettingzoo.AECEnv):  # type: ignore[misc]
         return record_of_episode(self._batch, 0, agents=names, seed=self._seed)
 
     def close(self) -> None:
-        """Close the window, if there is one."""
+        """Closes the window, if there is one."""
         self._renderer.close()

@@ -1,12 +1,6 @@
 """PettingZoo's parallel interface over one table of any game, on PettingZoo's own converter of the AEC environment.
 
 A step is made here, not by the converter, which observes the agents one by one.
-
-``import nainjaune_env`` registers every game with PettingZoo, in versions that have a registry::
-
-    import pettingzoo
-    import nainjaune_env
-    env = pettingzoo.make("parallel", "nainjaune/nain_jaune-v0", preset="classic", players=5)
 """
 
 from __future__ import annotations
@@ -21,9 +15,9 @@ from pettingzoo.utils.conversions import turn_based_aec_to_parallel_wrapper
 
 from nainjaune_env.core.errors import IllegalActionError, quoted
 from nainjaune_env.core.validation import whole
-from nainjaune_env.envs._shared.spaces import LegalDiscrete
 from nainjaune_env.envs.pettingzoo_aec import env as aec_env
 from nainjaune_env.envs.registration import pettingzoo_spec
+from nainjaune_env.envs.spaces import LegalDiscrete, masked_space
 
 Observation = dict[str, NDArray[Any]]
 Infos = dict[str, dict[str, Any]]
@@ -50,21 +44,13 @@ class parallel_env(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
     def __init__(
         self, preset: str | None = None, players: int | None = None, *, skip_forced: bool = False, **settings: Any
     ) -> None:
-        """Take the arguments of :class:`~nainjaune_env.envs.pettingzoo_aec.raw_env`; ``skip_forced`` has another default."""
+        """Takes the arguments of :class:`~nainjaune_env.envs.pettingzoo_aec.raw_env`; ``skip_forced`` has another default."""
         super().__init__(aec_env(preset, players, skip_forced=skip_forced, **settings))
         self.setup = self.aec_env.setup
         self.layout = self.setup.layout
         self.agents: list[str] = []
         self.no_op = len(self.setup.game.actions)
-        self._observation_spaces = {
-            agent: spaces.Dict(
-                {
-                    "observation": self.aec_env.observation_space(agent)["observation"],
-                    "action_mask": spaces.Box(0, 1, (self.no_op + 1,), np.int8),
-                }
-            )
-            for agent in self.possible_agents
-        }
+        self._observation_spaces = {agent: masked_space(self.layout, self.no_op + 1) for agent in self.possible_agents}
         self._action_spaces = {agent: LegalDiscrete(np.zeros(self.no_op + 1, np.int8)) for agent in self.possible_agents}
         self._at_turn = 0
         self._unpaid: dict[str, int] = {}
@@ -75,17 +61,17 @@ class parallel_env(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
         return pettingzoo_spec("parallel", self.setup.game.name, self.aec_env.arguments)
 
     def observation_space(self, agent: str) -> spaces.Dict:
-        """``Dict(observation=Box(0, layout.high, uint8), action_mask=Box(0, 1, (A + 1,), int8))``, always the same object."""
+        """Returns the space of the AEC environment with a mask of ``A + 1``, always the same object."""
         self.aec_env.observation_space(agent)  # raises for an unknown agent
         return self._observation_spaces[agent]
 
     def action_space(self, agent: str) -> LegalDiscrete:
-        """Return ``Discrete(A + 1)``, always the same object, whose ``sample`` draws legal actions; the last one is the no-op."""
+        """Returns ``Discrete(A + 1)``, always the same object; its ``sample`` draws legal actions. The last one is the no-op."""
         self.aec_env.action_space(agent)
         return self._action_spaces[agent]
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Observation], Infos]:
-        """Begin an episode; raises the errors of the AEC environment's ``reset``."""
+        """Begins an episode; raises the errors of the AEC environment's ``reset``."""
         self.aec_env.reset(seed, options)
         table = self.unwrapped
         self.agents = table.agents[:]
@@ -98,7 +84,7 @@ class parallel_env(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
     def step(
         self, actions: Mapping[str, Any]
     ) -> tuple[dict[str, Observation], dict[str, int], dict[str, bool], dict[str, bool], Infos]:
-        """Take one action (an integer) of every agent in ``agents``, by name.
+        """Takes one action (an integer) of every agent in ``agents``, by name.
 
         Raises :class:`IllegalActionError`, which names the legal actions; then nothing has changed.
         """
@@ -124,7 +110,7 @@ class parallel_env(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
         return observations, rewards, dict.fromkeys(agents, over), dict.fromkeys(agents, False), infos
 
     def _check(self, actions: Mapping[str, Any], acting: str | None) -> None:
-        """Check who acts and that all others wait; the AEC environment checks the action at turn."""
+        """Checks who acts and that all others wait; the AEC environment checks the action at turn."""
         if not isinstance(actions, Mapping):
             raise IllegalActionError(f"Expected a mapping from agents to their actions, and got {quoted(actions)}.")
         if actions.keys() != self._action_spaces.keys():  # all agents act up to the end
@@ -138,7 +124,7 @@ class parallel_env(turn_based_aec_to_parallel_wrapper):  # type: ignore[misc]
             raise IllegalActionError(f"{acting} is to act, where {self.no_op} (to wait) is not legal; legal: {allowed}.")
 
     def _observe(self) -> tuple[dict[str, Observation], Infos]:
-        """Return new arrays: what every agent observes, and its mask, twice."""
+        """Returns new arrays: what every agent observes, and its mask, twice."""
         table, agents = self.unwrapped, self.agents
         masks = np.zeros((len(agents), self.no_op + 1), np.int8)
         masks[:, self.no_op] = 1

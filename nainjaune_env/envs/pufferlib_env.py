@@ -1,13 +1,6 @@
 """PufferLib's ``PufferEnv`` over many tables, all in one batch that compiled code steps.
 
-It plays the episodes of ``SeatVecEnv``, as a test checks, alone and in PufferLib's vectorization::
-
-    import pufferlib.vector
-    from nainjaune_env.envs.pufferlib_env import SeatPufferEnv
-    settings = {"num_envs": 256, "preset": "djeco", "players": 4, "opponents": "tally"}
-    envs = pufferlib.vector.make(SeatPufferEnv, env_kwargs=settings, num_envs=2, backend="Serial")
-    observations, _ = envs.reset(seed=7)
-    legal = observations[:, envs.driver_env.mask_slice]
+It plays the episodes of ``SeatVecEnv``, as a test checks, alone and in PufferLib's vectorization.
 """
 
 from __future__ import annotations
@@ -20,7 +13,7 @@ from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import IllegalActionError, MissingLibraryError
 from nainjaune_env.core.validation import as_array
-from nainjaune_env.envs._shared.reset_options import seed_number
+from nainjaune_env.envs.reset_options import seed_number
 from nainjaune_env.envs.seat_options import LearnerEnv, table_seeds, takes_seat_options
 
 try:
@@ -75,7 +68,7 @@ class SeatPufferEnv(LearnerEnv, PufferEnv):  # type: ignore[misc]
         seed: int | None = None,
         **settings: Any,
     ) -> None:
-        """Take the arguments of ``SeatEnv`` and raise its errors.
+        """Takes the arguments of ``SeatEnv`` and raises its errors.
 
         ``num_envs`` is the number of tables. Rewards are multiplied by ``reward_scale``: ``PuffeRL`` clips them to [-1, 1].
         ``buf`` has the arrays of PufferLib's vectorization. ``seed`` is that of the first reset, where ``reset`` gives none;
@@ -92,7 +85,6 @@ class SeatPufferEnv(LearnerEnv, PufferEnv):  # type: ignore[misc]
         """The seats that took the last actions, ``(B,)``; -1 before the first."""
         self.seat_rewards = np.zeros((num_envs, self.setup.players), np.float32)
         """What the last step credits each seat with, ``(B, n)``, in the game's unit: see ``LearnerTables.rewards``."""
-        self._all = np.arange(num_envs)
         self._returns = np.zeros(num_envs)
         """What the learner has gained in the episode so far."""
         self._scale = reward_scale
@@ -106,7 +98,7 @@ class SeatPufferEnv(LearnerEnv, PufferEnv):  # type: ignore[misc]
         return mask
 
     def reset(self, seed: int | None = None) -> tuple[NDArray[np.uint8], list[Info]]:
-        """Begin an episode at every table; returns the observations and no infos.
+        """Begins an episode at every table; returns the observations and no infos.
 
         Without a seed the tables' generators continue, the first time from the constructor's seed. Raises :class:`DealError`.
         """
@@ -119,7 +111,7 @@ class SeatPufferEnv(LearnerEnv, PufferEnv):  # type: ignore[misc]
     def step(
         self, actions: NDArray[Any]
     ) -> tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.bool_], NDArray[np.bool_], list[Info]]:
-        """Take an action ``(B,)`` at each table and play on to its next decision; returns the buffers and the infos.
+        """Takes an action ``(B,)`` at each table and plays on to its next decision; returns the buffers and the infos.
 
         Raises :class:`IllegalActionError`; then nothing has changed.
         """
@@ -144,9 +136,9 @@ class SeatPufferEnv(LearnerEnv, PufferEnv):  # type: ignore[misc]
         return self.observations, self.rewards, self.terminals, self.truncations, infos
 
     def _observe(self) -> None:
-        """Write observations and legal actions into PufferLib's buffer."""
+        """Writes observations and legal actions into PufferLib's buffer."""
         self.observations[:, self.layout_slice] = self._tables.batch.observation
         self.observations[:, self.mask_slice] = self._tables.batch.mask
 
     def close(self) -> None:
-        """Do nothing: there is nothing to close."""
+        """Does nothing: there is nothing to close."""

@@ -19,17 +19,17 @@ PETTINGZOO = {
 
 
 def environment_id(game: str) -> str:
-    """Return the game's name in Gymnasium, in the camel case of Gymnasium's own environments."""
+    """Returns the game's name in Gymnasium, in the camel case of Gymnasium's own environments."""
     return "".join(word.capitalize() for word in game.split("_")) + "-v0"
 
 
 def pettingzoo_id(game: str) -> str:
-    """Return the game's name in PettingZoo, in snake case as PettingZoo's own environments have it."""
+    """Returns the game's name in PettingZoo, in snake case as PettingZoo's own environments have it."""
     return f"nainjaune/{game}-v0"
 
 
 def pettingzoo_spec(interface: str, game: str, arguments: Mapping[str, Any]) -> Any:
-    """Return PettingZoo's ``EnvSpec`` of an environment with these arguments; None for versions without a registry."""
+    """Returns PettingZoo's ``EnvSpec`` of an environment with these arguments; None for versions without a registry."""
     import pettingzoo
 
     if not hasattr(pettingzoo, "EnvSpec"):
@@ -38,7 +38,7 @@ def pettingzoo_spec(interface: str, game: str, arguments: Mapping[str, Any]) -> 
 
 
 def register() -> None:
-    """Register the games that Gymnasium and PettingZoo do not have yet, where these are installed."""
+    """Registers the games that Gymnasium and PettingZoo do not have yet, where these are installed."""
     for library, enter in (("gymnasium", _register_with_gymnasium), ("pettingzoo", _register_with_pettingzoo)):
         if find_spec(library) is not None:
             for game in game_names():
@@ -59,10 +59,9 @@ def _register_with_gymnasium(game: str) -> None:
 
 
 def _register_with_pettingzoo(game: str) -> None:
-    """Older versions of PettingZoo have no registry."""
     import pettingzoo
 
-    for interface, entry_point in PETTINGZOO.items() if hasattr(pettingzoo, "register") else ():
+    for interface, entry_point in PETTINGZOO.items() if hasattr(pettingzoo, "register") else ():  # older versions have none
         registry = pettingzoo.aec_registry if interface == "aec" else pettingzoo.parallel_registry
         if pettingzoo_id(game) not in registry:
             pettingzoo.register(interface, pettingzoo_id(game), entry_point, kwargs={"game": game})

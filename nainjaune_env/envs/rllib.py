@@ -13,8 +13,8 @@ from gymnasium import spaces
 from numpy.typing import NDArray
 
 from nainjaune_env.core.errors import IllegalActionError, MissingLibraryError
-from nainjaune_env.envs._shared.reset_options import check_deals
 from nainjaune_env.envs.pettingzoo_aec import raw_env
+from nainjaune_env.envs.reset_options import check_deals
 
 try:
     from ray.rllib.env.multi_agent_env import MultiAgentEnv
@@ -60,7 +60,7 @@ class TableEnv(MultiAgentEnv):  # type: ignore[misc]
         self._observed: set[str] = set()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Begin an episode and return the observation of the agent at turn. Seeds and options are those of ``raw_env``.
+        """Begins an episode and returns the observation of the agent at turn. Seeds and options are those of ``raw_env``.
 
         Raises :class:`~nainjaune_env.core.errors.RulesError` under rules with which no episode has a decision.
         """
@@ -77,7 +77,7 @@ class TableEnv(MultiAgentEnv):  # type: ignore[misc]
     def step(
         self, action_dict: Mapping[str, Any]
     ) -> tuple[dict[str, Any], dict[str, float], dict[str, bool], dict[str, bool], dict[str, Any]]:
-        """Take the action of the agent at turn.
+        """Takes the action of the agent at turn.
 
         Raises :class:`IllegalActionError` for an illegal action and for actions of other agents; then nothing has changed.
         """
@@ -104,7 +104,7 @@ class TableEnv(MultiAgentEnv):  # type: ignore[misc]
         return any(self.table.terminations.values())
 
     def _observe(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Return the observation of the agent at turn, and its empty info."""
+        """Returns the observation of the agent at turn, and its empty info."""
         acting = self.table.agent_selection
         self._observed.add(acting)
         seen = self.table.observe(acting)
@@ -120,9 +120,9 @@ class TableEnv(MultiAgentEnv):  # type: ignore[misc]
         return scaled
 
     def render(self) -> Any:
-        """Render the table as ``raw_env`` does."""
+        """Renders the table as ``raw_env`` does."""
         return self.table.render()
 
     def close(self) -> None:
-        """Close the window, if there is one."""
+        """Closes the window, if there is one."""
         self.table.close()

@@ -1,17 +1,13 @@
 """Stable-Baselines3's ``VecEnv`` over many tables, all in one batch that compiled code steps.
 
-It returns what a ``DummyVecEnv`` of ``SeatEnv`` returns for the same seeds, as a test checks::
-
-    from sb3_contrib import MaskablePPO
-    from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
-    model = MaskablePPO("MlpPolicy", SeatVecEnv(256, "djeco", 4, opponents="tally"), n_steps=32, batch_size=1024)
-    model.learn(100_000)
+It returns what a ``DummyVecEnv`` of ``SeatEnv`` returns for the same seeds, as a test checks.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from typing import Any
 
 import gymnasium
@@ -19,14 +15,12 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import ArrayLike, NDArray
 
-from nainjaune_env.agent import Agent
 from nainjaune_env.core.errors import DealError, IllegalActionError, MissingLibraryError
-from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import as_array
-from nainjaune_env.envs._shared.lazy_list import LazyList
-from nainjaune_env.envs._shared.reset_options import seed_number
-from nainjaune_env.envs.gymnasium_env import observation_space
+from nainjaune_env.envs.lazy_list import LazyList
+from nainjaune_env.envs.reset_options import seed_number
 from nainjaune_env.envs.seat_options import LearnerEnv, takes_seat_options
+from nainjaune_env.envs.spaces import observation_space
 from nainjaune_env.render.renderer import FPS, Renderer, installed_modes
 
 try:
@@ -72,9 +66,8 @@ class SeatVecEnv(LearnerEnv, VecEnv):
         language: str = "en",
         **settings: Any,
     ) -> None:
-        """Take the arguments of ``SeatEnv`` and raise its errors."""
+        """Takes the arguments of ``SeatEnv`` and raises its errors."""
         self._make_tables(SeatVecEnv, num_envs, preset, players, settings, record=render_mode is not None)
-        self._all = np.arange(num_envs)
         self._begun_mask = np.zeros((num_envs, len(self.setup.game.actions)), np.int8)
         self._begun_seat = np.zeros(num_envs, np.int64)
         self._actions = np.zeros(num_envs, np.int64)
@@ -83,26 +76,26 @@ class SeatVecEnv(LearnerEnv, VecEnv):
         self.rewards = np.zeros((num_envs, self.setup.players), np.float32)
         """What the last step credits each seat with, ``(B, n)``: see ``LearnerTables.rewards``."""
         self._members = [Table(self, i, render_mode, language) for i in range(num_envs)]
-        super().__init__(num_envs, observation_space(self.setup), spaces.Discrete(len(self.setup.game.actions)))
+        super().__init__(num_envs, observation_space(self.setup.layout), spaces.Discrete(len(self.setup.game.actions)))
         self.metadata: dict[str, Any] = {"render_modes": [*installed_modes(self.setup.game)], "render_fps": FPS}
 
     # ---- playing -------------------------------------------------------------------------------------------------
 
     def set_options(self, options: list[Info] | Info | None = None) -> None:
-        """Set the options of the next reset: one mapping for all tables, or one per table; see ``SeatEnv``."""
+        """Sets the options of the next reset: one mapping for all tables, or one per table; see ``SeatEnv``."""
         if isinstance(options, list) and len(options) != self.num_envs:
             raise DealError(f"Expected options for all tables, or one for each of {self.num_envs} tables, not {len(options)}.")
         super().set_options(options)
 
     def set_start_values(self, values: Mapping[str, ArrayLike]) -> None:
-        """Set what later matches begin with: a list of values by name for all tables, or one row ``(B, k)`` for each.
+        """Sets what later matches begin with: a list of values by name for all tables, or one row ``(B, k)`` for each.
 
         Raises :class:`DealError` where they do not fit.
         """
-        self._tables.set_start_values(values)
+        self._tables.batch.set_start(values)
 
     def reset(self) -> NDArray[np.uint8]:
-        """Begin an episode at every table and return the first observations.
+        """Begins an episode at every table and returns the first observations.
 
         Raises :class:`DealError` for seeds or options that do not fit; then no episode has begun. Either way the next reset has
         none of them.
@@ -120,10 +113,10 @@ class SeatVecEnv(LearnerEnv, VecEnv):
         for (tables, their_seeds, _), opening in zip(groups, openings, strict=True):
             self._tables.begin(tables, their_seeds, opening)
         self._note_begun(self._all)
-        return self._tables.observation(self._all)
+        return self._tables.batch.observation.copy()
 
     def step_async(self, actions: NDArray[np.int64]) -> None:
-        """Give the learners' actions ``(B,)``, which :meth:`step_wait` takes."""
+        """Gives the learners' actions ``(B,)``, which :meth:`step_wait` takes."""
         given = as_array("Expected one whole number a table, not", actions, IllegalActionError)
         if given.shape != (self.num_envs,) or given.dtype.kind not in "iu":
             raise IllegalActionError(
@@ -132,7 +125,7 @@ class SeatVecEnv(LearnerEnv, VecEnv):
         self._actions = given
 
     def step_wait(self) -> tuple[NDArray[np.uint8], NDArray[np.float32], NDArray[np.bool_], list[Info]]:
-        """Take the learners' actions and play every table on to its next decision; the class says what is returned.
+        """Takes the learners' actions and plays every table on to its next decision; the class says what is returned.
 
         Raises :class:`IllegalActionError`; then nothing has changed.
         """
@@ -146,7 +139,7 @@ class SeatVecEnv(LearnerEnv, VecEnv):
         """The last observation at each table whose episode has ended."""
         over = np.flatnonzero(dones)
         if over.size:
-            last = dict(zip(over.tolist(), self._tables.observation(over), strict=True))
+            last = dict(zip(over.tolist(), batch.observation[over], strict=True))
             self._tables.reset(over)
             self._note_begun(over)
 
@@ -157,22 +150,22 @@ class SeatVecEnv(LearnerEnv, VecEnv):
         return batch.observation.copy(), rewards, dones, LazyList(self.num_envs, info)
 
     def _note_begun(self, which: NDArray[np.int64]) -> None:
-        """Renew ``reset_infos`` after episodes have begun at the tables ``which``."""
-        self._begun_mask[which], self._begun_seat[which] = self._tables.mask(which), self._tables.learner[which]
+        """Renews ``reset_infos`` after episodes have begun at the tables ``which``."""
+        self._begun_mask[which], self._begun_seat[which] = self._tables.batch.mask[which], self._tables.learner[which]
         masks, seats, nothing = self._begun_mask.copy(), self._begun_seat.copy(), np.zeros_like(self.rewards)
         self.reset_infos = LazyList(self.num_envs, lambda i: self._info(i, masks, seats, nothing))
 
     def _info(self, i: int, masks: NDArray[np.int8], seats: NDArray[np.int64], rewards: NDArray[np.float32]) -> Info:
-        """Return what every info of table ``i`` has."""
+        """Returns what every info of table ``i`` has."""
         said: Info = {"action_mask": masks[i], "seat": int(seats[i])}
         return {**said, "rewards": rewards[i]} if self._tables.self_play else said
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the legal actions, ``(B, A) bool``; all False before the first reset."""
+        """Returns the legal actions, ``(B, A) bool``; all False before the first reset."""
         return self._tables.batch.mask.copy()
 
     def close(self) -> None:
-        """Close the tables' windows, if there are any."""
+        """Closes the tables' windows, if there are any."""
         for table in self._members:
             table.close()
 
@@ -182,30 +175,30 @@ class SeatVecEnv(LearnerEnv, VecEnv):
         return [self._members[i] for i in self._get_indices(indices)]
 
     def has_attr(self, attr_name: str) -> bool:
-        """Return whether every table has an attribute of this name."""
+        """Returns whether every table has an attribute of this name."""
         return all(hasattr(table, attr_name) for table in self._members)
 
     def get_attr(self, attr_name: str, indices: Indices = None) -> list[Any]:
-        """Return an attribute of each of these tables (None: all); raises :class:`AttributeError` where there is none."""
+        """Returns an attribute of each of these tables (None: all); raises :class:`AttributeError` where there is none."""
         return [getattr(table, attr_name) for table in self._chosen(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Indices = None) -> None:
-        """Set an attribute of each of these tables (None: all)."""
+        """Sets an attribute of each of these tables (None: all)."""
         for table in self._chosen(indices):
             setattr(table, attr_name, value)
 
     def env_method(self, method_name: str, *method_args: Any, indices: Indices = None, **method_kwargs: Any) -> list[Any]:
-        """Call a method of each of these tables (None: all) and return the results."""
+        """Calls a method of each of these tables (None: all) and returns the results."""
         if method_name == "action_masks" and indices is None:  # MaskablePPO calls it before every step
             return list(self.action_masks())
         return [method(*method_args, **method_kwargs) for method in self.get_attr(method_name, indices)]
 
     def env_is_wrapped(self, wrapper_class: type[gymnasium.Wrapper[Any, Any, Any, Any]], indices: Indices = None) -> list[bool]:
-        """Return False for each: a table is not an environment that could be wrapped."""
+        """Returns False for each: a table is not an environment that could be wrapped."""
         return [False for _ in self._chosen(indices)]
 
     def get_images(self) -> list[NDArray[np.uint8] | None]:
-        """Return every table in pixels as its learner sees it; None each, with a warning, in another ``render_mode``."""
+        """Returns every table in pixels as its learner sees it; None each, with a warning, in another ``render_mode``."""
         if self.render_mode != "rgb_array":
             warnings.warn(f"Images need render_mode='rgb_array', not {self.render_mode!r}.", stacklevel=2)
             return [None for _ in self._members]
@@ -226,30 +219,11 @@ class Table:
         """Itself."""
         return self
 
-    @property
-    def setup(self) -> Setup:
-        """The game and its rules."""
-        return self._venv.setup
-
-    @property
-    def metadata(self) -> dict[str, Any]:
-        """The render modes and pictures a second; the same for all."""
-        return self._venv.metadata
-
-    @property
-    def observation_space(self) -> spaces.Space[Any]:
-        """The space of one table; the same for all."""
-        return self._venv.observation_space
-
-    @property
-    def action_space(self) -> spaces.Space[Any]:
-        """The space of one table; the same for all."""
-        return self._venv.action_space
-
-    @property
-    def opponents(self) -> Sequence[Agent]:
-        """The agents in the other seats."""
-        return self._venv.opponents
+    setup = property(attrgetter("_venv.setup"), doc="The game and its rules; the same for all tables, as are the next four.")
+    metadata = property(attrgetter("_venv.metadata"), doc="The render modes, and pictures a second.")
+    observation_space = property(attrgetter("_venv.observation_space"), doc="The space of one table's observations.")
+    action_space = property(attrgetter("_venv.action_space"), doc="The space of one table's actions.")
+    opponents = property(attrgetter("_venv.opponents"), doc="The agents in the other seats.")
 
     @property
     def seat(self) -> int:
@@ -257,14 +231,14 @@ class Table:
         return int(self._venv._tables.learner[self._index])
 
     def action_masks(self) -> NDArray[np.bool_]:
-        """Return the legal actions, ``(A,) bool``."""
+        """Returns the legal actions, ``(A,) bool``."""
         legal: NDArray[np.bool_] = self._venv._tables.batch.mask[self._index].copy()
         return legal
 
     def render(self) -> Any:
-        """Render the table as the learner sees it, in the constructor's ``render_mode``; None without one."""
+        """Renders the table as the learner sees it, in the constructor's ``render_mode``; None without one."""
         return self._venv._tables.render(self._index, self._renderer)
 
     def close(self) -> None:
-        """Close the window, if there is one."""
+        """Closes the window, if there is one."""
         self._renderer.close()

@@ -13,22 +13,20 @@ from numpy.typing import NDArray
 from nainjaune_env.agent import Agent
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Episode
-from nainjaune_env.envs._shared.learner_tables import LearnerSeat, LearnerTables, Opponents
-from nainjaune_env.envs._shared.reset_options import Start, seed_number
+from nainjaune_env.envs.learner_tables import LearnerSeat, LearnerTables
+from nainjaune_env.envs.opponents import Opponents
+from nainjaune_env.envs.reset_options import Start, seed_number
 from nainjaune_env.registry import adaptor_setup
 
 F = TypeVar("F", bound=Callable[..., None])
-
-SETTINGS = "settings"
-"""The name of an adaptor's keywords: fields of :class:`SeatOptions`, and knobs."""
 
 
 @dataclass(frozen=True)
 class SeatOptions:
     """Who plays in which seat, and how episodes begin.
 
-    Adaptors take these as keywords, after ``preset`` and ``players``: a rule sheet and the number of seats (None: the game's
-    defaults). All other keywords are knobs, set over the sheet: ``stake=2``.
+    Adaptors take these as keywords, after ``preset`` and ``players``, the number of seats (None: the game's defaults). All
+    other keywords are knobs, set over the preset: ``stake=2``.
     """
 
     game: str | None = None
@@ -57,9 +55,6 @@ class SeatOptions:
     """None: an illegal action raises; a number: it ends the episode with this reward."""
 
 
-OPTIONS = tuple(option.name for option in fields(SeatOptions))
-
-
 def takes_seat_options(constructor: F) -> F:
     """Decorates an adaptor's constructor: where it has ``**settings``, its signature names the options and ``**knobs``."""
     signature = inspect.signature(constructor)
@@ -67,9 +62,9 @@ def takes_seat_options(constructor: F) -> F:
         inspect.Parameter(option.name, inspect.Parameter.KEYWORD_ONLY, default=option.default, annotation=option.type)
         for option in fields(SeatOptions)
     ]
-    own = [parameter for parameter in signature.parameters.values() if parameter.name != SETTINGS]
+    others = [parameter for parameter in signature.parameters.values() if parameter.kind is not parameter.VAR_KEYWORD]
     knobs = inspect.Parameter("knobs", inspect.Parameter.VAR_KEYWORD, annotation="Any")
-    shown = signature.replace(parameters=sorted([*options, *own, knobs], key=lambda parameter: parameter.kind))
+    shown = signature.replace(parameters=sorted([*options, *others, knobs], key=lambda parameter: parameter.kind))
     constructor.__signature__ = shown  # type: ignore[attr-defined]
     return constructor
 
@@ -93,16 +88,13 @@ class LearnerEnv:
     ) -> None:
         """Makes the setup and the tables from the arguments of ``adaptor``, the class of this environment.
 
-        ``settings`` are options and knobs; ``record`` keeps what pictures and records need. Raises
-        :class:`~nainjaune_env.core.errors.RulesError`, :class:`~nainjaune_env.core.errors.AgentError` or
-        :class:`~nainjaune_env.core.errors.DealError` for arguments that do not fit, and
-        :class:`~nainjaune_env.core.errors.KeywordError`, which lists the arguments and knobs, for an unknown one.
+        ``settings`` are options and knobs; ``record`` keeps what pictures and records need. Raises the errors of ``SeatEnv``.
         """
-        knobs = {name: value for name, value in settings.items() if name not in OPTIONS}
-        given = {name: value for name, value in settings.items() if name in OPTIONS}
-        options = dict(vars(SeatOptions(**given)))
+        knobs = dict(settings)
+        options = {option.name: knobs.pop(option.name, option.default) for option in fields(SeatOptions)}
         self.setup = adaptor_setup(adaptor, options.pop("game"), preset, players, knobs)
         self._tables = LearnerTables(self.setup, num_tables, **options, record=record)
+        self._all = np.arange(num_tables)
 
     @property
     def opponents(self) -> Sequence[Agent]:

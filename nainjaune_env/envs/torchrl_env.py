@@ -1,12 +1,6 @@
 """TorchRL's ``EnvBase`` over many tables, all in one batch that compiled code steps.
 
-It plays the episodes of ``SeatVecEnv`` and of Gymnasium's vector environment for the same seeds, as a test checks::
-
-    from torchrl.envs.utils import check_env_specs
-    from nainjaune_env.envs.torchrl_env import SeatTorchEnv
-    env = SeatTorchEnv(256, "djeco", 4, opponents="tally")
-    check_env_specs(env)
-    print(env.rollout(100, break_when_any_done=False)["next", "reward"].sum())
+It plays the episodes of ``SeatVecEnv`` and of Gymnasium's vector environment for the same seeds, as a test checks.
 """
 
 from __future__ import annotations
@@ -17,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from nainjaune_env.core.errors import MissingLibraryError
-from nainjaune_env.envs._shared.reset_options import seed_number
+from nainjaune_env.envs.reset_options import seed_number
 from nainjaune_env.envs.seat_options import LearnerEnv, table_seeds, takes_seat_options
 
 try:
@@ -62,10 +56,9 @@ class SeatTorchEnv(LearnerEnv, EnvBase):  # type: ignore[misc]
         device: Any = "cpu",
         **settings: Any,
     ) -> None:
-        """Take the arguments of ``SeatEnv`` and raise its errors; ``device`` is that of the tensors, not of the tables."""
+        """Takes the arguments of ``SeatEnv`` and raises its errors; ``device`` is that of the tensors, not of the tables."""
         self._make_tables(SeatTorchEnv, num_envs, preset, players, settings)
         super().__init__(device=device, batch_size=torch.Size([num_envs]))
-        self._all = np.arange(num_envs)
         self._seed: int | None = None
         """The seed of the next reset of all tables; None: the generators continue."""
         actions, high = len(self.setup.game.actions), torch.from_numpy(self.setup.layout.high.copy())
@@ -90,7 +83,7 @@ class SeatTorchEnv(LearnerEnv, EnvBase):  # type: ignore[misc]
     def _reset(
         self, tensordict: TensorDictBase | None = None, *, seed: int | None = None, options: Mapping[str, Any] | None = None
     ) -> TensorDictBase:
-        """Begin episodes at all tables, or at those of the entry ``_reset``; ``options`` are those of ``SeatEnv.reset``."""
+        """Begins episodes at all tables, or at those of the entry ``_reset``; ``options`` are those of ``SeatEnv.reset``."""
         which, first = self._all, seed_number(seed)
         if tensordict is not None and "_reset" in tensordict.keys():  # noqa: SIM118  (a tensordict is no dictionary)
             which = np.flatnonzero(tensordict["_reset"].view(-1).cpu().numpy())
@@ -110,11 +103,11 @@ class SeatTorchEnv(LearnerEnv, EnvBase):  # type: ignore[misc]
         return self._observed().set("reward", torch.from_numpy(reward).to(self.device))
 
     def _observed(self) -> TensorDictBase:
-        """Return new tensors of all tables, and renew the mask of the action spec."""
+        """Returns new tensors of all tables, and renew the mask of the action spec."""
         batch = self._tables.batch
         mask = torch.from_numpy(batch.mask.copy()).to(self.device)
         done = torch.from_numpy(batch.done[:, None].copy()).to(self.device)
-        self.action_spec.update_mask(mask | done)  # a spec draws for all tables, also for those at rest
+        self.action_spec.update_mask(mask | done)  # a spec draws for all tables, also for those that are done
         entries = {
             "observation": torch.from_numpy(batch.observation.copy()).to(self.device),
             "action_mask": mask,

@@ -89,7 +89,7 @@ def show(setup: Setup, record: Mapping[str, Any], language: str, part: int | Non
 
 
 def _fields(table: Table) -> dict[str, Any]:
-    """The fields of a table as JSON has them: whole numbers, and lists of them."""
+    """Returns the fields of a table as JSON has them: whole numbers, and lists of them."""
     return {name: np.asarray(table[name]).tolist() for name in table.dtype.names}
 
 
@@ -133,7 +133,7 @@ def _verify_round(setup: Setup, written: object, settled: Replay | None, where: 
 
 
 def _opening(setup: Setup, written: object, where: str) -> Table:
-    """The table of a written opening; raises :class:`RecordError` where it is none that can be played on."""
+    """Returns the table of a written opening; raises :class:`RecordError` where it is none that can be played on."""
     dtype = setup.game.table
     names = tuple(name for name in dtype.names or () if name != "rng")
     fields = check_keys(f"{where}, opening", written, names, optional=("rng",))
@@ -153,7 +153,7 @@ def _opening(setup: Setup, written: object, where: str) -> Table:
 
 
 def _fits(values: object, shape: tuple[int, ...], limits: np.iinfo[Any]) -> bool:
-    """Whether ``values`` are nested lists of this ``shape``, of whole numbers within the ``limits``."""
+    """Returns whether ``values`` are nested lists of this ``shape``, of whole numbers within the ``limits``."""
     if not shape:
         return type(values) is int and limits.min <= values <= limits.max
     return isinstance(values, list) and len(values) == shape[0] and all(_fits(value, shape[1:], limits) for value in values)

@@ -86,9 +86,9 @@ def setup_of(record: Mapping[str, Any]) -> Setup:
     check_keys("The record", record, HEAD + transcriber_of(game).BODY)
     if record["preset"] not in list(game.presets):
         raise RecordError(choose_one("preset", record["preset"], game.presets))
-    sheet = game.presets[record["preset"]].rules
+    preset = game.presets[record["preset"]].rules
     rules = check_keys(
-        "The record's rules", record["rules"], sheet.names(extensions=False), optional=sheet.names(extensions=True)
+        "The record's rules", record["rules"], preset.names(extensions=False), optional=preset.names(extensions=True)
     )
     if type(record["players"]) is not int:  # null would be the game's default
         raise RecordError(f"The record: expected 'players' to be a whole number, not {quoted(record['players'])}.")
@@ -159,12 +159,6 @@ def parse_record(text: str) -> Record:
 
     Raises :class:`RecordError` where it is not JSON or its head is not valid; :func:`verify_record` checks the match.
     """
-    record = _load(text)
-    setup_of(record)
-    return record
-
-
-def _load(text: str) -> Record:
     try:
         record: Record = json.loads(text, object_pairs_hook=distinct_keys, parse_constant=_refuse_constant)
         json.dumps(record, ensure_ascii=False).encode()  # half a surrogate pair can be escaped, and never written again
@@ -172,6 +166,7 @@ def _load(text: str) -> Record:
         raise
     except (ValueError, RecursionError) as error:
         raise RecordError(f"Expected a record as JSON: {as_sentence(error)}") from None
+    setup_of(record)
     return record
 
 
@@ -236,7 +231,7 @@ def read_records(path: str | os.PathLike[str]) -> Iterator[Record]:
 
 @contextmanager
 def open_lines(path: str | os.PathLike[str]) -> Iterator[Iterator[bytes]]:
-    """The lines of the file at ``path``, one by one; of one without end, such as a device, no more than is refused.
+    """Yields the lines of the file at ``path``, one by one; of one without end, such as a device, no more than is refused.
 
     Raises ``OSError`` where it cannot be read, and :class:`RecordError` for a name that no file can have.
     """

@@ -64,7 +64,7 @@ class Recorder:
         rng: np.random.Generator | None = None,
         seed: int | None = None,
     ) -> None:
-        """Begin with the current episodes of ``batch``.
+        """Begins with the current episodes of ``batch``.
 
         ``agents`` are names in seat order, the same for all tables or one row per table (None: ``seat_0``, ``seat_1`` ...).
         Where several like cards could have been shown, ``rng`` draws the one that records name; play does not depend on it.
@@ -82,7 +82,7 @@ class Recorder:
         self.seed = seed
         self.rng = rng
         self._agents = self._rows_of([f"seat_{seat}" for seat in range(batch.num_players)] if agents is None else agents)
-        # at rest `deals` stays, and so tells an episode from the one before at its table
+        # without autoreset `deals` stays at the end, and so tells an episode from the one before at its table
         self._reported = np.where(batch.done & (not mode.autoreset), batch.deals, -1)
         self._finished: list[tuple[int, Record]] = []
 
@@ -96,7 +96,7 @@ class Recorder:
         return rows
 
     def stepped(self) -> list[tuple[int, Record]]:
-        """Return the records of the episodes that ended in the last step, each with the index of its table; call it once a step.
+        """Returns the records of the episodes that ended in the last step, each with the index of its table; call it once a step.
 
         Where one cannot be recorded, raises the :class:`RecordError` of :func:`record_of_episode`, once; then the records of
         others that ended with it come with the next call.
@@ -117,5 +117,5 @@ class Recorder:
         return finished
 
     def record(self, i: int) -> Record:
-        """Return the record of the finished episode at table ``i``; raises the errors of :func:`record_of_episode`."""
+        """Returns the record of the finished episode at table ``i``; raises the errors of :func:`record_of_episode`."""
         return record_of_episode(self.batch, i, agents=self._agents[i], seed=self.seed, rng=self.rng)

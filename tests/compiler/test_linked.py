@@ -75,7 +75,7 @@ def test_the_cache_gives_back_what_compiled_code_calls() -> None:
 
 def test_what_calls_a_kernel_can_be_kept() -> None:
     """A global that is a function has an address in the code that numba writes by itself, which no cache can keep."""
-    play_forced = instantiate("nainjaune_env.core.kernel_defaults", "kept", game=SETUP.game.kernel).play_forced.linked
+    play_forced = instantiate("nainjaune_env.core.kernel", "kept", game=SETUP.game.kernel).play_forced.linked
     play_forced.compile((numba.from_dtype(SETUP.game.table), numba.typeof(SETUP.kernel_rules), numba.types.int64))
     assert not library(play_forced).has_dynamic_globals
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from nainjaune_env.core.errors import MOST_QUOTED, as_sentence, choose_one, quoted
+from nainjaune_env.core.errors import MAX_QUOTED, as_sentence, choose_one, quoted
 
 
 @pytest.mark.parametrize(
@@ -35,13 +35,13 @@ for _ in range(40):
     ids=["text", "list", "dict", "set", "number", "endless", "nested", "bomb", "bomb in a dict", "array"],
 )  # fmt: skip
 def test_of_a_large_value_little_is_quoted(value: object) -> None:
-    assert 0 < len(quoted(value)) <= MOST_QUOTED
+    assert 0 < len(quoted(value)) <= MAX_QUOTED
 
 
 def test_an_unknown_name_is_quoted_in_part_too() -> None:
     assert choose_one("agent", "talyl", ["tally"]) == "Unknown agent 'talyl'. Did you mean 'tally'? Valid: tally."
-    assert len(choose_one("agent", "tally" * 10**5, ["tally"])) < MOST_QUOTED + 50
-    assert len(choose_one("agent", BOMB, ["tally"])) < MOST_QUOTED + 50
+    assert len(choose_one("agent", "tally" * 10**5, ["tally"])) < MAX_QUOTED + 50
+    assert len(choose_one("agent", BOMB, ["tally"])) < MAX_QUOTED + 50
 
 
 @pytest.mark.parametrize("message", ["size mismatch", "size mismatch.", "size mismatch.\n"])

@@ -20,10 +20,10 @@ from nainjaune_agents.heuristics import heuristics
 from nainjaune_env import Batch, make_setup
 from nainjaune_env.agent import Agent, DecisionBatch
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, MissingLibraryError, RecordError, RulesError
-from nainjaune_env.envs._shared import reset_options
-from nainjaune_env.envs._shared.learner_tables import Pool
+from nainjaune_env.envs import reset_options
 from nainjaune_env.envs.gymnasium_env import SeatEnv
 from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
+from nainjaune_env.envs.opponents import Pool
 from nainjaune_env.envs.registration import environment_id, register
 from nainjaune_env.records.record import verify_record as verify
 from nainjaune_env.records.recorder import history_of_round, log_of

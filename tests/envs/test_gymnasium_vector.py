@@ -15,9 +15,9 @@ from gymnasium.wrappers.vector import NumpyToTorch
 import nainjaune_env  # noqa: F401  (enters the games in Gymnasium's registry)
 from nainjaune_env.core.errors import DealError, IllegalActionError, RulesError
 from nainjaune_env.core.validation import MAX_SEED
-from nainjaune_env.envs._shared.spaces import LegalDiscrete, LegalMultiDiscrete
 from nainjaune_env.envs.gymnasium_env import SeatEnv
 from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
+from nainjaune_env.envs.spaces import LegalDiscrete, LegalMultiDiscrete
 
 TABLES = 4
 SETTINGS: dict[str, dict[str, Any]] = {

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from nainjaune_env.envs._shared.lazy_list import LazyList
+from nainjaune_env.envs.lazy_list import LazyList
 
 PLAIN = [{"n": 0}, {"n": 1}, {"n": 2}]
 

@@ -15,8 +15,9 @@ from nainjaune_env.agent import Agent, CompiledAgent, DecisionBatch, RecurrentAg
 from nainjaune_env.core.errors import RecordError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.log import Plies
-from nainjaune_env.envs._shared.learner_tables import LearnerTables, Pool
 from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
+from nainjaune_env.envs.learner_tables import LearnerTables
+from nainjaune_env.envs.opponents import Pool
 from nainjaune_env.records.recorder import log_of
 
 TABLES = 12
@@ -54,10 +55,18 @@ def play(tables: LearnerTables) -> str:
     which, digest, rng = np.arange(TABLES), hashlib.sha256(), np.random.default_rng(3)
     tables.reset(which, list(range(TABLES)))
     for step in range(60):
-        mask = tables.mask(which)
+        mask = tables.batch.mask[which]
         begin = ~mask.any(axis=1)
         gained = tables.step((mask * (1 + rng.random(mask.shape))).argmax(axis=1), which, begin)
-        shown = (tables.observation(which), mask, gained, tables.batch.done, tables.learner, tables.batch.tables, tables.redealt)
+        shown = (
+            tables.batch.observation[which],
+            mask,
+            gained,
+            tables.batch.done,
+            tables.learner,
+            tables.batch.tables,
+            tables.redealt,
+        )
         for array in shown:
             digest.update(array.tobytes())
         if step == 30:
@@ -122,7 +131,7 @@ def test_the_log_holds_all_plies_whatever_its_space(
         found = []
         while not tables.batch.done.all():
             running = np.flatnonzero(~tables.batch.done)
-            tables.step(tables.mask(running).argmax(axis=1), running)
+            tables.step(tables.batch.mask[running].argmax(axis=1), running)
         for i in range(3):
             found.append(log_of(tables.batch).episode(i))
             opening, seats, actions = found[-1]
@@ -150,6 +159,6 @@ def test_without_records_there_is_no_log() -> None:
     assert tables.batch.log is None
     tables.reset(np.arange(3), [1, 2, 3])
     while not tables.batch.done[0]:
-        tables.step(tables.mask(np.arange(1)).argmax(axis=1), np.arange(1))
+        tables.step(tables.batch.mask[np.arange(1)].argmax(axis=1), np.arange(1))
     with pytest.raises(RecordError, match=r"make it with log=True\.$"):
         tables.record(0, "learner", 1)

@@ -23,9 +23,9 @@ from nainjaune_env.agent import Agent, DecisionBatch, Rng, SeatAssignment
 from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, MissingLibraryError, RulesError
 from nainjaune_env.core.extras import install_command
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.envs._shared.lazy_list import LazyList
-from nainjaune_env.envs._shared.learner_tables import Pool
 from nainjaune_env.envs.gymnasium_env import SeatEnv
+from nainjaune_env.envs.lazy_list import LazyList
+from nainjaune_env.envs.opponents import Pool
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 from nainjaune_env.registry import game_names
 from tests.support.contract import helper

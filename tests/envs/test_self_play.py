@@ -12,9 +12,9 @@ from nainjaune_env import make_setup
 from nainjaune_env.core.errors import AgentError, RulesError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.envs._shared.learner_tables import LearnerTables
 from nainjaune_env.envs.gymnasium_env import SeatEnv
 from nainjaune_env.envs.gymnasium_vector import SeatVectorEnv
+from nainjaune_env.envs.learner_tables import LearnerTables
 from nainjaune_env.registry import game_names
 from tests.support.contract import all_setups, helper, legal_actions, single
 from tests.support.games import seats_at_most
@@ -34,7 +34,7 @@ def test_the_games_of_the_batch_with_gains_credited_at_the_next_decision_of_a_se
     rng, ends = np.random.default_rng(1), 0
     assert not tables.rewards.any()
     for _ in range(150):
-        mask, before = tables.mask(which), tables.learner.copy()
+        mask, before = tables.batch.mask[which], tables.learner.copy()
         actions = (mask * (1 + rng.random(mask.shape))).argmax(axis=1)
         gained = tables.step(actions, which)
         for i, batch in enumerate(twins):
@@ -47,8 +47,8 @@ def test_the_games_of_the_batch_with_gains_credited_at_the_next_decision_of_a_se
             assert (tables.learner[i], tables.batch.done[i]) == (seat, over)
             np.testing.assert_array_equal(tables.rewards[i], credited)
             assert gained[i] == credited[seat]
-            np.testing.assert_array_equal(tables.observation(which)[i], batch.observe(int(seat))[0])
-            np.testing.assert_array_equal(tables.mask(which)[i], batch.mask[0])
+            np.testing.assert_array_equal(tables.batch.observation[which][i], batch.observe(int(seat))[0])
+            np.testing.assert_array_equal(tables.batch.mask[which][i], batch.mask[0])
             if over:
                 assert not owed[i].any()
                 ends += 1

@@ -14,7 +14,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.compiled import loops_of, numbers_of, replay_loops_of
 from nainjaune_env.engine.log_arrays import ACTION, COUNT, SEAT, LogArrays
-from nainjaune_env.envs._shared.single_table import SingleTable
+from nainjaune_env.envs.pettingzoo_aec import SingleTable
 from nainjaune_env.records.recorder import log_of
 from nainjaune_env.registry import game_names, get_game
 from tests.support.ply_by_ply import PlyByPly, is_logged

@@ -12,8 +12,7 @@ import nainjaune_env
 from nainjaune_env import registry
 from nainjaune_env.core import errors
 from nainjaune_env.engine import batch
-from nainjaune_env.envs import pettingzoo_aec, pettingzoo_parallel
-from nainjaune_env.envs._shared import learner_tables
+from nainjaune_env.envs import opponents, pettingzoo_aec, pettingzoo_parallel
 
 
 def test_exports() -> None:
@@ -37,7 +36,7 @@ def test_exports() -> None:
     assert nainjaune_env.raw_env is pettingzoo_aec.raw_env
     assert nainjaune_env.parallel_env is pettingzoo_parallel.parallel_env
     assert nainjaune_env.game_names is registry.game_names
-    assert nainjaune_env.Pool is learner_tables.Pool
+    assert nainjaune_env.Pool is opponents.Pool
     assert nainjaune_env.get_game is registry.get_game
     assert nainjaune_env.make_setup is registry.make_setup
     assert set(nainjaune_env.__all__) <= set(dir(nainjaune_env))

@@ -21,7 +21,7 @@ from nainjaune_env.core.prng import RowStreams, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.engine.history import history_of
-from nainjaune_env.envs._shared.learner_tables import LearnerTables
+from nainjaune_env.envs.learner_tables import LearnerTables
 from nainjaune_env.registry import make_setup
 from tests.support.contract import helper
 from tests.support.positions import small

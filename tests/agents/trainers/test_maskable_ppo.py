@@ -35,7 +35,7 @@ from nainjaune_env.agent import RecurrentStates
 from nainjaune_env.core.errors import AgentError, CheckpointError, ConfigError, NainJauneError
 from nainjaune_env.core.extras import install_command
 from nainjaune_env.engine.batch import Batch
-from nainjaune_env.envs._shared.opponents import ModelAgent
+from nainjaune_env.envs.opponents import ModelAgent
 from nainjaune_env.envs.sb3_vec_env import SeatVecEnv
 from tests.agents.trainers.test_ppo import iteration_at, same, wait_for
 from tests.support.training import capture_metrics, run_in

@@ -12,7 +12,7 @@ from typing import Any
 
 from nainjaune_env.core.errors import IllegalActionError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.speech import Said
+from nainjaune_env.core.speech import Utterance
 from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.kernel import must_remember
@@ -81,19 +81,19 @@ class Speaker:
         """Returns who leads."""
         return [self.seats.sentence(self.phrases.begun.format(seat=self.seats[int(self.replay.table.leader)]))]
 
-    def ply(self, action: int) -> list[Said]:
+    def ply(self, action: int) -> list[Utterance]:
         """Make the ply ``action``; returns the card as the listener sees it, and how the round of cards and the trick end."""
         seat, trick = self.replay.seat, self.replay.tricks[-1]
         battle = self.replay.table.phase == Phase.BATTLE
         number = len(trick.rounds) - 1
         self.replay.step(action)
         if action == MEMORISE:
-            return [Said(seat, self.phrases.looks)]
-        said = [Said(seat, self._card(seat, action, trick.rounds[number][-1].value, battle=battle))]
+            return [Utterance(seat, self.phrases.looks)]
+        said = [Utterance(seat, self._card(seat, action, trick.rounds[number][-1].value, battle=battle))]
         if len(trick.dropped) > number:
-            said += [Said(None, self.seats.sentence(line)) for line in self.narrator.round_over(trick, number)]
+            said += [Utterance(None, self.seats.sentence(line)) for line in self.narrator.round_over(trick, number)]
         if trick.gains is not None:
-            said.append(Said(None, self.seats.sentence(self.narrator.taken(trick))))
+            said.append(Utterance(None, self.seats.sentence(self.narrator.taken(trick))))
         return said
 
     def _card(self, seat: int, slot: int, value: int, *, battle: bool) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from nainjaune_env.core.cards import DECK, RANKS, by_rank
 from nainjaune_env.core.errors import IllegalActionError
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.speech import Said
+from nainjaune_env.core.speech import Utterance
 from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.nain_jaune.actions import ACTION_OF, PASS, PASS_MOVE, SILENT_MARK, cards_of
 from nainjaune_env.games.nain_jaune.language import LANGUAGES, language_of
@@ -91,7 +91,7 @@ class Speaker:
         lines.append(self.seats.sentence(leads))
         return [*lines, self.phrases.knobs["announce"]["explicit"]] if self.explicit and table.rounds == 1 else lines
 
-    def ply(self, action: int) -> list[Said]:
+    def ply(self, action: int) -> list[Utterance]:
         """Plays ``action``; returns the card with its call or the call of a pass, a blocked circle, the last card."""
         seat = self.replay.seat
         return self.narrator.ply(self.replay, seat, self.replay.show(seat, action))

@@ -10,7 +10,7 @@ import numpy as np
 
 from nainjaune_env.core.cards import RANKS, by_rank
 from nainjaune_env.core.spec import Setup
-from nainjaune_env.core.speech import Said
+from nainjaune_env.core.speech import Utterance
 from nainjaune_env.core.table import Table
 from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.nain_jaune import kernel
@@ -70,21 +70,21 @@ class RoundNarrator:
         """The transfers of the settlement, a line each; empty before it."""
         self._in_turn = False  # whether the seat at turn has played a card since it got the turn
 
-    def ply(self, replay: Replay, seat: int, move: str) -> list[Said]:
+    def ply(self, replay: Replay, seat: int, move: str) -> list[Utterance]:
         """Plays ``move`` on ``replay``, for a real card that ``seat`` has played already; returns what is said and seen."""
         return self._pass(replay, seat) if move == PASS_MOVE else self._card(replay, seat, move)
 
-    def _pass(self, replay: Replay, seat: int) -> list[Said]:
+    def _pass(self, replay: Replay, seat: int) -> list[Utterance]:
         words, required = self.words, int(replay.table.required_rank)
         replay.step(PASS)
         said = [self._end_of_turn(seat, words.without.format(rank=words.rank_names[required - 1]))]
         if replay.seat == replay.table.last:  # the circle is blocked (N2.6)
             now, rank = int(replay.table.required_rank), words.rank_names[required - 1]
             text = words.nobody_skip if now else words.nobody_restart
-            said.append(Said(None, text.format(rank=rank, seat=self.seats[replay.seat], next=words.rank_names[now - 1])))
+            said.append(Utterance(None, text.format(rank=rank, seat=self.seats[replay.seat], next=words.rank_names[now - 1])))
         return said
 
-    def _card(self, replay: Replay, seat: int, move: str) -> list[Said]:
+    def _card(self, replay: Replay, seat: int, move: str) -> list[Utterance]:
         card, action = move.removesuffix(SILENT_MARK), ACTION_OF[move]
         pots = replay.pots
         last = unsettled(replay.table, replay.rules, action) if replay.table.cards[seat] == 1 else None
@@ -97,16 +97,16 @@ class RoundNarrator:
             texts.append(self._call(pot, int(now.pot[pot]) - pots[pot], silent=card != move))
         if last is None and card[0] == RANKS[-1]:
             texts.append(self.words.call.format(call=self.words.king))
-        said = [Said(seat, " ".join(texts))]
+        said = [Utterance(seat, " ".join(texts))]
         if last is not None:
             said.append(self._end_of_turn(seat, self.words.out))
             self.settlement = [self._told(replay, transfer) for transfer in settlement(last, replay.rules)]
         return said
 
-    def _end_of_turn(self, seat: int, call: str) -> Said:
+    def _end_of_turn(self, seat: int, call: str) -> Utterance:
         text = f"— {call}" if self._in_turn else call
         self._in_turn = False
-        return Said(seat, text)
+        return Utterance(seat, text)
 
     def _call(self, pot: int, change: int, *, silent: bool) -> str:
         """Returns what is said with a pot card that changes the chips of its pot by ``change`` (N2.7)."""
@@ -183,7 +183,7 @@ class _RecordedRound:
         self._chips(self.words.after, replay, written["stacks"])
         return self.lines
 
-    def _said(self, replay: Replay, moves: list[list[Any]]) -> Iterator[Said]:
+    def _said(self, replay: Replay, moves: list[list[Any]]) -> Iterator[Utterance]:
         for seat, move in moves:
             replay.cards.put(seat, move)
             yield from self.narrator.ply(replay, seat, move)

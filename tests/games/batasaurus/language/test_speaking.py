@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from nainjaune_env.core.errors import IllegalActionError
-from nainjaune_env.core.speech import Said
+from nainjaune_env.core.speech import Utterance
 from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.language import LANGUAGES
 from nainjaune_env.games.batasaurus.language.speaking import Speaker
@@ -49,7 +49,7 @@ def test_b4_2_looking_comes_first() -> None:
     dialogue = speaker()
     assert dialogue.parse("") == dialogue.parse("memorise") == dialogue.parse("Mémorise") == MEMORISE
     assert refused(dialogue, "3") == "Memorise your cards first, then press Enter."
-    assert dialogue.ply(MEMORISE) == [Said(0, "memorises their cards")]
+    assert dialogue.ply(MEMORISE) == [Utterance(0, "memorises their cards")]
     dialogue.ply(MEMORISE)
     assert refused(dialogue, "memorise") == "There is nothing to memorise now: play a card."
 
@@ -115,22 +115,22 @@ def test_every_value_of_a_knob_shows_in_the_rules(language: str, knob: dataclass
 
 def test_b4_3_where_another_played_from_is_not_shown() -> None:
     dialogue = speaker(seat=1, layouts=[TURNED, SORTED])
-    assert dialogue.ply(3) == [Said(0, "Styracosaurus (9)")]
-    assert dialogue.ply(3) == [Said(1, "Ankylosaurus (4), slot 3"), Said(None, "Seat 0 takes 2 cards (2 in all).")]
+    assert dialogue.ply(3) == [Utterance(0, "Styracosaurus (9)")]
+    assert dialogue.ply(3) == [Utterance(1, "Ankylosaurus (4), slot 3"), Utterance(None, "Seat 0 takes 2 cards (2 in all).")]
 
 
 def test_b2_3_a_battles_cards_are_shown_when_all_lie_there() -> None:
     dialogue = speaker("fr", seat=1, layouts=[SORTED, SORTED])
-    assert dialogue.ply(4) == [Said(0, "Stégosaure (5)")]
+    assert dialogue.ply(4) == [Utterance(0, "Stégosaure (5)")]
     assert dialogue.ply(4) == [
-        Said(1, "Stégosaure (5), emplacement 4"),
-        Said(None, french("Bataille ! Stégosaure (5) pour la place 0 et la place 1.")),
+        Utterance(1, "Stégosaure (5), emplacement 4"),
+        Utterance(None, french("Bataille ! Stégosaure (5) pour la place 0 et la place 1.")),
     ]
-    assert dialogue.ply(0) == [Said(0, "une carte face cachée")]
+    assert dialogue.ply(0) == [Utterance(0, "une carte face cachée")]
     assert dialogue.ply(11) == [
-        Said(1, "une carte face cachée, emplacement 11"),
-        Said(None, french("On retourne : place 0 Compsognathus (1) · place 1 T. rex (12)")),
-        Said(None, "La place 1 remporte 4 cartes (4 en tout)."),
+        Utterance(1, "une carte face cachée, emplacement 11"),
+        Utterance(None, french("On retourne : place 0 Compsognathus (1) · place 1 T. rex (12)")),
+        Utterance(None, "La place 1 remporte 4 cartes (4 en tout)."),
     ]
 
 
@@ -138,7 +138,7 @@ def test_b4_1_a_battles_own_card_is_shown_to_who_knows_it() -> None:
     dialogue = speaker(memory="perfect")
     dialogue.ply(4)
     dialogue.ply(4)
-    assert dialogue.ply(0) == [Said(0, "Compsognathus (1) face down, slot 0")]
+    assert dialogue.ply(0) == [Utterance(0, "Compsognathus (1) face down, slot 0")]
 
 
 @pytest.mark.parametrize("memory", ["glimpse", "perfect"])

@@ -9,7 +9,7 @@ import pytest
 
 from nainjaune_env.core.cards import DECK, by_rank
 from nainjaune_env.core.errors import IllegalActionError
-from nainjaune_env.core.speech import Said
+from nainjaune_env.core.speech import Utterance
 from nainjaune_env.engine.batch import Batch
 from nainjaune_env.games.nain_jaune.actions import ACTIONS
 from nainjaune_env.games.nain_jaune.language import LANGUAGES
@@ -148,19 +148,19 @@ def test_a_turn_is_told_in_the_calls_of_the_table() -> None:
     setup, opening = table("Kh Jh")
     told = Speaker(setup, opening, 0, "fr")
     assert told.begun() == [french("Manche 1 — donneur : place 2"), "La place 0 a la main. Chacun a payé 15 jetons aux pots."]
-    assert told.ply(ACTIONS.index("Kh")) == [Said(0, french("R♥ « Roi qui prend ! » (+12) « Roi et je recommence ! »"))]
-    assert told.ply(ACTIONS.index("J")) == [Said(0, "V♥")]
-    assert told.ply(ACTIONS.index("-")) == [Said(0, "— sans dame")]
-    assert told.ply(ACTIONS.index("-")) == [Said(1, "sans dame")]
+    assert told.ply(ACTIONS.index("Kh")) == [Utterance(0, french("R♥ « Roi qui prend ! » (+12) « Roi et je recommence ! »"))]
+    assert told.ply(ACTIONS.index("J")) == [Utterance(0, "V♥")]
+    assert told.ply(ACTIONS.index("-")) == [Utterance(0, "— sans dame")]
+    assert told.ply(ACTIONS.index("-")) == [Utterance(1, "sans dame")]
     assert told.ply(ACTIONS.index("-")) == [
-        Said(2, "sans dame"),
-        Said(None, french("Personne ne pose de dame : la place 0 relance.")),
+        Utterance(2, "sans dame"),
+        Utterance(None, french("Personne ne pose de dame : la place 0 relance.")),
     ]
 
 
 def test_n2_7_a_silent_play_is_told_with_what_it_costs() -> None:
     told = speaker(announce="explicit", unannounced=1)
-    assert told.ply(told.parse("7d")) == [Said(0, "7♦ (unannounced, −15)")]
+    assert told.ply(told.parse("7d")) == [Utterance(0, "7♦ (unannounced, −15)")]
 
 
 def test_the_cards_told_are_those_of_pictures_and_records() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,16 +21,10 @@ OPTIONS = ("start", "table")
 """The options of ``reset``."""
 
 MAX_REDEALS = 10_000
-"""Most deals in a row without a decision before an environment gives up."""
+"""Deals in a row without a decision before an environment gives up."""
 
 ONLY = np.zeros(1, np.int64)
 """The index of the table in an environment with a single one."""
-
-
-def check_option(name: str, valid: Sequence[str]) -> None:
-    """Raise :class:`DealError` unless ``name`` is one of the ``valid`` options of a reset."""
-    if name not in valid:
-        raise DealError(choose_one("reset option", name, valid))
 
 
 class Opening(NamedTuple):
@@ -57,8 +51,7 @@ class Opener:
         """Returns what ``options`` say; raises :class:`DealError` for unknown ones and for values that do not fit."""
         if not options:
             return AS_USUAL
-        for name in options:
-            check_option(name, OPTIONS)
+        check_options(options, OPTIONS)
         if not isinstance(options.get("start", {}), Mapping):
             raise DealError(f"The reset option 'start' is a mapping of values by name, not {quoted(options['start'])}.")
         batch = self._batch
@@ -83,10 +76,10 @@ class Opener:
         else:
             states, stages = tables["rng"], tables["stage"]
             for i, seed in zip(which.tolist(), seeds, strict=True):
-                begins = seed is not None or not self._begun[i]
-                if begins:
+                seeded = seed is not None or not self._begun[i]
+                if seeded:
                     states[i] = streams(entropy() if seed is None else seed, 1)[0]
-                if begins or opening.start_values is not None:
+                if seeded or opening.start_values is not None:
                     stages[i] = Stage.MATCH_OVER
         self._begun[which] = True
 
@@ -103,8 +96,15 @@ class Opener:
         return rows
 
 
+def check_options(options: Iterable[str], valid: Sequence[str]) -> None:
+    """Raises :class:`DealError` for a name in ``options`` that is none of the ``valid`` options of a reset."""
+    for name in options:
+        if name not in valid:
+            raise DealError(choose_one("reset option", name, valid))
+
+
 def options_of(given: object) -> dict[str, Any]:
-    """Return the options of ``reset`` as a new dictionary, empty for None; raises :class:`DealError` for what is no mapping."""
+    """Returns the options of ``reset`` as a new dictionary, empty for None; raises :class:`DealError` for what is no mapping."""
     if given is None:
         return {}
     if not isinstance(given, Mapping):
@@ -113,7 +113,7 @@ def options_of(given: object) -> dict[str, Any]:
 
 
 def check_deals(setup: Setup, deals: int) -> None:
-    """Raise :class:`RulesError` after ``MAX_REDEALS`` deals in a row in which nobody who is waited for had a decision."""
+    """Raises :class:`RulesError` after ``MAX_REDEALS`` deals in a row in which nobody who is waited for had a decision."""
     if deals >= MAX_REDEALS:
         raise RulesError(
             f"In {deals} deals of {setup.game.title} in a row there was no decision to make, so no episode begins under these "
@@ -122,5 +122,5 @@ def check_deals(setup: Setup, deals: int) -> None:
 
 
 def seed_number(seed: object) -> int | None:
-    """Return ``seed`` as an int, or None; raises :class:`DealError` as ``check_seed`` does."""
+    """Returns ``seed`` as an int, or None; raises :class:`DealError` as ``check_seed`` does."""
     return None if seed is None else check_seed(seed)

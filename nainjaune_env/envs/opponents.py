@@ -1,9 +1,10 @@
-"""Opponents that are not agents of this project: functions, and models that have ``predict``, such as Stable-Baselines3's."""
+"""Opponents of a learner: agents by name, functions, models with ``predict``, such as Stable-Baselines3's, and pools."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -23,24 +24,57 @@ class Model(Protocol):
     """A model of Stable-Baselines3 or sb3-contrib, trained on the observations of these tables."""
 
     def predict(self, observation: Any, *, deterministic: bool) -> tuple[Any, Any]:
-        """Return the actions for observations ``(K, size)``, and recurrent states, which are ignored."""
-        ...
+        """Returns the actions for observations ``(K, size)``, and recurrent states, which are ignored."""
 
 
 Opponent = str | Agent | Model | Choose
 """An agent by its name or itself, a model, or a function."""
 
+SELF = "self"
+"""The opponents of self-play: the learner itself, in every seat."""
+
+
+@dataclass(frozen=True)
+class Pool:
+    """Opponents to draw from: one for each seat when an episode begins, by the table's own generator."""
+
+    agents: Sequence[Opponent]
+    weights: Sequence[float] = ()
+    """Relative frequencies of the agents; empty: all equal."""
+
+    def __post_init__(self) -> None:
+        if isinstance(self.agents, str):
+            raise AgentError(
+                f"A pool's agents are a sequence of opponents, as in Pool(['tally', 'lowest']), not {quoted(self.agents)}."
+            )
+        if not len(self.agents):
+            raise AgentError("A pool has at least one opponent, and this one is empty.")
+        given, wanted = self._frequencies(), len(self.agents)
+        if given.shape != (wanted,) or not (np.isfinite(given).all() and given.min() >= 0 < given.max()):
+            raise AgentError(f"A pool's weights are {wanted} numbers, none below 0 and not all 0, not {quoted(self.weights)}.")
+
+    def _frequencies(self) -> NDArray[np.float64]:
+        return np.asarray(self.weights, np.float64) if len(self.weights) else np.ones(len(self.agents))
+
+    @property
+    def ends(self) -> NDArray[np.float64]:
+        """The cumulated frequencies of the agents: the last one is 1."""
+        ends = np.cumsum(self._frequencies())
+        return np.asarray(ends / ends[-1])
+
+
+Opponents = Opponent | Sequence[Opponent] | Pool
+
 
 class FunctionAgent:
-    """A function as an agent; equal seeds give equal games only if it draws nothing at random."""
+    """A function as an agent, with its name; equal seeds give equal games only if it draws nothing at random."""
 
     def __init__(self, choose: Choose) -> None:
-        """The agent's name is the function's, or that of its class."""
         self.choose = choose
         self.name = str(getattr(choose, "__name__", type(choose).__name__))
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[Any]:
-        """Return the function's actions."""
+        """Returns the function's actions."""
         refusal = f"The function {self.name!r} was asked for one action a decision, and gave"
         return as_array(refusal, self.choose(decisions.observation, decisions.mask), AgentError)
 
@@ -55,13 +89,32 @@ class ModelAgent:
         self._takes_masks = "action_masks" in inspect.signature(model.predict).parameters
 
     def act(self, decisions: DecisionBatch, rng: Rng) -> NDArray[Any]:
-        """Return the model's actions."""
+        """Returns the model's actions."""
         masks = {"action_masks": decisions.mask} if self._takes_masks else {}
         return np.asarray(self.model.predict(decisions.observation, deterministic=True, **masks)[0])
 
 
+def find_opponents(opponents: Opponents, setup: Setup) -> list[Agent]:
+    """Returns the agents that ``opponents`` names: one for all other seats, one for each, all of a pool, or none in self-play.
+
+    Raises :class:`AgentError` where their number does not fit, or one is none of what :func:`opponent_agent` takes.
+    """
+    given: list[object]
+    if isinstance(opponents, str) and opponents == SELF:
+        return []
+    if isinstance(opponents, Pool):
+        given = [*opponents.agents]
+    else:
+        given = [opponents] if isinstance(opponents, str) or not isinstance(opponents, Sequence) else [*opponents]
+    others = setup.players - 1
+    if len(given) not in (1, others) and not isinstance(opponents, Pool):
+        raise AgentError(f"Expected one opponent for all seats or {others}, one for each of the others, not {len(given)}.")
+    named = {one: opponent_agent(one, setup) for one in given if isinstance(one, str)}  # each is one agent, in several seats too
+    return [named[one] if isinstance(one, str) else opponent_agent(one, setup) for one in given]
+
+
 def opponent_agent(opponent: object, setup: Setup) -> Agent:
-    """Return ``opponent`` as an agent at tables with ``setup``; raises :class:`AgentError` for anything else."""
+    """Returns ``opponent`` as an agent at tables with ``setup``; raises :class:`AgentError` for anything else."""
     if isinstance(opponent, type):  # it has the methods of its instances
         raise AgentError(f"An opponent is an instance of a class, and {quoted(opponent)} is a class.")
     if isinstance(opponent, str):

@@ -6,16 +6,15 @@ Every single-agent adaptor is built on it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from nainjaune_env.agent import Agent, CompiledAgent, SeatAssignment, any_needs_history
 from nainjaune_env.core.bits import are_legal
-from nainjaune_env.core.errors import AgentError, DealError, IllegalActionError, RecordError, RulesError, quoted
+from nainjaune_env.core.errors import DealError, IllegalActionError, RecordError, RulesError, quoted
 from nainjaune_env.core.prng import RowStreams, entropy, streams
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.validation import finite, whole
@@ -34,50 +33,16 @@ from nainjaune_env.engine.learner_loops import (
     TOO_MANY_DEALS,
     UNFINISHED,
 )
-from nainjaune_env.envs._shared import reset_options
-from nainjaune_env.envs._shared.opponents import Opponent, opponent_agent
-from nainjaune_env.envs._shared.reset_options import AS_USUAL, Opener, Opening, Start, check_deals, options_of
+from nainjaune_env.envs import reset_options
+from nainjaune_env.envs.opponents import SELF, Opponents, Pool, find_opponents
+from nainjaune_env.envs.reset_options import AS_USUAL, Opener, Opening, Start, check_deals, options_of
 from nainjaune_env.records.record import Record
 from nainjaune_env.records.recorder import history_of_round, record_of_episode
 from nainjaune_env.render.renderer import Renderer
 
-
-@dataclass(frozen=True)
-class Pool:
-    """Opponents to draw from: one for each seat when an episode begins, by the table's own generator."""
-
-    agents: Sequence[Opponent]
-    weights: Sequence[float] = ()
-    """Relative frequencies of the agents; empty: all equal."""
-
-    def __post_init__(self) -> None:
-        if isinstance(self.agents, str):
-            raise AgentError(
-                f"A pool's agents are a sequence of opponents, as in Pool(['tally', 'lowest']), not {quoted(self.agents)}."
-            )
-        if not len(self.agents):
-            raise AgentError("A pool has at least one opponent, and this one is empty.")
-        given, wanted = self._frequencies(), len(self.agents)
-        if given.shape != (wanted,) or not (np.isfinite(given).all() and given.min() >= 0 < given.max()):
-            raise AgentError(f"A pool's weights are {wanted} numbers, none below 0 and not all 0, not {quoted(self.weights)}.")
-
-    def _frequencies(self) -> NDArray[np.float64]:
-        return np.asarray(self.weights, np.float64) if len(self.weights) else np.ones(len(self.agents))
-
-    @property
-    def ends(self) -> NDArray[np.float64]:
-        """The cumulated frequencies of the agents: the last one is 1."""
-        ends = np.cumsum(self._frequencies())
-        return np.asarray(ends / ends[-1])
-
-
-Opponents = Opponent | Sequence[Opponent] | Pool
 LearnerSeat = int | str
 
-SELF = "self"
-"""The opponents of self-play: the learner itself, in every seat."""
-
-SEATINGS = ("rotate", "random")
+SEATINGS = {"rotate": ROTATE, "random": RANDOM}
 """How the learner's seat can change from one episode to the next; a number is a fixed seat."""
 
 ILLEGAL_HINT = "The action_mask has the legal actions; with a number as illegal_reward an illegal one ends the episode."
@@ -111,16 +76,11 @@ class LearnerTables:
         illegal_reward: float | None = None,
         record: bool = False,
     ) -> None:
-        """Make the tables; call :meth:`reset` before the first step.
+        """Makes the tables; call :meth:`reset` before the first step.
 
-        ``opponents`` is one agent, the name of one, a function or a model (``_shared.opponents``) for all other seats; or a list
-        with one for each, from the seat after the learner's; or a :class:`Pool` to draw them from; or ``"self"``: the learner has
-        every seat. ``seat`` is the learner's: a number, ``"random"``, or ``"rotate"``, which moves to the next seat at each reset
-        of a table, from a first one that the seed draws. ``illegal_reward`` None refuses an illegal action; a number ends the
-        learner's episode there with this reward, as PettingZoo's ``TerminateIllegalWrapper`` does, for tools that try actions
-        blindly. ``record`` keeps what pictures and records need. The rest is as in :class:`~nainjaune_env.engine.batch.Batch`.
-        Raises :class:`RulesError` for a seat that does not exist, a reward that is no finite number, or either of them in
-        self-play, and :class:`AgentError` for opponents that do not fit.
+        The arguments are those of :class:`~nainjaune_env.envs.seat_options.SeatOptions`; ``record`` keeps what pictures and
+        records need. Raises :class:`RulesError` for a seat that does not exist, a reward that is no finite number, or either of
+        them in self-play, :class:`AgentError` for opponents that do not fit, and the errors of ``Batch``.
         """
         n = setup.players
         named = isinstance(seat, str) and seat in SEATINGS
@@ -136,7 +96,7 @@ class LearnerTables:
         if illegal_reward is not None and finite(illegal_reward) is None:
             raise RulesError(f"'illegal_reward' is a finite number or None, not {quoted(illegal_reward)}.")
         self.setup = setup
-        self._seat_rule = EVERY_SEAT if alone else {"rotate": ROTATE, "random": RANDOM}[str(seat)] if named else int(seat)
+        self._seat_rule = EVERY_SEAT if alone else SEATINGS[str(seat)] if named else int(seat)
         self._illegal_reward = illegal_reward
         self.opponents: Sequence[Agent] = find_opponents(opponents, setup)
         """The agents in the other seats: one for all, or one for each from the seat after the learner's, or those of the pool."""
@@ -203,26 +163,22 @@ class LearnerTables:
         """
         return self.batch.reward
 
-    def set_start_values(self, values: Mapping[str, ArrayLike]) -> None:
-        """Set what later matches begin with, as ``Batch``'s ``start`` does; raises :class:`DealError` where they do not fit."""
-        self.batch.set_start(values)
-
     def reset(
         self, which: NDArray[np.int64], seeds: Sequence[int | None] | None = None, options: Mapping[str, Any] | None = None
     ) -> None:
-        """Begin episodes at the tables ``which (K,)``, each from its seed; None continues the table's generators.
+        """Begins episodes at the tables ``which (K,)``, each from its seed; None continues the table's generators.
 
-        Seed s deals the table of ``Batch(setup, 1, seed=s)``. ``options`` and errors are those of ``Opener.check``; after an
-        error nothing has changed. Raises :class:`RulesError` after ``MAX_REDEALS`` deals without a decision of the learner.
+        ``options`` and errors are those of ``Opener.check``; after an error nothing has changed. Raises :class:`RulesError` after
+        ``MAX_REDEALS`` deals without a decision of the learner.
         """
         self.begin(which, seeds, self.opening(seeds, options))
 
     def opening(self, seeds: Sequence[int | None] | None, options: Mapping[str, Any] | None) -> Opening:
-        """Return how :meth:`reset` would begin, for :meth:`begin`; nothing changes. Raises the errors of ``Opener.check``."""
+        """Returns how :meth:`reset` would begin, for :meth:`begin`; nothing changes. Raises the errors of ``Opener.check``."""
         return self._opener.check(seeds or (), options_of(options))
 
     def begin(self, which: NDArray[np.int64], seeds: Sequence[int | None] | None, opening: Opening) -> None:
-        """Begin episodes at the tables ``which (K,)`` as ``opening`` says."""
+        """Begins episodes at the tables ``which (K,)`` as ``opening`` says."""
         seeded = seeds is not None and any(seed is not None for seed in seeds)
         if opening is AS_USUAL and not seeded and self.learner[which].min() >= 0:
             self._play(which, np.full(which.size, DEAL, np.int8))
@@ -240,7 +196,7 @@ class LearnerTables:
     def step(
         self, actions: NDArray[Any], which: NDArray[np.int64], begin: NDArray[np.bool_] | None = None
     ) -> NDArray[np.float64]:
-        """Take the learner's ``actions (K,)`` at the tables ``which (K,)`` and play on to its next decision or the end.
+        """Takes the learner's ``actions (K,)`` at the tables ``which (K,)`` and plays on to its next decision or the end.
 
         Where ``begin (K,)`` is True it ignores the action and begins the next episode. Returns what the learner has gained since
         its last action, shape ``(K,)``, 0 in a new episode. Raises :class:`IllegalActionError` where an episode is over or,
@@ -256,7 +212,9 @@ class LearnerTables:
     def _step_blindly(self, actions: NDArray[Any], which: NDArray[np.int64], kinds: NDArray[np.int8]) -> NDArray[np.float64]:
         acts = kinds == ACT
         self._check_running(which[acts])
-        illegal = acts & ~self._legal(actions, which)
+        if actions.dtype.kind not in "iu":
+            raise IllegalActionError(f"Actions are whole numbers, not an array of {actions.dtype}.")
+        illegal = acts & ~are_legal(self.batch.legal[which], actions)
         self._play(which[~illegal], kinds[~illegal], actions[~illegal])
         gained = np.where(acts, self._arrays.gained[which], 0.0)
         gained[illegal] = self._illegal_reward
@@ -264,11 +222,6 @@ class LearnerTables:
         self.batch.done[ended] = True
         self.batch.mask[ended] = False
         return gained
-
-    def _legal(self, actions: NDArray[Any], which: NDArray[np.int64]) -> NDArray[np.bool_]:
-        if actions.dtype.kind not in "iu":
-            raise IllegalActionError(f"Actions are whole numbers, not an array of {actions.dtype}.")
-        return are_legal(self.batch.legal[which], actions)
 
     def _check_running(self, which: NDArray[np.int64]) -> None:
         over = which[self.batch.done[which]]
@@ -283,7 +236,7 @@ class LearnerTables:
         *,
         start_values: NDArray[np.int32] | None = None,
     ) -> None:
-        """Begin an episode or take an action at each of these tables, and play on until it waits for the learner or is over."""
+        """Begins an episode or takes an action at each table, and plays on until it waits for the learner or is over."""
         if actions is not None and actions.dtype.kind not in "iu":
             self._check_running(which[kinds == ACT])
             raise IllegalActionError(f"Actions are whole numbers, not an array of {actions.dtype}. {ILLEGAL_HINT}")
@@ -299,7 +252,7 @@ class LearnerTables:
     def _run(
         self, which: NDArray[np.int64], kinds: NDArray[np.int8], actions: NDArray[np.int64], values: NDArray[np.int32]
     ) -> int:
-        """Call the compiled loop; returns its result."""
+        """Calls the compiled loop; returns its result."""
         batch, log = self.batch, self.batch.log
         result: int = self._loops.play_to_learner(
             batch.tables, batch.numbers, None if log is None else log.arrays, which, kinds, actions, values,
@@ -310,7 +263,7 @@ class LearnerTables:
         return result
 
     def _play_on(self, which: NDArray[np.int64], values: NDArray[np.int32]) -> None:
-        """Let the agents that are not compiled act until each of these tables waits for the learner or has finished."""
+        """Lets the agents that are not compiled act until each of these tables waits for the learner or has finished."""
         batch, arrays = self.batch, self._arrays
         while True:
             batch.make_space()
@@ -324,16 +277,8 @@ class LearnerTables:
             wrong = self._run(waiting, np.where(acts, ACT, RESUME).astype(np.int8), actions, values)
             assert wrong < 0  # the seating has checked the agents' actions
 
-    def observation(self, which: NDArray[np.int64]) -> NDArray[np.uint8]:
-        """Return the learner's observations at the tables ``which``, finished or not, shape ``(K, size)``; a copy."""
-        return self.batch.observation[which]
-
-    def mask(self, which: NDArray[np.int64]) -> NDArray[np.int8]:
-        """Return the learner's legal actions at the tables ``which``, shape ``(K, A)``; all 0 where the episode is over."""
-        return self.batch.mask[which].view(np.int8)
-
     def render(self, i: int, renderer: Renderer) -> str | NDArray[np.uint8] | None:
-        """Render table ``i`` as its learner sees it; None where ``renderer`` has no mode.
+        """Renders table ``i`` as its learner sees it; None where ``renderer`` has no mode.
 
         Raises :class:`DealError` before the first reset.
         """
@@ -345,12 +290,12 @@ class LearnerTables:
         return renderer.render(self.batch.tables[i], history_of_round(self.batch, i))
 
     def names(self, i: int, learner: str) -> list[str]:
-        """Return the names of table ``i``'s players in seat order, with the learner under the name ``learner``."""
+        """Returns the names of table ``i``'s players in seat order, with the learner under the name ``learner``."""
         agents = self._seating.agents
         return [learner if who < 0 else agents[who].name for who in self._arrays.seats[i]]
 
     def record(self, i: int, learner: str, seed: int | None) -> Record:
-        """Return the record of the finished episode at table ``i``, with the learner under the name ``learner``.
+        """Returns the record of the finished episode at table ``i``, with the learner under the name ``learner``.
 
         Raises :class:`RecordError` as ``record_of_episode`` does, and before the first reset.
         """
@@ -359,36 +304,17 @@ class LearnerTables:
         return record_of_episode(self.batch, i, agents=self.names(i, learner), seed=seed)
 
 
-def find_opponents(opponents: Opponents, setup: Setup) -> list[Agent]:
-    """Return the agents that ``opponents`` names: one for all other seats, one for each, all of a pool, or none in self-play.
-
-    Raises :class:`AgentError` where their number does not fit, or one is none of what ``opponent_agent`` takes.
-    """
-    given: list[object]
-    if isinstance(opponents, str) and opponents == SELF:
-        return []
-    if isinstance(opponents, Pool):
-        given = [*opponents.agents]
-    else:
-        given = [opponents] if isinstance(opponents, str) or not isinstance(opponents, Sequence) else [*opponents]
-    others = setup.players - 1
-    if len(given) not in (1, others) and not isinstance(opponents, Pool):
-        raise AgentError(f"Expected one opponent for all seats or {others}, one for each of the others, not {len(given)}.")
-    named = {one: opponent_agent(one, setup) for one in given if isinstance(one, str)}  # each is one agent, in several seats too
-    return [named[one] if isinstance(one, str) else opponent_agent(one, setup) for one in given]
-
-
 def compiled_policies(agents: Sequence[Agent]) -> tuple[ModuleType | None, list[int]]:
-    """Return the module of the heuristics among ``agents``, if there are any, and the policy of each for ``learner_loops``.
+    """Returns the module of the heuristics among ``agents``, if there are any, and the policy of each for ``learner_loops``.
 
     The loops bind one module, so agents from a second one are played in Python.
     """
-    found = [agent.compiled_policy() if isinstance(agent, CompiledAgent) else None for agent in agents]
-    module = next((policy.module for policy in found if policy is not None and policy.module is not None), None)
-    return module, [IN_PYTHON if policy is None or policy.module not in (None, module) else policy.number for policy in found]
+    policies = [agent.compiled_policy() if isinstance(agent, CompiledAgent) else None for agent in agents]
+    module = next((policy.module for policy in policies if policy is not None and policy.module is not None), None)
+    return module, [IN_PYTHON if policy is None or policy.module not in (None, module) else policy.number for policy in policies]
 
 
 def learner_loops_of(setup: Setup, module: ModuleType | None) -> ModuleType:
-    """Return ``engine.learner_loops`` compiled for a game and the ``module`` of its heuristics, if any play."""
+    """Returns ``engine.learner_loops`` compiled for a game and the ``module`` of its heuristics, if any play."""
     parts = [] if module is None else [module.__name__]
     return instance_of(setup, "nainjaune_env.engine.learner_loops", *parts, loops=loops_of(setup), heuristics=module)

@@ -1,6 +1,7 @@
-"""Action spaces whose ``sample()`` draws legal actions, from a mask that the environment keeps up to date.
+"""The space of observations, and action spaces whose ``sample()`` draws legal actions.
 
-The mask does not change which actions a space contains, so it equals the plain space and can replace it anywhere.
+They draw from a mask that the environment keeps up to date. The mask does not change which actions a space contains, so it equals
+the plain space and can replace it anywhere.
 """
 
 from __future__ import annotations
@@ -10,6 +11,18 @@ from typing import Any
 import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
+
+from nainjaune_env.core.layout import Layout
+
+
+def observation_space(layout: Layout) -> spaces.Box:
+    """Returns ``Box(0, layout.high, uint8)``, shape ``(size,)``."""
+    return spaces.Box(np.zeros_like(layout.high), layout.high, dtype=np.uint8)
+
+
+def masked_space(layout: Layout, actions: int) -> spaces.Dict:
+    """Returns the space of an observation beside a mask, ``(actions,) int8``, as PettingZoo's classic games have it."""
+    return spaces.Dict({"observation": observation_space(layout), "action_mask": spaces.Box(0, 1, (actions,), np.int8)})
 
 
 class LegalDiscrete(spaces.Discrete):
@@ -21,7 +34,7 @@ class LegalDiscrete(spaces.Discrete):
         self.legal = mask
 
     def sample(self, mask: Any = None, probability: Any = None) -> np.int64:
-        """Draw as ``Discrete.sample`` does; without arguments a legal action, or any action where no episode runs."""
+        """Draws as ``Discrete.sample`` does; without arguments a legal action, or any action where no episode runs."""
         if mask is None and probability is None and self.legal.any():
             mask = self.legal
         return super().sample(mask, probability)
@@ -37,10 +50,9 @@ class LegalMultiDiscrete(spaces.MultiDiscrete):
         self.legal = mask
 
     def sample(self, mask: Any = None, probability: Any = None) -> NDArray[Any]:
-        """Draw as ``MultiDiscrete.sample`` does; without arguments legal actions ``(B,) int64``, or any where no episode runs."""
+        """Draws as ``MultiDiscrete.sample`` does; without arguments legal actions ``(B,)``, or any where no episode runs."""
         if mask is not None or probability is not None:
-            drawn: NDArray[Any] = super().sample(mask, probability)
-            return drawn
+            return np.asarray(super().sample(mask, probability))
         uniforms = self.np_random.random(self.legal.shape)
         best: NDArray[Any] = np.argmax(uniforms + self.legal, axis=1)  # a legal action has 1 + uniform, above all others
         return best.astype(self.dtype)

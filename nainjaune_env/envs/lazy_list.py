@@ -23,7 +23,7 @@ class LazyList(list[T], Generic[T]):
         self._make: Callable[[int], T] | None = make
 
     def fill(self) -> None:
-        """Make all items that have not been read."""
+        """Makes all items that have not been read."""
         make, self._make = self._make, None
         if make is not None:
             for i, item in enumerate(super().__iter__()):
@@ -31,7 +31,7 @@ class LazyList(list[T], Generic[T]):
                     super().__setitem__(i, make(i))
 
     def __getitem__(self, key: Any) -> Any:
-        """Return an item, or several as a plain list."""
+        """Returns an item, or several as a plain list."""
         if self._make is None:
             return super().__getitem__(key)
         if isinstance(key, slice):
@@ -44,13 +44,13 @@ class LazyList(list[T], Generic[T]):
         return item
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        """Replace an item, or several."""
+        """Replaces an item, or several."""
         if isinstance(key, slice):  # it may move the others
             self.fill()
         super().__setitem__(key, value)
 
     def __radd__(self, other: list[Any]) -> list[Any]:
-        """Return ``other`` and then the items, a plain list: ``list.__add__`` would read the items as they are kept."""
+        """Returns ``other`` and then the items, a plain list: ``list.__add__`` would read the items as they are kept."""
         return [*other, *self]
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:

@@ -1,1 +1,0 @@
-"""What several adaptors use: tables with a learner, options of ``reset``, action spaces."""
