@@ -17,7 +17,7 @@ from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.language import LANGUAGES
-from nainjaune_env.games.batasaurus.records.verify import open_record
+from nainjaune_env.games.batasaurus.records.replay import open_record
 from nainjaune_env.games.batasaurus.rules import KernelRules, rules_of
 from nainjaune_env.games.batasaurus.state import Phase, values_in
 from nainjaune_env.games.batasaurus.view.text import coloured

@@ -66,7 +66,7 @@ COUNTED: tuple[Column, ...] = (
 
 @jit
 def position(table: Table, rules: KernelRules, seat: Any, row: Any) -> None:
-    """Write the position as ``seat`` stands in it into ``row``."""
+    """Writes the position as ``seat`` stands in it into ``row``."""
     row.phase = table.phase
     row.trick = table.tricks
     row.at_stake = table.at_stake
@@ -101,7 +101,7 @@ def values_in_slots(table: Table, seat: Any) -> Any:
 
 @jit
 def action(table: Table, rules: KernelRules, action: Any, row: Any) -> None:
-    """Write the card that is played, and its place among those in the slots, into ``row``."""
+    """Writes the card that is played, and its place among those in the slots, into ``row``."""
     if action != MEMORISE:
         value = np.int64(table.layout[table.seat, action])
         values = values_in_slots(table, table.seat)

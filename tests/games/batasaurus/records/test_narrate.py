@@ -11,8 +11,7 @@ from nainjaune_env.core.errors import RecordError, RulesError
 from nainjaune_env.core.spec import Setup
 from nainjaune_env.core.texts import Called
 from nainjaune_env.games.batasaurus.language import LANGUAGES
-from nainjaune_env.games.batasaurus.records.replay import final
-from nainjaune_env.games.batasaurus.records.verify import open_record, replay_record
+from nainjaune_env.games.batasaurus.records.replay import final, open_record, replay_record
 from nainjaune_env.records.record import Record, make_record, show_record
 from nainjaune_env.registry import make_setup
 from tests.games.batasaurus.records.test_write import on_the_twin
