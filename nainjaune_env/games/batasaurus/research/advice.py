@@ -1,6 +1,6 @@
-"""Advice: what is forecast, the kinds of decisions, and a position in words.
+"""Advice: what is forecast, the kinds of decisions, and a position in words. Positions are read from records alone.
 
-This module implements the protocol ``nainjaune_env.analysis.advice_hook.AdviceHooks``. Positions are read from records alone.
+The game's ``nainjaune_env.analysis.advice_hook.AdviceHooks``.
 """
 
 from __future__ import annotations

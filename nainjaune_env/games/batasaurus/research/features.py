@@ -1,7 +1,7 @@
 """Features for studies: what each seat has shown, what is at stake, and the card that is played.
 
-This module implements the protocol ``nainjaune_env.analysis.feature_hook.FeatureHooks``. The features include which card lies in
-which slot; where cards must be remembered (B4.2), that is hidden from the seat itself.
+The game's ``nainjaune_env.analysis.feature_hook.FeatureHooks``. The features include which card lies in which slot; where
+cards must be remembered (B4.2), that is hidden from the seat itself.
 """
 
 from __future__ import annotations

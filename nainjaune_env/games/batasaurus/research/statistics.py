@@ -1,6 +1,6 @@
 """Statistics of play: counts of what each seat did in a game, and the measures computed from them.
 
-This module implements the protocol ``nainjaune_env.analysis.stat_hook.Measures``.
+The game's ``nainjaune_env.analysis.stat_hook.Measures``.
 """
 
 from __future__ import annotations

@@ -83,7 +83,7 @@ def svg(
 
 def own_cards(setup: Setup, table: Table, seat: int, **history: Unpack[History]) -> list[OwnCard]:
     """Returns where the full slots of ``seat`` are in its :func:`svg`, from left to right."""
-    slots = scene(setup, table, seat, tricks=tricks_of(setup, **history)).slots[seat] or ()
+    slots = scene(setup, table, seat).slots[seat] or ()
     size = CARD_WIDTH * LARGE, CARD_HEIGHT * LARGE
     return [
         OwnCard(slot, x, SLOTS_Y, *size, 0)
@@ -212,18 +212,17 @@ def _head(seen: Scene, seat: int, name: str, x: float, y: float, width: float, l
 
 def _unshown(seen: Scene, seat: int, x: float, y: float, width: float, labels: Labels) -> list[str]:
     """Returns the values that the seat has not shown yet (B4.3); those it has shown are pale."""
-    label = labels.unshown
-    begin = x + text_width(label, 11) + 10
+    begin = x + text_width(labels.unshown, 11) + 10
     step = min(24, (x + width - begin) / seen.dinosaurs)
-    parts = [text(x, y + 14, label, 11, fill=QUIET)]
+    parts = [text(x, y + 14, labels.unshown, 11, fill=QUIET)]
     for value in range(1, seen.dinosaurs + 1):
         middle = begin + step * (value - 0.5)
-        if value not in seen.unshown[seat]:
+        if value in seen.unshown[seat]:
+            paper, _ = TIERS[(value - 1) // 4]
+            parts.append(circle(middle, y + 10, 10, fill=paper, stroke=QUIET, stroke_width=1))
+            parts.append(text(middle, y + 14, str(value), 11, anchor="middle", bold=True, fill=INK))
+        else:
             parts.append(circle(middle, y + 10, 10, fill="none", stroke=QUIET, stroke_width=1, opacity=0.35))
-            continue
-        paper, _ = TIERS[(value - 1) // 4]
-        parts.append(circle(middle, y + 10, 10, fill=paper, stroke=QUIET, stroke_width=1))
-        parts.append(text(middle, y + 14, str(value), 11, anchor="middle", bold=True, fill=INK))
     return parts
 
 
@@ -238,7 +237,11 @@ def _trick(seen: Scene, words: Words, labels: Labels) -> list[str]:
     for k, seat in enumerate(seen.laid):
         middle = centre + (k - (len(seen.laid) - 1) / 2) * COLUMN
         parts += _heap(seen, seat, middle, words)
-    return [*parts, *_battle(labels)] if seen.phase == Phase.BATTLE else parts
+    if seen.phase == Phase.BATTLE:
+        x, y = 138, STATUS_Y + 8
+        parts.append(at(x, y, [artwork(ARTWORK / "battle.svg")]))
+        parts.append(text(x, y + 9, labels.battle, 26, anchor="middle", bold=True, fill="#fff8e4"))
+    return parts
 
 
 def _heap(seen: Scene, seat: int, middle: float, words: Words) -> list[str]:
@@ -257,13 +260,6 @@ def _heap(seen: Scene, seat: int, middle: float, words: Words) -> list[str]:
     if hidden:  # a spectator sees what lies there, and that it lies face down
         parts.append(at(left + (len(cards) - 1) * step + wide - 40, TRICK_Y + 10, [use(BACK)], scale=0.5))
     return [*parts, badge(middle, TRICK_Y + CARD_HEIGHT * TRICK + 8, seat, 17)]
-
-
-def _battle(labels: Labels) -> list[str]:
-    """Returns a burst with the word for a battle."""
-    x, y = 138, STATUS_Y + 8
-    burst = at(x, y, [artwork(ARTWORK / "battle.svg")])
-    return [burst, text(x, y + 9, labels.battle, 26, anchor="middle", bold=True, fill="#fff8e4")]
 
 
 def _last(last: LastTrick | None, words: Words, labels: Labels) -> list[str]:
@@ -288,9 +284,8 @@ def _last(last: LastTrick | None, words: Words, labels: Labels) -> list[str]:
 def _own(seen: Scene, name: str, words: Words, labels: Labels) -> list[str]:
     """Returns the seat at the bottom and its slots."""
     me = seen.viewer or 0
-    wide = OWN_WIDTH
-    parts = [plate(48, OWN_Y, wide, 74, fill=PLATE, edge=PLATE_EDGE, turn=me == seen.at_turn)]
-    parts += _head(seen, me, name, 62, OWN_Y + 8, wide - 28, labels)
+    parts = [plate(48, OWN_Y, OWN_WIDTH, 74, fill=PLATE, edge=PLATE_EDGE, turn=me == seen.at_turn)]
+    parts += _head(seen, me, name, 62, OWN_Y + 8, OWN_WIDTH - 28, labels)
     parts += _unshown(seen, me, 62, OWN_Y + 44, 500, labels)
     slots = seen.slots[me] or ()
     for (slot, value), x in zip(enumerate(slots), own_places(len(slots)), strict=True):
