@@ -62,10 +62,10 @@ def font_files() -> list[str]:
     """
     for library in PIXEL_LIBRARIES:
         require(library, "Drawing pixels")
-    found = importlib.util.find_spec("matplotlib")
-    assert found is not None
-    assert found.origin is not None
-    folder = Path(found.origin).parent / "mpl-data" / "fonts" / "ttf"
+    matplotlib = importlib.util.find_spec("matplotlib")
+    assert matplotlib is not None
+    assert matplotlib.origin is not None
+    folder = Path(matplotlib.origin).parent / "mpl-data" / "fonts" / "ttf"
     return [str(folder / name) for name in FONTS]
 
 

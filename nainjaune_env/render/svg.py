@@ -59,7 +59,7 @@ def number(value: Number) -> str:
 
 def allowed(content: str) -> str:
     r"""Returns ``content`` with every character that XML forbids as Python writes it, such as ``\x1b``."""
-    return _FORBIDDEN.sub(lambda found: repr(found[0])[1:-1], content)
+    return _FORBIDDEN.sub(lambda match: repr(match[0])[1:-1], content)
 
 
 def element(name: str, attributes: dict[str, Style], *children: str) -> str:
@@ -140,13 +140,13 @@ def text_width(text: str, size: Number) -> float:
 
 def fit(text: str, width: Number, size: Number) -> str:
     """Returns ``text``, cut short with a ``…`` if it is wider than ``width``; reads no more of it than fits."""
-    total, kept = 0, 0
+    total, end = 0, 0
     for k, character in enumerate(text):
         total += WIDTHS.get(character, 1000)
         if total * size / 1000 > width:
-            return text[:kept].rstrip() + "…"
+            return text[:end].rstrip() + "…"
         if not character.isspace() and (total + _ELLIPSIS_WIDTH) * size / 1000 <= width:
-            kept = k + 1
+            end = k + 1
     return text
 
 

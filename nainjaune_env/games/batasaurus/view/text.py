@@ -68,7 +68,7 @@ def coloured(text: str, words: Words) -> str:
     """Returns ``text`` with the names of dinosaurs coloured by strength, and the backs of cards."""
     paint = {name: (WEAK, MIDDLE, STRONG)[k // 4] for k, name in enumerate(words.dinosaurs)}
     names = "|".join(map(re.escape, words.dinosaurs))
-    return re.sub(f"{names}|░+", lambda found: f"{paint.get(found[0], BACK)}{found[0]}{PLAIN}", text)
+    return re.sub(f"{names}|░+", lambda match: f"{paint.get(match[0], BACK)}{match[0]}{PLAIN}", text)
 
 
 def beside(boxes: Sequence[Sequence[str]]) -> list[str]:
