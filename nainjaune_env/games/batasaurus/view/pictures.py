@@ -16,8 +16,7 @@ from nainjaune_env.core.spec import History, OwnCard, Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.core.texts import SeatNames
 from nainjaune_env.games.batasaurus.actions import MEMORISE
-from nainjaune_env.games.batasaurus.language import language_of
-from nainjaune_env.games.batasaurus.language.wording import Labels, Words
+from nainjaune_env.games.batasaurus.language import Labels, Words, language_of
 from nainjaune_env.games.batasaurus.records.replay import check_part, open_record, tricks_of
 from nainjaune_env.games.batasaurus.state import SLOTS, Phase
 from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scene, scene, seats_from

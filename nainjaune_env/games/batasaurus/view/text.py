@@ -13,8 +13,7 @@ from typing import Unpack
 from nainjaune_env.core.spec import History, Setup
 from nainjaune_env.core.table import Table
 from nainjaune_env.core.texts import SeatNames
-from nainjaune_env.games.batasaurus.language import language_of
-from nainjaune_env.games.batasaurus.language.wording import Language, Words
+from nainjaune_env.games.batasaurus.language import Language, Words, language_of
 from nainjaune_env.games.batasaurus.records.replay import tricks_of
 from nainjaune_env.games.batasaurus.state import Phase
 from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scene, scene, seats_from
