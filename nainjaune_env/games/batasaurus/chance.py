@@ -18,8 +18,6 @@ from nainjaune_env.games.batasaurus.kernel import must_remember, open_game, reda
 from nainjaune_env.games.batasaurus.rules import rules_of
 from nainjaune_env.games.batasaurus.state import TABLE
 
-__all__ = ["canonical", "describe", "draws", "extent", "name", "opening", "openings", "outcomes", "resample"]
-
 
 def extent(setup: Setup) -> Extent:
     """Returns the bounds: one ply a card and a memorising step, and no pile larger than all cards."""

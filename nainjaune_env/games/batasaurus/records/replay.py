@@ -82,12 +82,12 @@ class Replay(replay.Replay):
     @property
     def piles(self) -> list[int]:
         """Cards won, by seat; at the end including those left in front of it (B3.1)."""
-        return [int(cards) for cards in self.table.pile[: self.players]]
+        return list(map(int, self.table.pile[: self.players]))
 
     @property
     def left(self) -> list[int]:
         """Cards in front of each seat. At the end they are counted in its pile as well."""
-        return [int(cards) for cards in self.table.cards[: self.players]]
+        return list(map(int, self.table.cards[: self.players]))
 
     @property
     def legal(self) -> list[int]:

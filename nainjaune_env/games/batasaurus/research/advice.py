@@ -22,11 +22,6 @@ from nainjaune_env.games.batasaurus.rules import KernelRules, rules_of
 from nainjaune_env.games.batasaurus.state import Phase, values_in
 from nainjaune_env.games.batasaurus.view.text import coloured
 
-__all__ = [
-    "ACCOUNT", "FIELDS", "KINDS", "PROSPECTS", "UNITS",
-    "at_stake", "describe", "kind", "lacks", "named", "paint", "plies", "read", "reason", "write",
-]  # fmt: skip
-
 FIELDS: Mapping[str, str] = {}
 PROSPECTS: tuple[Prospect, ...] = (Prospect(BEST, {name: texts.advice.winning for name, texts in LANGUAGES.items()}),)
 ACCOUNT = "cards"

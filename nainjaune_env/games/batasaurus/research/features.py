@@ -19,8 +19,6 @@ from nainjaune_env.games.batasaurus.kernel import value_bit
 from nainjaune_env.games.batasaurus.rules import KernelRules
 from nainjaune_env.games.batasaurus.state import MAX_SEATS, SLOTS, Phase
 
-__all__ = ["ACTION", "COUNTED", "POSITION", "action", "position"]
-
 RIVALS = MAX_SEATS - 1
 NUMBERS = tuple(str(number) for number in range(SLOTS))
 TRICKS = (*NUMBERS[1:], str(SLOTS))

@@ -14,8 +14,6 @@ from nainjaune_env.games.batasaurus.actions import MEMORISE
 from nainjaune_env.games.batasaurus.rules import KernelRules
 from nainjaune_env.games.batasaurus.state import SLOTS, Phase
 
-__all__ = ["MEASURES", "TALLY", "begin", "counts", "end", "ply"]
-
 TRICKS = tuple(str(number) for number in range(1, SLOTS + 1))
 WON, SHARED, LEFT = range(3)
 SOURCES = ("tricks won", "tricks shared", "left in front")

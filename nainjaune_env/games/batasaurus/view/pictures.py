@@ -23,8 +23,6 @@ from nainjaune_env.games.batasaurus.view.scene import FACE_DOWN, LastTrick, Scen
 from nainjaune_env.games.batasaurus.view.text import status
 from nainjaune_env.render import svg as draw
 
-__all__ = ["film", "own_cards", "svg"]
-
 ARTWORK = Path(__file__).parent / "artwork"
 WIDTH, HEIGHT = 1280, 920
 CARD_WIDTH, CARD_HEIGHT = 60, 84

@@ -90,13 +90,12 @@ def scene(setup: Setup, table: Table, seat: int | None = None, *, tricks: Sequen
     n, rules = setup.players, rules_of(setup)
     seat = check_viewer("The viewer", seat, n)
     over = table.stage != Stage.PLAYING
-    piles = tuple(int(cards) for cards in table.pile[:n])
+    piles = tuple(map(int, table.pile[:n]))
     finished = [trick for trick in tricks if trick.gains is not None]
     ongoing = [trick for trick in tricks if trick.gains is None]
     shown = _shown(ongoing[-1], n) if ongoing else tuple((int(value),) if value else () for value in table.shown[:n])
-    ahead = int(table.battling) or int(
-        kernel.tied_for_highest(table, rules, sum(1 << other for other in range(n) if table.shown[other]))
-    )
+    playing = sum(1 << other for other in range(n) if table.shown[other])
+    ahead = int(table.battling) or int(kernel.tied_for_highest(table, rules, playing))
     return Scene(
         preset=setup.preset,
         players=n,
@@ -107,7 +106,7 @@ def scene(setup: Setup, table: Table, seat: int | None = None, *, tricks: Sequen
         at_turn=None if over else int(table.seat),
         leader=int(table.leader),
         slots=tuple(_slots(setup, table, other, seat) for other in range(n)),
-        cards=tuple(int(cards) for cards in table.cards[:n]),
+        cards=tuple(map(int, table.cards[:n])),
         piles=piles,
         unshown=tuple(tuple(values_in(held)) for held in table.held[:n]),
         shown=shown,
